@@ -1,0 +1,288 @@
+-- The spine: jobs, attempts, events, hand-offs, slots, the lock's fence, schedules and occurrences,
+-- with room for runs and edges. Frozen once released: changes are new files.
+
+create type belfry.job_state as enum
+  ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT', 'SUCCESS', 'FAILED', 'CANCELED', 'SKIPPED');
+create type belfry.job_hold as enum ('none', 'paused', 'slot');
+create type belfry.slot_refusal as enum ('hold', 'skip', 'queue-one');
+create type belfry.occurrence_outcome as enum ('PLANNED', 'FIRED', 'CAUGHT_UP', 'COALESCED', 'SKIPPED');
+create type belfry.run_state as enum ('RUNNING', 'CANCELING', 'DONE', 'FAILED', 'CANCELED');
+create type belfry.join_rule as enum ('all', 'any', 'allDone');
+
+-- The only clock of every decision. Stable and inlined, so that `due_at <= belfry.now()` stays an index condition;
+-- statement_timestamp(), because a transaction may have waited for a lock. A test database replaces the body.
+create function belfry.now() returns timestamptz
+  language sql stable parallel safe
+  return statement_timestamp();
+
+create table belfry.job (
+  id            bigint generated always as identity primary key,
+  kind          text not null,
+  key           text,
+  payload       jsonb not null,
+  payload_hash  bytea not null,
+  lane          text not null,
+  state         belfry.job_state not null,
+  hold          belfry.job_hold not null default 'none',
+  held_on       text,                                   -- the slot key it waits for
+  due_at        timestamptz not null,
+  expires_at    timestamptz,
+  generation    int not null default 0,                 -- which message may claim it
+  attempt       int not null default 0,                 -- which try may finish it; the fence
+  failures      int not null default 0,                 -- what counts against max_attempts
+  interruptions int not null default 0,
+  dead_letters  int not null default 0,
+  max_attempts  int not null,
+  lease_ms      int not null,
+  retention_ms  bigint not null,
+  suspect       boolean not null default false,         -- lost its worker in a batch: runs alone next time
+  alone         boolean not null default false,         -- the current try runs alone
+  slot_keys     text[],
+  plain         boolean not null generated always as
+                  (slot_keys is null and schedule_id is null and run_id is null and expires_at is null) stored,
+  schedule_id   text,
+  scheduled_for timestamptz,
+  catch_up      boolean not null default false,
+  missed        int not null default 0,
+  run_id        bigint,
+  preds_open    int not null default 0,
+  preds_ok      int not null default 0,
+  preds_bad     int not null default 0,
+  join_rule     belfry.join_rule not null default 'all',
+  blocked       boolean not null default false,
+  wide          boolean not null default false,
+  trace         text not null,
+  worker        text,
+  started_at    timestamptz,
+  lease_until   timestamptz,
+  progress      real,
+  handed_at     timestamptz,
+  finished_at   timestamptz,
+  result        jsonb,
+  error_code    text,
+  error_message text,
+  created_at    timestamptz not null,
+
+  constraint job_lease_while_running check ((lease_until is not null) = (state = 'RUNNING')),
+  constraint job_worker_while_running check (state <> 'RUNNING' or (worker is not null and started_at is not null)),
+  constraint job_finished_when_final check ((finished_at is not null) = (state >= 'SUCCESS')),
+  constraint job_counters check (generation >= 0 and attempt >= 0 and failures >= 0 and interruptions >= 0
+    and dead_letters >= 0 and preds_open >= 0 and preds_ok >= 0 and preds_bad >= 0),
+  constraint job_tries check (failures + interruptions <= attempt),
+  constraint job_hold_while_waiting check (hold = 'none' or state in ('PENDING', 'RETRY_WAIT')),
+  constraint job_held_on_slot check ((held_on is not null) = (hold = 'slot')),
+  constraint job_blocked_while_waiting check (not blocked or state in ('PENDING', 'CANCELED', 'SKIPPED'))
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+
+create unique index job_key on belfry.job (kind, key) where key is not null;
+-- Leads with the due time and holds only rows that may start: future, held and finished rows cost nothing.
+create index job_due on belfry.job (due_at, id)
+  where state in ('PENDING', 'RETRY_WAIT') and not blocked and hold = 'none';
+create index job_lease on belfry.job (lease_until) where lease_until is not null;
+create index job_held on belfry.job (held_on, due_at, id) where hold = 'slot';
+create index job_finished on belfry.job (finished_at) where finished_at is not null and run_id is null;
+create index job_schedule on belfry.job (schedule_id, id) where schedule_id is not null;
+create index job_run on belfry.job (run_id, id) where run_id is not null;
+
+-- The state machine, enforced by the table whoever asks.
+create function belfry.guard_job() returns trigger language plpgsql as $$
+begin
+  if new.generation < old.generation then
+    raise exception 'job %: generation may not go down (% -> %)', old.id, old.generation, new.generation
+      using errcode = 'check_violation', constraint = 'job_guard';
+  end if;
+  if new.state = old.state then
+    if new.attempt <> old.attempt then
+      raise exception 'job %: attempt changes only when a claim makes it RUNNING (% -> %)', old.id, old.attempt, new.attempt
+        using errcode = 'check_violation', constraint = 'job_guard';
+    end if;
+    return new;
+  end if;
+  if not case old.state
+    when 'PENDING'    then new.state in ('QUEUED', 'FAILED', 'CANCELED', 'SKIPPED')
+    when 'QUEUED'     then new.state in ('RUNNING', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
+    when 'RUNNING'    then new.state in ('SUCCESS', 'RETRY_WAIT', 'QUEUED', 'FAILED', 'CANCELED')
+    when 'RETRY_WAIT' then new.state in ('QUEUED', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
+    when 'SUCCESS'    then false
+    else new.state = 'PENDING'
+  end then
+    raise exception 'job %: % -> % is not a legal transition', old.id, old.state, new.state
+      using errcode = 'check_violation', constraint = 'job_guard';
+  end if;
+  if new.attempt <> old.attempt + (new.state = 'RUNNING')::int then
+    raise exception 'job %: entering % with attempt % -> %', old.id, new.state, old.attempt, new.attempt
+      using errcode = 'check_violation', constraint = 'job_guard';
+  end if;
+  if new.state = 'QUEUED' and new.generation <= old.generation then
+    raise exception 'job %: entering QUEUED needs a new generation (still %)', old.id, old.generation
+      using errcode = 'check_violation', constraint = 'job_guard';
+  end if;
+  return new;
+end $$;
+
+create trigger job_guard before update of state, attempt, generation on belfry.job
+  for each row when (old.state is distinct from new.state or old.attempt is distinct from new.attempt
+    or old.generation is distinct from new.generation)
+  execute function belfry.guard_job();
+
+-- Append-only and partitioned by day; no foreign key to job, so that writing one never locks a job row.
+create table belfry.attempt (
+  job_id        bigint not null,
+  attempt       int not null,
+  worker        text not null,
+  started_at    timestamptz not null,
+  ended_at      timestamptz not null,
+  outcome       belfry.job_state not null,
+  error_code    text,
+  error_message text
+) partition by range (ended_at);
+create table belfry.attempt_rest partition of belfry.attempt default;
+create index attempt_job on belfry.attempt (job_id, attempt);
+
+create table belfry.event (
+  id           bigint generated always as identity,
+  xid          xid8 not null default pg_current_xact_id(),
+  job_id       bigint not null,
+  at           timestamptz not null,
+  from_state   belfry.job_state,
+  to_state     belfry.job_state not null,
+  attempt      int not null,
+  generation   int not null,
+  worker       text,
+  reason       text,
+  published_at timestamptz
+) partition by range (at);
+create table belfry.event_rest partition of belfry.event default;
+create index event_job on belfry.event (job_id, id);
+create index event_stream on belfry.event (xid, id);
+
+-- Messages a committed statement decided to send. A confirmed send deletes its row; an open one is sent again.
+create table belfry.handoff (
+  id   bigint generated always as identity primary key,
+  at   timestamptz not null,
+  lane text not null,
+  ids  bigint[] not null,
+  gens int[] not null
+);
+create index handoff_open on belfry.handoff (at, id);
+
+create table belfry.slot_group (
+  key        text primary key,
+  size       int not null check (size >= 1),
+  on_refusal belfry.slot_refusal not null,
+  reason     text not null
+);
+create table belfry.slot (
+  key       text not null references belfry.slot_group (key) on delete cascade,
+  n         int not null,
+  job_id    bigint,
+  attempt   int,
+  free_from timestamptz,                                -- a canceled job keeps its slot until its handler is gone, or until then
+  primary key (key, n)
+);
+create index slot_holder on belfry.slot (job_id) where job_id is not null;
+create index slot_leaving on belfry.slot (free_from) where free_from is not null;
+
+-- The newest token of each lock. Fenced writes check it; a stale holder finds no row.
+create table belfry.lock_fence (
+  name         text primary key,
+  token        bigint not null,
+  installed_at timestamptz not null
+);
+-- Stands in for the lock store while that is away; judged by the database's clock.
+create table belfry.stand_in_lock (
+  name        text primary key,
+  owner       text,
+  fence       bigint not null,
+  lease_until timestamptz not null
+);
+
+create table belfry.schedule (
+  id            text primary key,
+  app           text not null,
+  version       int not null,
+  source        text not null check (source in ('code', 'api')),
+  spec          jsonb not null,
+  enabled       boolean not null,
+  paused        boolean not null default false,
+  decided_until timestamptz not null,
+  next_at       timestamptz,
+  ledger_from   timestamptz not null,
+  created_at    timestamptz not null,
+  updated_at    timestamptz not null
+);
+create index schedule_next on belfry.schedule (next_at, id) where next_at is not null and enabled;
+-- What was in force when: backfill plans a time with the expression of that time.
+create table belfry.schedule_version (
+  schedule_id text not null,
+  version     int not null,
+  spec        jsonb not null,
+  from_at     timestamptz not null,
+  primary key (schedule_id, version)
+);
+
+create table belfry.occurrence (
+  schedule_id      text not null,
+  local_time       text not null,
+  fold             smallint not null check (fold in (0, 1)),
+  nominal_at       timestamptz not null,
+  outcome          belfry.occurrence_outcome not null,
+  reason           text,
+  schedule_version int not null,
+  job_id           bigint,
+  catch_up         boolean not null default false,
+  planned_at       timestamptz not null,
+  decided_at       timestamptz,
+  lateness_ms      bigint,
+  primary key (schedule_id, local_time, fold),
+  constraint occurrence_decided check ((decided_at is not null) = (outcome <> 'PLANNED')),
+  constraint occurrence_reason check (outcome <> 'SKIPPED' or reason is not null)
+);
+create unique index occurrence_nominal on belfry.occurrence (schedule_id, nominal_at) where outcome <> 'COALESCED';
+create index occurrence_history on belfry.occurrence (schedule_id, nominal_at desc);
+create index occurrence_job on belfry.occurrence (job_id) where job_id is not null;
+create index occurrence_planned on belfry.occurrence (nominal_at) where outcome = 'PLANNED';
+
+create table belfry.run (
+  id          bigint generated always as identity primary key,
+  kind        text not null,
+  key         text not null,
+  version     int not null,
+  state       belfry.run_state not null,
+  sealed      boolean not null default false,
+  total       int not null default 0,
+  created_at  timestamptz not null,
+  finished_at timestamptz,
+  constraint run_finished check ((finished_at is not null) = (state in ('DONE', 'FAILED', 'CANCELED')))
+);
+create unique index run_key on belfry.run (kind, key);
+create table belfry.edge (
+  from_id bigint not null,
+  to_id   bigint not null,
+  run_id  bigint not null,
+  primary key (from_id, to_id)
+);
+create index edge_to on belfry.edge (to_id);
+
+-- Bodies no worker could read, kept for a person.
+create table belfry.quarantine (
+  id   bigint generated always as identity primary key,
+  at   timestamptz not null,
+  lane text not null,
+  body text not null
+);
+
+-- For people with SQL: durations never negative, words instead of flags.
+create view belfry.job_overview as
+  select id, kind, key, state,
+    case
+      when hold = 'slot' then 'held: ' || held_on
+      when hold = 'paused' then 'paused'
+      when blocked then 'waiting for predecessors'
+      when state = 'RETRY_WAIT' then 'retrying at ' || due_at
+      when state in ('PENDING', 'QUEUED') and due_at > belfry.now() then 'scheduled until ' || due_at
+      else lower(state::text)
+    end as phase,
+    lane, failures, max_attempts, attempt, error_code, error_message, due_at, started_at, finished_at,
+    greatest(interval '0', coalesce(finished_at, belfry.now()) - started_at) as ran_for
+  from belfry.job;

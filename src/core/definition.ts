@@ -1,0 +1,106 @@
+/**
+ * What a developer's definitions become: plain, checked data that the verbs run.
+ * `define.ts` is the typed front door; nothing else constructs these.
+ */
+import type { Context, Settled } from "./context.ts";
+import type { Json } from "./job.ts";
+import type { Tx } from "./ports.ts";
+import type { ScheduleSpec } from "./schedule.ts";
+
+/** A value that may differ by stage. A stage that is not named gets `default`, or the setting's own default. */
+export type PerStage<T> = Readonly<Record<string, T>>;
+
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly backoff: "exponential" | "fixed";
+  readonly baseMs: number;
+  readonly capMs: number;
+  readonly jitter: boolean;
+}
+
+export interface PayloadIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type PayloadCheck =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly issues: readonly PayloadIssue[] };
+
+export interface JobDefinition {
+  readonly id: string;
+  readonly lane: string;
+  readonly runOn: "lambda" | "fargate";
+  readonly timeoutMs: number;
+  readonly leaseMs: number;
+  readonly retry: RetryPolicy;
+  readonly retentionMs: number;
+  readonly onAmbiguous: "retry" | "park";
+  /** Jobs of this kind at once, exact; null is no cap. */
+  readonly concurrency: number | null;
+  readonly lock: { readonly name: string; readonly ttlMs: PerStage<number> } | null;
+  /** Applies the schema: the value a handler gets has its defaults. */
+  readonly check: (payload: unknown) => Promise<PayloadCheck>;
+  readonly key: ((payload: unknown) => string) | null;
+  readonly run: (payload: unknown, context: Context) => Promise<Json | void>;
+  readonly onSettled: ((payload: unknown, settled: Settled, tx: Tx) => Promise<void>) | null;
+}
+
+export interface ScheduleDefinition {
+  readonly id: string;
+  readonly job: JobDefinition;
+  /** The stored form for one stage, computed from code; `problems` of the definition are found before this is called. */
+  readonly spec: (stage: string, app: string) => ScheduleSpec;
+  /** The payload of one occurrence. */
+  readonly payload: (occurrence: Occurrence) => unknown;
+}
+
+/** What a handler, a payload function or a query learns about the occurrence it runs for. */
+export interface Occurrence {
+  readonly scheduleId: string;
+  readonly scheduledFor: Date;
+  readonly timezone: string;
+  /** The local date of the nominal time in the schedule's zone, `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly isCatchUp: boolean;
+  readonly missedCount: number;
+}
+
+/** Settings of one lane. Defaults come from `topology.ts`. */
+export interface LaneDefinition {
+  readonly batchSize?: number;
+  readonly concurrency?: number;
+}
+
+export interface AppDefinition {
+  readonly name: string;
+  readonly jobs: readonly JobDefinition[];
+  readonly schedules: readonly ScheduleDefinition[];
+  readonly lanes: Readonly<Record<string, LaneDefinition>>;
+  /** A folder of numbered SQL files of the app's own tables, as a file URL; null when it has none. */
+  readonly migrations: URL | null;
+}
+
+/** All definitions a process knows, by kind. */
+export interface Registry {
+  readonly apps: readonly AppDefinition[];
+  readonly jobs: ReadonlyMap<string, JobDefinition>;
+  readonly schedules: ReadonlyMap<string, ScheduleDefinition>;
+}
+
+/** @throws Error on a duplicate id; `check` reports these before anything starts. */
+export function registry(apps: readonly AppDefinition[]): Registry {
+  const jobs = new Map<string, JobDefinition>();
+  const schedules = new Map<string, ScheduleDefinition>();
+  for (const app of apps) {
+    for (const job of app.jobs) addOnce(jobs, job, "job");
+    for (const schedule of app.schedules) addOnce(schedules, schedule, "schedule");
+  }
+  return { apps, jobs, schedules };
+}
+
+function addOnce<T extends { readonly id: string }>(map: Map<string, T>, item: T, what: string): void {
+  const known = map.get(item.id);
+  if (known !== undefined && known !== item) throw new Error(`duplicate ${what} id "${item.id}": ids are unique across apps`);
+  map.set(item.id, item);
+}

@@ -1,0 +1,97 @@
+import type { State } from "./state.ts";
+
+/** A value that survives a trip through JSON. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+/** The id of a job: a 64-bit number as a decimal string, assigned by the store and never reused. */
+export type JobId = string & { readonly brand: "JobId" };
+
+/** An instant in milliseconds since 1970 by the database's clock. */
+export type Instant = number;
+
+/** What refusing a slot does to the job that asked: wait for it, be skipped, or wait unless another waits already. */
+export type OnRefusal = "hold" | "skip" | "queue-one";
+
+/** A set of `size` slot rows. A job names the groups it needs; it runs only while it holds one slot of each. */
+export interface SlotGroup {
+  /** `cap:<kind>`, `lock:<name>` or `overlap:<schedule>`. */
+  readonly key: string;
+  readonly size: number;
+  readonly onRefusal: OnRefusal;
+  /** Written as the reason of a SKIPPED job: `lock-held` or `overlap`. */
+  readonly reason: "slot" | "lock-held" | "overlap";
+}
+
+/** A job as it is handed to the store. Policy that the store itself must apply (lease, tries) is pinned in the row. */
+export interface NewJob {
+  readonly kind: string;
+  readonly key: string | null;
+  readonly payload: Json;
+  /** SHA-256, hex, of the caller's input in canonical form, before schema defaults. */
+  readonly payloadHash: string;
+  readonly lane: string;
+  /** Absolute due time; `null` means now. `delayMs` is added to either. */
+  readonly dueAt: Instant | null;
+  readonly delayMs: number;
+  /** After this instant the job is SKIPPED `expired` instead of claimed. */
+  readonly expiresAt: Instant | null;
+  readonly leaseMs: number;
+  readonly maxAttempts: number;
+  readonly retentionMs: number;
+  /** Keys of the slot groups it needs; they must have been installed. */
+  readonly slotKeys: readonly string[];
+  readonly trace: string;
+}
+
+/** A job as people and the API see it. */
+export interface JobView {
+  readonly id: JobId;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly state: State;
+  readonly lane: string;
+  readonly hold: "none" | "paused" | "slot";
+  readonly generation: number;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly interruptions: number;
+  readonly maxAttempts: number;
+  readonly payload: Json;
+  readonly result: Json | null;
+  readonly progress: number | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly worker: string | null;
+  readonly trace: string;
+  readonly scheduleId: string | null;
+  readonly scheduledFor: Instant | null;
+  readonly createdAt: Instant;
+  readonly dueAt: Instant;
+  readonly startedAt: Instant | null;
+  readonly leaseUntil: Instant | null;
+  readonly finishedAt: Instant | null;
+}
+
+/** One try, written once when it ended. */
+export interface AttemptView {
+  readonly attempt: number;
+  readonly worker: string;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant;
+  readonly outcome: State;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** One change of state, append-only, written in the same transaction as the change. */
+export interface EventView {
+  readonly id: string;
+  readonly jobId: JobId;
+  readonly at: Instant;
+  readonly from: State | null;
+  readonly to: State;
+  readonly attempt: number;
+  readonly generation: number;
+  readonly worker: string | null;
+  readonly reason: string | null;
+}

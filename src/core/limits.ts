@@ -1,0 +1,79 @@
+/**
+ * Every bound of the system, in one place, the unit last in the name.
+ * A loop, batch, queue, wait or payload without a line here is a defect.
+ */
+export const limits = {
+  // definitions and input
+  idCharactersMax: 64,
+  keyCharactersMax: 512,
+  payloadBytesMax: 256 * 1024,
+  payloadDepthMax: 64,
+  payloadKeysMax: 10_000,
+  resultBytesMax: 64 * 1024,
+  errorCodeCharactersMax: 64,
+  errorMessageCharactersMax: 2_000,
+  retentionMsDefault: 30 * 86_400_000,
+  retentionMsMin: 7 * 86_400_000,
+
+  // attempts
+  maxAttemptsDefault: 4,
+  maxAttemptsMax: 1_000,
+  timeoutMsDefault: 30_000,
+  lambdaTimeoutMsMax: 14 * 60_000 + 30_000,
+  fargateTimeoutMsMax: 7 * 86_400_000,
+  retryBaseMsDefault: 1_000,
+  retryCapMsDefault: 3_600_000,
+  interruptionsMax: 20,
+  undeliveredMax: 3,
+  deadLetterBackoffMs: 60_000,
+
+  // leases
+  leaseMsDefault: 20_000,
+  leaseMsMin: 1_000,
+  leaseMsMax: 12 * 3_600_000,
+  heartbeatsPerLease: 3,
+
+  // enqueue and hand-off
+  insertRowsMax: 1_000,
+  insertRoundsMax: 5,
+  lookAheadMs: 5 * 60_000,
+  sendBatchMax: 10,
+  sendConcurrencyMax: 4,
+  queueDelayMsMax: 900_000,
+  earlyMessageWaitMsMax: 2_000,
+  handoffOpenMs: 5_000,
+  handoffsResentMax: 20,
+  wakeRowsMax: 100,
+
+  // one pass of the scheduler task
+  relayRowsMax: 500,
+  relayRoundsMax: 20,
+  rescueRowsMax: 500,
+  rescueRoundsMax: 10,
+  tickSchedulesMax: 500,
+  tickTimesPerScheduleMax: 1_000,
+  tickRoundsMax: 10,
+  pruneRowsMax: 1_000,
+  passMs: 55_000,
+  passIntervalMs: 1_000,
+
+  // the worker
+  claimLockTimeoutMs: 2_000,
+  workerRescueIntervalMs: 5_000,
+  workerRescueRowsMax: 20,
+  settleGroupMax: 10,
+  settleGatherMs: 5,
+  shutdownMs: 15_000,
+  childrenPerJobMax: 1_000,
+  batchesSizeMax: 10_000,
+  batchesIterationsMax: 1_000,
+  pagesMax: 10_000,
+
+  // the lock
+  lockLeaseMs: 30_000,
+  lockOutageMs: 10_000,
+  lockNameCharactersMax: 128,
+
+  // transactions
+  serializationRetriesMax: 3,
+} as const;

@@ -1,0 +1,96 @@
+import type { Instant, JobId, Json, NewJob } from "./job.ts";
+
+/** When a schedule fires: a cron expression in a zone, elapsed time, or one instant. */
+export type Expression =
+  | { readonly form: "cron"; readonly cron: string }
+  | { readonly form: "every"; readonly everyMs: number }
+  | { readonly form: "at"; readonly at: Instant };
+
+export type GapRule = "auto" | "skip" | "shift" | "first-valid";
+export type OverlapReadings = "auto" | "first" | "second" | "both";
+
+export interface Misfire {
+  readonly rule: "skip" | "latest" | "all";
+  readonly maxAgeMs: number | null;
+  readonly maxCount: number | null;
+  /** Milliseconds between two caught-up jobs. */
+  readonly paceMs: number;
+}
+
+/** What the job of an occurrence looks like; the tick adds times. */
+export interface ScheduledJob
+  extends Omit<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "payload" | "payloadHash" | "expiresAt"> {}
+
+/** A schedule as code or an operator defines it. Stored as it is; a change of any field is a new version. */
+export interface ScheduleSpec {
+  readonly id: string;
+  readonly app: string;
+  readonly expression: Expression;
+  /** IANA name; UTC for `every` and `at`. */
+  readonly timezone: string;
+  readonly dst: { readonly gap: GapRule; readonly overlap: OverlapReadings };
+  readonly misfire: Misfire;
+  readonly overlap: "skip" | "queue-one" | "allow";
+  readonly startAt: Instant | null;
+  readonly endAt: Instant | null;
+  readonly enabled: boolean;
+  /** Version of the time-zone data the spec was computed with, e.g. `2026d`. */
+  readonly tzVersion: string;
+  /** The fixed payload, or null when the definition computes one per occurrence. */
+  readonly payload: Json | null;
+  readonly job: ScheduledJob;
+  /** Milliseconds before the nominal time at which its job is due (a fan-out writes its targets ahead). */
+  readonly materializeBeforeMs: number;
+  readonly launch: "tick" | "rule";
+}
+
+/** A stored schedule. */
+export interface ScheduleRow {
+  readonly id: string;
+  readonly version: number;
+  readonly source: "code" | "api";
+  readonly paused: boolean;
+  readonly spec: ScheduleSpec;
+  /** Every nominal time up to and including this instant has its occurrence. */
+  readonly decidedUntil: Instant;
+  /** The next nominal time not yet decided; null when the schedule has ended. */
+  readonly nextAt: Instant | null;
+}
+
+export const occurrenceOutcomes = ["PLANNED", "FIRED", "CAUGHT_UP", "COALESCED", "SKIPPED"] as const;
+export type OccurrenceOutcome = (typeof occurrenceOutcomes)[number];
+
+/** One nominal time with its decision. `job` is null for those that never get one (COALESCED, SKIPPED by policy). */
+export interface PlannedOccurrence {
+  /** Wall-clock reading `YYYY-MM-DDTHH:MM[:SS]` in the schedule's zone, and which pass of an overlap (0 or 1). */
+  readonly localTime: string;
+  readonly fold: 0 | 1;
+  readonly nominalAt: Instant;
+  readonly outcome: "PLANNED" | "COALESCED" | "SKIPPED";
+  readonly reason: string | null;
+  readonly isCatchUp: boolean;
+  readonly missedCount: number;
+  readonly job: NewJob | null;
+}
+
+/** What a tick decided for one schedule; written only if the schedule still has `version`. */
+export interface PlannedSchedule {
+  readonly scheduleId: string;
+  readonly version: number;
+  readonly decidedUntil: Instant;
+  readonly nextAt: Instant | null;
+  readonly occurrences: readonly PlannedOccurrence[];
+}
+
+export interface OccurrenceView {
+  readonly scheduleId: string;
+  readonly localTime: string;
+  readonly fold: number;
+  readonly nominalAt: Instant;
+  readonly outcome: OccurrenceOutcome;
+  readonly reason: string | null;
+  readonly decidedAt: Instant | null;
+  readonly latenessMs: number | null;
+  readonly version: number;
+  readonly jobId: JobId | null;
+}

@@ -1,0 +1,64 @@
+/**
+ * The state machine of a job: the states, the moves the table allows, and who makes each move.
+ * `docs/state-machine.md` is generated from `transitions`; the database guard refuses every other pair.
+ */
+export const states = [
+  "PENDING",
+  "QUEUED",
+  "RUNNING",
+  "RETRY_WAIT",
+  "SUCCESS",
+  "FAILED",
+  "CANCELED",
+  "SKIPPED",
+] as const;
+
+export type State = (typeof states)[number];
+
+/** One allowed move. `from: null` is the insert. */
+export interface Transition {
+  readonly from: State | null;
+  readonly to: State;
+  /** The verb that makes the move. */
+  readonly by: "enqueue" | "relay" | "work" | "rescue" | "resolve" | "control";
+  readonly when: string;
+}
+
+const t = (from: State | null, to: State, by: Transition["by"], when: string): Transition => ({ from, to, by, when });
+
+export const transitions: readonly Transition[] = [
+  t(null, "PENDING", "enqueue", "due later than the look-ahead, or waiting for predecessors"),
+  t(null, "QUEUED", "enqueue", "due within the look-ahead: inserted and handed off at once"),
+  t("PENDING", "QUEUED", "relay", "due within the look-ahead, or released by its last predecessor; a new generation"),
+  t("RETRY_WAIT", "QUEUED", "relay", "its retry is due within the look-ahead; a new generation"),
+  t("QUEUED", "RUNNING", "work", "claimed: attempt + 1, lease set"),
+  t("QUEUED", "PENDING", "work", "held (no slot), rescheduled, paused, or its message died unclaimed; a new generation"),
+  t("PENDING", "SKIPPED", "work", "branch not taken, or its schedule withdrew it"),
+  t("QUEUED", "SKIPPED", "work", "decided at claim: overlap, pause, expired, lock held, no longer wanted"),
+  t("RETRY_WAIT", "SKIPPED", "work", "expired or no longer wanted before its retry"),
+  t("RUNNING", "SUCCESS", "work", "settled"),
+  t("RUNNING", "RETRY_WAIT", "work", "settled: retryable and tries left; or rescued after it ran alone (WORKER_LOST)"),
+  t("RUNNING", "QUEUED", "rescue", "released by a stopping worker, or rescued from a batch that died: interruptions + 1"),
+  t("RUNNING", "FAILED", "work", "permanent error, tries used up, interruption cap, or AMBIGUOUS"),
+  t("PENDING", "FAILED", "work", "undeliverable: its messages died unclaimed"),
+  t("QUEUED", "FAILED", "work", "undeliverable: its messages died unclaimed"),
+  t("RETRY_WAIT", "FAILED", "work", "undeliverable: its messages died unclaimed"),
+  t("RETRY_WAIT", "PENDING", "control", "edited or paused"),
+  t("PENDING", "CANCELED", "control", "canceled"),
+  t("QUEUED", "CANCELED", "control", "canceled"),
+  t("RUNNING", "CANCELED", "control", "canceled; the worker stops at its next heartbeat"),
+  t("RETRY_WAIT", "CANCELED", "control", "canceled"),
+  t("FAILED", "PENDING", "control", "an operator's retry: same id, key and history"),
+  t("CANCELED", "PENDING", "control", "an operator's retry: same id, key and history"),
+  t("SKIPPED", "PENDING", "control", "an operator's retry or resume: same id, key and history"),
+];
+
+const allowed = new Set(transitions.map((move) => `${move.from ?? ""}>${move.to}`));
+
+/** Whether the table would accept this change of state. Staying in a state is not a move. */
+export const isAllowed = (from: State | null, to: State): boolean => allowed.has(`${from ?? ""}>${to}`);
+
+export const finalStates = ["SUCCESS", "FAILED", "CANCELED", "SKIPPED"] as const satisfies readonly State[];
+export const waitingStates = ["PENDING", "RETRY_WAIT"] as const satisfies readonly State[];
+
+export const isFinal = (state: State): boolean => (finalStates as readonly State[]).includes(state);
