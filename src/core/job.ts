@@ -27,8 +27,11 @@ export interface NewJob {
   readonly kind: string;
   readonly key: string | null;
   readonly payload: Json;
-  /** SHA-256, hex, of the caller's input in canonical form, before schema defaults. */
-  readonly payloadHash: string;
+  /**
+   * The caller's input in canonical form (sorted keys), before schema defaults, so that a deploy that changes a
+   * default does not turn repeats into conflicts. The store keeps its SHA-256.
+   */
+  readonly canonicalInput: string;
   readonly lane: string;
   /** Absolute due time; `null` means now. `delayMs` is added to either. */
   readonly dueAt: Instant | null;

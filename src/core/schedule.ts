@@ -19,7 +19,7 @@ export interface Misfire {
 
 /** What the job of an occurrence looks like; the tick adds times. */
 export interface ScheduledJob
-  extends Omit<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "payload" | "payloadHash" | "expiresAt"> {}
+  extends Omit<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "payload" | "canonicalInput" | "expiresAt"> {}
 
 /** A schedule as code or an operator defines it. Stored as it is; a change of any field is a new version. */
 export interface ScheduleSpec {
