@@ -85,7 +85,7 @@ export interface Context {
 /** How a try ended, for `onSettled`. */
 export interface Settled {
   readonly jobId: JobId;
-  readonly outcome: "success" | "retry" | "failed" | "canceled" | "skipped" | "lost";
+  readonly outcome: "success" | "retry" | "failed" | "canceled" | "lost";
   readonly error?: { readonly code: string; readonly message: string };
   readonly attempt: number;
   /** False when another try follows. */

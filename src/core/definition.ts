@@ -68,8 +68,9 @@ export interface Occurrence {
 
 /** Settings of one lane. Defaults come from `topology.ts`. */
 export interface LaneDefinition {
-  readonly batchSize?: number;
-  readonly concurrency?: number;
+  readonly batchSize?: number | PerStage<number>;
+  /** Worker processes at once, at least 2. */
+  readonly concurrency?: number | PerStage<number>;
 }
 
 export interface AppDefinition {

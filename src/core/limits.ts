@@ -36,6 +36,7 @@ export const limits = {
   // enqueue and hand-off
   insertRowsMax: 1_000,
   insertRoundsMax: 5,
+  delayMsMax: 366 * 86_400_000,
   lookAheadMs: 5 * 60_000,
   sendBatchMax: 10,
   sendConcurrencyMax: 4,

@@ -75,6 +75,8 @@ export interface Queue {
    * @returns the indexes that were not accepted. Throws when nothing is known.
    */
   send(lane: string, messages: readonly OutMessage[]): Promise<{ failed: readonly number[] }>;
+  /** Approximate counts, as the queue service knows them. */
+  depth(lane: string): Promise<{ visible: number; inFlight: number; delayed: number }>;
 }
 
 export interface InsertResult {
@@ -100,6 +102,14 @@ export interface Fence {
 /** Raised by a fenced call after another holder installed a newer token. Stop the pass; it is not an error. */
 export class FenceLost extends Error {
   override readonly name = "FenceLost";
+}
+
+/**
+ * Raised by the store when the connection broke while a commit was under way and nobody could say whether it
+ * happened. The caller repeats a compare-and-set, or reads the row.
+ */
+export class UnknownOutcome extends Error {
+  override readonly name = "UnknownOutcome";
 }
 
 /** What a claim did with one row. */
@@ -189,7 +199,13 @@ export interface MovedRows {
 }
 
 /** Runs inside the transaction that moved the rows; an app's `onSettled` writes its own log rows there. */
-export type InSameTransaction = (tx: Tx, rows: readonly Moved[]) => Promise<void>;
+export type InSameTransaction = (tx: StoreTx, rows: readonly Moved[]) => Promise<void>;
+
+/** A transaction of the store itself. */
+export interface StoreTx extends Tx {
+  /** Runs `work` in a savepoint: when it throws, its writes are undone, the transaction lives on, and the error is rethrown. */
+  nested<T>(work: () => Promise<T>): Promise<T>;
+}
 
 export interface JobFilter {
   readonly states?: readonly State[];
@@ -232,6 +248,19 @@ export interface Store extends StandInLock {
   confirm(sent: readonly { id: string; failed: readonly JobId[] }[]): Promise<void>;
   /** Open hand-offs older than `olderThanMs`, rewritten under new rows for what still waits under that generation. */
   reopen(options: { olderThanMs: number; limit: number; lane?: string; fence?: Fence }): Promise<readonly Handoff[]>;
+  /**
+   * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay
+   * sends them again. Never by age alone. `queue-empty`: the caller saw the lane's queue empty twice, nothing was claimed
+   * in between, and the row was handed off and due `olderThanMs` ago. `overtaken`: it was also handed off and due 2 minutes
+   * before the 5th percentile of the lane's running jobs. @returns the number of rows.
+   */
+  requeueLost(options: {
+    lane: string;
+    evidence: "queue-empty" | "overtaken";
+    olderThanMs: number;
+    limit: number;
+    fence?: Fence;
+  }): Promise<number>;
   /** After the commit that freed or was refused a slot: hands off as many held rows as there are free slots. */
   wake(options: { slotKeys: readonly string[] | "all"; limit: number; fence?: Fence }): Promise<readonly Handoff[]>;
 
@@ -249,7 +278,7 @@ export interface Store extends StandInLock {
     options: { worker: string; lookAheadMs: number; tx?: Tx; inSameTransaction?: InSameTransaction },
   ): Promise<Settled>;
   /** READ COMMITTED on a connection of its own; commits when `work` resolves, else rolls back. */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: StoreTx) => Promise<T>): Promise<T>;
   /** Frees the slots a canceled job kept until its handler was gone. @returns the freed keys. */
   freeSlots(held: readonly Held[]): Promise<readonly string[]>;
 
@@ -276,8 +305,8 @@ export interface Store extends StandInLock {
   /** Finished single jobs past their retention, and event and attempt partitions past theirs; makes the next ones. */
   prune(options: { limit: number; fence?: Fence }): Promise<Pruned>;
 
-  /** @returns false when a newer token is installed already. Waits for fenced transactions under way. */
-  installFence(fence: Fence): Promise<boolean>;
+  /** Installs the token if it is larger, after fenced transactions under way. @returns the token in force afterwards. */
+  installFence(fence: Fence): Promise<number>;
 
   /** Writes schedules that come from code: new ones, new versions when the spec changed; others of `apps` are removed. */
   installSchedules(specs: readonly ScheduleSpec[]): Promise<void>;

@@ -1,0 +1,130 @@
+import type { Enqueued } from "./context.ts";
+import type { JobDefinition } from "./definition.ts";
+import { InvalidPayload, KeyConflict } from "./errors.ts";
+import type { NewJob } from "./job.ts";
+import { limits } from "./limits.ts";
+import { canonical, newJob, slotGroupsOf, slotKeysOf } from "./new-job.ts";
+import type { Inserted, Ports, Tx } from "./ports.ts";
+import { sendHandoffs } from "./send.ts";
+
+export interface EnqueueItem {
+  readonly payload: unknown;
+  readonly key?: string | undefined;
+  readonly delayMs?: number | undefined;
+  readonly dueAt?: Date | undefined;
+}
+
+/** Writes jobs. `job.enqueue()` of a definition goes through the one that `bindClient` was given. */
+export interface Client {
+  /**
+   * Jobs of one definition, 1,000 a statement, answered in the order of the input.
+   * Without `tx` the messages are handed off before this resolves; with it they follow the caller's commit.
+   * @throws InvalidPayload before anything is written; KeyConflict after the jobs without a conflict were written.
+   */
+  enqueue(
+    definition: JobDefinition,
+    items: readonly EnqueueItem[],
+    options?: { tx?: Tx | undefined; trace?: string | undefined },
+  ): Promise<readonly Enqueued[]>;
+}
+
+type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "crashPoint">;
+
+export function createClient(ports: ClientPorts, settings: { stage: string; lookAheadMs: number }): Client {
+  const installed = new Set<string>();
+  return {
+    async enqueue(definition, items, options = {}) {
+      const trace = options.trace ?? ports.random.id();
+      const jobs = await prepare(definition, settings.stage, trace, items);
+      await installSlotsOnce(ports, definition, installed);
+      const answers: Enqueued[] = [];
+      for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
+        const page = jobs.slice(from, from + limits.insertRowsMax);
+        const inserted = await ports.store.insert(page, {
+          lookAheadMs: settings.lookAheadMs,
+          ...(options.tx === undefined ? {} : { tx: options.tx }),
+        });
+        if (options.tx === undefined) await sendHandoffs(ports, inserted.handoffs);
+        answers.push(...answer(page, inserted));
+      }
+      return answers;
+    },
+  };
+}
+
+/** Validates everything before the first write, so that a bad item leaves nothing half-written. */
+export async function prepare(
+  definition: JobDefinition,
+  stage: string,
+  trace: string,
+  items: readonly EnqueueItem[],
+): Promise<readonly NewJob[]> {
+  const jobs: NewJob[] = [];
+  for (const item of items) {
+    const canonicalInput = canonical(item.payload);
+    const checked = await definition.check(item.payload);
+    if (!checked.ok) throw new InvalidPayload(definition.id, checked.issues);
+    jobs.push(
+      newJob(definition, stage, {
+        payload: checked.value,
+        canonicalInput,
+        key: item.key ?? definition.key?.(checked.value) ?? null,
+        dueAt: dueAtOf(definition.id, item.dueAt),
+        delayMs: delayOf(definition.id, item.delayMs),
+        trace,
+        slotKeys: slotKeysOf(definition),
+      }),
+    );
+  }
+  return jobs;
+}
+
+function dueAtOf(kind: string, dueAt: Date | undefined): number | null {
+  if (dueAt === undefined) return null;
+  const at = dueAt.getTime();
+  if (Number.isNaN(at)) throw new RangeError(`dueAt of "${kind}" is not a valid Date`);
+  return at;
+}
+
+function delayOf(kind: string, delayMs: number | undefined): number {
+  if (delayMs === undefined) return 0;
+  if (!(delayMs >= 0 && delayMs <= limits.delayMsMax)) {
+    throw new RangeError(`delay of "${kind}" is ${delayMs} ms; it must lie between 0 and ${limits.delayMsMax} ms`);
+  }
+  return delayMs;
+}
+
+function answer(jobs: readonly NewJob[], inserted: Inserted): readonly Enqueued[] {
+  return inserted.results.map((result, index) => {
+    const job = jobs[index];
+    if (result.conflict !== null && job !== undefined) {
+      throw new KeyConflict(job.kind, job.key ?? "", result.id, result.conflict.existingHash, result.conflict.hash);
+    }
+    return { id: result.id, created: result.created };
+  });
+}
+
+/** A job whose slot group does not exist would wait for ever, so whoever enqueues a kind first creates its groups. */
+async function installSlotsOnce(ports: ClientPorts, definition: JobDefinition, installed: Set<string>): Promise<void> {
+  if (installed.has(definition.id)) return;
+  const groups = slotGroupsOf(definition);
+  if (groups.length > 0) await ports.store.installSlots(groups);
+  installed.add(definition.id);
+}
+
+let bound: Client | null = null;
+
+/** Makes `job.enqueue()` work in this process. `null` unbinds. */
+export function bindClient(client: Client | null): void {
+  bound = client;
+}
+
+/** @throws Error when this process never connected. */
+export function boundClient(): Client {
+  if (bound === null) {
+    throw new Error(
+      "Belfry is not connected in this process: call `await connect()` before enqueueing, or enqueue inside a handler",
+    );
+  }
+  return bound;
+}
