@@ -1,5 +1,6 @@
 import type { Json, JobId } from "./job.ts";
 import type { Log, MetricUnit, Tx } from "./ports.ts";
+import type { Staged } from "./stage.ts";
 
 /** A typed, named unit of work that can be enqueued and scheduled. Made by `defineJob` and its siblings. */
 export interface Job<I> {
@@ -42,6 +43,8 @@ export interface BatchResult {
 /** What a handler may use. Everything it writes through here is fenced: a worker that lost its lease writes nothing. */
 export interface Context {
   readonly jobId: JobId;
+  /** The stage this runs in, `dev` or `prod`. */
+  readonly stage: string;
   readonly attempt: number;
   /** Tries that failed before this one; interruptions are not counted. */
   readonly failures: number;
@@ -73,8 +76,14 @@ export interface Context {
     options: { ttl: Duration },
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<{ acquired: true; value: T } | { acquired: false }>;
-  /** Calls `work(size)` until `hasMore` is false, `maxIterations` is reached or the signal aborts; adds up. */
-  batches(options: { size: number; maxIterations: number }, work: (size: number) => Promise<BatchResult>): Promise<BatchResult>;
+  /**
+   * Calls `work(size)` until `hasMore` is false, `maxIterations` is reached or the signal aborts; adds up.
+   * Both limits may differ by stage: `{ default: 100, dev: 10 }`.
+   */
+  batches(
+    options: { size: Staged<number>; maxIterations: Staged<number> },
+    work: (size: number) => Promise<BatchResult>,
+  ): Promise<BatchResult>;
   /** Follows a cursor: `next(cursor)` returns the next cursor, or null at the end. @returns the pages read and whether more are left. */
   pages<C extends Json>(
     next: (cursor: C | null) => Promise<C | null>,

@@ -4,6 +4,7 @@
  */
 import type { Context, Settled } from "./context.ts";
 import type { Json } from "./job.ts";
+import type { Problem } from "./problem.ts";
 import type { Tx } from "./ports.ts";
 import type { ScheduleSpec } from "./schedule.ts";
 
@@ -44,6 +45,8 @@ export interface JobDefinition {
   readonly key: ((payload: unknown) => string) | null;
   readonly run: (payload: unknown, context: Context) => Promise<Json | void>;
   readonly onSettled: ((payload: unknown, settled: Settled, tx: Tx) => Promise<void>) | null;
+  /** What was found wrong when it was defined; `check` shows all of them together before anything starts. */
+  readonly problems?: readonly Problem[];
 }
 
 export interface ScheduleDefinition {
@@ -53,6 +56,7 @@ export interface ScheduleDefinition {
   readonly spec: (stage: string, app: string) => ScheduleSpec;
   /** The payload of one occurrence. */
   readonly payload: (occurrence: Occurrence) => unknown;
+  readonly problems?: readonly Problem[];
 }
 
 /** What a handler, a payload function or a query learns about the occurrence it runs for. */
@@ -80,6 +84,7 @@ export interface AppDefinition {
   readonly lanes: Readonly<Record<string, LaneDefinition>>;
   /** A folder of numbered SQL files of the app's own tables, as a file URL; null when it has none. */
   readonly migrations: URL | null;
+  readonly problems?: readonly Problem[];
 }
 
 /** All definitions a process knows, by kind. */

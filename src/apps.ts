@@ -1,0 +1,15 @@
+import type { AppDefinition } from "./core/definition.ts";
+import type { AppSet, Stage } from "./stages.ts";
+
+/**
+ * The apps of a stage. Loading is by stage, so that a stage without the examples never runs their code.
+ */
+export async function loadApps(stage: Pick<Stage, "apps">): Promise<readonly AppDefinition[]> {
+  const sets = await Promise.all(stage.apps.map((set) => load[set]()));
+  return sets.flat();
+}
+
+const load: Readonly<Record<AppSet, () => Promise<readonly AppDefinition[]>>> = {
+  jobs: async () => (await import("../jobs/index.ts")).default,
+  examples: async () => (await import("../examples/index.ts")).default,
+};

@@ -1,0 +1,26 @@
+import type { PerStage } from "./definition.ts";
+
+/** A setting that is the same everywhere, or named by stage with an optional `default` for the others. */
+export type Staged<T> = T | PerStage<T>;
+
+/**
+ * The value of a setting in one stage: the stage's own, else `default`, else undefined.
+ * Works for values that are not themselves objects.
+ */
+export function valueFor<T extends string | number | boolean>(
+  stage: string,
+  setting: Staged<T> | undefined,
+): T | undefined {
+  if (typeof setting !== "object") return setting;
+  if (Object.hasOwn(setting, stage)) return setting[stage];
+  return Object.hasOwn(setting, "default") ? setting["default"] : undefined;
+}
+
+/** Changes every value of a setting, whether it differs by stage or not; `default` covers a plain value. */
+export function mapStages<T extends string | number | boolean, U>(
+  setting: Staged<T>,
+  change: (value: T, stage: string | null) => U,
+): PerStage<U> {
+  if (typeof setting !== "object") return { default: change(setting, null) };
+  return Object.fromEntries(Object.entries(setting).map(([stage, value]) => [stage, change(value, stage)]));
+}

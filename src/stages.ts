@@ -1,0 +1,76 @@
+/**
+ * The stages of this deployment, side by side: everything that may differ between them is here or in a definition's
+ * per-stage value, and nowhere else.
+ */
+
+/** Sets of apps a stage can include; `src/apps.ts` loads them. */
+export type AppSet = "jobs" | "examples";
+
+export interface Stage {
+  readonly name: string;
+  /** `examples` also deploys their stand-ins, and is refused in a stage called prod. */
+  readonly apps: readonly AppSet[];
+  /** False for a stage that only ever runs on one machine. */
+  readonly deployed: boolean;
+  readonly database: {
+    /** `max_connections` of the server; pools together use at most 60 % of it. */
+    readonly maxConnections: number;
+    /** Connections of one worker process: one for claim, heartbeat and settle, the others for `ctx.tx`. */
+    readonly poolPerWorker: number;
+  };
+  /** Worker processes per lane, when the lane does not say. At least 2 (the event source mapping's own minimum). */
+  readonly laneConcurrency: number;
+  readonly workerMemoryMb: number;
+  /** How far ahead of its due time a job may be handed to its queue. */
+  readonly lookAheadMs: number;
+  readonly onLockOutage: "postgres" | "skip";
+  readonly logRetentionDays: 7 | 30 | 90;
+}
+
+const everywhere = {
+  workerMemoryMb: 512,
+  lookAheadMs: 5 * 60_000,
+  onLockOutage: "postgres",
+} as const satisfies Partial<Stage>;
+
+export const stages = {
+  dev: {
+    ...everywhere,
+    name: "dev",
+    apps: ["jobs", "examples"],
+    deployed: true,
+    database: { maxConnections: 100, poolPerWorker: 2 },
+    laneConcurrency: 2,
+    logRetentionDays: 7,
+  },
+  demo: {
+    ...everywhere,
+    name: "demo",
+    apps: ["jobs", "examples"],
+    deployed: false,
+    database: { maxConnections: 100, poolPerWorker: 2 },
+    laneConcurrency: 2,
+    logRetentionDays: 7,
+  },
+  prod: {
+    ...everywhere,
+    name: "prod",
+    apps: ["jobs"],
+    deployed: true,
+    database: { maxConnections: 200, poolPerWorker: 2 },
+    laneConcurrency: 10,
+    logRetentionDays: 90,
+  },
+} as const satisfies Record<string, Stage>;
+
+export const stageNames: readonly string[] = Object.keys(stages);
+
+/** @throws Error naming the stages there are. */
+export function stageNamed(name: string): Stage {
+  const known: Readonly<Record<string, Stage>> = stages;
+  const stage = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (stage === undefined) {
+    throw new Error(`stage "${name}" is not defined: use one of ${stageNames.join(", ")}, or add it to src/stages.ts`);
+  }
+  return stage;
+}

@@ -1,0 +1,141 @@
+/**
+ * What has to exist for a set of apps in a stage, as plain data. The CDK stack and the local system are both built
+ * from it, and a test holds the synthesized template to it: what runs here is what is deployed.
+ */
+import type { AppDefinition, JobDefinition, LaneDefinition } from "./core/definition.ts";
+import { limits } from "./core/limits.ts";
+import { valueFor } from "./core/stage.ts";
+import type { Stage } from "./stages.ts";
+
+export interface Topology {
+  readonly stage: string;
+  readonly lanes: readonly LaneTopology[];
+  readonly deadLetters: DeadLetterTopology;
+  readonly lock: { readonly tableName: string };
+  readonly wakes: readonly WakeTopology[];
+  readonly schedulerTask: SchedulerTaskTopology;
+  readonly database: DatabaseTopology;
+  readonly lookAheadMs: number;
+  readonly onLockOutage: "postgres" | "skip";
+  readonly logRetentionDays: Stage["logRetentionDays"];
+}
+
+/** A queue, its dead-letter queue and the worker between them. */
+export interface LaneTopology {
+  readonly name: string;
+  /** Used where queues have names (locally). Deployed queues get theirs from CloudFormation. */
+  readonly queueName: string;
+  readonly deadLetterQueueName: string;
+  readonly visibilityTimeoutSeconds: number;
+  readonly maxReceiveCount: number;
+  readonly retentionSeconds: number;
+  readonly deadLetterRetentionSeconds: number;
+  readonly batchSize: number;
+  readonly batchingWindowSeconds: number;
+  /** Worker processes at once. */
+  readonly concurrency: number;
+  readonly functionTimeoutSeconds: number;
+  readonly memoryMb: number;
+}
+
+/** The one function that drains every dead-letter queue into rows. */
+export interface DeadLetterTopology {
+  readonly batchSize: number;
+  readonly concurrency: number;
+  readonly functionTimeoutSeconds: number;
+  readonly visibilityTimeoutSeconds: number;
+}
+
+/** A rule that starts the scheduler task. */
+export interface WakeTopology {
+  readonly id: string;
+  readonly rateMinutes: number;
+  /** A wake older than this is not delivered any more: the next one does its work. */
+  readonly maximumEventAgeSeconds: number;
+  readonly retryAttempts: number;
+}
+
+export interface SchedulerTaskTopology {
+  readonly cpu: number;
+  readonly memoryMb: number;
+  /** From SIGTERM to SIGKILL. */
+  readonly stopTimeoutSeconds: number;
+}
+
+export interface DatabaseTopology {
+  readonly maxConnections: number;
+  readonly poolPerWorker: number;
+  readonly poolPerSchedulerTask: number;
+  /** The most connections all processes together can open. */
+  readonly connectionsMax: number;
+}
+
+export const defaultLane = "default";
+
+const hourSeconds = 3_600;
+const daySeconds = 24 * hourSeconds;
+/** What a worker needs around its handlers: claim with its lock wait, an early message, settle and the way out. */
+const functionMarginMs = 30_000;
+const visibilityFactor = 6;
+const poolPerSchedulerTask = 3;
+/** Two scheduler tasks overlap while one ends and the next starts. */
+const schedulerTasksMax = 2;
+const poolPerDrain = 1;
+
+export function topology(apps: readonly AppDefinition[], stage: Stage): Topology {
+  const lanes = laneNames(apps).map((name) => laneOf(name, apps, stage));
+  const deadLetters = { batchSize: 10, concurrency: 2, functionTimeoutSeconds: 30, visibilityTimeoutSeconds: 180 };
+  return {
+    stage: stage.name,
+    lanes,
+    deadLetters,
+    lock: { tableName: `belfry-${stage.name}-lock` },
+    wakes: [{ id: "pass", rateMinutes: 1, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
+    schedulerTask: { cpu: 256, memoryMb: 512, stopTimeoutSeconds: 30 },
+    database: databaseOf(lanes, deadLetters, stage),
+    lookAheadMs: stage.lookAheadMs,
+    onLockOutage: stage.onLockOutage,
+    logRetentionDays: stage.logRetentionDays,
+  };
+}
+
+/** The default lane, every lane an app declares and every lane a job names, sorted. */
+function laneNames(apps: readonly AppDefinition[]): readonly string[] {
+  const named = apps.flatMap((app) => [...Object.keys(app.lanes), ...app.jobs.map((job) => job.lane)]);
+  return [...new Set([defaultLane, ...named])].toSorted();
+}
+
+function laneOf(name: string, apps: readonly AppDefinition[], stage: Stage): LaneTopology {
+  const jobs = apps.flatMap((app) => app.jobs.filter((job) => job.lane === name));
+  const settings: LaneDefinition = Object.assign({}, ...apps.map((app) => app.lanes[name]));
+  const batchSize = valueFor(stage.name, settings.batchSize) ?? 10;
+  const functionTimeoutSeconds = functionTimeout(jobs);
+  return {
+    name,
+    queueName: `belfry-${stage.name}-${name}`,
+    deadLetterQueueName: `belfry-${stage.name}-${name}-dead`,
+    visibilityTimeoutSeconds: visibilityFactor * functionTimeoutSeconds,
+    maxReceiveCount: 5,
+    retentionSeconds: 4 * daySeconds,
+    deadLetterRetentionSeconds: 14 * daySeconds,
+    batchSize,
+    batchingWindowSeconds: batchSize > 10 ? 1 : 0,
+    concurrency: valueFor(stage.name, settings.concurrency) ?? stage.laneConcurrency,
+    functionTimeoutSeconds,
+    memoryMb: stage.workerMemoryMb,
+  };
+}
+
+/** The longest handler of the lane and the margin. A Fargate job takes the worker only as long as its launch. */
+function functionTimeout(jobs: readonly JobDefinition[]): number {
+  const onLambda = jobs.filter((job) => job.runOn === "lambda").map((job) => job.timeoutMs);
+  const handlerMs = Math.max(limits.timeoutMsDefault, ...onLambda);
+  return Math.ceil((Math.min(handlerMs, limits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
+}
+
+function databaseOf(lanes: readonly LaneTopology[], drain: DeadLetterTopology, stage: Stage): DatabaseTopology {
+  const { maxConnections, poolPerWorker } = stage.database;
+  const workers = lanes.reduce((sum, lane) => sum + lane.concurrency * poolPerWorker, 0);
+  const connectionsMax = workers + drain.concurrency * poolPerDrain + schedulerTasksMax * poolPerSchedulerTask;
+  return { maxConnections, poolPerWorker, poolPerSchedulerTask, connectionsMax };
+}
