@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import pg from "pg";
+import { Client } from "pg";
 import { freePort } from "./free-port.ts";
 import {
   handOver,
@@ -123,8 +123,13 @@ async function initialize(bin: string, record: PostgresRecord, user: User | null
   writeFileSync(passwordFile, record.password, { mode: 0o600 });
   handOver(passwordFile, user);
   const { error, output } = await runToEnd(join(bin, "initdb"), user, dirname(aside), [
-    ...["-D", aside, "-U", superuser, "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
-    ...["--encoding=UTF8", "--no-locale", "-c", "scram_iterations=256"],
+    `--pgdata=${aside}`,
+    `--username=${superuser}`,
+    `--pwfile=${passwordFile}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    "--no-locale",
+    "--set=scram_iterations=256",
   ]);
   rmSync(passwordFile, { force: true });
   if (error !== null)
@@ -225,7 +230,7 @@ function removeForgotten(folder: string, record: PostgresRecord): void {
 }
 
 async function createDatabase(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: `${url}/postgres` });
+  const client = new Client({ connectionString: `${url}/postgres` });
   client.on("error", () => {});
   await client.connect();
   try {
