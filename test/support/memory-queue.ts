@@ -71,6 +71,12 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
       for (const message of messages) put(lane, encodeMessage(message), wholeSeconds(message));
       return { failed: [] };
     },
+    async depth(lane) {
+      const all = storedIn(lanes, lane);
+      const visible = all.filter(isVisible).length;
+      const delayed = all.filter((message) => message.receiveCount === 0 && !isVisible(message)).length;
+      return { visible, inFlight: all.length - visible - delayed, delayed };
+    },
     receive(lane, max) {
       const died = remove(lane, (message) => isVisible(message) && message.receiveCount >= maxReceiveCount);
       storedIn(dead, lane).push(...died);
