@@ -14,6 +14,15 @@ export const limits = {
   errorMessageCharactersMax: 2_000,
   retentionMsDefault: 30 * 86_400_000,
   retentionMsMin: 7 * 86_400_000,
+  retentionMsMax: 3_660 * 86_400_000,
+  slotsMax: 10_000,
+  everyMsMin: 1_000,
+  everyMsMax: 366 * 86_400_000,
+  misfirePaceMsDefault: 1_000,
+  misfireAgeMsMax: 366 * 86_400_000,
+  misfireCountMax: 100_000,
+  laneCharactersMax: 32,
+  laneConcurrencyMax: 1_000,
 
   // attempts
   maxAttemptsDefault: 4,
@@ -45,6 +54,9 @@ export const limits = {
   handoffOpenMs: 5_000,
   handoffsResentMax: 20,
   wakeRowsMax: 100,
+  requeueRowsMax: 500,
+  emptyQueueMs: 5_000,
+  overtakenMs: 120_000,
 
   // one pass of the scheduler task
   relayRowsMax: 500,
@@ -73,6 +85,9 @@ export const limits = {
   // the lock
   lockLeaseMs: 30_000,
   lockOutageMs: 10_000,
+  lockErrorRetriesMax: 10,
+  lockLooksPerLease: 10,
+  fenceRaisesMax: 3,
   lockNameCharactersMax: 128,
 
   // transactions
