@@ -24,6 +24,9 @@ export const limits = {
   laneCharactersMax: 32,
   laneConcurrencyMax: 1_000,
 
+  // the API
+  listRowsMax: 500,
+
   // attempts
   maxAttemptsDefault: 4,
   maxAttemptsMax: 1_000,
@@ -57,6 +60,16 @@ export const limits = {
   requeueRowsMax: 500,
   emptyQueueMs: 5_000,
   overtakenMs: 120_000,
+
+  // schedules
+  cronCharactersMax: 256,
+  everyMsMin: 1_000,
+  everyMsMax: 3_660 * 86_400_000,
+  nextFireYearsMax: 48,
+  missedAfterMs: 120_000,
+  catchUpPaceMsDefault: 1_000,
+  zoneChunksMax: 1_024,
+  timetablesMax: 20_000,
 
   // one pass of the scheduler task
   relayRowsMax: 500,

@@ -1,0 +1,144 @@
+import { type Field, fields, listItems, parseValue, parseValues, refuse } from "./cron-field.ts";
+
+/** Which days of a month an expression names. `any`: the field is `*` or `?` and restricts nothing. */
+export interface DayOfMonth {
+  readonly any: boolean;
+  readonly days: readonly number[];
+  /** Days back from the last one: `L` is 0, `L-3` is 3. */
+  readonly fromLast: readonly number[];
+  /** `15W`: the weekday nearest to the 15th, within the month. */
+  readonly nearest: readonly number[];
+  /** `LW`: the last weekday of the month. */
+  readonly lastWeekday: boolean;
+}
+
+/** Weekdays 0 (Sunday) to 6. `nth` is `5#2`, `last` is `5L`. */
+export interface DayOfWeek {
+  readonly any: boolean;
+  readonly days: readonly number[];
+  readonly nth: readonly { readonly weekday: number; readonly n: number }[];
+  readonly last: readonly number[];
+}
+
+const anyOf = (text: string): boolean => text === "*" || text === "?";
+
+export function parseDayOfMonth(text: string): DayOfMonth {
+  const field = fields.dayOfMonth;
+  if (anyOf(text)) return { any: true, days: [], fromLast: [], nearest: [], lastWeekday: false };
+  const plain: string[] = [];
+  const fromLast: number[] = [];
+  const nearest: number[] = [];
+  let lastWeekday = false;
+  for (const item of listItems(field, text)) {
+    const upper = item.toUpperCase();
+    if (upper === "L") fromLast.push(0);
+    else if (upper === "LW" || upper === "WL") lastWeekday = true;
+    else if (upper.startsWith("L-")) fromLast.push(daysBack(field, item, upper.slice(2)));
+    else if (upper.endsWith("W")) nearest.push(nearestDay(field, item, upper.slice(0, -1)));
+    else plain.push(item);
+  }
+  return { any: false, days: parseValues(field, plain).values, fromLast, nearest, lastWeekday };
+}
+
+function daysBack(field: Field, item: string, text: string): number {
+  const days = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (days < 1 || days > 30) refuse(field, item, "`L-n` counts 1 to 30 days back from the last day of the month");
+  return days;
+}
+
+function nearestDay(field: Field, item: string, text: string): number {
+  if (!/^\d{1,2}$/.test(text)) refuse(field, item, "`W` follows one day, for example 15W, or write LW");
+  return parseValue(field, item, text);
+}
+
+/** `field` is the five-field or the AWS numbering; the result is always 0 (Sunday) to 6. */
+export function parseDayOfWeek(text: string, field: Field): DayOfWeek {
+  if (anyOf(text)) return { any: true, days: [], nth: [], last: [] };
+  const plain: string[] = [];
+  const nth: { weekday: number; n: number }[] = [];
+  const last: number[] = [];
+  for (const item of listItems(field, text)) {
+    const upper = item.toUpperCase();
+    if (upper.includes("#")) nth.push(nthWeekday(field, item));
+    else if (upper === "L") plain.push(lastOfWeek(field, item));
+    else if (upper.endsWith("L")) last.push(weekday(field, item, item.slice(0, -1)));
+    else plain.push(item);
+  }
+  const days = parseValues(field, plain).values.map((value) => value - field.min);
+  return { any: false, days, nth, last };
+}
+
+/** AWS reads a bare `L` as the last day of the week, Saturday. In five fields it is a likely slip for `5L`. */
+function lastOfWeek(field: Field, item: string): string {
+  if (field.alias !== null) refuse(field, item, "`L` follows a weekday: 5L is the last Friday of the month");
+  return String(field.max);
+}
+
+function weekday(field: Field, item: string, text: string): number {
+  return (parseValue(field, item, text) - field.min) % 7;
+}
+
+function nthWeekday(field: Field, item: string): { weekday: number; n: number } {
+  const [day = "", n = "", ...more] = item.split("#");
+  if (more.length > 0 || !/^[1-5]$/.test(n))
+    refuse(field, item, "`#` takes a weekday and 1 to 5: 5#2 is the second Friday");
+  return { weekday: weekday(field, item, day), n: Number(n) };
+}
+
+/**
+ * The days of one month that fire, sorted. Both fields restricted: either matches, as in crontab(5).
+ * `firstWeekday` is the weekday of day 1, `length` the number of days.
+ */
+export function matchingDays(
+  dayOfMonth: DayOfMonth,
+  dayOfWeek: DayOfWeek,
+  firstWeekday: number,
+  length: number,
+): readonly number[] {
+  const matches = new Uint8Array(32);
+  if (dayOfMonth.any && dayOfWeek.any) matches.fill(1, 1, length + 1);
+  if (!dayOfMonth.any) markDaysOfMonth(matches, dayOfMonth, firstWeekday, length);
+  if (!dayOfWeek.any) markWeekdays(matches, dayOfWeek, firstWeekday, length);
+  const days: number[] = [];
+  for (let day = 1; day <= length; day++) if (matches[day] === 1) days.push(day);
+  return days;
+}
+
+function markDaysOfMonth(matches: Uint8Array, rule: DayOfMonth, firstWeekday: number, length: number): void {
+  const mark = (day: number) => {
+    if (day >= 1 && day <= length) matches[day] = 1;
+  };
+  rule.days.forEach(mark);
+  for (const back of rule.fromLast) mark(length - back);
+  for (const day of rule.nearest) if (day <= length) mark(nearestWeekday(day, firstWeekday, length));
+  if (rule.lastWeekday) mark(nearestWeekday(length, firstWeekday, length));
+}
+
+/** Saturday moves back and Sunday forward, unless that leaves the month: then to the weekday on the other side. */
+function nearestWeekday(day: number, firstWeekday: number, length: number): number {
+  const weekday = (firstWeekday + day - 1) % 7;
+  if (weekday === 6) return day === 1 ? 3 : day - 1;
+  if (weekday === 0) return day === length ? day - 2 : day + 1;
+  return day;
+}
+
+function markWeekdays(matches: Uint8Array, rule: DayOfWeek, firstWeekday: number, length: number): void {
+  for (const weekday of rule.days)
+    for (let day = firstDay(weekday, firstWeekday); day <= length; day += 7) matches[day] = 1;
+  for (const { weekday, n } of rule.nth) {
+    const day = firstDay(weekday, firstWeekday) + (n - 1) * 7;
+    if (day <= length) matches[day] = 1;
+  }
+  for (const weekday of rule.last) {
+    const first = firstDay(weekday, firstWeekday);
+    matches[first + Math.floor((length - first) / 7) * 7] = 1;
+  }
+}
+
+const firstDay = (weekday: number, firstWeekday: number): number => ((weekday - firstWeekday + 7) % 7) + 1;
+
+/** Days in the month, proleptic Gregorian. */
+export function monthLength(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
