@@ -1,0 +1,8 @@
+import type { StandIn } from "../../stand-ins.ts";
+
+/** What this example's targets are; see `examples/stand-ins.ts` for how they are started. */
+export const standIns: readonly StandIn[] = [
+  { name: "batch-scheduler-seed", file: new URL("../seed.ts", import.meta.url), env: {}, once: true },
+  { name: "batch-scheduler-publisher", file: new URL("publisher.ts", import.meta.url), env: {}, once: false },
+  { name: "batch-scheduler-files", file: new URL("files.ts", import.meta.url), env: {}, once: false },
+];

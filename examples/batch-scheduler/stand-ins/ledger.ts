@@ -1,0 +1,42 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One line of a ledger: what a target saw and what it answered. */
+export interface Entry {
+  readonly at: string;
+  readonly key: string;
+  readonly outcome: "accepted" | "refused" | "cut off" | "received";
+  readonly sha256?: string;
+}
+
+export interface Ledger {
+  /** Written to the file before it returns: the line outlives a kill of this process. */
+  append(entry: Omit<Entry, "at">): void;
+  /** How often this key got this outcome, kills and restarts included. */
+  count(key: string, outcome: Entry["outcome"]): number;
+}
+
+export const ledgerFile = (home: string, name: string): string => join(home, `${name}.jsonl`);
+
+export function openLedger(home: string, name: string): Ledger {
+  const file = ledgerFile(home, name);
+  const counts = new Map<string, number>();
+  const add = ({ key, outcome }: Pick<Entry, "key" | "outcome">): unknown =>
+    counts.set(`${outcome} ${key}`, (counts.get(`${outcome} ${key}`) ?? 0) + 1);
+  readLedger(home, name).forEach(add);
+  return {
+    append(entry) {
+      appendFileSync(file, `${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`);
+      add(entry);
+    },
+    count: (key, outcome) => counts.get(`${outcome} ${key}`) ?? 0,
+  };
+}
+
+/** Every whole line; a last line cut by a kill is left out. */
+export function readLedger(home: string, name: string): readonly Entry[] {
+  const file = ledgerFile(home, name);
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as Entry);
+}

@@ -1,0 +1,4 @@
+import batchScheduler from "./batch-scheduler/app.ts";
+
+/** The apps of the examples. Importing this file starts nothing and opens nothing. */
+export default [batchScheduler];

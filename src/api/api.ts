@@ -1,0 +1,56 @@
+import { Hono } from "hono";
+import type { Registry } from "../core/definition.ts";
+import type { Client } from "../core/enqueue.ts";
+import type { Ports } from "../core/ports.ts";
+import { jsonWrites, localOnly } from "./guard.ts";
+import { health } from "./health.ts";
+import { jobs } from "./jobs.ts";
+import { answerProblem, Problem } from "./problem.ts";
+import { schedules } from "./schedules.ts";
+
+export interface ApiOptions {
+  readonly ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
+  readonly registry: Registry;
+  readonly client: Client;
+  /** Of the running code; `/health` shows it. */
+  readonly version: string;
+  /** As of the worker: a retried job that is due within it is handed off at once. */
+  readonly lookAheadMs: number;
+  /** The number of the newest migration of the database; `/health` shows it. */
+  readonly schemaVersion?: () => Promise<number | string | null>;
+}
+
+/**
+ * The HTTP API: a fetch-shaped app, so that a server, a function URL and a test call the same thing.
+ * Local only for now: it answers requests to this machine and knows no users. Bind it to 127.0.0.1.
+ * Errors are problem documents (RFC 9457) with a stable `code` and the path of each bad field.
+ */
+export function createApi(options: ApiOptions): Hono {
+  const api = new Hono();
+  api.use(localOnly, jsonWrites);
+  api.route("/jobs", jobs(options));
+  api.route("/schedules", schedules(options));
+  api.route("/health", health(options));
+  api.notFound((c) => {
+    const detail = `there is no ${c.req.method} ${c.req.path}; the resources are /jobs, /schedules and /health`;
+    return answerProblem(c, new Problem(404, "no-such-route", detail));
+  });
+  api.onError((error, c) => {
+    if (error instanceof Problem) return answerProblem(c, error);
+    const trace = options.ports.random.id();
+    options.ports.log.error("request failed", { trace, method: c.req.method, path: c.req.path, error });
+    return answerProblem(c, unexpected(error, trace));
+  });
+  return api;
+}
+
+/** The caller learns whether to try again and which log line to look for, and nothing of what is inside. */
+function unexpected(error: unknown, trace: string): Problem {
+  const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|08|57P|53300)/.test(code)) {
+    return new Problem(503, "store-away", "the database does not answer: try again in a few seconds", {
+      extra: { trace },
+    });
+  }
+  return new Problem(500, "internal", "the request failed; the log has a line with this trace", { extra: { trace } });
+}

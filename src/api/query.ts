@@ -1,0 +1,89 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import type { JobId } from "../core/job.ts";
+import { limits } from "../core/limits.ts";
+import { states } from "../core/state.ts";
+import { Problem } from "./problem.ts";
+
+const limit = (max: number, usual: number) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, `must be a whole number from 1 to ${max}`)
+    .transform(Number)
+    .refine((value) => value <= max, `must be at most ${max}`)
+    .default(usual);
+
+const id = z
+  .string()
+  .regex(/^[1-9]\d{0,18}$/, "must be a job's number, like 42")
+  .refine((value) => BigInt(value) < 2n ** 63n, "is larger than any job's number")
+  .transform((value) => value as JobId);
+
+const text = (max: number) => z.string().min(1).max(max);
+
+export const jobsQuery = z.strictObject({
+  state: z
+    .string()
+    .transform((value) => value.toUpperCase().split(","))
+    .pipe(z.array(z.enum(states)))
+    .optional(),
+  kind: text(limits.idCharactersMax).optional(),
+  lane: text(limits.idCharactersMax).optional(),
+  key: text(limits.keyCharactersMax).optional(),
+  cursor: id.optional(),
+  limit: limit(limits.listRowsMax, 50),
+});
+
+export const occurrencesQuery = z.strictObject({ limit: limit(limits.listRowsMax, 50) });
+
+export const newJobBody = z.strictObject({
+  kind: z.string(),
+  payload: z.unknown().optional(),
+  key: text(limits.keyCharactersMax).optional(),
+  delay: z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)$/, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
+    .transform(milliseconds)
+    .refine((value) => value <= limits.delayMsMax, `must be at most ${limits.delayMsMax / 86_400_000}d`)
+    .optional(),
+  dueAt: z.iso
+    .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
+    .transform((value) => new Date(value))
+    .optional(),
+});
+
+/** The id in the path. @throws Problem 400 */
+export function readId(value: string): JobId {
+  return readWith(id, value, () => "id");
+}
+
+/** Query parameters; an unknown one is refused, so that a misspelt filter does not list everything. */
+export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
+  return readWith(schema, c.req.query(), (path) => `?${path}`);
+}
+
+export function readBody<T>(body: unknown, schema: z.ZodType<T>): T {
+  return readWith(schema, body, (path) => path || "(root)");
+}
+
+function readWith<T>(schema: z.ZodType<T>, value: unknown, named: (path: string) => string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.flatMap((issue) => {
+    const at = issue.path.map(String);
+    if (issue.code !== "unrecognized_keys") return [{ path: named(at.join(".")), message: issue.message }];
+    return issue.keys.map((key) => ({
+      path: named([...at, key].join(".").slice(0, 100)),
+      message: "is not known here",
+    }));
+  });
+  const detail = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new Problem(400, "invalid-request", detail, { issues });
+}
+
+function milliseconds(duration: string): number {
+  const unit = /[a-z]+$/.exec(duration)?.[0] ?? "";
+  return Math.round(
+    Number.parseFloat(duration) * ({ ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit] ?? 0),
+  );
+}

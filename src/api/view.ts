@@ -1,0 +1,109 @@
+import type { AttemptView, EventView, Instant, JobView } from "../core/job.ts";
+import type { OccurrenceView, ScheduleRow } from "../core/schedule.ts";
+import { isFinal } from "../core/state.ts";
+
+/** What the API answers for a job. Times are ISO 8601 in UTC, durations milliseconds; members are only ever added. */
+export type JobJson = ReturnType<typeof jobJson>;
+export type JobDetailJson = JobJson & {
+  readonly attempts: readonly ReturnType<typeof attemptJson>[];
+  readonly events: readonly ReturnType<typeof eventJson>[];
+};
+export type ScheduleJson = ReturnType<typeof scheduleJson>;
+export type OccurrenceJson = ReturnType<typeof occurrenceJson>;
+
+export const jobJson = (job: JobView, now: Instant) => ({
+  id: job.id,
+  kind: job.kind,
+  key: job.key,
+  state: job.state,
+  phase: phaseOf(job, now),
+  lane: job.lane,
+  attempt: job.attempt,
+  failures: job.failures,
+  interruptions: job.interruptions,
+  maxAttempts: job.maxAttempts,
+  payload: job.payload,
+  result: job.result,
+  progress: job.progress,
+  error: job.errorCode === null ? null : { code: job.errorCode, message: job.errorMessage },
+  worker: job.worker,
+  trace: job.trace,
+  schedule: job.scheduleId,
+  scheduledFor: iso(job.scheduledFor),
+  createdAt: iso(job.createdAt),
+  dueAt: iso(job.dueAt),
+  startedAt: iso(job.startedAt),
+  leaseUntil: iso(job.leaseUntil),
+  finishedAt: iso(job.finishedAt),
+});
+
+export const attemptJson = (attempt: AttemptView) => ({
+  attempt: attempt.attempt,
+  worker: attempt.worker,
+  startedAt: iso(attempt.startedAt),
+  endedAt: iso(attempt.endedAt),
+  durationMs: Math.max(0, attempt.endedAt - attempt.startedAt),
+  outcome: attempt.outcome,
+  error: attempt.errorCode === null ? null : { code: attempt.errorCode, message: attempt.errorMessage },
+});
+
+export const eventJson = (event: EventView) => ({
+  id: event.id,
+  at: iso(event.at),
+  from: event.from,
+  to: event.to,
+  attempt: event.attempt,
+  generation: event.generation,
+  worker: event.worker,
+  reason: event.reason,
+});
+
+export const scheduleJson = (row: ScheduleRow) => ({
+  id: row.id,
+  app: row.spec.app,
+  kind: row.spec.job.kind,
+  version: row.version,
+  source: row.source,
+  expression: expressionOf(row.spec.expression),
+  timezone: row.spec.timezone,
+  enabled: row.spec.enabled,
+  paused: row.paused,
+  overlap: row.spec.overlap,
+  misfire: row.spec.misfire.rule,
+  decidedUntil: iso(row.decidedUntil),
+  nextAt: iso(row.nextAt),
+});
+
+export const occurrenceJson = (occurrence: OccurrenceView) => ({
+  schedule: occurrence.scheduleId,
+  localTime: occurrence.localTime,
+  fold: occurrence.fold,
+  nominalAt: iso(occurrence.nominalAt),
+  outcome: occurrence.outcome,
+  reason: occurrence.reason,
+  decidedAt: iso(occurrence.decidedAt),
+  latenessMs: occurrence.latenessMs,
+  version: occurrence.version,
+  jobId: occurrence.jobId,
+});
+
+/** What a person would say about the state. */
+function phaseOf(job: JobView, now: Instant): string {
+  if (isFinal(job.state) || job.state === "RUNNING") return job.state.toLowerCase();
+  if (job.hold === "slot") return "held: slot";
+  if (job.hold === "paused") return "paused";
+  if (job.failures > 0 && job.dueAt > now) return `retrying at ${iso(job.dueAt)}`;
+  if (job.dueAt > now) return `scheduled until ${iso(job.dueAt)}`;
+  return job.state === "QUEUED" ? "queued" : "waiting for hand-off";
+}
+
+function expressionOf(expression: ScheduleRow["spec"]["expression"]): string {
+  if (expression.form === "cron") return expression.cron;
+  return expression.form === "every" ? `every ${expression.everyMs}ms` : `at ${iso(expression.at)}`;
+}
+
+function iso(instant: Instant): string;
+function iso(instant: Instant | null): string | null;
+function iso(instant: Instant | null): string | null {
+  return instant === null ? null : new Date(instant).toISOString();
+}
