@@ -1,0 +1,2 @@
+export { httpClient } from "./client.ts";
+export type { HttpAnswer, HttpClient, HttpClientOptions, HttpRequest } from "./client.ts";

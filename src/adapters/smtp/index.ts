@@ -1,0 +1,2 @@
+export { mailer } from "./mailer.ts";
+export type { Mail, Mailer, MailerOptions } from "./mailer.ts";
