@@ -1,0 +1,32 @@
+/**
+ * The behaviour of the `Store` port. Every implementation runs this one suite: real Postgres, and the reference
+ * store that is the oracle of the model test and the store of the simulation.
+ */
+import { describe } from "vitest";
+import { claimContract } from "./store/claim.ts";
+import { controlContract } from "./store/control.ts";
+import type { OpenStore } from "./store/fixture.ts";
+import { handOffContract } from "./store/hand-off.ts";
+import { insertContract } from "./store/insert.ts";
+import { locksContract } from "./store/locks.ts";
+import { rescueContract } from "./store/rescue.ts";
+import { schedulesContract } from "./store/schedules.ts";
+import { settleContract } from "./store/settle.ts";
+import { slotsContract } from "./store/slots.ts";
+
+export type { OpenStore, StoreHarness } from "./store/fixture.ts";
+
+/** Declares the suite for one implementation. `open` gives each test an empty store with a clock of its own. */
+export function storeContract(name: string, open: OpenStore): void {
+  describe(`store: ${name}`, () => {
+    insertContract(open);
+    handOffContract(open);
+    claimContract(open);
+    slotsContract(open);
+    settleContract(open);
+    rescueContract(open);
+    controlContract(open);
+    schedulesContract(open);
+    locksContract(open);
+  });
+}

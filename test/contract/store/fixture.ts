@@ -1,0 +1,162 @@
+import { afterEach, beforeEach } from "vitest";
+import type { JobId, Json, NewJob } from "../../../src/core/job.ts";
+import type { AttemptView, EventView, JobView } from "../../../src/core/job.ts";
+import type { Claimed, Message, Settlement, Store } from "../../../src/core/ports.ts";
+import { limits } from "../../../src/core/limits.ts";
+
+/** One store under test, with its own empty tables and a clock the test moves. */
+export interface StoreHarness {
+  readonly store: Store;
+  /** Moves the store's `now` forward. Real time may pass as well, so the suite never asks for exact instants. */
+  advance(ms: number): Promise<void>;
+  close(): Promise<void>;
+  /** Sets the `paused` mark of a schedule; the port has no verb for it yet. */
+  pauseSchedule(id: string): Promise<void>;
+}
+
+export type OpenStore = () => Promise<StoreHarness>;
+
+/** Opens a fresh harness before each test of the surrounding `describe` and closes it afterwards. */
+export function eachTest(open: OpenStore): () => StoreHarness {
+  let harness: StoreHarness | null = null;
+  beforeEach(async () => {
+    harness = await open();
+  });
+  afterEach(async () => {
+    await harness?.close();
+    harness = null;
+  });
+  return () => {
+    if (harness === null) throw new Error("the harness exists only inside a test");
+    return harness;
+  };
+}
+
+export const minute = 60_000;
+export const lookAheadMs = limits.lookAheadMs;
+
+/** A job that is due at once, with no key and no slots. */
+export function aJob(over: Partial<NewJob> = {}): NewJob {
+  const payload: Json = over.payload ?? { to: "ada" };
+  return {
+    kind: "send-mail",
+    key: null,
+    payload,
+    canonicalInput: JSON.stringify(payload),
+    lane: "default",
+    dueAt: null,
+    delayMs: 0,
+    expiresAt: null,
+    leaseMs: 20_000,
+    maxAttempts: 4,
+    retentionMs: limits.retentionMsDefault,
+    slotKeys: [],
+    trace: "trace-1",
+    ...over,
+  };
+}
+
+export async function insertOne(store: Store, over: Partial<NewJob> = {}): Promise<JobId> {
+  const { results } = await store.insert([aJob(over)], { lookAheadMs });
+  return only(results).id;
+}
+
+export async function insertMany(store: Store, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> {
+  const { results } = await store.insert(
+    jobs.map((over) => aJob(over)),
+    { lookAheadMs },
+  );
+  return results.map((result) => result.id);
+}
+
+export interface Shown {
+  readonly job: JobView;
+  readonly attempts: readonly AttemptView[];
+  readonly events: readonly EventView[];
+}
+
+export async function show(store: Store, id: JobId): Promise<Shown> {
+  const shown = await store.job(id);
+  if (shown === null) throw new Error(`job ${id} does not exist`);
+  return shown;
+}
+
+/** The history of a job as `FROM>TO` words; an insert reads `>TO`. */
+export async function moves(store: Store, id: JobId): Promise<readonly string[]> {
+  return (await show(store, id)).events.map((event) => `${event.from ?? ""}>${event.to}`);
+}
+
+/** The message that may claim the job now. */
+export async function messageFor(store: Store, id: JobId): Promise<Message> {
+  const { job } = await show(store, id);
+  return { jobId: id, generation: job.generation, trace: job.trace };
+}
+
+export interface ClaimOptions {
+  readonly worker?: string;
+  readonly alone?: boolean;
+}
+
+/** Claims with the current generation. @returns what the claim decided, or null when it returned nothing. */
+export async function claimIfPossible(store: Store, id: JobId, options: ClaimOptions = {}): Promise<Claimed | null> {
+  const claimed = await store.claim([await messageFor(store, id)], {
+    worker: options.worker ?? "worker-1",
+    alone: options.alone ?? false,
+  });
+  return claimed[0] ?? null;
+}
+
+export async function claimOne(store: Store, id: JobId, options: ClaimOptions = {}): Promise<Claimed> {
+  const claimed = await claimIfPossible(store, id, options);
+  if (claimed === null) throw new Error(`job ${id} was not claimed`);
+  return claimed;
+}
+
+/** A job that runs: inserted and claimed. */
+export async function running(store: Store, over: Partial<NewJob> = {}, options: ClaimOptions = {}): Promise<Claimed> {
+  const claimed = await claimOne(store, await insertOne(store, over), options);
+  if (claimed.state !== "RUNNING") throw new Error(`job ${claimed.jobId} is ${claimed.state}, not RUNNING`);
+  return claimed;
+}
+
+/** A success of this try; `over` makes it any other outcome. */
+export function settlementOf(held: { jobId: JobId; attempt: number }, over: Partial<Settlement> = {}): Settlement {
+  return {
+    jobId: held.jobId,
+    attempt: held.attempt,
+    to: "SUCCESS",
+    reason: null,
+    delayMs: 0,
+    failures: 0,
+    interruptions: 0,
+    errorCode: null,
+    errorMessage: null,
+    result: null,
+    children: [],
+    ...over,
+  };
+}
+
+export const settleOptions = { worker: "worker-1", lookAheadMs } as const;
+
+export async function settleOne(store: Store, held: { jobId: JobId; attempt: number }, over: Partial<Settlement> = {}) {
+  return await store.settle([settlementOf(held, over)], settleOptions);
+}
+
+export const failure = {
+  to: "RETRY_WAIT",
+  failures: 1,
+  errorCode: "SMTP_421",
+  errorMessage: "try again later",
+} as const satisfies Partial<Settlement>;
+
+/** The single element of a list; anything else is a failure of the test. */
+export function only<T>(list: readonly T[]): T {
+  const [first, ...rest] = list;
+  if (first === undefined || rest.length > 0) throw new Error(`expected exactly one, got ${list.length}`);
+  return first;
+}
+
+/** Ids in every message of these hand-offs, in order. */
+export const handedIds = (handoffs: readonly { messages: readonly Message[] }[]): readonly JobId[] =>
+  handoffs.flatMap((handoff) => handoff.messages.map((message) => message.jobId));

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { FenceLost } from "../../../src/core/ports.ts";
+import { aJob, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
+import { lookAheadMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+export function handOffContract(open: OpenStore): void {
+  describe("relay", () => {
+    relay(open);
+  });
+  describe("confirm and reopen", () => {
+    reopen(open);
+  });
+}
+
+const later = lookAheadMs + minute;
+
+function relay(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("hands off a PENDING row that has come within the look-ahead, under a new generation", async () => {
+    const { store, advance } = at();
+    const id = await insertOne(store, { delayMs: later });
+    expect(await store.relay({ lookAheadMs, limit: 10 })).toEqual([]);
+    await advance(2 * minute);
+    const message = only(only(await store.relay({ lookAheadMs, limit: 10 })).messages);
+    expect(message).toMatchObject({ jobId: id, generation: 1, trace: "trace-1" });
+    expect(message.delayMs).toBeGreaterThan(3 * minute);
+    expect(message.delayMs).toBeLessThanOrEqual(4 * minute);
+    expect((await show(store, id)).job).toMatchObject({ state: "QUEUED", generation: 1 });
+    expect(await moves(store, id)).toEqual([">PENDING", "PENDING>QUEUED"]);
+  });
+
+  test("hands off a RETRY_WAIT row whose retry has come within the look-ahead", async () => {
+    const { store, advance } = at();
+    const held = await running(store);
+    await settleOne(store, held, { ...failure, delayMs: later });
+    await advance(later);
+    const message = only(only(await store.relay({ lookAheadMs, limit: 10 })).messages);
+    expect(message).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
+    expect((await moves(store, held.jobId)).at(-1)).toBe("RETRY_WAIT>QUEUED");
+  });
+
+  test("takes the earliest due first, then the smaller id, and no more than the limit", async () => {
+    const { store, advance } = at();
+    const now = await store.now();
+    const [c, a, b] = await insertMany(store, [
+      { dueAt: now + later + 2_000 },
+      { dueAt: now + later },
+      { dueAt: now + later },
+    ]);
+    await advance(2 * later);
+    expect(handedIds(await store.relay({ lookAheadMs, limit: 2 }))).toEqual([a, b]);
+    expect(handedIds(await store.relay({ lookAheadMs, limit: 2 }))).toEqual([c]);
+    expect(await store.relay({ lookAheadMs, limit: 2 })).toEqual([]);
+  });
+
+  test("writes one hand-off for each lane, and only the asked lane when one is named", async () => {
+    const { store, advance } = at();
+    const [mail, plain] = await insertMany(store, [{ delayMs: later, lane: "mail" }, { delayMs: later }]);
+    await advance(later);
+    const handoff = only(await store.relay({ lookAheadMs, limit: 10, lane: "mail" }));
+    expect([handoff.lane, handedIds([handoff])]).toEqual(["mail", [mail]]);
+    expect(handedIds(await store.relay({ lookAheadMs, limit: 10 }))).toEqual([plain]);
+  });
+
+  test("leaves QUEUED, RUNNING, held and finished rows alone", async () => {
+    const { store } = at();
+    await store.installSlots([{ key: "cap:x", size: 1, onRefusal: "hold", reason: "slot" }]);
+    await insertOne(store);
+    await running(store, { slotKeys: ["cap:x"] });
+    const held = await claimOne(store, await insertOne(store, { slotKeys: ["cap:x"] }));
+    expect(held.state).toBe("PENDING");
+    await settleOne(store, await running(store));
+    expect(await store.relay({ lookAheadMs, limit: 10 })).toEqual([]);
+  });
+
+  test("under an older fence throws FenceLost and hands nothing off", async () => {
+    const { store, advance } = at();
+    const id = await insertOne(store, { delayMs: later });
+    await advance(later);
+    await store.installFence({ name: "pass", token: 2 });
+    const stale = store.relay({ lookAheadMs, limit: 10, fence: { name: "pass", token: 1 } });
+    await expect(stale).rejects.toThrow(FenceLost);
+    expect((await show(store, id)).job.state).toBe("PENDING");
+  });
+}
+
+function reopen(open: OpenStore): void {
+  const at = eachTest(open);
+  const old = { olderThanMs: 5_000, limit: 10 };
+
+  test("an unconfirmed hand-off is sent again when it is old enough, under a new row and the same generation", async () => {
+    const { store, advance } = at();
+    const { handoffs } = await store.insert([aJob()], { lookAheadMs });
+    expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
+    await advance(2 * minute);
+    const again = only(await store.reopen({ ...old, olderThanMs: minute }));
+    expect(again.messages).toEqual(only(handoffs).messages);
+    expect(again.id).not.toBe(only(handoffs).id);
+    expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
+  });
+
+  test("a confirmed hand-off is not sent again", async () => {
+    const { store, advance } = at();
+    const { handoffs } = await store.insert([aJob()], { lookAheadMs });
+    await store.confirm([{ id: only(handoffs).id, failed: [] }]);
+    await advance(minute);
+    expect(await store.reopen(old)).toEqual([]);
+  });
+
+  test("a partly confirmed hand-off keeps the failed ids only", async () => {
+    const { store, advance } = at();
+    const { results, handoffs } = await store.insert([aJob(), aJob(), aJob()], { lookAheadMs });
+    const failed = results[1]?.id;
+    if (failed === undefined) throw new Error("three jobs were inserted");
+    await store.confirm([{ id: only(handoffs).id, failed: [failed] }]);
+    await advance(minute);
+    expect(handedIds(await store.reopen(old))).toEqual([failed]);
+  });
+
+  test("only rows that still wait under that generation are sent again", async () => {
+    const { store, advance } = at();
+    const [claimed, moved, waits] = await insertMany(store, [{}, {}, {}]);
+    if (claimed === undefined || moved === undefined) throw new Error("three jobs were inserted");
+    await claimOne(store, claimed);
+    await store.undelivered([{ jobId: moved, generation: 1, trace: "" }], { undeliveredMax: 3, backoffMs: 3_600_000 });
+    await advance(minute);
+    expect(handedIds(await store.reopen(old))).toEqual([waits]);
+  });
+
+  test("a hand-off of which nothing waits any more is gone", async () => {
+    const { store, advance } = at();
+    const held = await running(store);
+    await advance(minute);
+    expect(await store.reopen(old)).toEqual([]);
+    await settleOne(store, held);
+    expect(await store.reopen(old)).toEqual([]);
+  });
+
+  test("the limit counts hand-offs, oldest first, and a lane may be named", async () => {
+    const { store, advance } = at();
+    const first = await insertOne(store);
+    const second = await insertOne(store);
+    const mail = await insertOne(store, { lane: "mail" });
+    await advance(minute);
+    expect(handedIds(await store.reopen({ ...old, limit: 1 }))).toEqual([first]);
+    expect(handedIds(await store.reopen({ ...old, lane: "mail" }))).toEqual([mail]);
+    expect(handedIds(await store.reopen(old))).toEqual([second]);
+  });
+
+  test("confirming a hand-off that is gone is not an error", async () => {
+    const { store } = at();
+    const { handoffs } = await store.insert([aJob()], { lookAheadMs });
+    const sent = [{ id: only(handoffs).id, failed: [] }];
+    await store.confirm(sent);
+    await store.confirm(sent);
+    await store.confirm([]);
+  });
+
+  test("reopen under an older fence throws FenceLost", async () => {
+    const { store } = at();
+    await store.installFence({ name: "pass", token: 2 });
+    await expect(store.reopen({ ...old, fence: { name: "pass", token: 1 } })).rejects.toThrow(FenceLost);
+  });
+}

@@ -1,0 +1,195 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { FenceLost } from "../../../src/core/ports.ts";
+import { aJob, eachTest, handedIds, insertOne, lookAheadMs, minute, moves, only, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+export function insertContract(open: OpenStore): void {
+  describe("insert: when it is due", () => {
+    dueTimes(open);
+  });
+  describe("insert: keys", () => {
+    keys(open);
+  });
+  describe("insert: transactions and fences", () => {
+    transactions(open);
+  });
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+function dueTimes(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a job that is due now is QUEUED with generation 1 and its message is in a hand-off", async () => {
+    const { store } = at();
+    const { results, handoffs } = await store.insert([aJob()], { lookAheadMs });
+    const { id, created, conflict } = only(results);
+    expect({ created, conflict }).toEqual({ created: true, conflict: null });
+    const handoff = only(handoffs);
+    expect(handoff.lane).toBe("default");
+    expect(handoff.messages).toEqual([{ jobId: id, generation: 1, trace: "trace-1", delayMs: 0 }]);
+    const { job } = await show(store, id);
+    expect(job).toMatchObject({ state: "QUEUED", generation: 1, attempt: 0, hold: "none", kind: "send-mail" });
+  });
+
+  test("a job that is due within the look-ahead is handed off with the time that is left", async () => {
+    const { store } = at();
+    const { handoffs } = await store.insert([aJob({ delayMs: minute })], { lookAheadMs });
+    const { delayMs } = only(only(handoffs).messages);
+    expect(delayMs).toBeGreaterThan(minute - 10_000);
+    expect(delayMs).toBeLessThanOrEqual(minute);
+  });
+
+  test("a job that is due after the look-ahead is PENDING with generation 0 and has no message", async () => {
+    const { store } = at();
+    const { results, handoffs } = await store.insert([aJob({ delayMs: lookAheadMs + minute })], { lookAheadMs });
+    expect(handoffs).toEqual([]);
+    const { job } = await show(store, only(results).id);
+    expect(job).toMatchObject({ state: "PENDING", generation: 0, attempt: 0 });
+  });
+
+  test("the delay is added to an absolute due time, or to now", async () => {
+    const { store } = at();
+    const now = await store.now();
+    const absolute = await insertOne(store, { dueAt: now + 10 * minute, delayMs: minute });
+    const relative = await insertOne(store, { delayMs: 11 * minute });
+    expect((await show(store, absolute)).job.dueAt).toBe(now + 11 * minute);
+    expect((await show(store, relative)).job.dueAt).toBeGreaterThanOrEqual(now + 11 * minute);
+    expect((await show(store, relative)).job.dueAt).toBeLessThan(now + 12 * minute);
+  });
+
+  test("a due time in the past is kept and the message has no delay", async () => {
+    const { store } = at();
+    const now = await store.now();
+    const { results, handoffs } = await store.insert([aJob({ dueAt: now - minute })], { lookAheadMs });
+    expect(only(only(handoffs).messages).delayMs).toBe(0);
+    expect((await show(store, only(results).id)).job.dueAt).toBe(now - minute);
+  });
+
+  test("one call writes one hand-off for each lane", async () => {
+    const { store } = at();
+    const { handoffs } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })], { lookAheadMs });
+    expect(handoffs.map((h) => [h.lane, h.messages.length]).toSorted()).toEqual([
+      ["default", 1],
+      ["mail", 2],
+    ]);
+    expect(new Set(handoffs.map((h) => h.id)).size).toBe(2);
+  });
+
+  test("each new job has exactly one event, from nothing to its first state", async () => {
+    const { store } = at();
+    expect(await moves(store, await insertOne(store))).toEqual([">QUEUED"]);
+    expect(await moves(store, await insertOne(store, { delayMs: lookAheadMs + minute }))).toEqual([">PENDING"]);
+  });
+
+  test("a payload comes back as it was given", async () => {
+    const { store } = at();
+    const payload = { text: "é한🙂 'quoted' \\ \"", list: [1, 2.5, null, true], deep: { a: { b: [] } }, "": 0 };
+    expect((await show(store, await insertOne(store, { payload }))).job.payload).toEqual(payload);
+  });
+
+  test("no jobs, no rows and no hand-offs", async () => {
+    expect(await at().store.insert([], { lookAheadMs })).toEqual({ results: [], handoffs: [] });
+  });
+}
+
+function keys(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("the answers are in the order of the input, whatever the keys", async () => {
+    const { store } = at();
+    const names = ["d", "b", "e", "a", "c"];
+    const { results } = await store.insert(
+      names.map((key) => aJob({ key })),
+      { lookAheadMs },
+    );
+    const stored = await Promise.all(results.map(async ({ id }) => (await show(store, id)).job.key));
+    expect(stored).toEqual(names);
+  });
+
+  test("the same kind and key again answers the existing job, hands nothing off and adds no event", async () => {
+    const { store } = at();
+    const id = await insertOne(store, { key: "k" });
+    const again = await store.insert([aJob({ key: "k" })], { lookAheadMs });
+    expect(again).toEqual({ results: [{ id, created: false, conflict: null }], handoffs: [] });
+    expect(await moves(store, id)).toEqual([">QUEUED"]);
+  });
+
+  test("the same key with another payload is a conflict that shows both hashes, and the first payload stays", async () => {
+    const { store } = at();
+    const id = await insertOne(store, { key: "k", payload: { n: 1 }, canonicalInput: '{"n":1}' });
+    const again = await store.insert([aJob({ key: "k", payload: { n: 2 }, canonicalInput: '{"n":2}' })], {
+      lookAheadMs,
+    });
+    const conflict = { existingHash: sha256('{"n":1}'), hash: sha256('{"n":2}') };
+    expect(again.results).toEqual([{ id, created: false, conflict }]);
+    expect((await show(store, id)).job.payload).toEqual({ n: 1 });
+  });
+
+  test("a conflict is judged by the caller's input, not by the stored payload", async () => {
+    const { store } = at();
+    await insertOne(store, { key: "k", payload: { n: 1, added: "default" }, canonicalInput: '{"n":1}' });
+    const again = await store.insert([aJob({ key: "k", payload: { n: 1 }, canonicalInput: '{"n":1}' })], {
+      lookAheadMs,
+    });
+    expect(only(again.results)).toMatchObject({ created: false, conflict: null });
+  });
+
+  test("a key belongs to its kind", async () => {
+    const { store } = at();
+    const first = await insertOne(store, { kind: "a", key: "k" });
+    expect(await insertOne(store, { kind: "b", key: "k" })).not.toBe(first);
+  });
+
+  test("repeats inside one call are one job, and a differing one is a conflict with the first", async () => {
+    const { store } = at();
+    const jobs = [aJob({ key: "k" }), aJob({ key: "k" }), aJob({ key: "k", canonicalInput: "other" })];
+    const { results, handoffs } = await store.insert(jobs, { lookAheadMs });
+    expect(new Set(results.map((result) => result.id)).size).toBe(1);
+    expect(results.map((result) => result.created)).toEqual([true, false, false]);
+    expect(results.map((result) => result.conflict !== null)).toEqual([false, false, true]);
+    expect(handedIds(handoffs)).toHaveLength(1);
+  });
+
+  test("jobs without a key are never the same", async () => {
+    const { store } = at();
+    const { results } = await store.insert([aJob(), aJob()], { lookAheadMs });
+    expect(results.map((result) => result.created)).toEqual([true, true]);
+    expect(new Set(results.map((result) => result.id)).size).toBe(2);
+  });
+}
+
+function transactions(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("an insert in a transaction that fails leaves no job, no event and no hand-off", async () => {
+    const { store, advance } = at();
+    const broken = store.transaction(async (tx) => {
+      await store.insert([aJob({ key: "k" })], { lookAheadMs, tx });
+      throw new Error("the caller changed its mind");
+    });
+    await expect(broken).rejects.toThrow("changed its mind");
+    expect(await store.jobs({ limit: 10 })).toEqual([]);
+    await advance(minute);
+    expect(await store.reopen({ olderThanMs: 5_000, limit: 10 })).toEqual([]);
+    expect(only((await store.insert([aJob({ key: "k" })], { lookAheadMs })).results).created).toBe(true);
+  });
+
+  test("an insert in a transaction exists once it committed, and the transaction's value is returned", async () => {
+    const { store } = at();
+    const id = await store.transaction(async (tx) => {
+      const { results } = await store.insert([aJob()], { lookAheadMs, tx });
+      return only(results).id;
+    });
+    expect((await show(store, id)).job.state).toBe("QUEUED");
+  });
+
+  test("an insert under an older fence throws FenceLost and writes nothing", async () => {
+    const { store } = at();
+    await store.installFence({ name: "pass", token: 2 });
+    const stale = store.insert([aJob()], { lookAheadMs, fence: { name: "pass", token: 1 } });
+    await expect(stale).rejects.toThrow(FenceLost);
+    expect(await store.jobs({ limit: 10 })).toEqual([]);
+  });
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { FenceLost } from "../../../src/core/ports.ts";
+import { eachTest, lookAheadMs, minute } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+export function locksContract(open: OpenStore): void {
+  describe("the fence", () => {
+    fence(open);
+  });
+  describe("the lock row that stands in", () => {
+    standIn(open);
+  });
+}
+
+function fence(open: OpenStore): void {
+  const at = eachTest(open);
+  const token = (n: number) => ({ name: "pass", token: n });
+
+  test("only grows: an older token is refused and the newer one stays", async () => {
+    const { store } = at();
+    expect(await store.installFence(token(5))).toBe(true);
+    expect(await store.installFence(token(4))).toBe(false);
+    expect(await store.relay({ lookAheadMs, limit: 1, fence: token(5) })).toEqual([]);
+    await expect(store.relay({ lookAheadMs, limit: 1, fence: token(4) })).rejects.toThrow(FenceLost);
+  });
+
+  test("installing the same token again answers true: a reply was lost, not the lock", async () => {
+    const { store } = at();
+    await store.installFence(token(5));
+    expect(await store.installFence(token(5))).toBe(true);
+  });
+
+  test("a token that was never installed is not valid", async () => {
+    const { store } = at();
+    await expect(store.relay({ lookAheadMs, limit: 1, fence: token(1) })).rejects.toThrow(FenceLost);
+    await store.installFence(token(1));
+    await expect(store.relay({ lookAheadMs, limit: 1, fence: token(2) })).rejects.toThrow(FenceLost);
+  });
+
+  test("each name has its own token", async () => {
+    const { store } = at();
+    await store.installFence(token(5));
+    expect(await store.installFence({ name: "other", token: 1 })).toBe(true);
+    expect(await store.relay({ lookAheadMs, limit: 1, fence: token(5) })).toEqual([]);
+  });
+
+  test("every fenced call checks the token", async () => {
+    const { store } = at();
+    await store.installFence(token(2));
+    const stale = { fence: token(1) };
+    const calls = [
+      store.insert([], { lookAheadMs, ...stale }),
+      store.relay({ lookAheadMs, limit: 1, ...stale }),
+      store.reopen({ olderThanMs: 0, limit: 1, ...stale }),
+      store.wake({ slotKeys: "all", limit: 1, ...stale }),
+      store.rescue({ limit: 1, interruptionsMax: 20, ...stale }),
+      store.prune({ limit: 1, ...stale }),
+      store.plan([], { lookAheadMs, ...stale }),
+    ];
+    const results = await Promise.allSettled(calls);
+    const names = results.map((r) => (r.status === "rejected" && r.reason instanceof FenceLost ? "lost" : r.status));
+    expect(names).toEqual(calls.map(() => "lost"));
+  });
+}
+
+function standIn(open: OpenStore): void {
+  const at = eachTest(open);
+  const fenceOf = (answer: { fence: number } | { heldBy: string }): number => ("fence" in answer ? answer.fence : -1);
+
+  test("one owner takes it and the next is told who holds it", async () => {
+    const { store } = at();
+    expect(fenceOf(await store.acquire("pass", "a", minute))).toBeGreaterThan(0);
+    expect(await store.acquire("pass", "b", minute)).toEqual({ heldBy: "a" });
+  });
+
+  test("its fence is above every token that was installed, and grows with each holder", async () => {
+    const { store } = at();
+    await store.installFence({ name: "pass", token: 41 });
+    const first = fenceOf(await store.acquire("pass", "a", minute));
+    expect(first).toBeGreaterThan(41);
+    await store.release("pass", "a", first);
+    expect(fenceOf(await store.acquire("pass", "b", minute))).toBeGreaterThan(first);
+  });
+
+  test("a lease that passed may be taken over, and its old holder can neither beat nor release", async () => {
+    const { store, advance } = at();
+    const old = fenceOf(await store.acquire("pass", "a", minute));
+    await advance(2 * minute);
+    const taken = fenceOf(await store.acquire("pass", "b", minute));
+    expect(taken).toBeGreaterThan(old);
+    expect(await store.beat("pass", "a", old, minute)).toBe(false);
+    await store.release("pass", "a", old);
+    expect(await store.acquire("pass", "c", minute)).toEqual({ heldBy: "b" });
+  });
+
+  test("a beat keeps it", async () => {
+    const { store, advance } = at();
+    const held = fenceOf(await store.acquire("pass", "a", minute));
+    await advance(45_000);
+    expect(await store.beat("pass", "a", held, minute)).toBe(true);
+    await advance(45_000);
+    expect(await store.acquire("pass", "b", minute)).toEqual({ heldBy: "a" });
+  });
+
+  test("names are independent", async () => {
+    const { store } = at();
+    await store.acquire("pass", "a", minute);
+    expect(fenceOf(await store.acquire("other", "b", minute))).toBeGreaterThan(0);
+  });
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/core/job.ts";
+import type { Moved, Store } from "../../../src/core/ports.ts";
+import { FenceLost } from "../../../src/core/ports.ts";
+import { claimIfPossible, claimOne, eachTest, insertOne, messageFor, minute, moves, only } from "./fixture.ts";
+import { handedIds, running, settleOne, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+export function rescueContract(open: OpenStore): void {
+  describe("rescue", () => {
+    rescue(open);
+  });
+  describe("rescue of a job that ran alone", () => {
+    alone(open);
+  });
+  describe("undelivered", () => {
+    undelivered(open);
+  });
+}
+
+const options = { limit: 10, interruptionsMax: 20 } as const;
+
+function rescue(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a RUNNING row within its lease is left alone", async () => {
+    const { store } = at();
+    const held = await running(store);
+    expect(await store.rescue(options)).toEqual({ rows: [], handoffs: [], freed: [] });
+    expect((await show(store, held.jobId)).job.state).toBe("RUNNING");
+  });
+
+  test("a row of a batch that died is QUEUED again at once, charged an interruption, and is a suspect", async () => {
+    const { store, advance } = at();
+    const { jobId } = await running(store);
+    await advance(minute);
+    const { rows, handoffs } = await store.rescue(options);
+    expect(only(rows)).toMatchObject({ jobId, kind: "send-mail", state: "QUEUED", attempt: 1 });
+    expect(only(only(handoffs).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
+    const { job, attempts } = await show(store, jobId);
+    expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, leaseUntil: null });
+    expect(only(attempts)).toMatchObject({ attempt: 1, worker: "worker-1", outcome: "QUEUED" });
+    expect((await moves(store, jobId)).at(-1)).toBe("RUNNING>QUEUED");
+    expect(only(await store.look([jobId])).suspect).toBe(true);
+    expect((await store.rescue(options)).rows).toEqual([]);
+  });
+
+  test("the interruption that reaches the cap fails the job as interrupted", async () => {
+    const { store, advance } = at();
+    const held = await running(store);
+    await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
+    await claimOne(store, held.jobId);
+    await advance(minute);
+    const { rows, handoffs } = await store.rescue({ ...options, interruptionsMax: 2 });
+    expect([only(rows).state, handoffs]).toEqual(["FAILED", []]);
+    const { job, events } = await show(store, held.jobId);
+    expect(job).toMatchObject({ state: "FAILED", interruptions: 2, failures: 0 });
+    expect(events.at(-1)).toMatchObject({ from: "RUNNING", to: "FAILED", reason: "interrupted" });
+  });
+
+  test("takes no more than the limit, and only the lane that is named", async () => {
+    const { store, advance } = at();
+    const mail = await running(store, { lane: "mail" });
+    await running(store);
+    await running(store);
+    await advance(minute);
+    expect(only((await store.rescue({ ...options, lane: "mail" })).rows).jobId).toBe(mail.jobId);
+    expect((await store.rescue({ ...options, limit: 1 })).rows).toHaveLength(1);
+    expect((await store.rescue(options)).rows).toHaveLength(1);
+  });
+
+  test("the hook runs in the same transaction, and its error undoes the rescue", async () => {
+    const { store, advance } = at();
+    const { jobId } = await running(store);
+    await advance(minute);
+    const seen: Moved[] = [];
+    const broken = store.rescue({
+      ...options,
+      inSameTransaction: async (_tx, rows) => {
+        seen.push(...rows);
+        throw new Error("hook");
+      },
+    });
+    await expect(broken).rejects.toThrow("hook");
+    expect(only(seen).jobId).toBe(jobId);
+    expect((await show(store, jobId)).job).toMatchObject({ state: "RUNNING", interruptions: 0 });
+  });
+
+  test("under an older fence throws FenceLost and moves nothing", async () => {
+    const { store, advance } = at();
+    const { jobId } = await running(store);
+    await advance(minute);
+    await store.installFence({ name: "pass", token: 2 });
+    await expect(store.rescue({ ...options, fence: { name: "pass", token: 1 } })).rejects.toThrow(FenceLost);
+    expect((await show(store, jobId)).job.state).toBe("RUNNING");
+  });
+}
+
+/** A suspect that was claimed alone and whose worker died again. */
+async function lostAlone(store: Store, advance: (ms: number) => Promise<void>, maxAttempts: number): Promise<JobId> {
+  const { jobId } = await running(store, { maxAttempts }, { alone: true });
+  await advance(minute);
+  return jobId;
+}
+
+function alone(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("is charged a failure WORKER_LOST and is due now: RETRY_WAIT and QUEUED at once, with both events", async () => {
+    const { store, advance } = at();
+    const jobId = await lostAlone(store, advance, 4);
+    const { rows, handoffs } = await store.rescue(options);
+    expect(only(rows)).toMatchObject({ jobId, state: "QUEUED", errorCode: "WORKER_LOST" });
+    expect(only(only(handoffs).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
+    const { job, attempts } = await show(store, jobId);
+    expect(job).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode: "WORKER_LOST" });
+    expect(only(attempts)).toMatchObject({ outcome: "RETRY_WAIT", errorCode: "WORKER_LOST" });
+    expect((await moves(store, jobId)).slice(2)).toEqual(["RUNNING>RETRY_WAIT", "RETRY_WAIT>QUEUED"]);
+  });
+
+  test("fails when that was its last try", async () => {
+    const { store, advance } = at();
+    const jobId = await lostAlone(store, advance, 1);
+    const { rows, handoffs } = await store.rescue(options);
+    expect([only(rows).state, handoffs]).toEqual(["FAILED", []]);
+    const { job, attempts } = await show(store, jobId);
+    expect(job).toMatchObject({ state: "FAILED", failures: 1, errorCode: "WORKER_LOST" });
+    expect(only(attempts)).toMatchObject({ outcome: "FAILED", errorCode: "WORKER_LOST" });
+  });
+}
+
+function undelivered(open: OpenStore): void {
+  const at = eachTest(open);
+  const backoff = { undeliveredMax: 3, backoffMs: minute };
+
+  test("a QUEUED row under that generation waits for its backoff under a new generation", async () => {
+    const { store, advance } = at();
+    const id = await insertOne(store);
+    const { rows } = await store.undelivered([await messageFor(store, id)], backoff);
+    expect(only(rows)).toMatchObject({ jobId: id, state: "PENDING" });
+    const { job } = await show(store, id);
+    expect(job).toMatchObject({ state: "PENDING", generation: 2, failures: 0 });
+    expect((await moves(store, id)).at(-1)).toBe("QUEUED>PENDING");
+    const now = await store.now();
+    expect(job.dueAt).toBeGreaterThan(now + minute - 10_000);
+    expect(job.dueAt).toBeLessThanOrEqual(now + minute);
+    expect(handedIds(await store.relay({ lookAheadMs: 0, limit: 10 }))).toEqual([]);
+    await advance(minute);
+    expect(handedIds(await store.relay({ lookAheadMs: 0, limit: 10 }))).toEqual([id]);
+    expect(await claimIfPossible(store, id)).toMatchObject({ state: "RUNNING", generation: 3 });
+  });
+
+  test("the third message that dies unclaimed fails the job as undeliverable", async () => {
+    const { store } = at();
+    const id = await insertOne(store);
+    for (const expected of ["PENDING", "PENDING", "FAILED"]) {
+      const { rows } = await store.undelivered([await messageFor(store, id)], { ...backoff, backoffMs: 0 });
+      expect(only(rows).state).toBe(expected);
+      await store.relay({ lookAheadMs: 0, limit: 10 });
+    }
+    expect((await show(store, id)).events.at(-1)).toMatchObject({ to: "FAILED", reason: "undeliverable" });
+  });
+
+  test("a message that the row has left behind changes nothing", async () => {
+    const { store } = at();
+    const held = await running(store);
+    const message = { jobId: held.jobId, generation: 1, trace: "" };
+    expect((await store.undelivered([message], backoff)).rows).toEqual([]);
+    await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
+    expect((await store.undelivered([message], backoff)).rows).toEqual([]);
+    expect((await show(store, held.jobId)).job).toMatchObject({ state: "QUEUED", generation: 2 });
+  });
+
+  test("bodies that nobody could read are accepted and kept", async () => {
+    const { store } = at();
+    await store.quarantine("default", ["not json", ""]);
+    await store.quarantine("default", []);
+  });
+}

@@ -1,0 +1,261 @@
+import { describe, expect, test } from "vitest";
+import type { Moved } from "../../../src/core/ports.ts";
+import { aJob, claimOne, eachTest, failure, handedIds, insertMany, lookAheadMs, minute, moves } from "./fixture.ts";
+import { only, running, settlementOf, settleOne, settleOptions, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+export function settleContract(open: OpenStore): void {
+  describe("settle: outcomes", () => {
+    outcomes(open);
+  });
+  describe("settle: compare-and-set", () => {
+    compareAndSet(open);
+  });
+  describe("settle: children", () => {
+    children(open);
+  });
+  describe("settle: in a transaction", () => {
+    inTransaction(open);
+  });
+}
+
+function outcomes(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("SUCCESS stores the result, ends the lease, writes the attempt and the event", async () => {
+    const { store } = at();
+    const held = await running(store);
+    const settled = await settleOne(store, held, { result: { sent: 3 } });
+    expect(settled).toEqual({ settled: [held.jobId], handoffs: [], freed: [] });
+    const { job, attempts, events } = await show(store, held.jobId);
+    expect(job).toMatchObject({
+      state: "SUCCESS",
+      result: { sent: 3 },
+      leaseUntil: null,
+      failures: 0,
+      errorCode: null,
+    });
+    expect(job.finishedAt).not.toBeNull();
+    expect(only(attempts)).toMatchObject({ attempt: 1, worker: "worker-1", outcome: "SUCCESS", errorCode: null });
+    expect(events.at(-1)).toMatchObject({ from: "RUNNING", to: "SUCCESS", attempt: 1, worker: "worker-1" });
+  });
+
+  test("FAILED stores the error and counts the failure", async () => {
+    const { store } = at();
+    const held = await running(store);
+    await settleOne(store, held, { ...failure, to: "FAILED", reason: "permanent" });
+    const { job, attempts, events } = await show(store, held.jobId);
+    expect(job).toMatchObject({ state: "FAILED", failures: 1, errorCode: "SMTP_421", errorMessage: "try again later" });
+    expect(job.finishedAt).not.toBeNull();
+    expect(only(attempts)).toMatchObject({ outcome: "FAILED", errorCode: "SMTP_421", errorMessage: "try again later" });
+    expect(events.at(-1)).toMatchObject({ to: "FAILED", reason: "permanent" });
+  });
+
+  test("a retry within the look-ahead is QUEUED at once and writes both events", async () => {
+    const { store, advance } = at();
+    const held = await running(store);
+    const { handoffs } = await settleOne(store, held, { ...failure, delayMs: minute });
+    const message = only(only(handoffs).messages);
+    expect(message).toMatchObject({ jobId: held.jobId, generation: 2 });
+    expect(message.delayMs).toBeGreaterThan(minute - 10_000);
+    expect(message.delayMs).toBeLessThanOrEqual(minute);
+    const { job, attempts } = await show(store, held.jobId);
+    expect(job).toMatchObject({ state: "QUEUED", generation: 2, attempt: 1, failures: 1, leaseUntil: null });
+    expect(await moves(store, held.jobId)).toEqual([
+      ">QUEUED",
+      "QUEUED>RUNNING",
+      "RUNNING>RETRY_WAIT",
+      "RETRY_WAIT>QUEUED",
+    ]);
+    expect(only(attempts)).toMatchObject({ outcome: "RETRY_WAIT", errorCode: "SMTP_421" });
+    await advance(minute);
+    expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, failures: 1 });
+  });
+
+  test("a retry beyond the look-ahead waits in RETRY_WAIT without a message", async () => {
+    const { store } = at();
+    const held = await running(store);
+    const { handoffs } = await settleOne(store, held, { ...failure, delayMs: lookAheadMs + minute });
+    expect(handoffs).toEqual([]);
+    const { job } = await show(store, held.jobId);
+    expect(job).toMatchObject({ state: "RETRY_WAIT", generation: 1, failures: 1, leaseUntil: null, finishedAt: null });
+    expect(job.dueAt).toBeGreaterThan((await store.now()) + lookAheadMs);
+  });
+
+  test("a release is QUEUED under a new generation, costs no failure and is handed off at once", async () => {
+    const { store } = at();
+    const held = await running(store);
+    const { handoffs } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
+    expect(only(only(handoffs).messages)).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
+    const { job, attempts, events } = await show(store, held.jobId);
+    expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, attempt: 1 });
+    expect(only(attempts).outcome).toBe("QUEUED");
+    expect(events.at(-1)).toMatchObject({ from: "RUNNING", to: "QUEUED", reason: "released" });
+    expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, interruptions: 1 });
+  });
+
+  test("a batch of different outcomes is settled in one call, with one hand-off for each lane", async () => {
+    const { store } = at();
+    const [a, b, c, d] = [await running(store), await running(store), await running(store), await running(store)];
+    const { settled, handoffs } = await store.settle(
+      [
+        settlementOf(d, { to: "QUEUED", interruptions: 1 }),
+        settlementOf(a),
+        settlementOf(b, failure),
+        settlementOf(c, { to: "FAILED", failures: 1 }),
+      ],
+      settleOptions,
+    );
+    expect(settled.toSorted()).toEqual([a, b, c, d].map((held) => held.jobId).toSorted());
+    expect(handedIds([only(handoffs)]).toSorted()).toEqual([b.jobId, d.jobId].toSorted());
+    expect(await store.counts()).toMatchObject({ SUCCESS: 1, FAILED: 1, QUEUED: 2, RUNNING: 0 });
+  });
+}
+
+function compareAndSet(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a worker whose lease expired and whose job was rescued cannot finish it", async () => {
+    const { store, advance } = at();
+    const zombie = await running(store, {}, { worker: "zombie" });
+    await advance(minute);
+    await store.rescue({ limit: 10, interruptionsMax: 20 });
+    const next = await claimOne(store, zombie.jobId, { worker: "worker-2", alone: true });
+    expect(next.attempt).toBe(2);
+    const late = await settleOne(store, zombie, { children: [aJob({ kind: "child" })] });
+    expect(late).toEqual({ settled: [], handoffs: [], freed: [] });
+    const { job, attempts } = await show(store, zombie.jobId);
+    expect(job).toMatchObject({ state: "RUNNING", attempt: 2, worker: "worker-2" });
+    expect(attempts).toHaveLength(1);
+    expect(await store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+  });
+
+  test("a lease that passed without a rescue still lets its own attempt finish", async () => {
+    const { store, advance } = at();
+    const held = await running(store);
+    await advance(10 * minute);
+    expect((await settleOne(store, held)).settled).toEqual([held.jobId]);
+  });
+
+  test("the second settlement of an attempt writes nothing", async () => {
+    const { store } = at();
+    const held = await running(store);
+    await settleOne(store, held);
+    expect((await settleOne(store, held, { to: "FAILED", failures: 1 })).settled).toEqual([]);
+    expect((await show(store, held.jobId)).job.state).toBe("SUCCESS");
+  });
+
+  test("in a group the rows that are still ours are written and the others are left alone", async () => {
+    const { store } = at();
+    const [mine, lost] = [await running(store), await running(store)];
+    await store.cancel([lost.jobId]);
+    const { settled } = await store.settle([settlementOf(mine), settlementOf(lost)], settleOptions);
+    expect(settled).toEqual([mine.jobId]);
+    expect((await show(store, lost.jobId)).job.state).toBe("CANCELED");
+  });
+
+  test("the hook runs in the same transaction with the rows that were written, and its error undoes them", async () => {
+    const { store } = at();
+    const [mine, lost] = [await running(store, { payload: { n: 1 } }), await running(store)];
+    await store.cancel([lost.jobId]);
+    const seen: Moved[] = [];
+    const settle = store.settle([settlementOf(mine, { ...failure, to: "FAILED" }), settlementOf(lost)], {
+      ...settleOptions,
+      inSameTransaction: async (_tx, rows) => {
+        seen.push(...rows);
+        throw new Error("the log table is full");
+      },
+    });
+    await expect(settle).rejects.toThrow("log table is full");
+    const moved = { jobId: mine.jobId, kind: "send-mail", payload: { n: 1 }, state: "FAILED", errorCode: "SMTP_421" };
+    expect(only(seen)).toMatchObject({ ...moved, attempt: 1 });
+    expect((await show(store, mine.jobId)).job.state).toBe("RUNNING");
+  });
+
+  test("nothing to settle is not an error", async () => {
+    expect(await at().store.settle([], settleOptions)).toEqual({ settled: [], handoffs: [], freed: [] });
+  });
+}
+
+function children(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("the children of a job are inserted with its success and handed off with it", async () => {
+    const { store } = at();
+    const held = await running(store);
+    const { handoffs } = await settleOne(store, held, {
+      children: [
+        aJob({ kind: "child", key: `${held.jobId}:child:1`, lane: "mail" }),
+        aJob({ kind: "child", delayMs: 60 * minute }),
+      ],
+    });
+    const inserted = await store.jobs({ kind: "child", limit: 10 });
+    expect(inserted.map((job) => job.state).toSorted()).toEqual(["PENDING", "QUEUED"]);
+    expect(only(handoffs)).toMatchObject({ lane: "mail" });
+    expect(handedIds(handoffs)).toEqual(inserted.filter((job) => job.state === "QUEUED").map((job) => job.id));
+  });
+
+  test("a child whose key exists already is not inserted twice", async () => {
+    const { store } = at();
+    const [first, second] = [await running(store), await running(store)];
+    const child = aJob({ kind: "child", key: "same" });
+    await settleOne(store, first, { children: [child] });
+    const { settled, handoffs } = await settleOne(store, second, { children: [child] });
+    expect([settled, handoffs]).toEqual([[second.jobId], []]);
+    expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
+  });
+
+  test("in a group only the rows that are still ours leave children", async () => {
+    const { store } = at();
+    const ids = await insertMany(store, [{}, {}]);
+    const [mine, lost] = [await claimOne(store, ids[0] ?? raise()), await claimOne(store, ids[1] ?? raise())];
+    await store.cancel([lost.jobId]);
+    const settlements = [mine, lost].map((held) =>
+      settlementOf(held, { children: [aJob({ kind: "child", key: held.jobId })] }),
+    );
+    await store.settle(settlements, settleOptions);
+    expect((await store.jobs({ kind: "child", limit: 10 })).map((job) => job.key)).toEqual([mine.jobId]);
+  });
+}
+
+function raise(): never {
+  throw new Error("two jobs were inserted");
+}
+
+function inTransaction(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("work and settlement commit together", async () => {
+    const { store } = at();
+    const held = await running(store);
+    await store.transaction(async (tx) => {
+      await store.insert([aJob({ kind: "effect" })], { lookAheadMs, tx });
+      await store.settle([settlementOf(held, { result: 1 })], { ...settleOptions, tx });
+    });
+    expect((await show(store, held.jobId)).job).toMatchObject({ state: "SUCCESS", result: 1 });
+    expect(await store.jobs({ kind: "effect", limit: 10 })).toHaveLength(1);
+  });
+
+  test("an error after the settlement undoes work and settlement", async () => {
+    const { store } = at();
+    const held = await running(store);
+    const broken = store.transaction(async (tx) => {
+      await store.insert([aJob({ kind: "effect" })], { lookAheadMs, tx });
+      await store.settle([settlementOf(held)], { ...settleOptions, tx });
+      throw new Error("no");
+    });
+    await expect(broken).rejects.toThrow("no");
+    expect((await show(store, held.jobId)).job.state).toBe("RUNNING");
+    expect(await store.jobs({ kind: "effect", limit: 10 })).toEqual([]);
+  });
+
+  test("a settlement that came too late answers nothing settled, so that the caller can roll back", async () => {
+    const { store } = at();
+    const held = await running(store);
+    await store.cancel([held.jobId]);
+    const { settled } = await store.transaction(
+      async (tx) => await store.settle([settlementOf(held)], { ...settleOptions, tx }),
+    );
+    expect(settled).toEqual([]);
+  });
+}

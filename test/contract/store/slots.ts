@@ -1,0 +1,265 @@
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/core/job.ts";
+import type { Store } from "../../../src/core/ports.ts";
+import { FenceLost } from "../../../src/core/ports.ts";
+import { claimOne, eachTest, handedIds, insertMany, insertOne, messageFor, minute } from "./fixture.ts";
+import { failure, moves, only, running, settleOne, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+export function slotsContract(open: OpenStore): void {
+  describe("slots: taking and refusing", () => {
+    taking(open);
+  });
+  describe("slots: freeing", () => {
+    freeing(open);
+  });
+  describe("wake", () => {
+    waking(open);
+  });
+}
+
+const cap = (size: number) => ({ key: "cap:x", size, onRefusal: "hold", reason: "slot" }) as const;
+const lock = { key: "lock:l", size: 1, onRefusal: "skip", reason: "lock-held" } as const;
+const queueOne = { key: "overlap:s", size: 1, onRefusal: "queue-one", reason: "overlap" } as const;
+
+const capped = { slotKeys: ["cap:x"] };
+
+/** The states of these jobs after one claim of them all in one batch. */
+async function claimAll(store: Store, ids: readonly JobId[]): Promise<readonly string[]> {
+  const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
+  const claimed = await store.claim(messages, { worker: "worker-1", alone: false });
+  const states = new Map(claimed.map((row) => [row.jobId, row.state]));
+  return ids.map((id) => states.get(id) ?? "nothing");
+}
+
+function taking(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a cap of two lets two of three run and holds the third, in id order within one batch", async () => {
+    const { store } = at();
+    await store.installSlots([cap(2)]);
+    const ids = await insertMany(store, [capped, capped, capped]);
+    expect(await claimAll(store, ids)).toEqual(["RUNNING", "RUNNING", "PENDING"]);
+  });
+
+  test("a row refused by a cap is PENDING, held for the slot, under a new generation, and says why", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    await running(store, capped);
+    const refused = await claimOne(store, await insertOne(store, capped));
+    expect(refused).toMatchObject({ state: "PENDING", reason: "slot", generation: 2, attempt: 0 });
+    const { job, events } = await show(store, refused.jobId);
+    expect(job).toMatchObject({ state: "PENDING", hold: "slot", generation: 2, attempt: 0 });
+    expect(events.at(-1)).toMatchObject({ from: "QUEUED", to: "PENDING", reason: "slot" });
+  });
+
+  test("a row refused by a lock is SKIPPED with the reason of the group", async () => {
+    const { store } = at();
+    await store.installSlots([lock]);
+    await running(store, { slotKeys: ["lock:l"] });
+    const refused = await claimOne(store, await insertOne(store, { slotKeys: ["lock:l"] }));
+    expect(refused).toMatchObject({ state: "SKIPPED", reason: "lock-held" });
+    expect(await moves(store, refused.jobId)).toEqual([">QUEUED", "QUEUED>SKIPPED"]);
+  });
+
+  test("queue-one holds the first that is refused and skips those after it", async () => {
+    const { store } = at();
+    await store.installSlots([queueOne]);
+    const ids = await insertMany(store, [
+      { slotKeys: ["overlap:s"] },
+      { slotKeys: ["overlap:s"] },
+      { slotKeys: ["overlap:s"] },
+    ]);
+    const [first, second, third] = ids;
+    if (first === undefined || second === undefined || third === undefined) throw new Error("three jobs");
+    expect((await claimOne(store, first)).state).toBe("RUNNING");
+    expect(await claimOne(store, second)).toMatchObject({ state: "PENDING", reason: "slot" });
+    expect(await claimOne(store, third)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
+  });
+
+  test("a job that needs two slot groups takes both or none", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1), lock]);
+    const both = { slotKeys: ["cap:x", "lock:l"] };
+    const holder = await running(store, { slotKeys: ["lock:l"] });
+    expect((await claimOne(store, await insertOne(store, both))).state).toBe("SKIPPED");
+    expect((await running(store, capped)).state).toBe("RUNNING");
+    await settleOne(store, holder);
+    expect(await claimOne(store, await insertOne(store, both))).toMatchObject({ state: "PENDING", reason: "slot" });
+    expect(await claimOne(store, await insertOne(store, { slotKeys: ["lock:l"] }))).toMatchObject({ state: "RUNNING" });
+  });
+
+  test("within one batch a row that is refused one group leaves the other group to the next row", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1), lock]);
+    await running(store, { slotKeys: ["lock:l"] });
+    const ids = await insertMany(store, [{ slotKeys: ["cap:x", "lock:l"] }, capped]);
+    expect(await claimAll(store, ids)).toEqual(["SKIPPED", "RUNNING"]);
+  });
+
+  test("groups of different keys do not refuse each other", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1), { ...cap(1), key: "cap:y" }]);
+    const ids = await insertMany(store, [capped, { slotKeys: ["cap:y"] }]);
+    expect(await claimAll(store, ids)).toEqual(["RUNNING", "RUNNING"]);
+  });
+
+  test("installing a bigger size adds slots; a smaller one retires free slots and never a taken one", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    const held = await running(store, capped);
+    await store.installSlots([cap(2)]);
+    const second = await running(store, capped);
+    await store.installSlots([cap(1)]);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
+    await settleOne(store, second);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
+    await settleOne(store, held);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("RUNNING");
+  });
+
+  test("installing the same groups again changes nothing", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    await running(store, capped);
+    await store.installSlots([cap(1)]);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
+  });
+}
+
+function freeing(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("every settlement frees the slots of its job and names them", async () => {
+    for (const over of [{}, failure, { to: "FAILED", failures: 1 }, { to: "QUEUED", interruptions: 1 }] as const) {
+      const { store } = at();
+      await store.installSlots([cap(1)]);
+      const held = await running(store, capped);
+      expect((await settleOne(store, held, { ...over, delayMs: 60 * minute })).freed).toEqual(["cap:x"]);
+      const next = await running(store, capped);
+      await settleOne(store, next);
+    }
+  });
+
+  test("a settlement that came too late frees nothing", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    const held = await running(store, capped);
+    expect((await settleOne(store, { ...held, attempt: 2 })).freed).toEqual([]);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
+  });
+
+  test("rescue frees the slots of a row whose lease passed", async () => {
+    const { store, advance } = at();
+    await store.installSlots([cap(1)]);
+    await running(store, capped);
+    await advance(minute);
+    expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).freed).toEqual(["cap:x"]);
+    expect((await running(store, capped)).state).toBe("RUNNING");
+  });
+
+  test("a canceled job keeps its slot until its worker frees it", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    const held = await running(store, capped);
+    expect((await store.cancel([held.jobId])).freed).toEqual([]);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
+    expect(await store.freeSlots([{ jobId: held.jobId, attempt: held.attempt + 1 }])).toEqual([]);
+    expect(await store.freeSlots([held])).toEqual(["cap:x"]);
+    expect(await store.freeSlots([held])).toEqual([]);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("RUNNING");
+  });
+
+  test("a canceled job's slot is free once its lease would have ended", async () => {
+    const { store, advance } = at();
+    await store.installSlots([cap(1)]);
+    const held = await running(store, capped);
+    await store.cancel([held.jobId]);
+    await advance(minute);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("RUNNING");
+    expect(await store.freeSlots([held])).toEqual([]);
+  });
+
+  test("freeSlots does not free the slot of a job that runs", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    const held = await running(store, capped);
+    expect(await store.freeSlots([held])).toEqual([]);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
+  });
+}
+
+function waking(open: OpenStore): void {
+  const at = eachTest(open);
+
+  async function fullWithHeld(store: Store, held: number) {
+    await store.installSlots([cap(1)]);
+    const holder = await running(store, capped);
+    const ids = await insertMany(
+      store,
+      Array.from({ length: held }, () => capped),
+    );
+    await claimAll(store, ids);
+    return { holder, ids };
+  }
+
+  test("hands off as many held rows as there are free slots, the earliest first", async () => {
+    const { store } = at();
+    const { holder, ids } = await fullWithHeld(store, 3);
+    expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
+    const { freed } = await settleOne(store, holder);
+    const message = only(only(await store.wake({ slotKeys: freed, limit: 10 })).messages);
+    expect(message).toMatchObject({ jobId: ids[0], generation: 3, delayMs: 0 });
+    const { job } = await show(store, message.jobId);
+    expect(job).toMatchObject({ state: "QUEUED", hold: "none", generation: 3 });
+    expect((await moves(store, message.jobId)).at(-1)).toBe("PENDING>QUEUED");
+  });
+
+  test("looks only at the named keys, or at all of them when asked", async () => {
+    const { store } = at();
+    const { holder, ids } = await fullWithHeld(store, 1);
+    await settleOne(store, holder);
+    expect(await store.wake({ slotKeys: ["cap:other"], limit: 10 })).toEqual([]);
+    expect(await store.wake({ slotKeys: [], limit: 10 })).toEqual([]);
+    expect(handedIds(await store.wake({ slotKeys: "all", limit: 10 }))).toEqual(ids);
+  });
+
+  test("hands off no more than the limit", async () => {
+    const { store } = at();
+    const { holder } = await fullWithHeld(store, 3);
+    await settleOne(store, holder);
+    await store.installSlots([cap(3)]);
+    expect(handedIds(await store.wake({ slotKeys: "all", limit: 2 }))).toHaveLength(2);
+  });
+
+  test("a woken row claims the slot that was freed for it", async () => {
+    const { store } = at();
+    const { holder, ids } = await fullWithHeld(store, 1);
+    const { freed } = await settleOne(store, holder);
+    await store.wake({ slotKeys: freed, limit: 10 });
+    const [id] = ids;
+    if (id === undefined) throw new Error("one job was held");
+    expect(await claimOne(store, id)).toMatchObject({ state: "RUNNING", attempt: 1, generation: 3 });
+  });
+
+  test("a slot that a canceled job left behind is free for wake once its lease would have ended", async () => {
+    const { store, advance } = at();
+    const { holder, ids } = await fullWithHeld(store, 1);
+    await store.cancel([holder.jobId]);
+    expect(await store.wake({ slotKeys: "all", limit: 10 })).toEqual([]);
+    await advance(minute);
+    expect(handedIds(await store.wake({ slotKeys: "all", limit: 10 }))).toEqual(ids);
+  });
+
+  test("under an older fence throws FenceLost and wakes nothing", async () => {
+    const { store } = at();
+    const { holder, ids } = await fullWithHeld(store, 1);
+    await settleOne(store, holder);
+    await store.installFence({ name: "pass", token: 2 });
+    const stale = store.wake({ slotKeys: "all", limit: 10, fence: { name: "pass", token: 1 } });
+    await expect(stale).rejects.toThrow(FenceLost);
+    const [id] = ids;
+    if (id === undefined) throw new Error("one job was held");
+    expect((await show(store, id)).job.hold).toBe("slot");
+  });
+}
