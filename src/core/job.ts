@@ -14,7 +14,7 @@ export type OnRefusal = "hold" | "skip" | "queue-one";
 
 /** A set of `size` slot rows. A job names the groups it needs; it runs only while it holds one slot of each. */
 export interface SlotGroup {
-  /** `cap:<kind>`, `lock:<name>` or `overlap:<schedule>`. */
+  /** `cap:<kind>`, `lock:<name>`, `overlap:<schedule>` or `catchup:<schedule>`. */
   readonly key: string;
   readonly size: number;
   readonly onRefusal: OnRefusal;

@@ -53,14 +53,31 @@ export interface ScheduleRow {
   readonly spec: ScheduleSpec;
   /** Every nominal time up to and including this instant has its occurrence. */
   readonly decidedUntil: Instant;
-  /** The next nominal time not yet decided; null when the schedule has ended. */
+  /**
+   * When a tick must look at it next: the next nominal time not yet decided, less `materializeBeforeMs`.
+   * Null when the schedule has ended.
+   */
   readonly nextAt: Instant | null;
+  /** What the tick before left for the next one; absent or null when nothing. A new version starts without. */
+  readonly carry?: Carry | null;
+}
+
+/** Facts that outlive one tick, so that a scheduler that dies between two bounded rounds changes no decision. */
+export interface Carry {
+  /** Nominal times that were missed and get no job of their own; told to the next job as `missedCount`. */
+  readonly missed: number;
+  /** Due time of the last caught-up job: the next one is due `paceMs` after it, or after now if that is later. */
+  readonly catchUpUntil: Instant | null;
 }
 
 export const occurrenceOutcomes = ["PLANNED", "FIRED", "CAUGHT_UP", "COALESCED", "SKIPPED"] as const;
 export type OccurrenceOutcome = (typeof occurrenceOutcomes)[number];
 
-/** One nominal time with its decision. `job` is null for those that never get one (COALESCED, SKIPPED by policy). */
+/**
+ * One nominal time with its decision. `job` is null for those that never get one (COALESCED, SKIPPED by policy).
+ * `nominalAt` is unique among a schedule's rows, except for COALESCED ones and for SKIPPED `dst-gap` ones: a reading
+ * that the clock skipped stands at the instant it would have had, which a reading of the new clock may share.
+ */
 export interface PlannedOccurrence {
   /** Wall-clock reading `YYYY-MM-DDTHH:MM[:SS]` in the schedule's zone, and which pass of an overlap (0 or 1). */
   readonly localTime: string;
@@ -80,6 +97,13 @@ export interface PlannedSchedule {
   readonly decidedUntil: Instant;
   readonly nextAt: Instant | null;
   readonly occurrences: readonly PlannedOccurrence[];
+  /**
+   * `decidedUntil` of the row this was computed from. Written only if nobody decided more since (decided_until is not
+   * later, to the millisecond): two ticks at once must not both choose the latest missed time.
+   */
+  readonly decidedFrom?: Instant;
+  /** Stored with the schedule and given back in its row. */
+  readonly carry?: Carry | null;
 }
 
 export interface OccurrenceView {

@@ -100,14 +100,14 @@ begin
     end if;
     return new;
   end if;
-  if not case old.state
+  if not (case old.state
     when 'PENDING'    then new.state in ('QUEUED', 'FAILED', 'CANCELED', 'SKIPPED')
     when 'QUEUED'     then new.state in ('RUNNING', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
     when 'RUNNING'    then new.state in ('SUCCESS', 'RETRY_WAIT', 'QUEUED', 'FAILED', 'CANCELED')
     when 'RETRY_WAIT' then new.state in ('QUEUED', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
     when 'SUCCESS'    then false
     else new.state = 'PENDING'
-  end then
+  end) then
     raise exception 'job %: % -> % is not a legal transition', old.id, old.state, new.state
       using errcode = 'check_violation', constraint = 'job_guard';
   end if;
@@ -209,6 +209,7 @@ create table belfry.schedule (
   paused        boolean not null default false,
   decided_until timestamptz not null,
   next_at       timestamptz,
+  carry         jsonb,                                  -- what one tick leaves for the next: missed times, pace
   ledger_from   timestamptz not null,
   created_at    timestamptz not null,
   updated_at    timestamptz not null
@@ -240,7 +241,9 @@ create table belfry.occurrence (
   constraint occurrence_decided check ((decided_at is not null) = (outcome <> 'PLANNED')),
   constraint occurrence_reason check (outcome <> 'SKIPPED' or reason is not null)
 );
-create unique index occurrence_nominal on belfry.occurrence (schedule_id, nominal_at) where outcome <> 'COALESCED';
+-- A reading that the clock skipped stands at the instant it would have had, which a later reading may share.
+create unique index occurrence_nominal on belfry.occurrence (schedule_id, nominal_at)
+  where outcome <> 'COALESCED' and reason is distinct from 'dst-gap';
 create index occurrence_history on belfry.occurrence (schedule_id, nominal_at desc);
 create index occurrence_job on belfry.occurrence (job_id) where job_id is not null;
 create index occurrence_planned on belfry.occurrence (nominal_at) where outcome = 'PLANNED';
