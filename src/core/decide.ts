@@ -33,7 +33,9 @@ export function decide(tries: Tries, outcome: Outcome, chance: number): Decision
     case "permanent":
       return failed(outcome, "permanent");
     case "ambiguous":
-      return tries.onAmbiguous === "park" ? failed(outcome, "ambiguous") : retried(tries, { ...outcome, afterMs: null }, chance);
+      return tries.onAmbiguous === "park"
+        ? failed(outcome, "ambiguous")
+        : retried(tries, { ...outcome, afterMs: null }, chance);
     case "retryable":
       return retried(tries, outcome, chance);
     case "released":
@@ -91,7 +93,8 @@ function released(tries: Tries, reason: string): Decision {
  * Jitter takes the upper half of the interval: early enough to be useful, spread enough not to march in step.
  */
 export function backoffMs(retry: RetryPolicy, failures: number, chance: number): number {
-  const whole = retry.backoff === "fixed" ? retry.baseMs : Math.min(retry.capMs, retry.baseMs * 2 ** Math.min(failures, 52));
+  const whole =
+    retry.backoff === "fixed" ? retry.baseMs : Math.min(retry.capMs, retry.baseMs * 2 ** Math.min(failures, 52));
   const capped = Math.min(whole, retry.capMs);
   return Math.round(retry.jitter ? capped * (0.5 + chance / 2) : capped);
 }

@@ -65,19 +65,24 @@ export function canonical(value: unknown): string {
 
 function write(value: unknown, depth: number, budget: { keys: number }): string {
   if (depth > limits.payloadDepthMax) {
-    throw new RangeError(`payload is nested deeper than ${limits.payloadDepthMax} levels: flatten it or pass a reference`);
+    throw new RangeError(
+      `payload is nested deeper than ${limits.payloadDepthMax} levels: flatten it or pass a reference`,
+    );
   }
   if (value === null || typeof value === "boolean") return JSON.stringify(value);
   if (typeof value === "string") return writeText(value);
   if (typeof value === "number") return writeNumber(value);
   if (Array.isArray(value)) return `[${value.map((item) => write(item ?? null, depth + 1, budget)).join(",")}]`;
   if (typeof value === "object") return writeObject(value, depth, budget);
-  throw new TypeError(`payload holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`);
+  throw new TypeError(
+    `payload holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`,
+  );
 }
 
 /** Postgres stores neither NUL nor half a surrogate pair in jsonb. */
 function writeText(value: string): string {
-  if (value.includes("\u0000")) throw new TypeError("payload holds a NUL character, which Postgres cannot store: remove it");
+  if (value.includes("\u0000"))
+    throw new TypeError("payload holds a NUL character, which Postgres cannot store: remove it");
   if (!value.isWellFormed()) throw new TypeError("payload holds half a surrogate pair, which is not text: remove it");
   return JSON.stringify(value);
 }
@@ -92,7 +97,8 @@ function writeObject(value: object, depth: number, budget: { keys: number }): st
   if (typeof plain !== "object" || plain === null) return write(plain, depth, budget);
   const entries = Object.entries(plain).filter(([, item]) => item !== undefined);
   budget.keys -= entries.length;
-  if (budget.keys < 0) throw new RangeError(`payload has more than ${limits.payloadKeysMax} keys: pass a reference instead`);
+  if (budget.keys < 0)
+    throw new RangeError(`payload has more than ${limits.payloadKeysMax} keys: pass a reference instead`);
   entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return `{${entries.map(([name, item]) => `${writeText(name)}:${write(item, depth + 1, budget)}`).join(",")}}`;
 }
@@ -112,7 +118,9 @@ export function checkedJson(kind: string, payload: unknown, bytesMax: number = l
   const text = canonical(payload);
   const bytes = utf8Bytes(text);
   if (bytes > bytesMax) {
-    throw new RangeError(`payload of "${kind}" is ${bytes} bytes; the limit is ${bytesMax}: store it elsewhere and pass a reference`);
+    throw new RangeError(
+      `payload of "${kind}" is ${bytes} bytes; the limit is ${bytesMax}: store it elsewhere and pass a reference`,
+    );
   }
   return JSON.parse(text) as Json;
 }

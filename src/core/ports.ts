@@ -311,9 +311,15 @@ export interface Store extends StandInLock {
   /** Writes schedules that come from code: new ones, new versions when the spec changed; others of `apps` are removed. */
   installSchedules(specs: readonly ScheduleSpec[]): Promise<void>;
   /** Active schedules whose next nominal time lies before now + `horizonMs`, oldest first. */
-  dueSchedules(options: { horizonMs: number; limit: number }): Promise<{ now: Instant; schedules: readonly ScheduleRow[] }>;
+  dueSchedules(options: {
+    horizonMs: number;
+    limit: number;
+  }): Promise<{ now: Instant; schedules: readonly ScheduleRow[] }>;
   /** Occurrences and their jobs, and `decided_until` forward: one statement, schedules locked by id at their version. */
-  plan(plans: readonly PlannedSchedule[], options: { lookAheadMs: number; fence?: Fence }): Promise<{
+  plan(
+    plans: readonly PlannedSchedule[],
+    options: { lookAheadMs: number; fence?: Fence },
+  ): Promise<{
     occurrences: number;
     handoffs: readonly Handoff[];
   }>;
@@ -342,7 +348,10 @@ export interface LockStore {
    * Takes the item if it has no owner, or if its `rvn` is still `overRvn`. Adds 1 to the fence.
    * @returns the new fence, or null when the condition failed.
    */
-  take(name: string, next: { owner: string; rvn: string; leaseMs: number; overRvn: string | null }): Promise<number | null>;
+  take(
+    name: string,
+    next: { owner: string; rvn: string; leaseMs: number; overRvn: string | null },
+  ): Promise<number | null>;
   /** Conditioned on owner and fence, not on the previous rvn: a lost reply must not lose the lock. */
   beat(name: string, owner: string, fence: number, rvn: string): Promise<boolean>;
   /** Removes `owner`; keeps the item and its fence. */

@@ -52,7 +52,10 @@ function inBatches(handoffs: readonly Handoff[]): { lane: string; items: Outgoin
 /** @returns what must stay open: refused by the queue, or unknown because the call failed. */
 async function sendBatch(ports: SendPorts, batch: { lane: string; items: Outgoing[] }): Promise<readonly Outgoing[]> {
   try {
-    const { failed } = await ports.queue.send(batch.lane, batch.items.map((item) => item.message));
+    const { failed } = await ports.queue.send(
+      batch.lane,
+      batch.items.map((item) => item.message),
+    );
     return failed.flatMap((index) => batch.items[index] ?? []);
   } catch (error) {
     ports.log.warn("send failed; the hand-off stays open", { lane: batch.lane, messages: batch.items.length, error });

@@ -1,0 +1,34 @@
+import type { Registry } from "./definition.ts";
+import type { JobId } from "./job.ts";
+import type { Ports } from "./ports.ts";
+import { relay, wakeHeld } from "./relay.ts";
+import { sendHandoffs } from "./send.ts";
+import { movedHook } from "./settled-hook.ts";
+
+type ControlPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">;
+
+/**
+ * Cancels jobs that are not final. A running handler is told at its worker's next heartbeat; its slot stays taken
+ * until it is really gone. @returns the ids that were canceled.
+ */
+export async function cancelJobs(
+  ports: ControlPorts,
+  registry: Registry,
+  ids: readonly JobId[],
+): Promise<readonly JobId[]> {
+  const moved = await ports.store.cancel(ids, movedHook(ports, registry, "canceled"));
+  await wakeHeld(ports, { slotKeys: moved.freed });
+  await sendHandoffs(ports, moved.handoffs);
+  return moved.rows.map((row) => row.jobId);
+}
+
+/** FAILED, CANCELED and SKIPPED jobs run again, due now, same id and history. @returns the ids that will. */
+export async function retryJobs(
+  ports: ControlPorts,
+  ids: readonly JobId[],
+  options: { lookAheadMs: number },
+): Promise<readonly JobId[]> {
+  const retried = await ports.store.retry(ids);
+  if (retried.length > 0) await relay(ports, options);
+  return retried;
+}

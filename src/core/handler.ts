@@ -1,0 +1,160 @@
+import { createInvocation, type Invocation } from "./invocation.ts";
+import type { Outcome } from "./decide.ts";
+import type { JobDefinition } from "./definition.ts";
+import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "./errors.ts";
+import type { Json, NewJob } from "./job.ts";
+import { limits } from "./limits.ts";
+import { checkedJson } from "./new-job.ts";
+import type { Claimed } from "./ports.ts";
+import type { Bench } from "./worker.ts";
+
+/** Why a handler's signal aborted. It is the signal's reason. */
+export class Interruption extends Error {
+  override readonly name = "Interruption";
+  readonly why: "timeout" | "deadline" | "stopped" | "lost";
+  constructor(why: Interruption["why"]) {
+    super(messages[why]);
+    this.why = why;
+  }
+}
+
+const messages: Record<Interruption["why"], string> = {
+  timeout: "the handler did not finish within its timeout",
+  deadline: "the worker's own time ran out",
+  stopped: "the worker was told to stop",
+  lost: "the job is no longer this worker's: its lease passed or it was canceled",
+};
+
+export type Finished =
+  /** To be written by the settler. */
+  | { readonly is: "outcome"; readonly outcome: Outcome; readonly children: readonly NewJob[] }
+  /** Written already, with the handler's own transaction. */
+  | { readonly is: "settled" }
+  /** Not ours any more: nothing may be written. */
+  | { readonly is: "lost" };
+
+/** Runs one handler to its end, its timeout, or its worker's: the steps of one try, in order. */
+export async function runHandler(bench: Bench, job: Claimed, remainingMs: () => number): Promise<Finished> {
+  const { ports } = bench;
+  const definition = bench.registry.jobs.get(job.kind);
+  if (definition === undefined) {
+    return failedAtOnce(
+      "UNKNOWN_KIND",
+      `no definition "${job.kind}" in this release: deploy the code that defines it, then retry the job`,
+    );
+  }
+  const checked = await definition.check(job.payload);
+  if (!checked.ok) return failedAtOnce("INVALID_PAYLOAD", new InvalidPayload(job.kind, checked.issues).message);
+  const startedMs = ports.clock.elapsedMs();
+  const timer = startTimer(bench, job, definition, remainingMs);
+  const invocation = createInvocation(bench, job, definition, checked.value, timer.signal);
+  measureStart(bench, job, definition);
+  try {
+    const end = await race(bench, invocation.run(), timer.signal);
+    return finish(bench, job, definition, invocation, timer.signal, end);
+  } finally {
+    timer.stop();
+    invocation.close();
+    ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds", {
+      job: job.kind,
+    });
+  }
+}
+
+function measureStart(bench: Bench, job: Claimed, definition: JobDefinition): void {
+  bench.ports.metrics.add("job.lateness", job.latenessMs, "Milliseconds", { job: job.kind });
+  if (definition.lock !== null) bench.ports.metrics.add("scheduler.lock.acquired", 1, "Count", { job: job.kind });
+}
+
+const failedAtOnce = (code: string, message: string): Finished => ({
+  is: "outcome",
+  outcome: { is: "permanent", code, message },
+  children: [],
+});
+
+function startTimer(
+  bench: Bench,
+  job: Claimed,
+  definition: JobDefinition,
+  remainingMs: () => number,
+): { signal: AbortSignal; stop: () => void } {
+  const controller = new AbortController();
+  const leftMs = Math.max(0, remainingMs() - limits.deadlineMarginMs);
+  const why = definition.timeoutMs <= leftMs ? "timeout" : "deadline";
+  const stop = bench.ports.clock.after(Math.min(definition.timeoutMs, leftMs), () =>
+    controller.abort(new Interruption(why)),
+  );
+  return { signal: AbortSignal.any([controller.signal, bench.heart.signal(job)]), stop };
+}
+
+type End = { readonly value: Json | void } | { readonly error: unknown };
+
+/** A handler that ignores its signal is left behind after a short grace; the attempt's number fences what it writes. */
+async function race(bench: Bench, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
+  let cancel = (): void => {};
+  const handler = running.then(
+    (value): End => ({ value }),
+    (error: unknown): End => ({ error }),
+  );
+  const abandoned = new Promise<End>((resolve) => {
+    const leave = (): void => resolve({ error: signal.reason });
+    const giveUp = (): void => {
+      if (!bench.stopping.aborted) cancel = bench.ports.clock.after(limits.abortGraceMs, leave);
+    };
+    bench.heart.overdue.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) giveUp();
+    else signal.addEventListener("abort", giveUp, { once: true });
+  });
+  return Promise.race([handler, abandoned]).finally(() => cancel());
+}
+
+function finish(
+  bench: Bench,
+  job: Claimed,
+  definition: JobDefinition,
+  invocation: Invocation,
+  signal: AbortSignal,
+  end: End,
+): Finished {
+  if (invocation.settled()) {
+    if ("error" in end)
+      bench.ports.log.warn("the handler failed after its transaction committed", { job: job.jobId, error: end.error });
+    return { is: "settled" };
+  }
+  const reason: unknown = signal.aborted ? signal.reason : null;
+  if (reason instanceof Interruption && reason.why === "lost") return { is: "lost" };
+  if ("value" in end) return succeeded(job, definition, invocation, end.value);
+  return { is: "outcome", outcome: outcomeOf(end.error, reason), children: [] };
+}
+
+function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocation, value: Json | void): Finished {
+  try {
+    const result = value === undefined ? null : checkedJson(definition.id, value, limits.resultBytesMax);
+    return { is: "outcome", outcome: { is: "success", result }, children: invocation.children() };
+  } catch (error) {
+    return failedAtOnce("INVALID_RESULT", `result of "${job.kind}": ${messageOf(error)}`);
+  }
+}
+
+/** The one map from an error to an outcome. An unknown error is worth another try. */
+export function outcomeOf(error: unknown, interruption: unknown): Outcome {
+  if (interruption instanceof Interruption) {
+    if (interruption.why === "timeout")
+      return { is: "retryable", code: "TIMEOUT", message: interruption.message, afterMs: null };
+    return { is: "released", reason: interruption.why };
+  }
+  if (error instanceof PermanentError) return { is: "permanent", code: error.code, message: error.message };
+  if (error instanceof InvalidPayload) return { is: "permanent", code: "INVALID_PAYLOAD", message: error.message };
+  if (error instanceof AmbiguousError) return { is: "ambiguous", code: error.code, message: error.message };
+  if (error instanceof RetryLater)
+    return { is: "retryable", code: error.code, message: error.message, afterMs: error.afterMs };
+  return { is: "retryable", code: codeOf(error), message: messageOf(error), afterMs: null };
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "ERROR";
+  if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;
+  return error instanceof Error ? error.name : "ERROR";
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

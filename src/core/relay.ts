@@ -1,0 +1,66 @@
+import { limits } from "./limits.ts";
+import type { Fence, Handoff, Ports } from "./ports.ts";
+import { sendHandoffs } from "./send.ts";
+
+type RelayPorts = Pick<Ports, "store" | "queue" | "log" | "crashPoint">;
+
+interface RelayOptions {
+  readonly lane?: string;
+  readonly fence?: Fence;
+  readonly signal?: AbortSignal;
+}
+
+/** Hands off the waiting rows that are due within the look-ahead: the safety net, and the path of later rows. */
+export async function relay(
+  ports: RelayPorts,
+  options: RelayOptions & { lookAheadMs: number },
+): Promise<Record<string, number>> {
+  let rows = 0;
+  for (let round = 0; round < limits.relayRoundsMax && options.signal?.aborted !== true; round += 1) {
+    const handoffs = await ports.store.relay({
+      lookAheadMs: options.lookAheadMs,
+      limit: limits.relayRowsMax,
+      ...scope(options),
+    });
+    if (handoffs.length > 0) await ports.crashPoint("relay.claimed");
+    await sendHandoffs(ports, handoffs);
+    const moved = count(handoffs);
+    rows += moved;
+    if (moved < limits.relayRowsMax) break;
+  }
+  return { relayed: rows };
+}
+
+/** Sends again what a dead or refused sender left open. */
+export async function resendOpen(ports: RelayPorts, options: RelayOptions): Promise<Record<string, number>> {
+  const handoffs = await ports.store.reopen({
+    olderThanMs: limits.handoffOpenMs,
+    limit: limits.handoffsResentMax,
+    ...scope(options),
+  });
+  await sendHandoffs(ports, handoffs);
+  return { resent: count(handoffs) };
+}
+
+/** Hands off held rows for which a slot is free. */
+export async function wakeHeld(
+  ports: RelayPorts,
+  options: Pick<RelayOptions, "fence" | "signal"> & { slotKeys: readonly string[] | "all" },
+): Promise<Record<string, number>> {
+  if (options.slotKeys !== "all" && options.slotKeys.length === 0) return { woken: 0 };
+  const handoffs = await ports.store.wake({
+    slotKeys: options.slotKeys,
+    limit: limits.wakeRowsMax,
+    ...(options.fence === undefined ? {} : { fence: options.fence }),
+  });
+  await sendHandoffs(ports, handoffs);
+  return { woken: count(handoffs) };
+}
+
+const count = (handoffs: readonly Handoff[]): number =>
+  handoffs.reduce((sum, handoff) => sum + handoff.messages.length, 0);
+
+const scope = (options: RelayOptions): { lane?: string; fence?: Fence } => ({
+  ...(options.lane === undefined ? {} : { lane: options.lane }),
+  ...(options.fence === undefined ? {} : { fence: options.fence }),
+});
