@@ -124,7 +124,9 @@ function definitionFrom<S extends StandardSchemaV1>(options: JobOptions<S>): Job
     key: key === undefined ? null : (payload) => key.call(options, payload as Out<S>),
     run: async (payload, context) => toJson(await options.run(payload as Out<S>, context)),
     onSettled:
-      onSettled === undefined ? null : (payload, settled, tx) => onSettled.call(options, payload as Out<S>, settled, tx),
+      onSettled === undefined
+        ? null
+        : (payload, settled, tx) => onSettled.call(options, payload as Out<S>, settled, tx),
     problems: problems.found,
   };
 }
@@ -147,7 +149,11 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     leaseMs: readDuration(problems, "lease", options.lease, { ...leaseBounds, fallback: limits.leaseMsDefault }),
     retentionMs: readDuration(problems, "retention", options.retention, retention),
     onAmbiguous: readChoice(problems, "onAmbiguous", options.onAmbiguous, ["retry", "park"], "retry"),
-    concurrency: readCount(problems, "concurrency", options.concurrency, { min: 1, max: limits.slotsMax, fallback: null }),
+    concurrency: readCount(problems, "concurrency", options.concurrency, {
+      min: 1,
+      max: limits.slotsMax,
+      fallback: null,
+    }),
     lock: lockFrom(options, problems),
   };
 }

@@ -57,6 +57,8 @@ export interface ScheduleDefinition {
   /** The payload of one occurrence. */
   readonly payload: (occurrence: Occurrence) => unknown;
   readonly problems?: readonly Problem[];
+  /** The settings that differ by stage, by field, as they were written: `check` looks for unknown and missing stages. */
+  readonly staged?: Readonly<Record<string, PerStage<unknown>>>;
 }
 
 /** What a handler, a payload function or a query learns about the occurrence it runs for. */

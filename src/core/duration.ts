@@ -15,7 +15,9 @@ export function parseDuration(text: unknown): number | null {
 export function durationMs(what: string, text: Duration): number {
   const ms = parseDuration(text);
   if (ms === null) {
-    throw new RangeError(`${what} is ${JSON.stringify(text)}; write a number and a unit, like "500ms", "30s", "5m", "2h" or "1d"`);
+    throw new RangeError(
+      `${what} is ${JSON.stringify(text)}; write a number and a unit, like "500ms", "30s", "5m", "2h" or "1d"`,
+    );
   }
   return ms;
 }

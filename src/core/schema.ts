@@ -29,7 +29,10 @@ const notExpected: PayloadCheck = {
 
 function toCheck(result: StandardSchemaV1.Result<unknown>): PayloadCheck {
   if (result.issues === undefined) return { ok: true, value: result.value };
-  return { ok: false, issues: result.issues.map(({ path, message }) => ({ path: (path ?? []).map(segment).join("."), message })) };
+  return {
+    ok: false,
+    issues: result.issues.map(({ path, message }) => ({ path: (path ?? []).map(segment).join("."), message })),
+  };
 }
 
 const segment = (part: PropertyKey | StandardSchemaV1.PathSegment): string =>

@@ -21,7 +21,12 @@ export function readDuration(problems: ProblemList, field: string, value: unknow
   if (value === undefined) return bounds.fallback;
   const ms = parseDuration(value);
   if (ms === null) {
-    problems.add(field, value, "is not a duration", 'write a number and a unit, like "500ms", "30s", "5m", "2h" or "1d"');
+    problems.add(
+      field,
+      value,
+      "is not a duration",
+      'write a number and a unit, like "500ms", "30s", "5m", "2h" or "1d"',
+    );
     return bounds.fallback;
   }
   const because = bounds.because === undefined ? "" : ` (${bounds.because})`;
@@ -46,7 +51,12 @@ interface CountBounds<T> {
 export function readCount<T>(problems: ProblemList, field: string, value: unknown, bounds: CountBounds<T>): number | T {
   if (value === undefined) return bounds.fallback;
   if (Number.isInteger(value) && Number(value) >= bounds.min && Number(value) <= bounds.max) return Number(value);
-  problems.add(field, value, `must be a whole number from ${bounds.min} to ${bounds.max}`, "change it, or leave it out for the default");
+  problems.add(
+    field,
+    value,
+    `must be a whole number from ${bounds.min} to ${bounds.max}`,
+    "change it, or leave it out for the default",
+  );
   return bounds.fallback;
 }
 
@@ -66,7 +76,12 @@ export function readChoice<T extends string>(
 }
 
 /** Ids end up in queue names, metric dimensions, addresses and SQL: one narrow form for all of them. */
-export function checkId(problems: ProblemList, field: string, id: unknown, charactersMax: number = limits.idCharactersMax): void {
+export function checkId(
+  problems: ProblemList,
+  field: string,
+  id: unknown,
+  charactersMax: number = limits.idCharactersMax,
+): void {
   if (typeof id === "string" && id.length <= charactersMax && /^[a-z][a-z0-9]*(?:[-._][a-z0-9]+)*$/.test(id)) return;
   const rule = `must be 1 to ${charactersMax} characters: small letters and digits, parts joined by "-", "." or "_", a letter first`;
   problems.add(field, id, rule, "rename it");

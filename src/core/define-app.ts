@@ -1,0 +1,33 @@
+import type { Job } from "./context.ts";
+import { definitionOf } from "./define-job.ts";
+import type { AppDefinition, JobDefinition, LaneDefinition, ScheduleDefinition } from "./definition.ts";
+import { ProblemList } from "./problem.ts";
+import { checkId } from "./setting.ts";
+
+export interface AppOptions {
+  readonly name: string;
+  /** Jobs that are only enqueued. A job that a schedule runs need not be repeated here. */
+  readonly jobs?: readonly Pick<Job<never>, "id" | "enqueue">[];
+  readonly schedules?: readonly ScheduleDefinition[];
+  /** The lanes its jobs name, besides `default`. */
+  readonly lanes?: Readonly<Record<string, LaneDefinition>>;
+  /** A folder of numbered SQL files with the app's own tables, like `new URL("./sql/", import.meta.url)`. */
+  readonly migrations?: URL;
+}
+
+/** What belongs together: jobs, when they run, and where. */
+export function defineApp(options: AppOptions): AppDefinition {
+  const problems = new ProblemList(`app "${options.name}"`);
+  checkId(problems, "name", options.name);
+  const schedules = options.schedules ?? [];
+  const jobs = new Set<JobDefinition>((options.jobs ?? []).map(definitionOf));
+  for (const schedule of schedules) jobs.add(schedule.job);
+  return {
+    name: options.name,
+    jobs: [...jobs],
+    schedules,
+    lanes: options.lanes ?? {},
+    migrations: options.migrations ?? null,
+    problems: problems.found,
+  };
+}
