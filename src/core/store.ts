@@ -1,0 +1,280 @@
+/** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
+import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
+import type { OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
+import type { State } from "./state.ts";
+
+/** A transaction. A plain `pg` client that has begun one is a `Tx`. */
+export interface Tx {
+  query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>;
+}
+
+/** A message is a hint to claim; the row decides. */
+export interface Message {
+  readonly jobId: JobId;
+  readonly generation: number;
+  readonly trace: string;
+}
+
+export interface OutMessage extends Message {
+  /** Milliseconds until it is due; the queue adapter rounds down to seconds and clamps to its maximum. */
+  readonly delayMs: number;
+}
+
+/** Messages that one committed statement decided to send. An unconfirmed one is sent again by whoever finds it open. */
+export interface Handoff {
+  readonly id: string;
+  readonly lane: string;
+  readonly messages: readonly OutMessage[];
+}
+
+export interface InsertResult {
+  /** The id of the new row, or of the row that already has this key. */
+  readonly id: JobId;
+  readonly created: boolean;
+  /** Set when the existing row was enqueued with another payload. */
+  readonly conflict: { readonly existingHash: string; readonly hash: string } | null;
+}
+
+export interface Inserted {
+  /** In the order of the input. */
+  readonly results: readonly InsertResult[];
+  readonly handoffs: readonly Handoff[];
+}
+
+/** The token a pass installed. Every fenced call checks it in its own transaction and throws `FenceLost`. */
+export interface Fence {
+  readonly name: string;
+  readonly token: number;
+}
+
+/** Raised by a fenced call after another holder installed a newer token. Stop the pass; it is not an error. */
+export class FenceLost extends Error {
+  override readonly name = "FenceLost";
+}
+
+/**
+ * Raised by the store when the connection broke while a commit was under way and nobody could say whether it
+ * happened. The caller repeats a compare-and-set, or reads the row.
+ */
+export class UnknownOutcome extends Error {
+  override readonly name = "UnknownOutcome";
+}
+
+/** What a claim did with one row. */
+export interface Claimed {
+  readonly jobId: JobId;
+  /** RUNNING: ours to run. PENDING: held for a slot. SKIPPED or FAILED: decided at claim. */
+  readonly state: State;
+  readonly reason: string | null;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly payload: Json;
+  readonly generation: number;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly interruptions: number;
+  readonly maxAttempts: number;
+  readonly leaseMs: number;
+  readonly trace: string;
+  readonly slotKeys: readonly string[];
+  readonly dueAt: Instant;
+  readonly scheduleId: string | null;
+  readonly scheduledFor: Instant | null;
+  /** Milliseconds between the nominal (or due) time and the claim, by the database's clock; never negative. */
+  readonly latenessMs: number;
+  readonly isCatchUp: boolean;
+  readonly missedCount: number;
+}
+
+/** What a row that a claim did not return looks like now. */
+export interface Looked {
+  readonly jobId: JobId;
+  readonly state: State;
+  readonly generation: number;
+  /** Milliseconds until it is due; 0 or less when due. */
+  readonly dueInMs: number;
+  /** Lost its worker in a batch before: must be claimed with `alone`. */
+  readonly suspect: boolean;
+}
+
+export interface Held {
+  readonly jobId: JobId;
+  readonly attempt: number;
+  readonly progress?: number;
+}
+
+/** One outcome to write, decided by `decide`. */
+export interface Settlement {
+  readonly jobId: JobId;
+  readonly attempt: number;
+  readonly to: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
+  readonly reason: string | null;
+  /** RETRY_WAIT: until the next try. Within the look-ahead the row is QUEUED at once and both events are written. */
+  readonly delayMs: number;
+  /** 1 when this counts against `maxAttempts`. */
+  readonly failures: 0 | 1;
+  readonly interruptions: 0 | 1;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly result: Json | null;
+  /** Written only if the row is still ours: a fenced try leaves no children. */
+  readonly children: readonly NewJob[];
+}
+
+export interface Settled {
+  /** Ids that were written. Missing = someone else moved the row: not an error. */
+  readonly settled: readonly JobId[];
+  readonly handoffs: readonly Handoff[];
+  /** Slot keys that became free; `wake` them after the commit. */
+  readonly freed: readonly string[];
+}
+
+/** A row that rescue or cancel moved, with what its `onSettled` needs. */
+export interface Moved {
+  readonly jobId: JobId;
+  readonly kind: string;
+  readonly payload: Json;
+  readonly state: State;
+  readonly attempt: number;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+export interface MovedRows {
+  readonly rows: readonly Moved[];
+  readonly handoffs: readonly Handoff[];
+  readonly freed: readonly string[];
+}
+
+/** Runs inside the transaction that moved the rows; an app's `onSettled` writes its own log rows there. */
+export type InSameTransaction = (tx: StoreTx, rows: readonly Moved[]) => Promise<void>;
+
+/** A transaction of the store itself. */
+export interface StoreTx extends Tx {
+  /** Runs `work` in a savepoint: when it throws, its writes are undone, the transaction lives on, and the error is rethrown. */
+  nested<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export interface JobFilter {
+  readonly states?: readonly State[];
+  readonly kind?: string;
+  readonly lane?: string;
+  readonly key?: string;
+  /** Rows with a smaller id: the cursor of the next page. */
+  readonly before?: JobId;
+  readonly limit: number;
+}
+
+export interface Pruned {
+  readonly jobs: number;
+  readonly partitions: number;
+}
+
+/** The lock row in Postgres that stands in while the lock store is away. */
+export interface StandInLock {
+  /** Takes the lock row judged by the database's clock; the fence is above every token known. */
+  acquire(name: string, owner: string, leaseMs: number): Promise<{ fence: number } | { heldBy: string }>;
+  beat(name: string, owner: string, fence: number, leaseMs: number): Promise<boolean>;
+  release(name: string, owner: string, fence: number): Promise<void>;
+}
+
+/**
+ * The truth. Every method is one transaction; every write is a compare-and-set; the returned rows say what happened.
+ * A method that takes a `fence` checks it first and throws `FenceLost`.
+ */
+export interface Store extends StandInLock {
+  now(): Promise<Instant>;
+
+  /** Inserts jobs with one event each; QUEUED with a hand-off row when due within the look-ahead, else PENDING. */
+  insert(jobs: readonly NewJob[], options: { lookAheadMs: number; tx?: Tx; fence?: Fence }): Promise<Inserted>;
+  /** Creates or resizes slot groups. */
+  installSlots(groups: readonly SlotGroup[]): Promise<void>;
+
+  /** Waiting rows that may start and are due within the look-ahead -> QUEUED, `(due_at, id)` order, SKIP LOCKED. */
+  relay(options: { lookAheadMs: number; limit: number; lane?: string; fence?: Fence }): Promise<readonly Handoff[]>;
+  /** Deletes fully confirmed hand-offs; keeps the failed ids of the others. */
+  confirm(sent: readonly { id: string; failed: readonly JobId[] }[]): Promise<void>;
+  /** Open hand-offs older than `olderThanMs`, rewritten under new rows for what still waits under that generation. */
+  reopen(options: { olderThanMs: number; limit: number; lane?: string; fence?: Fence }): Promise<readonly Handoff[]>;
+  /**
+   * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay
+   * sends them again. Never by age alone. `queue-empty`: the caller saw the lane's queue empty twice, nothing was claimed
+   * in between, and the row was handed off and due `olderThanMs` ago. `overtaken`: it was also handed off and due 2 minutes
+   * before the 5th percentile of the lane's running jobs. @returns the number of rows.
+   */
+  requeueLost(options: {
+    lane: string;
+    evidence: "queue-empty" | "overtaken";
+    olderThanMs: number;
+    limit: number;
+    fence?: Fence;
+  }): Promise<number>;
+  /** After the commit that freed or was refused a slot: hands off as many held rows as there are free slots. */
+  wake(options: { slotKeys: readonly string[] | "all"; limit: number; fence?: Fence }): Promise<readonly Handoff[]>;
+
+  /**
+   * Claims due QUEUED rows by (id, generation), in id order, waiting briefly for locks.
+   * Rows with `suspect` are left out unless `alone`. Also decides pause, expiry and slots; occurrences follow.
+   */
+  claim(messages: readonly Message[], options: { worker: string; alone: boolean }): Promise<readonly Claimed[]>;
+  look(ids: readonly JobId[]): Promise<readonly Looked[]>;
+  /** Extends leases and stores progress. @returns the ids still held. */
+  heartbeat(held: readonly Held[], worker: string): Promise<readonly JobId[]>;
+  /** Plain and full settle. `tx`: as the last statement of a handler's own transaction, one settlement. */
+  settle(
+    settlements: readonly Settlement[],
+    options: { worker: string; lookAheadMs: number; tx?: Tx; inSameTransaction?: InSameTransaction },
+  ): Promise<Settled>;
+  /** READ COMMITTED on a connection of its own; commits when `work` resolves, else rolls back. */
+  transaction<T>(work: (tx: StoreTx) => Promise<T>): Promise<T>;
+  /** Frees the slots a canceled job kept until its handler was gone. @returns the freed keys. */
+  freeSlots(held: readonly Held[]): Promise<readonly string[]>;
+
+  /** A message died unclaimed: QUEUED under that generation -> PENDING (or FAILED after `undeliveredMax`). */
+  undelivered(
+    messages: readonly Message[],
+    options: { undeliveredMax: number; backoffMs: number; inSameTransaction?: InSameTransaction },
+  ): Promise<MovedRows>;
+  /** Keeps a body nobody could read. */
+  quarantine(lane: string, bodies: readonly string[]): Promise<void>;
+
+  /** RUNNING past its lease. Ran alone: failures + 1, due now; else interruptions + 1, to run alone. */
+  rescue(options: {
+    limit: number;
+    interruptionsMax: number;
+    lane?: string;
+    fence?: Fence;
+    inSameTransaction?: InSameTransaction;
+  }): Promise<MovedRows>;
+
+  cancel(ids: readonly JobId[], inSameTransaction?: InSameTransaction): Promise<MovedRows>;
+  /** FAILED, CANCELED or SKIPPED -> PENDING, due now, counters reset, attempt kept. */
+  retry(ids: readonly JobId[]): Promise<readonly JobId[]>;
+  /** Finished single jobs past their retention, and event and attempt partitions past theirs; makes the next ones. */
+  prune(options: { limit: number; fence?: Fence }): Promise<Pruned>;
+
+  /** Installs the token if it is larger, after fenced transactions under way. @returns the token in force afterwards. */
+  installFence(fence: Fence): Promise<number>;
+
+  /** Writes schedules that come from code: new ones, new versions when the spec changed; others of `apps` are removed. */
+  installSchedules(specs: readonly ScheduleSpec[]): Promise<void>;
+  /** Active schedules whose next nominal time lies before now + `horizonMs`, oldest first. */
+  dueSchedules(options: {
+    horizonMs: number;
+    limit: number;
+  }): Promise<{ now: Instant; schedules: readonly ScheduleRow[] }>;
+  /** Occurrences and their jobs, and `decided_until` forward: one statement, schedules locked by id at their version. */
+  plan(
+    plans: readonly PlannedSchedule[],
+    options: { lookAheadMs: number; fence?: Fence },
+  ): Promise<{
+    occurrences: number;
+    handoffs: readonly Handoff[];
+  }>;
+
+  job(id: JobId): Promise<{ job: JobView; attempts: readonly AttemptView[]; events: readonly EventView[] } | null>;
+  jobs(filter: JobFilter): Promise<readonly JobView[]>;
+  counts(): Promise<Readonly<Record<State, number>>>;
+  schedules(): Promise<readonly ScheduleRow[]>;
+  occurrences(scheduleId: string, limit: number): Promise<readonly OccurrenceView[]>;
+}
