@@ -34,8 +34,12 @@ export function createMemoryLockStore(): MemoryLockStore {
       return fence;
     },
     beat: async (name, owner, fence, rvn) => change(name, owner, fence, (item) => ({ ...item, rvn })),
-    release: async (name, owner, fence) => change(name, owner, fence, (item) => ({ ...item, owner: null })),
+    async release(name, owner, fence) {
+      const item = items.get(name);
+      const released = item?.owner === null && item.fence === fence;
+      return released || change(name, owner, fence, (held) => ({ ...held, owner: null }));
+    },
     raise: async (name, owner, to) =>
-      change(name, owner, null, (item) => (item.fence < to ? { ...item, fence: to } : null)),
+      change(name, owner, null, (item) => (item.fence <= to ? { ...item, fence: to } : null)),
   };
 }

@@ -1,0 +1,66 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SQSClient } from "@aws-sdk/client-sqs";
+
+/** Where the AWS services are. An endpoint replaces one service, for example by a local one. */
+export interface AwsSettings {
+  readonly region: string;
+  /** `AWS_ENDPOINT_URL_SQS`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
+  readonly sqsEndpoint: string | null;
+  /** `AWS_ENDPOINT_URL_DYNAMODB`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
+  readonly dynamodbEndpoint: string | null;
+}
+
+const connectMsMax = 2_000;
+/** A long poll waits 20 s at the service, so its answer may take longer than any other. */
+const longPollMsMax = 30_000;
+const lockMsMax = 2_000;
+/** Attempts of one call, throttled ones included; the SDK waits between them with jitter. */
+const sqsAttemptsMax = 5;
+/** The lock's own protocol repeats within its outage bound, and reads back before it does. */
+const lockAttemptsMax = 3;
+
+/** Keep-alive, bounded in time; a throttled call is repeated by the SDK. */
+export function sqsClient(settings: AwsSettings): SQSClient {
+  return new SQSClient({
+    region: settings.region,
+    maxAttempts: sqsAttemptsMax,
+    requestHandler: timeouts(longPollMsMax),
+    ...at(settings.sqsEndpoint),
+    // A queue URL may name another host than the endpoint, as emulators do; the endpoint decides.
+    useQueueUrlAsEndpoint: settings.sqsEndpoint === null,
+  });
+}
+
+export function dynamodbClient(settings: AwsSettings): DynamoDBClient {
+  return new DynamoDBClient({
+    region: settings.region,
+    maxAttempts: lockAttemptsMax,
+    requestHandler: timeouts(lockMsMax),
+    ...at(settings.dynamodbEndpoint),
+  });
+}
+
+/** Without `throwOnRequestTimeout` the SDK only warns when an answer is late. */
+const timeouts = (requestTimeout: number) => ({
+  connectionTimeout: connectMsMax,
+  requestTimeout,
+  throwOnRequestTimeout: true,
+  httpAgent: { keepAlive: true, maxSockets: 50 },
+  httpsAgent: { keepAlive: true, maxSockets: 50 },
+});
+
+function at(endpoint: string | null): {
+  endpoint?: string;
+  credentials?: { accessKeyId: string; secretAccessKey: string };
+} {
+  if (endpoint === null) return {};
+  return isLoopback(endpoint) ? { endpoint, credentials: localCredentials } : { endpoint };
+}
+
+/** A service on this machine asks for a signature but knows no keys: none must be set up, and real ones are never sent. */
+const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
+
+function isLoopback(endpoint: string): boolean {
+  const { hostname } = new URL(endpoint);
+  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+}

@@ -1,0 +1,112 @@
+import {
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  QueueDoesNotExist,
+  SendMessageBatchCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
+import { limits } from "../../core/limits.ts";
+import { encodeMessage } from "../../core/message.ts";
+import type { OutMessage, Queue } from "../../core/ports.ts";
+
+export interface SqsQueueOptions {
+  readonly client: SQSClient;
+  /** Queue names by lane; their URLs are looked up once. */
+  readonly names: Readonly<Record<string, string>>;
+  /** Queue URLs by lane, where they are known already (deployed queues have no fixed names). */
+  readonly urls?: Readonly<Record<string, string>>;
+  /** Seconds of the system per second of the machine; other than 1 only in a local, compressed run. */
+  readonly timeScale?: number;
+}
+
+/**
+ * The queue port on SQS.
+ * @throws Error naming the lanes there are when a lane is unknown, or the queue when it does not exist.
+ */
+export function createSqsQueue(options: SqsQueueOptions): Queue {
+  const urls = new QueueUrls(options);
+  const scale = options.timeScale ?? 1;
+  return {
+    async send(lane, messages) {
+      const answer = await options.client.send(
+        new SendMessageBatchCommand({
+          QueueUrl: await urls.of(lane),
+          Entries: messages.map((message, index) => ({
+            Id: String(index),
+            MessageBody: encodeMessage(message),
+            DelaySeconds: delaySeconds(message, scale),
+          })),
+        }),
+      );
+      // What the answer does not name as accepted was not accepted: it may answer 200 and refuse some.
+      const accepted = new Set((answer.Successful ?? []).map((entry) => Number(entry.Id)));
+      return { failed: messages.flatMap((_, index) => (accepted.has(index) ? [] : [index])) };
+    },
+    async depth(lane) {
+      const { Attributes: counts } = await options.client.send(
+        new GetQueueAttributesCommand({
+          QueueUrl: await urls.of(lane),
+          AttributeNames: [
+            "ApproximateNumberOfMessages",
+            "ApproximateNumberOfMessagesNotVisible",
+            "ApproximateNumberOfMessagesDelayed",
+          ],
+        }),
+      );
+      return {
+        visible: Number(counts?.ApproximateNumberOfMessages ?? 0),
+        inFlight: Number(counts?.ApproximateNumberOfMessagesNotVisible ?? 0),
+        delayed: Number(counts?.ApproximateNumberOfMessagesDelayed ?? 0),
+      };
+    },
+  };
+}
+
+/**
+ * Rounded down, since a worker waits out the rest but cannot make up for a late message.
+ * In compressed time a whole second is long, and the local queue takes fractions.
+ */
+export function delaySeconds(message: Pick<OutMessage, "delayMs">, scale: number): number {
+  const delayMs = Math.min(Math.max(message.delayMs, 0) / scale, limits.queueDelayMsMax);
+  return scale === 1 ? Math.floor(delayMs / 1_000) : Math.floor(delayMs) / 1_000;
+}
+
+/** Looks each URL up once; a failed look-up is tried again by the next call. */
+class QueueUrls {
+  readonly #options: SqsQueueOptions;
+  readonly #known = new Map<string, Promise<string>>();
+
+  constructor(options: SqsQueueOptions) {
+    this.#options = options;
+    for (const [lane, url] of Object.entries(options.urls ?? {})) this.#known.set(lane, Promise.resolve(url));
+  }
+
+  of(lane: string): Promise<string> {
+    const known = this.#known.get(lane);
+    if (known !== undefined) return known;
+    const lookup = this.#look(lane);
+    this.#known.set(lane, lookup);
+    lookup.catch(() => this.#known.delete(lane));
+    return lookup;
+  }
+
+  async #look(lane: string): Promise<string> {
+    const { names, client } = this.#options;
+    const name = Object.hasOwn(names, lane) ? names[lane] : undefined;
+    if (name === undefined) {
+      throw new Error(
+        `lane "${lane}" has no queue: the lanes are ${Object.keys(names).join(", ")}; add it to the app's lanes`,
+      );
+    }
+    try {
+      const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: name }));
+      if (QueueUrl === undefined) throw new Error(`SQS gave no URL for queue "${name}"`);
+      return QueueUrl;
+    } catch (cause) {
+      if (!(cause instanceof QueueDoesNotExist)) throw cause;
+      throw new Error(`queue "${name}" of lane "${lane}" does not exist: deploy the stage, or run npm start`, {
+        cause,
+      });
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import { buildApp } from "fauxqs";
+import { type LocalServer, portProblem } from "./server.ts";
+
+/**
+ * The SQS API on loopback, in memory: its messages end with the process, and the rows that wait for them are handed
+ * off again by the next start. (Its disk mode loses a message whose visibility is set to 0.)
+ */
+export async function startSqs(options: { port?: number } = {}): Promise<LocalServer> {
+  const port = options.port ?? 0;
+  const app = buildApp({ logger: false });
+  try {
+    await app.listen({ port, host: "127.0.0.1" });
+  } catch (cause) {
+    throw portProblem(cause, port, "the SQS API");
+  }
+  const address = app.server.address();
+  if (address === null || typeof address === "string") throw new Error("the SQS API has no port");
+  return { url: `http://127.0.0.1:${address.port}`, port: address.port, stop: async () => void (await app.close()) };
+}

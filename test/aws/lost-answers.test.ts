@@ -1,0 +1,127 @@
+/** Answers that no local server gives. */
+import {
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  GetItemCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { GetQueueUrlCommand, QueueDoesNotExist, SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { mockClient } from "aws-sdk-client-mock";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
+import { createSqsQueue, delaySeconds } from "../../src/adapters/aws/queue.ts";
+import { message } from "../contract/queue.ts";
+
+const sqs = mockClient(SQSClient);
+const dynamodb = mockClient(DynamoDBClient);
+const refused = new ConditionalCheckFailedException({ message: "no", $metadata: {} });
+const item = (owner: string | null, rvn: string, fence: number) => ({
+  Item: {
+    rvn: { S: rvn },
+    fence: { N: String(fence) },
+    leaseMs: { N: "1" },
+    ...(owner === null ? {} : { owner: { S: owner } }),
+  },
+});
+beforeEach(() => {
+  sqs.reset();
+  dynamodb.reset();
+});
+
+describe("a send that is answered with 200", () => {
+  const queue = createSqsQueue({ client: new SQSClient({}), names: {}, urls: { mail: "https://queue/mail" } });
+
+  it("names the messages that were refused", async () => {
+    sqs.on(SendMessageBatchCommand).resolves({
+      Successful: [{ Id: "0", MessageId: "m", MD5OfMessageBody: "x" }],
+      Failed: [{ Id: "1", Code: "ThrottlingException", SenderFault: false }],
+    });
+    expect(await queue.send("mail", [message(1), message(2)])).toEqual({ failed: [1] });
+  });
+
+  it("counts a message the answer does not mention as refused", async () => {
+    sqs.on(SendMessageBatchCommand).resolves({ Successful: [{ Id: "1", MessageId: "m", MD5OfMessageBody: "x" }] });
+    expect(await queue.send("mail", [message(1), message(2)])).toEqual({ failed: [0] });
+  });
+
+  it("throws when nothing is known", async () => {
+    sqs.on(SendMessageBatchCommand).rejects(new Error("socket hang up"));
+    await expect(queue.send("mail", [message(1)])).rejects.toThrow("socket hang up");
+  });
+
+  it("asks for whole seconds between 0 and 900", async () => {
+    sqs.on(SendMessageBatchCommand).resolves({ Successful: [] });
+    await queue.send("mail", [message(1, -1), message(2, 1_999), message(3, 901_000)]);
+    const [call] = sqs.commandCalls(SendMessageBatchCommand);
+    expect(call?.args[0].input.Entries?.map((entry) => entry.DelaySeconds)).toEqual([0, 1, 900]);
+  });
+
+  it("keeps fractions only in compressed time", () => {
+    expect(delaySeconds({ delayMs: 90_000 }, 1)).toBe(90);
+    expect(delaySeconds({ delayMs: 90_000 }, 60)).toBe(1.5);
+  });
+});
+
+describe("the URL of a lane's queue", () => {
+  const names = { mail: "belfry-dev-mail" };
+
+  it("is looked up once, and again after a failure", async () => {
+    const queue = createSqsQueue({ client: new SQSClient({}), names });
+    sqs.on(SendMessageBatchCommand).resolves({ Successful: [] });
+    sqs.on(GetQueueUrlCommand).rejectsOnce(new Error("throttled")).resolves({ QueueUrl: "https://queue/mail" });
+    await expect(queue.send("mail", [message(1)])).rejects.toThrow("throttled");
+    await queue.send("mail", [message(1)]);
+    await queue.send("mail", [message(1)]);
+    expect(sqs.commandCalls(GetQueueUrlCommand)).toHaveLength(2);
+  });
+
+  it("is refused for an unknown lane with the lanes there are", async () => {
+    const queue = createSqsQueue({ client: new SQSClient({}), names });
+    await expect(queue.send("toString", [message(1)])).rejects.toThrow(
+      'lane "toString" has no queue: the lanes are mail',
+    );
+  });
+
+  it("is refused for a missing queue with what to do", async () => {
+    const queue = createSqsQueue({ client: new SQSClient({}), names });
+    sqs.on(GetQueueUrlCommand).rejects(new QueueDoesNotExist({ message: "no", $metadata: {} }));
+    await expect(queue.send("mail", [message(1)])).rejects.toThrow(
+      'queue "belfry-dev-mail" of lane "mail" does not exist',
+    );
+  });
+});
+
+describe("a conditional write whose answer was lost, so that its repeat is refused", () => {
+  const store = createDynamoLockStore({ client: new DynamoDBClient({}), tableName: "lock" });
+  beforeEach(() => dynamodb.on(UpdateItemCommand).rejects(refused));
+
+  it("has the lock when the item shows our own take", async () => {
+    dynamodb.on(GetItemCommand).resolves(item("ada", "a1", 4));
+    expect(await store.take("pass", { owner: "ada", rvn: "a1", leaseMs: 1, overRvn: null })).toBe(4);
+  });
+
+  it("does not have the lock when the item shows an older take of the same owner", async () => {
+    dynamodb.on(GetItemCommand).resolves(item("ada", "a0", 3));
+    expect(await store.take("pass", { owner: "ada", rvn: "a1", leaseMs: 1, overRvn: null })).toBeNull();
+  });
+
+  it("has released the lock when nobody took it since", async () => {
+    dynamodb
+      .on(GetItemCommand)
+      .resolvesOnce(item(null, "a1", 4))
+      .resolves(item(null, "b1", 5));
+    expect(await store.release("pass", "ada", 4)).toBe(true);
+    expect(await store.release("pass", "ada", 4)).toBe(false);
+  });
+
+  it("reads back consistently", async () => {
+    dynamodb.on(GetItemCommand).resolves({});
+    await store.take("pass", { owner: "ada", rvn: "a1", leaseMs: 1, overRvn: null });
+    expect(dynamodb.commandCalls(GetItemCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
+  });
+
+  it("throws when the outcome is unknown", async () => {
+    dynamodb.on(UpdateItemCommand).rejects(new Error("timed out"));
+    await expect(store.beat("pass", "ada", 4, "a2")).rejects.toThrow("timed out");
+  });
+});

@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { LockStore } from "../../src/core/ports.ts";
+import { createMemoryLockStore } from "../support/memory-lock-store.ts";
+
+const ada = { owner: "ada", rvn: "a1", leaseMs: 30_000, overRvn: null };
+const bob = { owner: "bob", rvn: "b1", leaseMs: 20_000, overRvn: null };
+
+type Open = () => Promise<LockStore>;
+
+/** What every lock store must do. `open` gives an empty one, or at least one in which no name was used before. */
+export function lockStoreContract(what: string, open: Open): void {
+  describe(`the lock store ${what}`, () => {
+    taking(open);
+    holding(open);
+  });
+}
+
+function fresh(open: Open): { store: LockStore; name: string } {
+  const current = { store: createMemoryLockStore() as LockStore, name: "" };
+  beforeEach(async () => {
+    current.store = await open();
+    current.name = `lock ${++count}`;
+  });
+  return current;
+}
+let count = 0;
+
+function taking(open: Open): void {
+  const current = fresh(open);
+
+  it("knows nothing of a lock that was never taken", async () => {
+    const { store, name } = current;
+    expect(await store.read(name)).toBeNull();
+  });
+
+  it("gives a free lock to the first who asks, with fence 1", async () => {
+    const { store, name } = current;
+    expect(await store.take(name, ada)).toBe(1);
+    expect(await store.read(name)).toEqual({ owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000 });
+  });
+
+  it("refuses a held lock to a second who asks, and changes nothing", async () => {
+    const { store, name } = current;
+    await store.take(name, ada);
+    expect(await store.take(name, bob)).toBeNull();
+    expect(await store.read(name)).toEqual({ owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000 });
+  });
+
+  it("gives a held lock to one who watched it stand still, with a larger fence", async () => {
+    const { store, name } = current;
+    await store.take(name, ada);
+    expect(await store.take(name, { ...bob, overRvn: "a1" })).toBe(2);
+    expect(await store.read(name)).toMatchObject({ owner: "bob", rvn: "b1", fence: 2 });
+  });
+
+  it("refuses a take-over when the holder has moved since", async () => {
+    const { store, name } = current;
+    await store.take(name, ada);
+    await store.beat(name, "ada", 1, "a2");
+    expect(await store.take(name, { ...bob, overRvn: "a1" })).toBeNull();
+  });
+
+  it("lets exactly one of many who ask at once have the lock", async () => {
+    const { store, name } = current;
+    const owners = Array.from({ length: 12 }, (_, index) => `owner ${index}`);
+    const fences = await Promise.all(owners.map((owner) => store.take(name, { ...ada, owner, rvn: owner })));
+    expect(fences.filter((fence) => fence !== null)).toEqual([1]);
+    expect((await store.read(name))?.owner).toBe(owners[fences.indexOf(1)]);
+  });
+}
+
+function holding(open: Open): void {
+  const current = fresh(open);
+
+  it("accepts a heartbeat of the holder whatever the last one was", async () => {
+    const { store, name } = current;
+    await store.take(name, ada);
+    expect(await store.beat(name, "ada", 1, "a2")).toBe(true);
+    expect(await store.beat(name, "ada", 1, "a2")).toBe(true);
+    expect(await store.beat(name, "ada", 1, "a3")).toBe(true);
+    expect((await store.read(name))?.rvn).toBe("a3");
+  });
+
+  it("refuses a heartbeat of one who lost the lock, also under the same name", async () => {
+    const { store, name } = current;
+    await store.take(name, ada);
+    await store.take(name, { ...bob, overRvn: "a1" });
+    expect(await store.beat(name, "ada", 1, "a2")).toBe(false);
+    expect(await store.beat(name, "bob", 1, "b2")).toBe(false);
+    expect((await store.read(name))?.rvn).toBe("b1");
+  });
+
+  it("keeps the fence of a released lock, and grows it for the next holder", async () => {
+    const { store, name } = current;
+    await store.take(name, ada);
+    expect(await store.release(name, "ada", 1)).toBe(true);
+    expect(await store.read(name)).toMatchObject({ owner: null, fence: 1 });
+    expect(await store.take(name, bob)).toBe(2);
+  });
+
+  it("says yes to a release that was done before, and no to one that lost the lock", async () => {
+    const { store, name } = current;
+    await store.take(name, ada);
+    await store.release(name, "ada", 1);
+    expect(await store.release(name, "ada", 1)).toBe(true);
+    await store.take(name, bob);
+    expect(await store.release(name, "ada", 1)).toBe(false);
+    expect((await store.read(name))?.owner).toBe("bob");
+  });
+
+  it("raises the fence of the holder, never lowers it, and not for others", async () => {
+    const { store, name } = current;
+    await store.take(name, ada);
+    expect(await store.raise(name, "bob", 9)).toBe(false);
+    expect(await store.raise(name, "ada", 9)).toBe(true);
+    expect(await store.raise(name, "ada", 9)).toBe(true);
+    expect(await store.raise(name, "ada", 5)).toBe(false);
+    expect((await store.read(name))?.fence).toBe(9);
+    expect(await store.beat(name, "ada", 9, "a2")).toBe(true);
+  });
+
+  it("keeps locks of different names apart", async () => {
+    const { store, name } = current;
+    await store.take(name, ada);
+    expect(await store.take(`${name} b`, bob)).toBe(1);
+  });
+}
