@@ -1,0 +1,37 @@
+import { randomBytes } from "node:crypto";
+import { performance } from "node:perf_hooks";
+import type { Clock, Random } from "../core/ports.ts";
+
+/** The longest wait a timer can hold; a longer one ends early, and whoever waits looks again. */
+const timerMsMax = 2 ** 31 - 1;
+
+/**
+ * Time of this machine, monotonic. `scale` is how many milliseconds of the system pass in one of the machine:
+ * with 60, an hour takes a minute. Every process of a compressed run gets the same.
+ */
+export function createClock(scale = 1): Clock {
+  const real = (ms: number): number => Math.min(Math.max(ms, 0) / scale, timerMsMax);
+  return {
+    elapsedMs: () => performance.now() * scale,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const end = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", end);
+          resolve();
+        };
+        const timer = setTimeout(end, real(ms));
+        signal?.addEventListener("abort", end, { once: true });
+      }),
+    after(ms, run) {
+      const timer = setTimeout(run, real(ms));
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+export const systemRandom: Random = {
+  next: Math.random,
+  id: () => randomBytes(16).toString("hex"),
+};

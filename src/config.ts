@@ -1,0 +1,183 @@
+import { z } from "zod";
+import type { AwsSettings } from "./adapters/aws/endpoint.ts";
+import { type CrashPlan, parseCrashPlans } from "./adapters/crash-point.ts";
+import { type LogLevel, logLevels } from "./adapters/telemetry/log.ts";
+import { limits } from "./core/limits.ts";
+import { type Problem, ProblemsFound } from "./core/problem.ts";
+import { type Stage, stageNamed, stageNames } from "./stages.ts";
+
+/** Everything a process learns from its environment, parsed once and before anything is opened. */
+export interface Config {
+  readonly stage: Stage;
+  readonly databaseUrl: string;
+  readonly aws: AwsSettings;
+  /** Queue URLs by lane where a deployment knows them; other lanes are looked up by name. */
+  readonly queueUrls: Readonly<Record<string, string>>;
+  /** The lock table where a deployment knows it; else the name in the topology. */
+  readonly lockTable: string | null;
+  readonly logLevel: LogLevel;
+  readonly lockLeaseMs: number;
+  /** How long a scheduler task goes on making passes. */
+  readonly passMs: number;
+  /** Connections, or null for the topology's number. */
+  readonly poolSize: number | null;
+  readonly onLockOutage: "postgres" | "skip";
+  readonly lookAheadMs: number;
+  readonly crashPlans: readonly CrashPlan[];
+  /** Seconds of the system per second of the machine; other than 1 only in a compressed local run. */
+  readonly timeScale: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * @throws ProblemsFound with every problem at once: name, value, rule and what to do. Passwords are not shown.
+ */
+export function readConfig(environment: Environment): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = settings.safeParse(given);
+  const problems = parsed.success
+    ? relations(parsed.data)
+    : parsed.error.issues.map((issue) => problemOf(issue, given));
+  if (!parsed.success || problems.length > 0) throw new ProblemsFound(problems);
+  return configOf(parsed.data);
+}
+
+type Settings = z.infer<typeof settings>;
+
+const rule = (text: string) => ({ error: text });
+const endpoint = z
+  .url({ protocol: /^https?$/, error: "must be an http or https URL, for example http://127.0.0.1:4566" })
+  .optional();
+const milliseconds = (min: number, max: number) =>
+  z.coerce
+    .number(rule(`must be a number of milliseconds from ${min} to ${max}`))
+    .int()
+    .min(min, rule(`must be at least ${min} (milliseconds)`))
+    .max(max, rule(`must be at most ${max} (milliseconds)`));
+
+const settings = z.object({
+  BELFRY_STAGE: z
+    .enum(stageNames as [string, ...string[]], rule(`must be a stage of src/stages.ts: ${stageNames.join(", ")}`))
+    .default("dev"),
+  DATABASE_URL: z.url({
+    protocol: /^postgres(ql)?$/,
+    error: "must be a Postgres URL, for example postgresql://user:password@host:5432/database",
+  }),
+  AWS_REGION: z
+    .string()
+    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, rule("must be a region, for example eu-west-1"))
+    .optional(),
+  AWS_ENDPOINT_URL: endpoint,
+  AWS_ENDPOINT_URL_SQS: endpoint,
+  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+  BELFRY_QUEUE_URLS: z
+    .string()
+    .transform(parseJson)
+    .pipe(
+      z.record(
+        z.string(),
+        z.url(),
+        rule('must be JSON with a URL for each lane, for example {"default":"https://..."}'),
+      ),
+    )
+    .default({}),
+  BELFRY_LOCK_TABLE: z
+    .string()
+    .regex(/^[\w.-]{3,255}$/, rule("must be a DynamoDB table name"))
+    .optional(),
+  BELFRY_LOG_LEVEL: z.enum(logLevels, rule(`must be one of ${logLevels.join(", ")}`)).default("info"),
+  BELFRY_LOCK_LEASE_MS: milliseconds(1_000, 600_000).default(limits.lockLeaseMs),
+  BELFRY_PASS_MS: milliseconds(0, 840_000).default(limits.passMs),
+  BELFRY_POOL_SIZE: z.coerce
+    .number(rule("must be a number from 1 to 100"))
+    .int()
+    .min(1)
+    .max(100, rule("must be a number from 1 to 100"))
+    .optional(),
+  BELFRY_ON_LOCK_OUTAGE: z.enum(["postgres", "skip"], rule("must be postgres or skip")).optional(),
+  BELFRY_LOOK_AHEAD_MS: milliseconds(0, limits.queueDelayMsMax).optional(),
+  BELFRY_CRASH_POINT: z
+    .string()
+    .transform(parseCrashPlans)
+    .refine((plans) => plans !== null, rule("must be NAME:ORDINAL or NAME:ORDINAL:stop, for example relay.sent:2"))
+    .optional(),
+  BELFRY_TIME_SCALE: z.coerce
+    .number(rule("must be a number from 1 to 1000"))
+    .min(1, rule("must be at least 1"))
+    .max(1_000, rule("must be at most 1000"))
+    .default(1),
+});
+
+/** What each setting alone cannot say. */
+function relations(value: Settings): readonly Problem[] {
+  const problems: Problem[] = [];
+  const add = (field: string, shown: string, text: string, fix: string): void => {
+    problems.push({ thing: "setting", field, value: shown, rule: text, fix });
+  };
+  const local = value.AWS_ENDPOINT_URL ?? (value.AWS_ENDPOINT_URL_SQS && value.AWS_ENDPOINT_URL_DYNAMODB);
+  if (value.AWS_REGION === undefined && local === undefined) {
+    add(
+      "AWS_REGION",
+      "(missing)",
+      "is needed unless endpoints replace the services",
+      "set it to the region of the stage",
+    );
+  }
+  if (value.BELFRY_CRASH_POINT !== undefined && value.BELFRY_STAGE === "prod") {
+    add("BELFRY_CRASH_POINT", "(set)", "kills processes on purpose and is refused in prod", "unset it");
+  }
+  if (value.BELFRY_TIME_SCALE !== 1 && local === undefined) {
+    add(
+      "BELFRY_TIME_SCALE",
+      String(value.BELFRY_TIME_SCALE),
+      "compresses time, which the real services cannot follow",
+      "unset it",
+    );
+  }
+  return problems;
+}
+
+function configOf(value: Settings): Config {
+  const stage = stageNamed(value.BELFRY_STAGE);
+  return {
+    stage,
+    databaseUrl: value.DATABASE_URL,
+    aws: {
+      region: value.AWS_REGION ?? "us-east-1",
+      sqsEndpoint: value.AWS_ENDPOINT_URL_SQS ?? value.AWS_ENDPOINT_URL ?? null,
+      dynamodbEndpoint: value.AWS_ENDPOINT_URL_DYNAMODB ?? value.AWS_ENDPOINT_URL ?? null,
+    },
+    queueUrls: value.BELFRY_QUEUE_URLS,
+    lockTable: value.BELFRY_LOCK_TABLE ?? null,
+    logLevel: value.BELFRY_LOG_LEVEL,
+    lockLeaseMs: value.BELFRY_LOCK_LEASE_MS,
+    passMs: value.BELFRY_PASS_MS,
+    poolSize: value.BELFRY_POOL_SIZE ?? null,
+    onLockOutage: value.BELFRY_ON_LOCK_OUTAGE ?? stage.onLockOutage,
+    lookAheadMs: value.BELFRY_LOOK_AHEAD_MS ?? stage.lookAheadMs,
+    crashPlans: value.BELFRY_CRASH_POINT ?? [],
+    timeScale: value.BELFRY_TIME_SCALE,
+  };
+}
+
+function problemOf(issue: z.core.$ZodIssue, given: Environment): Problem {
+  const field = String(issue.path[0] ?? "(environment)");
+  const value = given[field];
+  const shown = value === undefined ? "(missing)" : JSON.stringify(withoutPassword(value));
+  return { thing: "setting", field, value: shown, rule: issue.message, fix: fixes[field] ?? "change or unset it" };
+}
+
+const fixes: Readonly<Record<string, string>> = {
+  DATABASE_URL: "set it to the database of the stage, or use npm start, which brings its own",
+};
+
+const withoutPassword = (value: string): string => value.replace(/(\/\/[^:/@\s]*):[^@\s]*@/, "$1:***@");
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
