@@ -13,7 +13,13 @@ export interface Field {
 const monthNames = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const dayNames = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
-const field = (name: string, min: number, max: number, names: readonly string[] = [], alias: number | null = null) => ({
+const define = (
+  name: string,
+  min: number,
+  max: number,
+  names: readonly string[] = [],
+  alias: number | null = null,
+) => ({
   name,
   min,
   max,
@@ -23,13 +29,13 @@ const field = (name: string, min: number, max: number, names: readonly string[] 
 });
 
 export const fields = {
-  minute: field("minute", 0, 59),
-  hour: field("hour", 0, 23),
-  dayOfMonth: field("day of month", 1, 31),
-  month: field("month", 1, 12, monthNames),
-  dayOfWeek: field("day of week", 0, 6, dayNames, 7),
-  awsDayOfWeek: field("day of week", 1, 7, dayNames),
-  year: field("year", 1970, 2199),
+  minute: define("minute", 0, 59),
+  hour: define("hour", 0, 23),
+  dayOfMonth: define("day of month", 1, 31),
+  month: define("month", 1, 12, monthNames),
+  dayOfWeek: define("day of week", 0, 6, dayNames, 7),
+  awsDayOfWeek: define("day of week", 1, 7, dayNames),
+  year: define("year", 1970, 2199),
 } as const satisfies Record<string, Field>;
 
 /** A mistake in an expression, worded for the person who wrote it. Caught by `parseCron`; never leaves it. */
@@ -68,7 +74,7 @@ export function parseValues(field: Field, items: readonly string[]): FieldValues
     isInterval ||= part.isInterval;
     if (part.unevenStep !== null) unevenSteps.add(part.unevenStep);
   }
-  return { values: [...values].sort((a, b) => a - b), isInterval, unevenSteps: [...unevenSteps] };
+  return { values: [...values].toSorted((a, b) => a - b), isInterval, unevenSteps: [...unevenSteps] };
 }
 
 interface Item {

@@ -67,6 +67,7 @@ export const limits = {
   catchUpPaceMsDefault: 1_000,
   zoneChunksMax: 1_024,
   timetablesMax: 20_000,
+  gapReadingsMax: 2_000,
 
   // one pass of the scheduler task
   relayRowsMax: 500,
