@@ -4,6 +4,7 @@
  */
 import type { AppDefinition, JobDefinition, LaneDefinition } from "./core/definition.ts";
 import { limits } from "./core/limits.ts";
+import { type Problem, ProblemList } from "./core/problem.ts";
 import { valueFor } from "./core/stage.ts";
 import type { Stage } from "./stages.ts";
 
@@ -138,4 +139,54 @@ function databaseOf(lanes: readonly LaneTopology[], drain: DeadLetterTopology, s
   const workers = lanes.reduce((sum, lane) => sum + lane.concurrency * poolPerWorker, 0);
   const connectionsMax = workers + drain.concurrency * poolPerDrain + schedulerTasksMax * poolPerSchedulerTask;
   return { maxConnections, poolPerWorker, poolPerSchedulerTask, connectionsMax };
+}
+
+const poolShareMax = 0.6;
+
+/** The relations that hold between the numbers; each was an outage somewhere when it did not. */
+export function checkTopology(all: Topology): readonly Problem[] {
+  return [...all.lanes.flatMap(checkLane), ...checkShared(all)];
+}
+
+function checkLane(lane: LaneTopology): readonly Problem[] {
+  const problems = new ProblemList(`lane "${lane.name}"`);
+  const require = (field: keyof LaneTopology, holds: boolean, rule: string, fix: string): void => {
+    if (!holds) problems.add(field, lane[field], rule, fix);
+  };
+  const { functionTimeoutSeconds: timeout, visibilityTimeoutSeconds: visibility } = lane;
+  require("functionTimeoutSeconds", timeout <=
+    900, "must be at most 900", 'shorten the jobs\' timeouts or use runOn: "fargate"');
+  const sixTimes = `must be at least ${visibilityFactor} x the function's timeout of ${timeout} s`;
+  require("visibilityTimeoutSeconds", visibility >= visibilityFactor * timeout, sixTimes, "derive it from the timeout");
+  require("maxReceiveCount", lane.maxReceiveCount >=
+    5, "must be at least 5, or throttling kills good messages", "raise it");
+  require("retentionSeconds", lane.retentionSeconds <= 4 * daySeconds, "must be at most 4 days", "lower it");
+  const longer = "must be longer than the source's retention, because a dead letter keeps its first send time";
+  require("deadLetterRetentionSeconds", lane.deadLetterRetentionSeconds > lane.retentionSeconds, longer, "use 14 days");
+  require("concurrency", lane.concurrency >= 2, "must be at least 2, the event source mapping's minimum", "raise it");
+  return problems.found;
+}
+
+function checkShared(all: Topology): readonly Problem[] {
+  const problems = new ProblemList(`stage "${all.stage}"`);
+  const { connectionsMax, maxConnections } = all.database;
+  const allowed = Math.floor(poolShareMax * maxConnections);
+  if (connectionsMax > allowed) {
+    const rule = `must be at most ${allowed}, 60 % of max_connections ${maxConnections}`;
+    problems.add(
+      "database.connectionsMax",
+      connectionsMax,
+      rule,
+      "lower the concurrency of its lanes or use a larger database",
+    );
+  }
+  const { stopTimeoutSeconds } = all.schedulerTask;
+  if (stopTimeoutSeconds < 30 || stopTimeoutSeconds > 120) {
+    problems.add("schedulerTask.stopTimeoutSeconds", stopTimeoutSeconds, "must be from 30 to 120", "use 30");
+  }
+  const wakeMs = Math.max(...all.wakes.map((wake) => wake.rateMinutes * 60_000));
+  if (all.lookAheadMs < wakeMs) {
+    problems.add("lookAheadMs", all.lookAheadMs, `must be at least ${wakeMs}, the time between wakes`, "raise it");
+  }
+  return problems.found;
 }
