@@ -68,6 +68,8 @@ export const limits = {
   zoneChunksMax: 1_024,
   timetablesMax: 20_000,
   gapReadingsMax: 2_000,
+  youngTimesMax: 2_000,
+  toldProblemsMax: 1_000,
 
   // one pass of the scheduler task
   relayRowsMax: 500,
@@ -77,6 +79,7 @@ export const limits = {
   tickSchedulesMax: 500,
   tickTimesPerScheduleMax: 1_000,
   tickRoundsMax: 10,
+  tickRowsMax: 20_000,
   pruneRowsMax: 1_000,
   passMs: 55_000,
   passIntervalMs: 1_000,
@@ -107,4 +110,11 @@ export const limits = {
 
   // transactions
   serializationRetriesMax: 3,
+  serializationRetryMs: 50,
+  connectMs: 10_000,
+  idleInTransactionMs: 30_000,
+  commitLooksMax: 20,
+  commitLookMs: 100,
+  fenceWaitMs: 300,
+  fenceInstallTriesMax: 20,
 } as const;

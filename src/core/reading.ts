@@ -55,11 +55,6 @@ function* readingsOfDay(
   }
 }
 
-/** Whether an expression matches this minute. */
-export function matches(cron: Cron, reading: Reading): boolean {
-  return readings(cron, reading, reading + 1).next().done === false;
-}
-
 /** `YYYY-MM-DDTHH:MM`. */
 export const minuteText = (reading: Reading): string => new Date(reading).toISOString().slice(0, 16);
 

@@ -1,0 +1,80 @@
+import { type Decision, decideTimes, hasOutage } from "./catch-up.ts";
+import type { NominalTime } from "./fires.ts";
+import type { Instant } from "./job.ts";
+import { limits } from "./limits.ts";
+import type { Carry, ScheduleRow } from "./schedule.ts";
+import { take, type Timetable, timetable } from "./timetable.ts";
+
+/** One schedule's decided times, before jobs are made for them. */
+export interface SchedulePlan {
+  readonly decisions: readonly Decision[];
+  readonly decidedUntil: Instant;
+  /** When to look again, or null when the schedule has ended. */
+  readonly nextAt: Instant | null;
+  readonly carry: Carry | null;
+  readonly missed: number;
+  /** False when more times lie within the horizon than fit in one page. */
+  readonly isComplete: boolean;
+}
+
+export interface PlanOptions {
+  readonly now: Instant;
+  readonly lookAheadMs: number;
+  /** Times a page holds; readings of one gap are never torn apart, so it may be more. */
+  readonly timesMax: number;
+}
+
+/**
+ * Decides every nominal time of a schedule after `decidedUntil` up to its horizon. Pure: the same row and the same now
+ * give the same plan, so two schedulers that plan at once write the same rows.
+ * @throws RangeError when the stored expression or zone cannot be read.
+ */
+export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePlan {
+  const { spec, decidedUntil: after } = row;
+  const { now } = options;
+  const table = timetable(spec);
+  const horizon = spec.enabled ? now + options.lookAheadMs + spec.materializeBeforeMs : now;
+  const page = pageOf(table, after, horizon, options);
+  const decidedUntil = Math.max(after, page.isComplete ? horizon : (page.times.at(-1)?.instant ?? after));
+  const { materializeBeforeMs, misfire } = spec;
+  const decided = spec.enabled
+    ? decideTimes(page.times, { table, misfire, after, now, materializeBeforeMs, carry: row.carry ?? null })
+    : { decisions: page.times.map(disabled), carry: null, missed: 0 };
+  const next = table.next(decidedUntil);
+  return {
+    ...decided,
+    decidedUntil,
+    nextAt: next === null ? null : next.instant - materializeBeforeMs,
+    isComplete: page.isComplete,
+  };
+}
+
+interface Page {
+  readonly times: readonly NominalTime[];
+  readonly isComplete: boolean;
+}
+
+/**
+ * The next times, bounded. A page that shows an outage does not end among the times of the last two minutes: what
+ * remained would look merely late to the next page, and fire although it was missed.
+ */
+function pageOf(table: Timetable, after: Instant, horizon: Instant, { now, timesMax }: PlanOptions): Page {
+  if (horizon <= after) return { times: [], isComplete: true };
+  const times = take(table.times(after, horizon), timesMax);
+  const last = times.at(-1);
+  if (times.length < timesMax || last === undefined || last.instant >= horizon) return { times, isComplete: true };
+  if (last.instant >= now || last.instant < now - limits.missedAfterMs || !hasOutage(times, now)) {
+    return { times, isComplete: false };
+  }
+  const rest = take(table.times(last.instant, Math.min(now, horizon)), limits.youngTimesMax);
+  return { times: [...times, ...rest], isComplete: false };
+}
+
+const disabled = (time: NominalTime): Decision => ({
+  time,
+  outcome: "SKIPPED",
+  reason: "disabled",
+  isCatchUp: false,
+  missedCount: 0,
+  dueAt: null,
+});

@@ -1,0 +1,220 @@
+import type { Decision } from "./catch-up.ts";
+import type { JobDefinition, Registry } from "./definition.ts";
+import { occurrenceOf, type PayloadFailure } from "./fire.ts";
+import type { Instant } from "./job.ts";
+import { limits } from "./limits.ts";
+import { planSchedule, type SchedulePlan } from "./plan.ts";
+import type { Fence, Ports } from "./ports.ts";
+import type { PlannedOccurrence, PlannedSchedule, ScheduleRow } from "./schedule.ts";
+import { sendHandoffs } from "./send.ts";
+import { tzVersion } from "./zone.ts";
+
+export interface TickOptions {
+  readonly stage: string;
+  readonly lookAheadMs: number;
+  readonly fence?: Fence;
+  readonly signal?: AbortSignal;
+  /** Version of the tz data that computes the times; that of this runtime unless a test says otherwise. */
+  readonly tzVersion?: string;
+}
+
+/** Named as metrics are: the pass reports each as `scheduler.<name>`. */
+export type TickCounts = {
+  /** Schedules that were planned. */
+  readonly schedules: number;
+  /** Rows written, of every outcome. */
+  readonly occurrences: number;
+  /** Of the times decided, those that nobody was awake for. */
+  readonly missed: number;
+  /** Times SKIPPED because no payload could be made for them. */
+  readonly "payload.failed": number;
+  /** Schedules left alone: unknown job, newer tz data, unreadable expression. */
+  readonly undecided: number;
+};
+
+type TickPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
+
+/**
+ * Schedules -> occurrences and jobs, up to the look-ahead, in bounded rounds. Every nominal time gets exactly one row.
+ * A schedule that cannot be decided here is left as it is, with a warning, and does not stop the others.
+ */
+export async function tick(ports: TickPorts, registry: Registry, options: TickOptions): Promise<TickCounts> {
+  const turn = new Turn(ports, registry, options);
+  for (let round = 0; round < limits.tickRoundsMax && !turn.isOver(); round++) {
+    const limit = limits.tickSchedulesMax + turn.undecided.size;
+    const due = await ports.store.dueSchedules({ horizonMs: options.lookAheadMs, limit });
+    const plans = await turn.planAll(due.schedules, due.now);
+    await turn.write(plans);
+    if (due.schedules.length < limit && plans.every((plan) => plan.isComplete)) break;
+  }
+  return turn.counts();
+}
+
+/** A plan with its jobs, ready to be written. */
+interface Ready {
+  readonly planned: PlannedSchedule;
+  readonly isComplete: boolean;
+  readonly missed: number;
+}
+
+/** One tick's state across its rounds. */
+class Turn {
+  /** Ids left alone in this tick; they stay due, so later rounds ask for that many more. */
+  readonly undecided = new Set<string>();
+  readonly #ports: TickPorts;
+  readonly #registry: Registry;
+  readonly #options: TickOptions;
+  #schedules = new Set<string>();
+  #occurrences = 0;
+  #missed = 0;
+  #payloadFailed = 0;
+
+  constructor(ports: TickPorts, registry: Registry, options: TickOptions) {
+    this.#ports = ports;
+    this.#registry = registry;
+    this.#options = options;
+  }
+
+  isOver(): boolean {
+    return this.#options.signal?.aborted === true || this.#occurrences >= limits.tickRowsMax;
+  }
+
+  counts(): TickCounts {
+    return {
+      schedules: this.#schedules.size,
+      occurrences: this.#occurrences,
+      missed: this.#missed,
+      "payload.failed": this.#payloadFailed,
+      undecided: this.undecided.size,
+    };
+  }
+
+  async planAll(rows: readonly ScheduleRow[], now: Instant): Promise<readonly Ready[]> {
+    const plans: Ready[] = [];
+    for (const row of rows) {
+      if (this.undecided.has(row.id)) continue;
+      const plan = await this.#planOne(row, now);
+      if (plan !== null) plans.push(plan);
+    }
+    return plans;
+  }
+
+  /** Those on time first: a schedule that catches up does not delay the others. */
+  async write(plans: readonly Ready[]): Promise<void> {
+    for (const group of inStatements(plans.toSorted((a, b) => a.missed - b.missed))) {
+      if (this.isOver()) return;
+      await this.#writeGroup(group);
+    }
+  }
+
+  async #planOne(row: ScheduleRow, now: Instant): Promise<Ready | null> {
+    const definition = this.#registry.jobs.get(row.spec.job.kind);
+    const problem = this.#problemOf(row, definition);
+    if (problem !== null || definition === undefined) return this.#leave(row, problem ?? "");
+    try {
+      const { lookAheadMs } = this.#options;
+      const plan = planSchedule(row, { now, lookAheadMs, timesMax: limits.tickTimesPerScheduleMax });
+      return { planned: await this.#withJobs(row, plan, definition), isComplete: plan.isComplete, missed: plan.missed };
+    } catch (error) {
+      return this.#leave(row, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #problemOf(row: ScheduleRow, definition: JobDefinition | undefined): string | null {
+    const ours = this.#options.tzVersion ?? tzVersion;
+    if (row.spec.tzVersion > ours) {
+      return `its times were computed with tz data ${row.spec.tzVersion}, this scheduler has ${ours}: deploy it with a newer Node`;
+    }
+    if (definition === undefined)
+      return `its job "${row.spec.job.kind}" is not defined in this process: deploy the app that has it`;
+    return null;
+  }
+
+  #leave(row: ScheduleRow, problem: string): null {
+    this.undecided.add(row.id);
+    if (isNews(this.#registry, `${row.id}@${row.version}: ${problem}`)) {
+      this.#ports.log.error("schedule left undecided", { schedule: row.id, version: row.version, problem });
+    }
+    return null;
+  }
+
+  async #withJobs(row: ScheduleRow, plan: SchedulePlan, definition: JobDefinition): Promise<PlannedSchedule> {
+    const occurrences: PlannedOccurrence[] = [];
+    const failures: PayloadFailure[] = [];
+    for (const decision of plan.decisions) {
+      const { occurrence, failure } = await this.#withJob(row, decision, definition);
+      occurrences.push(occurrence);
+      if (failure !== null) failures.push(failure);
+    }
+    this.#reportFailures(row, failures);
+    return {
+      scheduleId: row.id,
+      version: row.version,
+      decidedFrom: row.decidedUntil,
+      decidedUntil: plan.decidedUntil,
+      nextAt: plan.nextAt,
+      carry: plan.carry,
+      occurrences,
+    };
+  }
+
+  #withJob(row: ScheduleRow, decision: Decision, definition: JobDefinition) {
+    const trace = this.#ports.random.id();
+    return occurrenceOf(row, decision, definition, this.#registry, { stage: this.#options.stage, trace });
+  }
+
+  #reportFailures(row: ScheduleRow, failures: readonly PayloadFailure[]): void {
+    const [first] = failures;
+    if (first === undefined) return;
+    this.#payloadFailed += failures.length;
+    this.#ports.log.error("no payload for an occurrence: SKIPPED", {
+      schedule: row.id,
+      localTime: first.localTime,
+      problem: first.message,
+      times: failures.length,
+    });
+    this.#ports.metrics.add("scheduler.payload.failed", failures.length, "Count", { job: row.spec.job.kind });
+  }
+
+  async #writeGroup(group: readonly Ready[]): Promise<void> {
+    const { lookAheadMs, fence } = this.#options;
+    const plans = group.map((ready) => ready.planned);
+    await this.#ports.crashPoint("tick.beforeCommit");
+    const written = await this.#ports.store.plan(plans, { lookAheadMs, ...(fence === undefined ? {} : { fence }) });
+    await this.#ports.crashPoint("tick.afterCommit");
+    for (const { planned, missed } of group) {
+      this.#schedules.add(planned.scheduleId);
+      this.#missed += missed;
+    }
+    this.#occurrences += written.occurrences;
+    await sendHandoffs(this.#ports, written.handoffs);
+  }
+}
+
+/** Plans of one statement: at most `insertRowsMax` occurrences together, or a single schedule with more. */
+function inStatements(plans: readonly Ready[]): readonly (readonly Ready[])[] {
+  const groups: Ready[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const plan of plans) {
+    rows += plan.planned.occurrences.length;
+    const group = groups.at(-1);
+    if (group === undefined || rows > limits.insertRowsMax) {
+      groups.push([plan]);
+      rows = plan.planned.occurrences.length;
+    } else {
+      group.push(plan);
+    }
+  }
+  return groups;
+}
+
+const told = new WeakMap<Registry, Set<string>>();
+
+/** A tick runs every second: each problem is logged once in the life of a process; the metric counts it every time. */
+function isNews(registry: Registry, line: string): boolean {
+  const lines = told.get(registry) ?? new Set();
+  told.set(registry, lines);
+  if (lines.has(line) || lines.size >= limits.toldProblemsMax) return false;
+  lines.add(line);
+  return true;
+}
