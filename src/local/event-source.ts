@@ -1,0 +1,108 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { failedMessages } from "./batch-answer.ts";
+import type { SandboxPool } from "./sandbox-pool.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { SourceQueue, SourceRecord } from "./source-queue.ts";
+
+export interface EventSourceOptions {
+  readonly queue: SourceQueue;
+  readonly pool: SandboxPool;
+  readonly batchSize: number;
+  /** How long a batch above ten messages is gathered. */
+  readonly windowMs: number;
+  readonly onProblem: (what: string, error: unknown) => void;
+}
+
+export interface EventSource {
+  /** Receives no more; resolves when the batches under way were answered. */
+  stop(): Promise<void>;
+}
+
+const afterErrorMs = 1_000;
+
+/**
+ * Plays the event source mapping between a queue and a function. A message is deleted when the function says that it
+ * succeeded; one that failed stays hidden until its visibility timeout passes, and then comes again.
+ */
+export function startEventSource(options: EventSourceOptions): EventSource {
+  const stopping = new AbortController();
+  const batches = new Set<Promise<void>>();
+  const loop = receiveUntil(options, stopping.signal, batches);
+  return {
+    async stop() {
+      stopping.abort();
+      await loop;
+      await Promise.all(batches);
+    },
+  };
+}
+
+async function receiveUntil(
+  options: EventSourceOptions,
+  signal: AbortSignal,
+  batches: Set<Promise<void>>,
+): Promise<void> {
+  const { pool, onProblem } = options;
+  for (let sandbox = await pool.acquire(signal); sandbox !== null; sandbox = await pool.acquire(signal)) {
+    const records = await receiveBatch(options, signal).catch(async (error: unknown) => {
+      if (signal.aborted) return [];
+      onProblem("receiving messages failed", error);
+      await wait(afterErrorMs, undefined, { signal }).catch(() => {});
+      return [];
+    });
+    const current: Sandbox | null = records.length > 0 ? await fresh(pool, sandbox, signal) : sandbox;
+    if (current === null) return;
+    if (records.length === 0) {
+      pool.release(current);
+      continue;
+    }
+    const batch = runBatch(options, current, records).finally(() => {
+      pool.release(current);
+      batches.delete(batch);
+    });
+    batches.add(batch);
+  }
+}
+
+/** The code may have changed while the long poll waited: what arrives after a save runs what was saved. */
+async function fresh(pool: SandboxPool, sandbox: Sandbox, signal: AbortSignal): Promise<Sandbox | null> {
+  if (!pool.isStale(sandbox) && !sandbox.hasEnded) return sandbox;
+  pool.release(sandbox);
+  return pool.acquire(signal);
+}
+
+async function receiveBatch(options: EventSourceOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {
+  const { queue, batchSize, windowMs } = options;
+  const records = [...(await queue.receive(batchSize, signal))];
+  const until = performance.now() + windowMs;
+  while (records.length > 0 && records.length < batchSize && performance.now() < until) {
+    const over = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, until - performance.now()))]);
+    const more = await queue.receive(batchSize - records.length, over).catch(() => []);
+    records.push(...more);
+  }
+  return records;
+}
+
+async function runBatch(
+  options: EventSourceOptions,
+  sandbox: Sandbox,
+  records: readonly SourceRecord[],
+): Promise<void> {
+  const { queue, onProblem } = options;
+  const ids = records.map(({ messageId }) => messageId);
+  const failed = await sandbox.invoke({ Records: records }).then(
+    (answer) => failedMessages(ids, answer),
+    (error: unknown) => {
+      onProblem(`an invocation with ${records.length} messages failed`, error);
+      return new Set(ids);
+    },
+  );
+  const succeeded = records.filter(({ messageId }) => !failed.has(messageId));
+  try {
+    if (succeeded.length > 0) await queue.delete(succeeded);
+    sandbox.acknowledged();
+  } catch (error) {
+    // They come again, and their rows say that they are done.
+    onProblem(`${succeeded.length} messages could not be deleted`, error);
+  }
+}

@@ -1,0 +1,114 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Sandbox } from "./sandbox.ts";
+
+export interface SandboxPoolOptions {
+  readonly create: () => Sandbox;
+  readonly max: number;
+  /** A sandbox could not be started, usually because a file of the jobs cannot be imported. */
+  readonly onBroken: (error: Error) => void;
+}
+
+/** A process costs memory and half a second of a core, so another one starts only when all are busy for this long. */
+const busyMs = 250;
+const brokenMs = 5_000;
+
+/** The sandboxes of one function: at most `max`, reused, replaced when they ended or their code changed. */
+export class SandboxPool {
+  readonly #options: SandboxPoolOptions;
+  readonly #idle: Sandbox[] = [];
+  readonly #all = new Set<Sandbox>();
+  readonly #stale = new WeakSet<Sandbox>();
+  #change = Promise.withResolvers<void>();
+
+  constructor(options: SandboxPoolOptions) {
+    this.#options = options;
+  }
+
+  get pids(): readonly number[] {
+    return [...this.#all].map(({ pid }) => pid);
+  }
+
+  /** A sandbox that is ready and nobody else uses; null when the signal aborts first. */
+  async acquire(signal: AbortSignal): Promise<Sandbox | null> {
+    let waitedMs = 0;
+    while (!signal.aborted) {
+      const free = this.#takeIdle();
+      if (free !== null) return free;
+      const mayStart = this.#all.size < this.#options.max && (this.#all.size === 0 || waitedMs >= busyMs);
+      if (mayStart) {
+        const started = await this.#start();
+        if (started !== null) return started;
+        await this.#changed(brokenMs, signal);
+      } else {
+        await this.#changed(busyMs, signal);
+        waitedMs += busyMs;
+      }
+    }
+    return null;
+  }
+
+  /** Gives one back; an old one is replaced by the next `acquire`. */
+  release(sandbox: Sandbox): void {
+    if (this.#stale.has(sandbox) || sandbox.hasEnded) void this.#retire(sandbox);
+    else this.#idle.push(sandbox);
+    this.#notify();
+  }
+
+  isStale(sandbox: Sandbox): boolean {
+    return this.#stale.has(sandbox);
+  }
+
+  /** The code changed: idle sandboxes end now, busy ones after their invocation. */
+  refresh(): void {
+    for (const sandbox of this.#all) this.#stale.add(sandbox);
+    for (const sandbox of this.#idle.splice(0)) void this.#retire(sandbox);
+    this.#notify();
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await Promise.all([...this.#all].map((sandbox) => sandbox.stop(graceMs)));
+  }
+
+  #takeIdle(): Sandbox | null {
+    for (let sandbox = this.#idle.pop(); sandbox !== undefined; sandbox = this.#idle.pop()) {
+      if (!sandbox.hasEnded) return sandbox;
+    }
+    return null;
+  }
+
+  async #start(): Promise<Sandbox | null> {
+    const sandbox = this.#options.create();
+    this.#all.add(sandbox);
+    void sandbox.ended.then(() => {
+      this.#all.delete(sandbox);
+      this.#notify();
+    });
+    try {
+      await sandbox.ready;
+      return sandbox;
+    } catch (error) {
+      this.#options.onBroken(error as Error);
+      return null;
+    }
+  }
+
+  /** A sandbox that was told to end no longer counts: its successor may start beside it. */
+  async #retire(sandbox: Sandbox): Promise<void> {
+    this.#all.delete(sandbox);
+    await sandbox.stop(retireMs);
+  }
+
+  #notify(): void {
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
+  }
+
+  async #changed(ms: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    await Promise.race([this.#change.promise, wait(ms, undefined, { signal: either }).catch(() => {})]);
+    over.abort();
+  }
+}
+
+const retireMs = 5_000;

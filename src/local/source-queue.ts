@@ -1,0 +1,60 @@
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+
+/** One message as a Lambda function gets it in `Records`. */
+export interface SourceRecord {
+  readonly messageId: string;
+  readonly receiptHandle: string;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly messageAttributes: Readonly<Record<string, unknown>>;
+  readonly md5OfBody: string;
+  readonly eventSource: "aws:sqs";
+  readonly eventSourceARN: string;
+  readonly awsRegion: string;
+}
+
+/** The queue behind an event source. */
+export interface SourceQueue {
+  /** Waits for a message; at most `max` of them, none after the wait. */
+  receive(max: number, signal: AbortSignal): Promise<readonly SourceRecord[]>;
+  delete(records: readonly SourceRecord[]): Promise<void>;
+}
+
+const callMax = 10;
+const longPollSeconds = 20;
+
+export function createSourceQueue(options: { client: SQSClient; url: string; region: string }): SourceQueue {
+  const { client, url, region } = options;
+  const arn = `arn:aws:sqs:${region}:${url.split("/").slice(-2).join(":")}`;
+  return {
+    async receive(max, signal) {
+      const command = new ReceiveMessageCommand({
+        QueueUrl: url,
+        MaxNumberOfMessages: Math.min(max, callMax),
+        WaitTimeSeconds: longPollSeconds,
+        MessageSystemAttributeNames: ["All"],
+      });
+      const { Messages } = await client.send(command, { abortSignal: signal });
+      return (Messages ?? []).map((message) => recordOf(message, arn, region));
+    },
+    async delete(records) {
+      for (let from = 0; from < records.length; from += callMax) {
+        const page = records.slice(from, from + callMax);
+        const entries = page.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
+        await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries: entries }));
+      }
+    },
+  };
+}
+
+const recordOf = (message: Message, eventSourceARN: string, awsRegion: string): SourceRecord => ({
+  messageId: message.MessageId ?? "",
+  receiptHandle: message.ReceiptHandle ?? "",
+  body: message.Body ?? "",
+  attributes: (message.Attributes ?? {}) as Record<string, string>,
+  messageAttributes: message.MessageAttributes ?? {},
+  md5OfBody: message.MD5OfBody ?? "",
+  eventSource: "aws:sqs",
+  eventSourceARN,
+  awsRegion,
+});
