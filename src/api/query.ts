@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { formatDuration, parseDuration } from "../core/duration.ts";
 import type { JobId } from "../core/job.ts";
 import { limits } from "../core/limits.ts";
 import { states } from "../core/state.ts";
@@ -13,10 +14,11 @@ const limit = (max: number, usual: number) =>
     .refine((value) => value <= max, `must be at most ${max}`)
     .default(usual);
 
+/** A job's number fits 64 bits; a longer one would be an error inside the database. */
+const isId = (value: string): boolean => /^[1-9]\d{0,18}$/.test(value) && BigInt(value) < 2n ** 63n;
 const id = z
   .string()
-  .regex(/^[1-9]\d{0,18}$/, "must be a job's number, like 42")
-  .refine((value) => BigInt(value) < 2n ** 63n, "is larger than any job's number")
+  .refine(isId, "must be a job's number, like 42")
   .transform((value) => value as JobId);
 
 const text = (max: number) => z.string().min(1).max(max);
@@ -42,9 +44,10 @@ export const newJobBody = z.strictObject({
   key: text(limits.keyCharactersMax).optional(),
   delay: z
     .string()
-    .regex(/^\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)$/, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
-    .transform(milliseconds)
-    .refine((value) => value <= limits.delayMsMax, `must be at most ${limits.delayMsMax / 86_400_000}d`)
+    .transform(parseDuration)
+    .refine((ms) => ms !== null, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
+    .refine((ms) => (ms ?? 0) <= limits.delayMsMax, `must be at most ${formatDuration(limits.delayMsMax)}`)
+    .transform((ms) => ms ?? 0)
     .optional(),
   dueAt: z.iso
     .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
@@ -79,11 +82,4 @@ function readWith<T>(schema: z.ZodType<T>, value: unknown, named: (path: string)
   });
   const detail = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
   throw new Problem(400, "invalid-request", detail, { issues });
-}
-
-function milliseconds(duration: string): number {
-  const unit = /[a-z]+$/.exec(duration)?.[0] ?? "";
-  return Math.round(
-    Number.parseFloat(duration) * ({ ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit] ?? 0),
-  );
 }

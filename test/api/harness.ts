@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { createApi } from "../../src/api/api.ts";
+import { defineApp } from "../../src/core/define-app.ts";
+import { defineJob } from "../../src/core/define-job.ts";
+import { defineSchedule } from "../../src/core/define-schedule.ts";
+import { registry } from "../../src/core/definition.ts";
+import { createClient } from "../../src/core/enqueue.ts";
+import type { Log } from "../../src/core/ports.ts";
+import { createMemoryLockStore } from "../support/memory-lock-store.ts";
+import { createMemoryQueue } from "../support/memory-queue.ts";
+import { referenceStore } from "../support/reference-store.ts";
+
+const greet = defineJob({
+  id: "greet",
+  payload: z.object({ name: z.string().min(1), loud: z.boolean().default(false) }),
+  run() {},
+});
+const ping = defineJob({ id: "ping", run() {} });
+const pingSchedule = defineSchedule({ id: "ping-often", every: "10m", run: ping });
+const app = defineApp({ name: "tests", jobs: [greet, ping], schedules: [pingSchedule] });
+
+export const startOfTime = Date.UTC(2026, 10, 21, 8);
+const stage = "dev";
+const lookAheadMs = 300_000;
+
+/** The API on the reference store, with a clock that stands still until a test moves it. */
+export async function openApi() {
+  let nowMs = startOfTime;
+  const logged: { message: string; fields: unknown }[] = [];
+  const write = (message: string, fields?: unknown): unknown => logged.push({ message, fields });
+  const log: Log = { debug: write, info: write, warn: write, error: write, child: () => log };
+  let ids = 0;
+  const store = referenceStore(() => nowMs);
+  const ports = {
+    store,
+    queue: createMemoryQueue({ elapsedMs: () => nowMs }),
+    locks: createMemoryLockStore(),
+    clock: { elapsedMs: () => nowMs, sleep: () => Promise.resolve(), after: () => () => undefined },
+    random: { next: () => 0.5, id: () => `trace-${(ids += 1)}` },
+    log,
+    metrics: { add: () => undefined, flush: () => undefined },
+    crashPoint: () => Promise.resolve(),
+  };
+  await store.installSchedules([pingSchedule.spec(stage, "tests")]);
+  const client = createClient(ports, { stage, lookAheadMs });
+  const api = createApi({
+    ports,
+    registry: registry([app]),
+    client,
+    version: "1.2.3",
+    lookAheadMs,
+    schemaVersion: () => Promise.resolve(1),
+  });
+  return { api, store, ports, logged, advance: (ms: number) => (nowMs += ms), call: caller(api) };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string | null;
+  // oxlint-disable-next-line no-explicit-any -- a test reads whatever the API answers and asserts on it
+  readonly body: any;
+}
+
+type Headers = Readonly<Record<string, string>>;
+const jsonHeaders: Headers = { host: "127.0.0.1:4400", "content-type": "application/json" };
+
+function caller(api: ReturnType<typeof createApi>) {
+  return async (method: string, path: string, body?: unknown, headers: Headers = jsonHeaders): Promise<Answer> => {
+    const content = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
+    const response = await api.fetch(new Request(`http://127.0.0.1${path}`, { method, headers, ...content }));
+    return { status: response.status, type: response.headers.get("content-type"), body: await response.json() };
+  };
+}

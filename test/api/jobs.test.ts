@@ -1,0 +1,186 @@
+import { expect, test } from "vitest";
+import type { JobId } from "../../src/core/job.ts";
+import { openApi, startOfTime } from "./harness.ts";
+
+const ada = { kind: "greet", payload: { name: "Ada" }, key: "greet-ada" };
+
+test("a new job is answered with 201, its id, its state and its first event, and its message is out", async () => {
+  const { call, ports } = await openApi();
+  const { status, body } = await call("POST", "/jobs", ada);
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ created: true, kind: "greet", key: "greet-ada", state: "QUEUED", attempts: [] });
+  expect(body.payload).toEqual({ name: "Ada", loud: false });
+  expect(body.events).toMatchObject([{ from: null, to: "QUEUED", at: "2026-11-21T08:00:00.000Z" }]);
+  expect(ports.queue.size("default")).toBe(1);
+});
+
+test("the same key and payload again is answered with 200 and the same job", async () => {
+  const { call } = await openApi();
+  const first = await call("POST", "/jobs", ada);
+  const again = await call("POST", "/jobs", ada);
+  expect(again.status).toBe(200);
+  expect(again.body).toMatchObject({ created: false, id: first.body.id });
+});
+
+test("the same key with another payload is a conflict that shows both hashes", async () => {
+  const { call } = await openApi();
+  const first = await call("POST", "/jobs", ada);
+  const { status, type, body } = await call("POST", "/jobs", { ...ada, payload: { name: "Bob" } });
+  expect(status).toBe(409);
+  expect(type).toBe("application/problem+json");
+  expect(body).toMatchObject({ code: "key-conflict", conflict: { jobId: first.body.id } });
+  expect(body.conflict.existingHash).toMatch(/^[0-9a-f]{64}$/);
+  expect(body.conflict.hash).not.toBe(body.conflict.existingHash);
+});
+
+test("an unknown kind is answered with the names that are close to it", async () => {
+  const { call } = await openApi();
+  const { status, body } = await call("POST", "/jobs", { kind: "gret" });
+  expect(status).toBe(422);
+  expect(body).toMatchObject({ code: "unknown-kind", near: ["greet"], errors: [{ path: "kind" }] });
+});
+
+test("a payload that does not fit is refused with the path of the field, and nothing is written", async () => {
+  const { call, store } = await openApi();
+  const { status, body } = await call("POST", "/jobs", { kind: "greet", payload: { name: 7 } });
+  expect(status).toBe(422);
+  expect(body.code).toBe("invalid-payload");
+  expect(body.errors).toMatchObject([{ path: "payload.name" }]);
+  expect((await store.counts()).QUEUED).toBe(0);
+});
+
+test("a job that takes no payload needs none", async () => {
+  const { call } = await openApi();
+  expect((await call("POST", "/jobs", { kind: "ping" })).status).toBe(201);
+});
+
+test("delay and dueAt move the due time", async () => {
+  const { call } = await openApi();
+  const delayed = await call("POST", "/jobs", { kind: "ping", delay: "1.5h" });
+  expect(delayed.body).toMatchObject({ state: "PENDING", phase: "scheduled until 2026-11-21T09:30:00.000Z" });
+  const due = await call("POST", "/jobs", { kind: "ping", dueAt: "2026-12-31T09:00:00+09:00" });
+  expect(due.body.dueAt).toBe("2026-12-31T00:00:00.000Z");
+});
+
+test.each([
+  [{ kind: "ping", delay: "10 minutes" }, "delay"],
+  [{ kind: "ping", delay: "400d" }, "delay"],
+  [{ kind: "ping", dueAt: "2026-12-31T09:00" }, "dueAt"],
+  [{ kind: "ping", key: "" }, "key"],
+  [{ kind: "ping", key: "k".repeat(513) }, "key"],
+  [{ kind: "ping", when: "now" }, "when"],
+  [{}, "kind"],
+  [[], "(root)"],
+])("a wrong field is refused with its path: %j", async (body, path) => {
+  const { call } = await openApi();
+  const answer = await call("POST", "/jobs", body);
+  expect(answer.status).toBe(400);
+  expect(answer.body.errors.map((issue: { path: string }) => issue.path)).toEqual([path]);
+});
+
+test("a job that does not exist is a 404, and an id that is no number a 400", async () => {
+  const { call } = await openApi();
+  expect(await call("GET", "/jobs/999")).toMatchObject({ status: 404, body: { code: "unknown-job" } });
+  expect((await call("GET", "/jobs/abc")).status).toBe(400);
+  expect((await call("GET", "/jobs/9223372036854775808")).status).toBe(400);
+});
+
+test("the list is filtered and paged by a cursor without repeats or gaps", async () => {
+  const { call } = await openApi();
+  for (let n = 0; n < 5; n += 1) await call("POST", "/jobs", { kind: "ping", key: `ping-${n}` });
+  await call("POST", "/jobs", ada);
+  const seen: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const path: string = `/jobs?kind=ping&state=queued,pending&limit=2${cursor ? `&cursor=${cursor}` : ""}`;
+    const { body } = await call("GET", path);
+    seen.push(...body.jobs.map((job: { key: string }) => job.key));
+    cursor = body.nextCursor;
+  }
+  expect(seen).toEqual(["ping-4", "ping-3", "ping-2", "ping-1", "ping-0"]);
+  expect((await call("GET", "/jobs?key=greet-ada")).body.jobs).toHaveLength(1);
+  expect((await call("GET", "/jobs?state=FAILED")).body.jobs).toEqual([]);
+});
+
+test.each([
+  ["/jobs?state=BROKEN", "?state"],
+  ["/jobs?limit=0", "?limit"],
+  ["/jobs?limit=501", "?limit"],
+  ["/jobs?sate=FAILED", "?sate"],
+  ["/jobs?cursor=x", "?cursor"],
+])("a wrong filter is refused instead of ignored: %s", async (path, named) => {
+  const { call } = await openApi();
+  const { status, body } = await call("GET", path);
+  expect(status).toBe(400);
+  expect(body.errors[0].path.startsWith(named)).toBe(true);
+});
+
+test("a waiting job can be canceled, twice with the same answer, and then retried under the same id", async () => {
+  const { call } = await openApi();
+  const { body: job } = await call("POST", "/jobs", { kind: "ping", delay: "1h" });
+  expect(await call("POST", `/jobs/${job.id}/cancel`, {})).toMatchObject({ status: 200, body: { state: "CANCELED" } });
+  expect((await call("POST", `/jobs/${job.id}/cancel`, {})).status).toBe(200);
+  const retried = await call("POST", `/jobs/${job.id}/retry`, {});
+  expect(retried).toMatchObject({ status: 200, body: { id: job.id, state: "QUEUED" } });
+});
+
+test("a job that has not ended cannot be retried, and one that succeeded cannot be canceled", async () => {
+  const { call, store } = await openApi();
+  const { body: job } = await call("POST", "/jobs", { kind: "ping" });
+  expect(await call("POST", `/jobs/${job.id}/retry`, {})).toMatchObject({
+    status: 409,
+    body: { code: "not-retryable" },
+  });
+  const [claimed] = await store.claim([{ jobId: job.id, generation: 1, trace: "" }], { worker: "w", alone: false });
+  expect(claimed?.state).toBe("RUNNING");
+  await store.settle(
+    [
+      {
+        jobId: job.id as JobId,
+        attempt: 1,
+        to: "SUCCESS",
+        reason: null,
+        delayMs: 0,
+        failures: 0,
+        interruptions: 0,
+        errorCode: null,
+        errorMessage: null,
+        result: 42,
+        children: [],
+      },
+    ],
+    { worker: "w", lookAheadMs: 0 },
+  );
+  expect(await call("POST", `/jobs/${job.id}/cancel`, {})).toMatchObject({
+    status: 409,
+    body: { code: "already-finished" },
+  });
+  const { body } = await call("GET", `/jobs/${job.id}`);
+  expect(body).toMatchObject({
+    state: "SUCCESS",
+    result: 42,
+    attempts: [{ attempt: 1, outcome: "SUCCESS", worker: "w" }],
+  });
+  expect(body.events.map((event: { to: string }) => event.to)).toEqual(["QUEUED", "RUNNING", "SUCCESS"]);
+});
+
+test("schedules are listed with their next time, and an unknown one is a 404 with close names", async () => {
+  const { call } = await openApi();
+  const { body } = await call("GET", "/schedules");
+  expect(body.schedules).toMatchObject([
+    { id: "ping-often", kind: "ping", expression: "every 600000ms", enabled: true },
+  ]);
+  expect((await call("GET", "/schedules/ping-often/occurrences")).body).toEqual({ occurrences: [] });
+  expect(await call("GET", "/schedules/ping-oftn/occurrences")).toMatchObject({
+    status: 404,
+    body: { near: ["ping-often"] },
+  });
+});
+
+test("health shows versions, the database's time and the counts of every state", async () => {
+  const { call } = await openApi();
+  await call("POST", "/jobs", ada);
+  const { status, body } = await call("GET", "/health");
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ status: "ok", version: "1.2.3", schemaVersion: 1, counts: { QUEUED: 1, FAILED: 0 } });
+  expect(Date.parse(body.databaseTime)).toBe(startOfTime);
+});
