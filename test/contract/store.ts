@@ -9,6 +9,7 @@ import type { OpenStore } from "./store/fixture.ts";
 import { handOffContract } from "./store/hand-off.ts";
 import { insertContract } from "./store/insert.ts";
 import { locksContract } from "./store/locks.ts";
+import { occurrencesContract } from "./store/occurrences.ts";
 import { rescueContract } from "./store/rescue.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
@@ -27,6 +28,7 @@ export function storeContract(name: string, open: OpenStore): void {
     rescueContract(open);
     controlContract(open);
     schedulesContract(open);
+    occurrencesContract(open);
     locksContract(open);
   });
 }

@@ -8,8 +8,14 @@ export function handOffContract(open: OpenStore): void {
   describe("relay", () => {
     relay(open);
   });
+  describe("requeueLost", () => {
+    requeue(open);
+  });
   describe("confirm and reopen", () => {
     reopen(open);
+  });
+  describe("reopen: which ones", () => {
+    reopenSome(open);
   });
 }
 
@@ -86,6 +92,64 @@ function relay(open: OpenStore): void {
   });
 }
 
+function requeue(open: OpenStore): void {
+  const at = eachTest(open);
+  const empty = { lane: "default", evidence: "queue-empty", olderThanMs: 5_000, limit: 10 } as const;
+
+  test("a message that an empty queue does not have is lost: its row waits again under a new generation", async () => {
+    const { store, advance } = at();
+    const id = await insertOne(store);
+    expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(0);
+    await advance(2 * minute);
+    expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(1);
+    const { job, events } = await show(store, id);
+    expect(job).toMatchObject({ state: "PENDING", generation: 2, hold: "none" });
+    expect(events.at(-1)).toMatchObject({ from: "QUEUED", to: "PENDING", reason: "message-lost" });
+    expect(handedIds(await store.relay({ lookAheadMs, limit: 10 }))).toEqual([id]);
+  });
+
+  test("a message that was sent ahead is not lost before it was due for that long", async () => {
+    const { store, advance } = at();
+    await insertOne(store, { delayMs: 4 * minute });
+    await advance(4 * minute);
+    expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(0);
+    await advance(2 * minute);
+    expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(1);
+  });
+
+  test("other lanes and rows that are not QUEUED are left alone, and the limit is kept", async () => {
+    const { store, advance } = at();
+    await running(store);
+    await insertMany(store, [{ lane: "mail" }, {}, {}, { delayMs: later }]);
+    await advance(minute);
+    expect(await store.requeueLost({ ...empty, limit: 1 })).toBe(1);
+    expect(await store.requeueLost(empty)).toBe(1);
+    expect(await store.requeueLost(empty)).toBe(0);
+    expect(await store.requeueLost({ ...empty, lane: "mail" })).toBe(1);
+  });
+
+  test("age alone is no evidence: a row is overtaken only when its lane runs what was handed off long after it", async () => {
+    const { store, advance } = at();
+    const overtaken = { ...empty, evidence: "overtaken" } as const;
+    const lost = await insertOne(store);
+    await advance(60 * minute);
+    expect(await store.requeueLost(overtaken)).toBe(0);
+    await running(store, { lane: "mail" });
+    expect(await store.requeueLost(overtaken)).toBe(0);
+    const waiting = await insertOne(store);
+    await running(store);
+    expect(await store.requeueLost(overtaken)).toBe(1);
+    expect((await show(store, lost)).job.state).toBe("PENDING");
+    expect((await show(store, waiting)).job.state).toBe("QUEUED");
+  });
+
+  test("under an older fence throws FenceLost", async () => {
+    const { store } = at();
+    await store.installFence({ name: "pass", token: 2 });
+    await expect(store.requeueLost({ ...empty, fence: { name: "pass", token: 1 } })).rejects.toThrow(FenceLost);
+  });
+}
+
 function reopen(open: OpenStore): void {
   const at = eachTest(open);
   const old = { olderThanMs: 5_000, limit: 10 };
@@ -118,6 +182,11 @@ function reopen(open: OpenStore): void {
     await advance(minute);
     expect(handedIds(await store.reopen(old))).toEqual([failed]);
   });
+}
+
+function reopenSome(open: OpenStore): void {
+  const at = eachTest(open);
+  const old = { olderThanMs: 5_000, limit: 10 };
 
   test("only rows that still wait under that generation are sent again", async () => {
     const { store, advance } = at();
@@ -154,8 +223,8 @@ function reopen(open: OpenStore): void {
     const { handoffs } = await store.insert([aJob()], { lookAheadMs });
     const sent = [{ id: only(handoffs).id, failed: [] }];
     await store.confirm(sent);
-    await store.confirm(sent);
-    await store.confirm([]);
+    expect(await store.confirm(sent)).toBeUndefined();
+    expect(await store.confirm([])).toBeUndefined();
   });
 
   test("reopen under an older fence throws FenceLost", async () => {

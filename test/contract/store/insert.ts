@@ -8,6 +8,9 @@ export function insertContract(open: OpenStore): void {
   describe("insert: when it is due", () => {
     dueTimes(open);
   });
+  describe("insert: what it writes", () => {
+    written(open);
+  });
   describe("insert: keys", () => {
     keys(open);
   });
@@ -66,6 +69,10 @@ function dueTimes(open: OpenStore): void {
     expect(only(only(handoffs).messages).delayMs).toBe(0);
     expect((await show(store, only(results).id)).job.dueAt).toBe(now - minute);
   });
+}
+
+function written(open: OpenStore): void {
+  const at = eachTest(open);
 
   test("one call writes one hand-off for each lane", async () => {
     const { store } = at();

@@ -12,22 +12,24 @@ export function locksContract(open: OpenStore): void {
   });
 }
 
+const token = (n: number) => ({ name: "pass", token: n });
+const fenceOf = (answer: { fence: number } | { heldBy: string }): number => ("fence" in answer ? answer.fence : -1);
+
 function fence(open: OpenStore): void {
   const at = eachTest(open);
-  const token = (n: number) => ({ name: "pass", token: n });
 
   test("only grows: an older token is refused and the newer one stays", async () => {
     const { store } = at();
-    expect(await store.installFence(token(5))).toBe(true);
-    expect(await store.installFence(token(4))).toBe(false);
+    expect(await store.installFence(token(5))).toBe(5);
+    expect(await store.installFence(token(4))).toBe(5);
     expect(await store.relay({ lookAheadMs, limit: 1, fence: token(5) })).toEqual([]);
     await expect(store.relay({ lookAheadMs, limit: 1, fence: token(4) })).rejects.toThrow(FenceLost);
   });
 
-  test("installing the same token again answers true: a reply was lost, not the lock", async () => {
+  test("installing the same token again answers it: a reply was lost, not the lock", async () => {
     const { store } = at();
     await store.installFence(token(5));
-    expect(await store.installFence(token(5))).toBe(true);
+    expect(await store.installFence(token(5))).toBe(5);
   });
 
   test("a token that was never installed is not valid", async () => {
@@ -40,7 +42,7 @@ function fence(open: OpenStore): void {
   test("each name has its own token", async () => {
     const { store } = at();
     await store.installFence(token(5));
-    expect(await store.installFence({ name: "other", token: 1 })).toBe(true);
+    expect(await store.installFence({ name: "other", token: 1 })).toBe(1);
     expect(await store.relay({ lookAheadMs, limit: 1, fence: token(5) })).toEqual([]);
   });
 
@@ -65,7 +67,6 @@ function fence(open: OpenStore): void {
 
 function standIn(open: OpenStore): void {
   const at = eachTest(open);
-  const fenceOf = (answer: { fence: number } | { heldBy: string }): number => ("fence" in answer ? answer.fence : -1);
 
   test("one owner takes it and the next is told who holds it", async () => {
     const { store } = at();

@@ -10,6 +10,9 @@ export function rescueContract(open: OpenStore): void {
   describe("rescue", () => {
     rescue(open);
   });
+  describe("rescue: bounds", () => {
+    rescueBounds(open);
+  });
   describe("rescue of a job that ran alone", () => {
     alone(open);
   });
@@ -57,6 +60,10 @@ function rescue(open: OpenStore): void {
     expect(job).toMatchObject({ state: "FAILED", interruptions: 2, failures: 0 });
     expect(events.at(-1)).toMatchObject({ from: "RUNNING", to: "FAILED", reason: "interrupted" });
   });
+}
+
+function rescueBounds(open: OpenStore): void {
+  const at = eachTest(open);
 
   test("takes no more than the limit, and only the lane that is named", async () => {
     const { store, advance } = at();
@@ -173,7 +180,7 @@ function undelivered(open: OpenStore): void {
 
   test("bodies that nobody could read are accepted and kept", async () => {
     const { store } = at();
-    await store.quarantine("default", ["not json", ""]);
-    await store.quarantine("default", []);
+    expect(await store.quarantine("default", ["not json", "", "\u0000"])).toBeUndefined();
+    expect(await store.quarantine("default", [])).toBeUndefined();
   });
 }

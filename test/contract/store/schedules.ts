@@ -1,84 +1,23 @@
 import { describe, expect, test } from "vitest";
-import type { Store } from "../../../src/core/ports.ts";
 import { FenceLost } from "../../../src/core/ports.ts";
-import type { PlannedOccurrence, PlannedSchedule, ScheduleSpec } from "../../../src/core/schedule.ts";
-import { aJob, claimOne, eachTest, lookAheadMs, minute, only, settleOne, show } from "./fixture.ts";
-import { insertOne, running } from "./fixture.ts";
+import { eachTest, lookAheadMs, minute, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
+import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 
 export function schedulesContract(open: OpenStore): void {
   describe("installSchedules and dueSchedules", () => {
     installing(open);
   });
+  describe("dueSchedules", () => {
+    due(open);
+  });
   describe("plan", () => {
     planning(open);
   });
-  describe("occurrences follow their job", () => {
-    following(open);
+  describe("plan: what moves forward", () => {
+    moving(open);
   });
 }
-
-const { key: _key, dueAt: _due, delayMs: _delay, trace: _trace, ...template } = aJob({ kind: "sweep" });
-const { payload: _payload, canonicalInput: _input, expiresAt: _expires, ...job } = template;
-
-function aSpec(over: Partial<ScheduleSpec> = {}): ScheduleSpec {
-  return {
-    id: "every-minute",
-    app: "capsule",
-    expression: { form: "cron", cron: "* * * * *" },
-    timezone: "UTC",
-    dst: { gap: "auto", overlap: "auto" },
-    misfire: { rule: "latest", maxAgeMs: null, maxCount: null, paceMs: 1_000 },
-    overlap: "allow",
-    startAt: null,
-    endAt: null,
-    enabled: true,
-    tzVersion: "2026d",
-    payload: null,
-    job,
-    materializeBeforeMs: 0,
-    launch: "tick",
-    ...over,
-  };
-}
-
-/** One nominal time, planned with a job that is due then. The reading only has to be unique. */
-function occurrenceAt(nominalAt: number, over: Partial<PlannedOccurrence> = {}): PlannedOccurrence {
-  return {
-    localTime: new Date(nominalAt).toISOString().slice(0, 19),
-    fold: 0,
-    nominalAt,
-    outcome: "PLANNED",
-    reason: null,
-    isCatchUp: false,
-    missedCount: 0,
-    job: aJob({ kind: "sweep", dueAt: nominalAt }),
-    ...over,
-  };
-}
-
-async function planned(store: Store, occurrences: readonly PlannedOccurrence[], over: Partial<PlannedSchedule> = {}) {
-  const last = occurrences.at(-1)?.nominalAt ?? (await store.now());
-  const plan = {
-    scheduleId: "every-minute",
-    version: 1,
-    decidedUntil: last,
-    nextAt: last + minute,
-    occurrences,
-    ...over,
-  };
-  return await store.plan([plan], { lookAheadMs });
-}
-
-/** A schedule with one occurrence that is due now. */
-async function dueOccurrence(store: Store, spec: Partial<ScheduleSpec> = {}, over: Partial<PlannedOccurrence> = {}) {
-  await store.installSchedules([aSpec(spec)]);
-  const nominalAt = await store.now();
-  const { handoffs } = await planned(store, [occurrenceAt(nominalAt, over)]);
-  return { nominalAt, jobId: only(only(handoffs).messages).jobId };
-}
-
-const ledger = async (store: Store) => await store.occurrences("every-minute", 10);
 
 function installing(open: OpenStore): void {
   const at = eachTest(open);
@@ -130,6 +69,10 @@ function installing(open: OpenStore): void {
     expect((await store.schedules()).map((row) => row.id).toSorted()).toEqual(["foreign", "stays"]);
     expect((await show(store, only(only(handoffs).messages).jobId)).job.state).toBe("CANCELED");
   });
+}
+
+function due(open: OpenStore): void {
+  const at = eachTest(open);
 
   test("only schedules whose next time lies within the horizon are due, the oldest first, up to the limit", async () => {
     const { store } = at();
@@ -197,6 +140,10 @@ function planning(open: OpenStore): void {
     expect([again.occurrences, again.handoffs]).toEqual([0, []]);
     expect(await store.jobs({ limit: 10 })).toHaveLength(1);
   });
+}
+
+function moving(open: OpenStore): void {
+  const at = eachTest(open);
 
   test("decided_until and next_at only move forward", async () => {
     const { store } = at();
@@ -250,106 +197,26 @@ function planning(open: OpenStore): void {
     await expect(stale).rejects.toThrow(FenceLost);
     expect(await ledger(store)).toEqual([]);
   });
-}
 
-function following(open: OpenStore): void {
-  const at = eachTest(open);
-
-  test("a claim FIRES the occurrence and says how late it was", async () => {
-    const { store, advance } = at();
-    const { jobId, nominalAt } = await dueOccurrence(store);
-    await advance(minute);
-    const claimed = await claimOne(store, jobId);
-    expect(claimed).toMatchObject({ scheduleId: "every-minute", scheduledFor: nominalAt, isCatchUp: false });
-    expect(claimed.latenessMs).toBeGreaterThanOrEqual(minute);
-    const fired = only(await ledger(store));
-    expect(fired).toMatchObject({ outcome: "FIRED", reason: null, jobId });
-    expect(fired.decidedAt).toBeGreaterThanOrEqual(nominalAt + minute);
-    expect(fired.latenessMs).toBeGreaterThanOrEqual(minute);
-  });
-
-  test("a caught-up time is CAUGHT_UP, and the handler learns how many were missed", async () => {
-    const { store } = at();
-    const { jobId } = await dueOccurrence(store, {}, { isCatchUp: true, missedCount: 12 });
-    expect(await claimOne(store, jobId)).toMatchObject({ isCatchUp: true, missedCount: 12 });
-    expect(only(await ledger(store)).outcome).toBe("CAUGHT_UP");
-  });
-
-  test("a second try leaves the decision as it is", async () => {
-    const { store, advance } = at();
-    const { jobId } = await dueOccurrence(store);
-    await settleOne(store, await claimOne(store, jobId), { to: "QUEUED", interruptions: 1 });
-    const decided = only(await ledger(store));
-    await advance(minute);
-    await claimOne(store, jobId);
-    expect(only(await ledger(store))).toEqual(decided);
-  });
-
-  test("the job of a paused schedule is SKIPPED paused, and so is its occurrence", async () => {
-    const { store, pauseSchedule } = at();
-    const { jobId } = await dueOccurrence(store);
-    await pauseSchedule("every-minute");
-    expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
-    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "paused" });
-  });
-
-  test("the job of a disabled schedule is SKIPPED disabled, and so is its occurrence", async () => {
-    const { store } = at();
-    const { jobId } = await dueOccurrence(store);
-    await store.installSchedules([aSpec({ enabled: false })]);
-    expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "disabled" });
-    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "disabled" });
-  });
-
-  test("an occurrence refused by overlap is SKIPPED overlap; a held one stays PLANNED", async () => {
-    const { store } = at();
-    await store.installSlots([
-      { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" },
-      { key: "cap:x", size: 1, onRefusal: "hold", reason: "slot" },
-    ]);
-    await running(store, { slotKeys: ["overlap:s"] });
-    await running(store, { slotKeys: ["cap:x"] });
-    const soon = await store.now();
-    const overlapping = aJob({ kind: "sweep", dueAt: soon, slotKeys: ["overlap:s"] });
-    const capped = aJob({ kind: "sweep", dueAt: soon, slotKeys: ["cap:x"] });
-    await store.installSchedules([aSpec()]);
-    const occurrences = [occurrenceAt(soon, { job: overlapping }), occurrenceAt(soon - minute, { job: capped })];
-    const { handoffs } = await planned(store, occurrences, { decidedUntil: soon });
-    for (const { jobId } of only(handoffs).messages) await claimOne(store, jobId);
-    expect((await ledger(store)).map((row) => [row.outcome, row.reason])).toEqual([
-      ["SKIPPED", "overlap"],
-      ["PLANNED", null],
-    ]);
-  });
-
-  test("an occurrence whose job is canceled before it ran is SKIPPED canceled", async () => {
-    const { store } = at();
-    const { jobId } = await dueOccurrence(store);
-    await store.cancel([jobId]);
-    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "canceled" });
-  });
-
-  test("an occurrence whose job could never be delivered is SKIPPED undeliverable", async () => {
-    const { store } = at();
-    const { jobId } = await dueOccurrence(store);
-    await store.undelivered([{ jobId, generation: 1, trace: "" }], { undeliveredMax: 1, backoffMs: 0 });
-    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "undeliverable" });
-  });
-
-  test("the ledger shows the newest first, up to the limit", async () => {
+  test("a plan made before somebody else decided more writes nothing", async () => {
     const { store } = at();
     await store.installSchedules([aSpec()]);
-    const now = await store.now();
-    await planned(store, [occurrenceAt(now), occurrenceAt(now + minute), occurrenceAt(now + 2 * minute)]);
-    expect((await store.occurrences("every-minute", 2)).map((row) => row.nominalAt - now)).toEqual([
-      2 * minute,
-      minute,
-    ]);
-    expect(await store.occurrences("other", 2)).toEqual([]);
+    const { decidedUntil } = only(await store.schedules());
+    await planned(store, [], { decidedUntil: decidedUntil + 5 * minute });
+    const late = { decidedFrom: decidedUntil, decidedUntil: decidedUntil + 10 * minute };
+    const { occurrences } = await planned(store, [occurrenceAt(decidedUntil + 6 * minute)], late);
+    expect(occurrences).toBe(0);
+    expect(only(await store.schedules()).decidedUntil).toBe(decidedUntil + 5 * minute);
   });
 
-  test("a job that no schedule made has no schedule", async () => {
+  test("what one tick leaves for the next comes back, and a new version starts without", async () => {
     const { store } = at();
-    expect((await show(store, await insertOne(store))).job).toMatchObject({ scheduleId: null, scheduledFor: null });
+    await store.installSchedules([aSpec()]);
+    const { decidedUntil } = only(await store.schedules());
+    const carry = { missed: 3, catchUpUntil: decidedUntil + minute };
+    await planned(store, [], { decidedFrom: decidedUntil, decidedUntil: decidedUntil + 1_000, carry });
+    expect(only(await store.schedules()).carry).toEqual(carry);
+    await store.installSchedules([aSpec({ overlap: "skip" })]);
+    expect(only(await store.schedules()).carry ?? null).toBeNull();
   });
 }

@@ -8,6 +8,9 @@ export function settleContract(open: OpenStore): void {
   describe("settle: outcomes", () => {
     outcomes(open);
   });
+  describe("settle: release and groups", () => {
+    released(open);
+  });
   describe("settle: compare-and-set", () => {
     compareAndSet(open);
   });
@@ -81,6 +84,10 @@ function outcomes(open: OpenStore): void {
     expect(job).toMatchObject({ state: "RETRY_WAIT", generation: 1, failures: 1, leaseUntil: null, finishedAt: null });
     expect(job.dueAt).toBeGreaterThan((await store.now()) + lookAheadMs);
   });
+}
+
+function released(open: OpenStore): void {
+  const at = eachTest(open);
 
   test("a release is QUEUED under a new generation, costs no failure and is handed off at once", async () => {
     const { store } = at();
@@ -257,5 +264,21 @@ function inTransaction(open: OpenStore): void {
       async (tx) => await store.settle([settlementOf(held)], { ...settleOptions, tx }),
     );
     expect(settled).toEqual([]);
+  });
+
+  test("a savepoint that fails undoes its own writes, and the transaction lives on", async () => {
+    const { store } = at();
+    const held = await running(store);
+    await store.transaction(async (tx) => {
+      const nested = tx.nested(async () => {
+        await store.insert([aJob({ kind: "undone" })], { lookAheadMs, tx });
+        throw new Error("hook");
+      });
+      await expect(nested).rejects.toThrow("hook");
+      expect(await tx.nested(async () => "kept")).toBe("kept");
+      await store.settle([settlementOf(held)], { ...settleOptions, tx });
+    });
+    expect((await show(store, held.jobId)).job.state).toBe("SUCCESS");
+    expect(await store.jobs({ kind: "undone", limit: 10 })).toEqual([]);
   });
 }

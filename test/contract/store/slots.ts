@@ -10,6 +10,9 @@ export function slotsContract(open: OpenStore): void {
   describe("slots: taking and refusing", () => {
     taking(open);
   });
+  describe("slots: several groups and sizes", () => {
+    several(open);
+  });
   describe("slots: freeing", () => {
     freeing(open);
   });
@@ -76,6 +79,10 @@ function taking(open: OpenStore): void {
     expect(await claimOne(store, second)).toMatchObject({ state: "PENDING", reason: "slot" });
     expect(await claimOne(store, third)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
   });
+}
+
+function several(open: OpenStore): void {
+  const at = eachTest(open);
 
   test("a job that needs two slot groups takes both or none", async () => {
     const { store } = at();
@@ -189,19 +196,20 @@ function freeing(open: OpenStore): void {
   });
 }
 
+/** A full cap of one and this many rows that were refused by it. */
+async function fullWithHeld(store: Store, held: number) {
+  await store.installSlots([cap(1)]);
+  const holder = await running(store, capped);
+  const ids = await insertMany(
+    store,
+    Array.from({ length: held }, () => capped),
+  );
+  await claimAll(store, ids);
+  return { holder, ids };
+}
+
 function waking(open: OpenStore): void {
   const at = eachTest(open);
-
-  async function fullWithHeld(store: Store, held: number) {
-    await store.installSlots([cap(1)]);
-    const holder = await running(store, capped);
-    const ids = await insertMany(
-      store,
-      Array.from({ length: held }, () => capped),
-    );
-    await claimAll(store, ids);
-    return { holder, ids };
-  }
 
   test("hands off as many held rows as there are free slots, the earliest first", async () => {
     const { store } = at();

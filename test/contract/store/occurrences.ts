@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { aJob, claimOne, eachTest, insertOne, minute, only, running, settleOne, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+
+export function occurrencesContract(open: OpenStore): void {
+  describe("occurrences follow their job", () => {
+    following(open);
+  });
+  describe("occurrences that are skipped", () => {
+    skipped(open);
+  });
+}
+
+function following(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a claim FIRES the occurrence and says how late it was", async () => {
+    const { store, advance } = at();
+    const { jobId, nominalAt } = await dueOccurrence(store);
+    await advance(minute);
+    const claimed = await claimOne(store, jobId);
+    expect(claimed).toMatchObject({ scheduleId: "every-minute", scheduledFor: nominalAt, isCatchUp: false });
+    expect(claimed.latenessMs).toBeGreaterThanOrEqual(minute);
+    const fired = only(await ledger(store));
+    expect(fired).toMatchObject({ outcome: "FIRED", reason: null, jobId });
+    expect(fired.decidedAt).toBeGreaterThanOrEqual(nominalAt + minute);
+    expect(fired.latenessMs).toBeGreaterThanOrEqual(minute);
+  });
+
+  test("a caught-up time is CAUGHT_UP, and the handler learns how many were missed", async () => {
+    const { store } = at();
+    const { jobId } = await dueOccurrence(store, {}, { isCatchUp: true, missedCount: 12 });
+    expect(await claimOne(store, jobId)).toMatchObject({ isCatchUp: true, missedCount: 12 });
+    expect(only(await ledger(store)).outcome).toBe("CAUGHT_UP");
+  });
+
+  test("a second try leaves the decision as it is", async () => {
+    const { store, advance } = at();
+    const { jobId } = await dueOccurrence(store);
+    await settleOne(store, await claimOne(store, jobId), { to: "QUEUED", interruptions: 1 });
+    const decided = only(await ledger(store));
+    await advance(minute);
+    await claimOne(store, jobId);
+    expect(only(await ledger(store))).toEqual(decided);
+  });
+}
+
+function skipped(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("the job of a paused schedule is SKIPPED paused, and so is its occurrence", async () => {
+    const { store, pauseSchedule } = at();
+    const { jobId } = await dueOccurrence(store);
+    await pauseSchedule("every-minute");
+    expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
+    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "paused" });
+  });
+
+  test("the job of a disabled schedule is SKIPPED disabled, and so is its occurrence", async () => {
+    const { store } = at();
+    const { jobId } = await dueOccurrence(store);
+    await store.installSchedules([aSpec({ enabled: false })]);
+    expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "disabled" });
+    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "disabled" });
+  });
+
+  test("an occurrence refused by overlap is SKIPPED overlap; a held one stays PLANNED", async () => {
+    const { store } = at();
+    await store.installSlots([
+      { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" },
+      { key: "cap:x", size: 1, onRefusal: "hold", reason: "slot" },
+    ]);
+    await running(store, { slotKeys: ["overlap:s"] });
+    await running(store, { slotKeys: ["cap:x"] });
+    const soon = await store.now();
+    const overlapping = aJob({ kind: "sweep", dueAt: soon, slotKeys: ["overlap:s"] });
+    const capped = aJob({ kind: "sweep", dueAt: soon, slotKeys: ["cap:x"] });
+    await store.installSchedules([aSpec()]);
+    const occurrences = [occurrenceAt(soon, { job: overlapping }), occurrenceAt(soon - minute, { job: capped })];
+    const { handoffs } = await planned(store, occurrences, { decidedUntil: soon });
+    for (const { jobId } of only(handoffs).messages) await claimOne(store, jobId);
+    expect((await ledger(store)).map((row) => [row.outcome, row.reason])).toEqual([
+      ["SKIPPED", "overlap"],
+      ["PLANNED", null],
+    ]);
+  });
+
+  test("an occurrence whose job is canceled before it ran is SKIPPED canceled", async () => {
+    const { store } = at();
+    const { jobId } = await dueOccurrence(store);
+    await store.cancel([jobId]);
+    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "canceled" });
+  });
+
+  test("an occurrence whose job could never be delivered is SKIPPED undeliverable", async () => {
+    const { store } = at();
+    const { jobId } = await dueOccurrence(store);
+    await store.undelivered([{ jobId, generation: 1, trace: "" }], { undeliveredMax: 1, backoffMs: 0 });
+    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "undeliverable" });
+  });
+
+  test("the ledger shows the newest first, up to the limit", async () => {
+    const { store } = at();
+    await store.installSchedules([aSpec()]);
+    const now = await store.now();
+    await planned(store, [occurrenceAt(now), occurrenceAt(now + minute), occurrenceAt(now + 2 * minute)]);
+    expect((await store.occurrences("every-minute", 2)).map((row) => row.nominalAt - now)).toEqual([
+      2 * minute,
+      minute,
+    ]);
+    expect(await store.occurrences("other", 2)).toEqual([]);
+  });
+
+  test("a job that no schedule made has no schedule", async () => {
+    const { store } = at();
+    expect((await show(store, await insertOne(store))).job).toMatchObject({ scheduleId: null, scheduledFor: null });
+  });
+}

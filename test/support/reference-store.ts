@@ -1,0 +1,120 @@
+/**
+ * The `Store` in memory: the oracle that Postgres is compared with, and the store of the simulation.
+ * Each verb is a pure function of the tables, in a file of its own under `reference/`.
+ */
+import type { InSameTransaction, Moved, MovedRows, Settled, Store, Tx } from "../../src/core/ports.ts";
+import { claim, heartbeat, look } from "./reference/claim.ts";
+import { cancel, prune, retry } from "./reference/control.ts";
+import { confirm, relay, reopen, requeueLost, wake } from "./reference/hand-off.ts";
+import { insert } from "./reference/insert.ts";
+import { acquire, beat, installFence, release } from "./reference/locks.ts";
+import { counts, job, jobs, occurrences } from "./reference/read.ts";
+import { rescue, undelivered } from "./reference/rescue.ts";
+import { dueSchedules, installSchedules, plan, scheduleRow } from "./reference/schedules.ts";
+import { settle } from "./reference/settle.ts";
+import { freeLeft, installSlots } from "./reference/slots.ts";
+import { movedOf, Tables } from "./reference/tables.ts";
+import { atomically, ReferenceTx, SerializationFailure } from "./reference/transaction.ts";
+
+export interface ReferenceStore extends Store {
+  /** For checkers and tests that place or read rows directly. */
+  readonly tables: Tables;
+}
+
+/** Tries of a statement whose hook let others in between. Each try starts from the rows as they are then. */
+const hookTriesMax = 20;
+
+/** An empty store whose every "now" is `now()`, in milliseconds since 1970. */
+export function referenceStore(now: () => number): ReferenceStore {
+  const t = new Tables(now);
+  const run = <T>(statement: () => T, tx?: Tx): T =>
+    tx instanceof ReferenceTx ? tx.perform(statement) : atomically(t, statement);
+  const moving = async (statement: () => MovedRows, hook: InSameTransaction | undefined): Promise<MovedRows> =>
+    hook === undefined ? run(statement) : await withHook(t, statement, (result) => result.rows, hook);
+  return {
+    tables: t,
+    now: async () => now(),
+    insert: async (newJobs, { lookAheadMs, tx, fence }) =>
+      run(() => fenced(t, fence, () => insert(t, newJobs, lookAheadMs)), tx),
+    installSlots: async (groups) => run(() => installSlots(t, groups)),
+    relay: async (options) => run(() => fenced(t, options.fence, () => relay(t, options))),
+    confirm: async (sent) => run(() => confirm(t, sent)),
+    reopen: async (options) => run(() => fenced(t, options.fence, () => reopen(t, options))),
+    requeueLost: async (options) => run(() => fenced(t, options.fence, () => requeueLost(t, options))),
+    wake: async (options) => run(() => fenced(t, options.fence, () => wake(t, options))),
+    claim: async (messages, options) => run(() => claim(t, messages, options)),
+    look: async (ids) => run(() => look(t, ids)),
+    heartbeat: async (held) => run(() => heartbeat(t, held)),
+    settle: async (settlements, options) => await settleWithHook(t, () => settle(t, settlements, options), options),
+    transaction: async (work) => {
+      const tx = new ReferenceTx(t);
+      const result = await work(tx);
+      tx.commit();
+      return result;
+    },
+    freeSlots: async (held) => run(() => freeLeft(t, held)),
+    undelivered: async (messages, options) =>
+      await moving(() => undelivered(t, messages, options), options.inSameTransaction),
+    quarantine: async (lane, bodies) =>
+      run(() => bodies.forEach((body) => t.quarantine.append({ at: now(), lane, body }))),
+    rescue: async (options) =>
+      await moving(() => fenced(t, options.fence, () => rescue(t, options)), options.inSameTransaction),
+    cancel: async (ids, hook) => await moving(() => cancel(t, ids), hook),
+    retry: async (ids) => run(() => retry(t, ids)),
+    prune: async ({ limit, fence }) => run(() => fenced(t, fence, () => prune(t, limit))),
+    installFence: async (fence) => run(() => installFence(t, fence)),
+    acquire: async (name, owner, leaseMs) => run(() => acquire(t, name, owner, leaseMs)),
+    beat: async (name, owner, fence, leaseMs) => run(() => beat(t, name, owner, fence, leaseMs)),
+    release: async (name, owner, fence) => run(() => release(t, name, owner, fence)),
+    installSchedules: async (specs) => run(() => installSchedules(t, specs)),
+    dueSchedules: async (options) => run(() => ({ now: now(), schedules: dueSchedules(t, options) })),
+    plan: async (plans, { lookAheadMs, fence }) => run(() => fenced(t, fence, () => plan(t, plans, lookAheadMs))),
+    job: async (id) => job(t, id),
+    jobs: async (filter) => jobs(t, filter),
+    counts: async () => counts(t),
+    schedules: async () => [...t.schedules.values()].map(scheduleRow),
+    occurrences: async (scheduleId, limit) => occurrences(t, scheduleId, limit),
+  };
+}
+
+function fenced<T>(t: Tables, fence: Parameters<Tables["checkFence"]>[0], statement: () => T): T {
+  t.checkFence(fence);
+  return statement();
+}
+
+async function settleWithHook(
+  t: Tables,
+  statement: () => ReturnType<typeof settle>,
+  options: { tx?: Tx; inSameTransaction?: InSameTransaction },
+): Promise<Settled> {
+  const hook = options.inSameTransaction;
+  const moved = (result: ReturnType<typeof settle>): readonly Moved[] => result.rows.map(movedOf);
+  if (options.tx instanceof ReferenceTx) {
+    const result = options.tx.perform(statement);
+    if (hook !== undefined && result.rows.length > 0) await hook(options.tx, moved(result));
+    return answer(result);
+  }
+  return answer(hook === undefined ? atomically(t, statement) : await withHook(t, statement, moved, hook));
+}
+
+const answer = ({ settled, handoffs, freed }: Settled): Settled => ({ settled, handoffs, freed });
+
+/** One transaction: the statement, then the hook with the rows it moved. */
+async function withHook<T>(
+  t: Tables,
+  statement: () => T,
+  moved: (result: T) => readonly Moved[],
+  hook: InSameTransaction,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const tx = new ReferenceTx(t);
+    const result = tx.perform(statement);
+    if (moved(result).length > 0) await hook(tx, moved(result));
+    try {
+      tx.commit();
+      return result;
+    } catch (error) {
+      if (!(error instanceof SerializationFailure) || tries === hookTriesMax) throw error;
+    }
+  }
+}

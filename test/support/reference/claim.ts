@@ -1,0 +1,100 @@
+import type { JobId } from "../../../src/core/job.ts";
+import type { Claimed, Held, Looked, Message } from "../../../src/core/ports.ts";
+import { decideOccurrence } from "./occurrence.ts";
+import { takeSlots } from "./slots.ts";
+import type { JobRow } from "./rows.ts";
+import { idOf } from "./tables.ts";
+import type { Tables } from "./tables.ts";
+
+/** Due QUEUED rows under the generation of their message, in id order: run, hold or skip. */
+export function claim(t: Tables, messages: readonly Message[], options: { worker: string; alone: boolean }): Claimed[] {
+  const generations = new Map(messages.map((message) => [Number(message.jobId), message.generation]));
+  const claimable = [...generations.keys()]
+    .toSorted((a, b) => a - b)
+    .flatMap((id) => t.jobs.get(id) ?? [])
+    .filter((row) => row.state === "QUEUED" && row.generation === generations.get(row.id) && row.dueAt <= t.now())
+    .filter((row) => !row.suspect || options.alone);
+  return claimable.map((row) => decide(t, row, options));
+}
+
+function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolean }): Claimed {
+  const unwanted = whyUnwanted(t, row);
+  if (unwanted !== null) return skip(t, row, unwanted);
+  const refused = takeSlots(t, row, row.attempt + 1);
+  if (refused?.decision === "skip") return skip(t, row, refused.reason);
+  if (refused !== null) {
+    const held = { state: "PENDING", hold: "slot", heldOn: refused.key, generation: row.generation + 1 } as const;
+    return claimedOf(t, t.move(row, held, { reason: refused.reason }), refused.reason);
+  }
+  const now = t.now();
+  const run = {
+    state: "RUNNING",
+    attempt: row.attempt + 1,
+    worker: options.worker,
+    startedAt: now,
+    leaseUntil: now + row.leaseMs,
+    alone: options.alone,
+    progress: null,
+  } as const;
+  const running = t.move(row, run, { worker: options.worker });
+  decideOccurrence(t, running, row.catchUp ? "CAUGHT_UP" : "FIRED", null);
+  return claimedOf(t, running, null);
+}
+
+/** The reason why the row must not run at all, or null. */
+function whyUnwanted(t: Tables, row: JobRow): string | null {
+  const schedule = row.scheduleId === null ? undefined : t.schedules.get(row.scheduleId);
+  if (schedule?.paused === true) return "paused";
+  if (schedule?.spec.enabled === false) return "disabled";
+  if (row.expiresAt !== null && row.expiresAt <= t.now()) return "expired";
+  return null;
+}
+
+function skip(t: Tables, row: JobRow, reason: string): Claimed {
+  const skipped = t.move(row, { state: "SKIPPED" }, { reason });
+  decideOccurrence(t, skipped, "SKIPPED", reason);
+  return claimedOf(t, skipped, reason);
+}
+
+function claimedOf(t: Tables, row: JobRow, reason: string | null): Claimed {
+  return {
+    jobId: idOf(row),
+    state: row.state,
+    reason,
+    kind: row.kind,
+    key: row.key,
+    payload: row.payload,
+    generation: row.generation,
+    attempt: row.attempt,
+    failures: row.failures,
+    interruptions: row.interruptions,
+    maxAttempts: row.maxAttempts,
+    leaseMs: row.leaseMs,
+    trace: row.trace,
+    slotKeys: row.slotKeys,
+    dueAt: row.dueAt,
+    scheduleId: row.scheduleId,
+    scheduledFor: row.scheduledFor,
+    latenessMs: Math.max(0, t.now() - (row.scheduledFor ?? row.dueAt)),
+    isCatchUp: row.catchUp,
+    missedCount: row.missed,
+  };
+}
+
+export function look(t: Tables, ids: readonly JobId[]): Looked[] {
+  return [...new Set(ids)].flatMap((id) => {
+    const row = t.jobs.get(Number(id));
+    if (row === undefined) return [];
+    const { state, generation, suspect } = row;
+    return [{ jobId: id, state, generation, dueInMs: row.dueAt - t.now(), suspect }];
+  });
+}
+
+export function heartbeat(t: Tables, held: readonly Held[]): JobId[] {
+  return held.flatMap(({ jobId, attempt, progress }) => {
+    const row = t.jobs.get(Number(jobId));
+    if (row === undefined || row.state !== "RUNNING" || row.attempt !== attempt) return [];
+    t.change(row, { leaseUntil: t.now() + row.leaseMs, progress: progress ?? row.progress });
+    return [jobId];
+  });
+}

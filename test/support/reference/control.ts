@@ -1,0 +1,52 @@
+import type { JobId } from "../../../src/core/job.ts";
+import type { MovedRows, Pruned } from "../../../src/core/ports.ts";
+import { isFinal } from "../../../src/core/state.ts";
+import { decideOccurrence } from "./occurrence.ts";
+import { leaveSlots } from "./slots.ts";
+import type { JobRow } from "./rows.ts";
+import { movedOf } from "./tables.ts";
+import type { Tables } from "./tables.ts";
+
+export function cancel(t: Tables, ids: readonly JobId[], reason: string = "canceled"): MovedRows {
+  const rows = existing(t, ids)
+    .filter((row) => !isFinal(row.state))
+    .map((row) => cancelOne(t, row, reason));
+  return { rows: rows.map(movedOf), handoffs: [], freed: [] };
+}
+
+function cancelOne(t: Tables, row: JobRow, reason: string): JobRow {
+  if (row.state === "RUNNING") {
+    t.endAttempt(row, "CANCELED", { code: null, message: null });
+    leaveSlots(t, row.id, row.leaseUntil ?? t.now());
+  }
+  const canceled = t.move(row, { state: "CANCELED", worker: null }, { reason });
+  decideOccurrence(t, canceled, "SKIPPED", "canceled");
+  return canceled;
+}
+
+export function retry(t: Tables, ids: readonly JobId[]): JobId[] {
+  return existing(t, ids).flatMap((row) => {
+    if (row.state !== "FAILED" && row.state !== "CANCELED" && row.state !== "SKIPPED") return [];
+    const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
+    const error = { errorCode: null, errorMessage: null };
+    const again = { state: "PENDING", dueAt: t.now(), expiresAt: null, generation: row.generation + 1 } as const;
+    t.move(row, { ...again, ...counters, ...error }, { reason: "retry" });
+    return [String(row.id) as JobId];
+  });
+}
+
+/** Finished jobs past their retention, the oldest first. Partitions exist only in a real database. */
+export function prune(t: Tables, limit: number): Pruned {
+  const past = t
+    .inStates("SUCCESS", "FAILED", "CANCELED", "SKIPPED")
+    .filter((row) => row.finishedAt !== null && row.finishedAt + row.retentionMs < t.now())
+    .toSorted((a, b) => (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || a.id - b.id)
+    .slice(0, limit);
+  for (const row of past) t.jobs.delete(row.id);
+  return { jobs: past.length, partitions: 0 };
+}
+
+function existing(t: Tables, ids: readonly JobId[]): JobRow[] {
+  const sorted = [...new Set(ids.map(Number))].toSorted((a, b) => a - b);
+  return sorted.flatMap((id) => t.jobs.get(id) ?? []);
+}

@@ -1,0 +1,93 @@
+import type { JobId } from "../../../src/core/job.ts";
+import { limits } from "../../../src/core/limits.ts";
+import type { Handoff } from "../../../src/core/ports.ts";
+import { isFree } from "./slots.ts";
+import type { JobRow } from "./rows.ts";
+import type { Tables } from "./tables.ts";
+
+const byDue = (a: JobRow, b: JobRow): number => a.dueAt - b.dueAt || a.id - b.id;
+
+export function relay(t: Tables, options: { lookAheadMs: number; limit: number; lane?: string }): Handoff[] {
+  const until = t.now() + options.lookAheadMs;
+  const due = t
+    .inStates("PENDING", "RETRY_WAIT")
+    .filter((row) => row.hold === "none" && row.dueAt <= until && inLane(row, options.lane))
+    .toSorted(byDue)
+    .slice(0, options.limit);
+  return t.handOff(due.map((row) => t.queue(row)));
+}
+
+/** After slots became free: as many held rows as there are free slots, the earliest due first. */
+export function wake(t: Tables, options: { slotKeys: readonly string[] | "all"; limit: number }): Handoff[] {
+  const held = t.inStates("PENDING", "RETRY_WAIT").filter((row) => row.hold === "slot");
+  const byKey = Map.groupBy(held, (row) => row.heldOn);
+  const woken: JobRow[] = [];
+  for (const [key, waiting] of byKey) {
+    if (key === null || (options.slotKeys !== "all" && !options.slotKeys.includes(key))) continue;
+    const free = [...t.slots.values()].filter((slot) => slot.key === key && isFree(t, slot)).length;
+    woken.push(...waiting.toSorted(byDue).slice(0, free));
+  }
+  return t.handOff(woken.slice(0, options.limit).map((row) => t.queue(row)));
+}
+
+export function confirm(t: Tables, sent: readonly { id: string; failed: readonly JobId[] }[]): void {
+  for (const { id, failed } of sent) {
+    const handoff = t.handoffs.get(Number(id));
+    if (handoff === undefined) continue;
+    const members = handoff.members.filter((member) => failed.includes(String(member.id) as JobId));
+    if (members.length === 0) t.handoffs.delete(handoff.id);
+    else t.handoffs.set(handoff.id, { ...handoff, members });
+  }
+}
+
+/** Open hand-offs that are old enough, oldest first, under new rows for what still waits under that generation. */
+export function reopen(t: Tables, options: { olderThanMs: number; limit: number; lane?: string }): Handoff[] {
+  const before = t.now() - options.olderThanMs;
+  const open = [...t.handoffs.values()]
+    .filter((handoff) => handoff.at <= before && inLane(handoff, options.lane))
+    .toSorted((a, b) => a.at - b.at || a.id - b.id)
+    .slice(0, options.limit);
+  const waiting = open.flatMap((handoff) => {
+    t.handoffs.delete(handoff.id);
+    return handoff.members.flatMap(({ id, generation }) => {
+      const row = t.jobs.get(id);
+      return row !== undefined && row.state === "QUEUED" && row.generation === generation ? [row] : [];
+    });
+  });
+  return t.handOff([...new Set(waiting)]);
+}
+
+/** QUEUED rows whose message is presumed lost wait again; the relay sends them under the new generation. */
+export function requeueLost(
+  t: Tables,
+  options: { lane: string; evidence: "queue-empty" | "overtaken"; olderThanMs: number; limit: number },
+): number {
+  const old = t.now() - options.olderThanMs;
+  const before = options.evidence === "queue-empty" ? old : Math.min(old, overtakenBefore(t, options.lane));
+  const lost = t
+    .inStates("QUEUED")
+    .filter((row) => row.lane === options.lane && outSince(row) <= before)
+    .toSorted((a, b) => (a.handedAt ?? 0) - (b.handedAt ?? 0) || a.id - b.id)
+    .slice(0, options.limit);
+  for (const row of lost) {
+    t.move(row, { state: "PENDING", generation: row.generation + 1 }, { reason: "message-lost" });
+  }
+  return lost.length;
+}
+
+/** Since when a message could have been claimed. */
+const outSince = (row: JobRow): number => Math.max(row.handedAt ?? 0, row.dueAt);
+
+/** Two minutes before the 5th percentile of what the lane runs now. */
+function overtakenBefore(t: Tables, lane: string): number {
+  const running = t
+    .inStates("RUNNING")
+    .filter((row) => row.lane === lane)
+    .map(outSince)
+    .toSorted((a, b) => a - b);
+  const fifth = running[Math.max(0, Math.ceil(running.length * 0.05) - 1)];
+  return fifth === undefined ? -Infinity : fifth - limits.overtakenMs;
+}
+
+const inLane = (row: { readonly lane: string }, lane: string | undefined): boolean =>
+  lane === undefined || row.lane === lane;

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import type { NewJob } from "../../../src/core/job.ts";
+import type { Inserted, InsertResult } from "../../../src/core/ports.ts";
+import type { JobRow } from "./rows.ts";
+import { idOf } from "./tables.ts";
+import type { Tables } from "./tables.ts";
+
+/** What an occurrence adds to the job it makes. */
+export type FromSchedule = Pick<JobRow, "scheduleId" | "scheduledFor" | "catchUp" | "missed">;
+
+const fromNoSchedule: FromSchedule = { scheduleId: null, scheduledFor: null, catchUp: false, missed: 0 };
+
+/** Inserts jobs in the order of the input; rows due within the look-ahead are handed off, one row for each lane. */
+export function insert(t: Tables, jobs: readonly NewJob[], lookAheadMs: number): Inserted {
+  const queued: JobRow[] = [];
+  const results = jobs.map((job) => insertOne(t, job, lookAheadMs, queued));
+  return { results, handoffs: t.handOff(queued) };
+}
+
+/** Rows that became QUEUED are added to `queued`, so that a caller hands several inserts off together. */
+export function insertOne(
+  t: Tables,
+  job: NewJob,
+  lookAheadMs: number,
+  queued: JobRow[],
+  from: FromSchedule = fromNoSchedule,
+): InsertResult {
+  const hash = createHash("sha256").update(job.canonicalInput).digest("hex");
+  const known = job.key === null ? undefined : t.withKey(job.kind, job.key);
+  if (known !== undefined) {
+    const conflict = known.payloadHash === hash ? null : { existingHash: known.payloadHash, hash };
+    return { id: idOf(known), created: false, conflict };
+  }
+  const row = newRow(t, job, hash, lookAheadMs, from);
+  t.add(row);
+  if (row.state === "QUEUED") queued.push(row);
+  return { id: idOf(row), created: true, conflict: null };
+}
+
+function newRow(t: Tables, job: NewJob, payloadHash: string, lookAheadMs: number, from: FromSchedule): JobRow {
+  const now = t.now();
+  const dueAt = (job.dueAt ?? now) + job.delayMs;
+  const soon = dueAt <= now + lookAheadMs;
+  return {
+    id: t.draw("job"),
+    kind: job.kind,
+    key: job.key,
+    payload: job.payload,
+    payloadHash,
+    lane: job.lane,
+    state: soon ? "QUEUED" : "PENDING",
+    hold: "none",
+    heldOn: null,
+    dueAt,
+    expiresAt: job.expiresAt,
+    generation: soon ? 1 : 0,
+    attempt: 0,
+    failures: 0,
+    interruptions: 0,
+    deadLetters: 0,
+    maxAttempts: job.maxAttempts,
+    leaseMs: job.leaseMs,
+    retentionMs: job.retentionMs,
+    suspect: false,
+    alone: false,
+    slotKeys: job.slotKeys,
+    ...from,
+    trace: job.trace,
+    worker: null,
+    startedAt: null,
+    leaseUntil: null,
+    progress: null,
+    handedAt: soon ? now : null,
+    finishedAt: null,
+    result: null,
+    errorCode: null,
+    errorMessage: null,
+    createdAt: now,
+  };
+}

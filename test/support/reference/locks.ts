@@ -1,0 +1,35 @@
+import type { Fence } from "../../../src/core/ports.ts";
+import type { Tables } from "./tables.ts";
+
+/** @returns the token in force afterwards. */
+export function installFence(t: Tables, fence: Fence): number {
+  const token = Math.max(t.fences.get(fence.name) ?? 0, fence.token);
+  t.fences.set(fence.name, token);
+  return token;
+}
+
+export function acquire(
+  t: Tables,
+  name: string,
+  owner: string,
+  leaseMs: number,
+): { fence: number } | { heldBy: string } {
+  const row = t.standIns.get(name);
+  if (row !== undefined && row.owner !== null && row.owner !== owner && row.leaseUntil > t.now())
+    return { heldBy: row.owner };
+  const fence = Math.max(row?.fence ?? 0, t.fences.get(name) ?? 0) + 1;
+  t.standIns.set(name, { name, owner, fence, leaseUntil: t.now() + leaseMs });
+  return { fence };
+}
+
+export function beat(t: Tables, name: string, owner: string, fence: number, leaseMs: number): boolean {
+  const row = t.standIns.get(name);
+  if (row === undefined || row.owner !== owner || row.fence !== fence) return false;
+  t.standIns.set(name, { ...row, leaseUntil: t.now() + leaseMs });
+  return true;
+}
+
+export function release(t: Tables, name: string, owner: string, fence: number): void {
+  const row = t.standIns.get(name);
+  if (row !== undefined && row.owner === owner && row.fence === fence) t.standIns.set(name, { ...row, owner: null });
+}

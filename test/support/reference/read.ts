@@ -1,0 +1,88 @@
+import type { AttemptView, EventView, JobId, JobView } from "../../../src/core/job.ts";
+import type { JobFilter } from "../../../src/core/ports.ts";
+import type { OccurrenceView } from "../../../src/core/schedule.ts";
+import { states } from "../../../src/core/state.ts";
+import type { State } from "../../../src/core/state.ts";
+import type { AttemptRow, EventRow, JobRow, OccurrenceRow } from "./rows.ts";
+import { idOf } from "./tables.ts";
+import type { Tables } from "./tables.ts";
+
+export function job(t: Tables, id: JobId) {
+  const row = t.jobs.get(Number(id));
+  if (row === undefined) return null;
+  return {
+    job: jobView(row),
+    attempts: t.attempts.rows.filter((attempt) => attempt.jobId === row.id).map(attemptView),
+    events: t.events.rows.filter((event) => event.jobId === row.id).map(eventView),
+  };
+}
+
+export function jobs(t: Tables, filter: JobFilter): JobView[] {
+  return [...t.jobs.values()]
+    .filter((row) => filter.states === undefined || filter.states.includes(row.state))
+    .filter((row) => filter.kind === undefined || row.kind === filter.kind)
+    .filter((row) => filter.lane === undefined || row.lane === filter.lane)
+    .filter((row) => filter.key === undefined || row.key === filter.key)
+    .filter((row) => filter.before === undefined || row.id < Number(filter.before))
+    .toSorted((a, b) => b.id - a.id)
+    .slice(0, filter.limit)
+    .map(jobView);
+}
+
+export function counts(t: Tables): Record<State, number> {
+  return Object.fromEntries(states.map((state) => [state, t.count(state)])) as Record<State, number>;
+}
+
+export function occurrences(t: Tables, scheduleId: string, limit: number): OccurrenceView[] {
+  return [...t.occurrences.values()]
+    .filter((row) => row.scheduleId === scheduleId)
+    .toSorted((a, b) => b.nominalAt - a.nominalAt || (a.localTime < b.localTime ? 1 : -1))
+    .slice(0, limit)
+    .map(occurrenceView);
+}
+
+function jobView(row: JobRow): JobView {
+  return {
+    id: idOf(row),
+    kind: row.kind,
+    key: row.key,
+    state: row.state,
+    lane: row.lane,
+    hold: row.hold,
+    generation: row.generation,
+    attempt: row.attempt,
+    failures: row.failures,
+    interruptions: row.interruptions,
+    maxAttempts: row.maxAttempts,
+    payload: row.payload,
+    result: row.result,
+    progress: row.progress,
+    errorCode: row.errorCode,
+    errorMessage: row.errorMessage,
+    worker: row.worker,
+    trace: row.trace,
+    scheduleId: row.scheduleId,
+    scheduledFor: row.scheduledFor,
+    createdAt: row.createdAt,
+    dueAt: row.dueAt,
+    startedAt: row.startedAt,
+    leaseUntil: row.leaseUntil,
+    finishedAt: row.finishedAt,
+  };
+}
+
+export function attemptView(row: AttemptRow): AttemptView {
+  const { jobId: _jobId, ...view } = row;
+  return view;
+}
+
+export const eventView = (row: EventRow): EventView => ({
+  ...row,
+  id: String(row.id),
+  jobId: String(row.jobId) as JobId,
+});
+
+function occurrenceView(row: OccurrenceRow): OccurrenceView {
+  const { catchUp: _catchUp, jobId, ...view } = row;
+  return { ...view, jobId: jobId === null ? null : (String(jobId) as JobId) };
+}

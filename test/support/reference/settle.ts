@@ -1,0 +1,53 @@
+import type { Settled, Settlement } from "../../../src/core/ports.ts";
+import { insertOne } from "./insert.ts";
+import { freeSlotsOf } from "./slots.ts";
+import type { JobRow } from "./rows.ts";
+import { idOf } from "./tables.ts";
+import type { Tables } from "./tables.ts";
+
+/** Writes the outcomes of tries that are still the newest; the others leave no trace. */
+export function settle(
+  t: Tables,
+  settlements: readonly Settlement[],
+  options: { worker: string; lookAheadMs: number },
+): Settled & { readonly rows: readonly JobRow[] } {
+  const rows: JobRow[] = [];
+  const queued: JobRow[] = [];
+  const freed: string[] = [];
+  for (const settlement of settlements.toSorted((a, b) => Number(a.jobId) - Number(b.jobId))) {
+    const held = t.jobs.get(Number(settlement.jobId));
+    if (held === undefined || held.state !== "RUNNING" || held.attempt !== settlement.attempt) continue;
+    const row = write(t, held, settlement, options);
+    t.endAttempt(held, settlement.to, { code: settlement.errorCode, message: settlement.errorMessage });
+    freed.push(...freeSlotsOf(t, row.id));
+    rows.push(row);
+    if (row.state === "QUEUED") queued.push(row);
+    for (const child of settlement.children) insertOne(t, child, options.lookAheadMs, queued);
+  }
+  return { settled: rows.map(idOf), handoffs: t.handOff(queued), freed: [...new Set(freed)], rows };
+}
+
+function write(
+  t: Tables,
+  held: JobRow,
+  settlement: Settlement,
+  options: { worker: string; lookAheadMs: number },
+): JobRow {
+  const why = { worker: options.worker, reason: settlement.reason };
+  const { to, errorCode, errorMessage } = settlement;
+  const columns = {
+    failures: held.failures + settlement.failures,
+    interruptions: held.interruptions + settlement.interruptions,
+    suspect: to === "QUEUED" ? held.suspect : false,
+    errorCode,
+    errorMessage,
+    worker: null,
+  };
+  if (to === "SUCCESS") return t.move(held, { ...columns, state: to, result: settlement.result }, why);
+  if (to === "FAILED") return t.move(held, { ...columns, state: to }, why);
+  const dueAt = t.now() + settlement.delayMs;
+  if (to === "QUEUED") return t.queue(held, { ...columns, dueAt }, why);
+  const waiting = t.move(held, { ...columns, state: to, dueAt }, why);
+  if (settlement.delayMs > options.lookAheadMs) return waiting;
+  return t.queue(waiting);
+}

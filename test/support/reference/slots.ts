@@ -1,0 +1,83 @@
+import type { SlotGroup } from "../../../src/core/job.ts";
+import type { Held } from "../../../src/core/ports.ts";
+import type { JobRow, SlotRow } from "./rows.ts";
+import type { Tables } from "./tables.ts";
+
+/** Creates missing slots and retires free ones above the size; a taken one goes when it is freed. */
+export function installSlots(t: Tables, groups: readonly SlotGroup[]): void {
+  for (const { key, size, onRefusal, reason } of groups) {
+    t.groups.set(key, { key, size, onRefusal, reason });
+    for (let n = 1; n <= size; n += 1) {
+      if (t.slots.get(slotKey(key, n)) === undefined) t.slots.set(slotKey(key, n), empty(key, n));
+    }
+    for (const slot of slotsOf(t, key)) if (slot.n > size && slot.jobId === null) t.slots.delete(slotKey(key, slot.n));
+  }
+}
+
+/** Takes one slot of every group the row names, or none. @returns the group that refused, or null. */
+export function takeSlots(t: Tables, row: JobRow, attempt: number): Refusal | null {
+  const free = row.slotKeys.map((key) => ({ key, slot: slotsOf(t, key).find((slot) => isFree(t, slot)) }));
+  const refused = free.filter(({ slot }) => slot === undefined).map(({ key }) => refusal(t, key));
+  const first = refused.find(({ decision }) => decision === "skip") ?? refused[0];
+  if (first !== undefined) return first;
+  for (const { slot } of free) {
+    if (slot !== undefined) t.slots.set(slotKey(slot.key, slot.n), { ...slot, jobId: row.id, attempt, freeFrom: null });
+  }
+  return null;
+}
+
+export interface Refusal {
+  readonly key: string;
+  readonly decision: "hold" | "skip";
+  /** Why the row is held or skipped. */
+  readonly reason: string;
+}
+
+/** What a group without a free slot does to the row that asked. */
+function refusal(t: Tables, key: string): Refusal {
+  const group = t.groups.row(key);
+  const isSkip = group.onRefusal === "skip" || (group.onRefusal === "queue-one" && isHeldOn(t, key));
+  return isSkip ? { key, decision: "skip", reason: group.reason } : { key, decision: "hold", reason: "slot" };
+}
+
+const isHeldOn = (t: Tables, key: string): boolean => t.inStates("PENDING").some((row) => row.heldOn === key);
+
+/** Frees what this job holds. @returns the keys that became free. */
+export function freeSlotsOf(t: Tables, jobId: number): string[] {
+  return free(t, (slot) => slot.jobId === jobId);
+}
+
+/** Frees the slots that canceled jobs left behind for their handlers. */
+export function freeLeft(t: Tables, held: readonly Held[]): string[] {
+  return held.flatMap(({ jobId, attempt }) =>
+    free(t, (slot) => slot.freeFrom !== null && slot.jobId === Number(jobId) && slot.attempt === attempt),
+  );
+}
+
+/** A canceled job keeps its slots until `freeFrom`, or until its worker says that the handler is gone. */
+export function leaveSlots(t: Tables, jobId: number, freeFrom: number): void {
+  for (const slot of t.slots.values()) {
+    if (slot.jobId === jobId && slot.freeFrom === null) t.slots.set(slotKey(slot.key, slot.n), { ...slot, freeFrom });
+  }
+}
+
+export function isFree(t: Tables, slot: SlotRow): boolean {
+  const isLeft = slot.freeFrom !== null && slot.freeFrom <= t.now();
+  return (slot.jobId === null || isLeft) && slot.n <= t.groups.row(slot.key).size;
+}
+
+function free(t: Tables, isMine: (slot: SlotRow) => boolean): string[] {
+  const mine = [...t.slots.values()].filter(isMine);
+  for (const slot of mine) {
+    if (slot.n > t.groups.row(slot.key).size) t.slots.delete(slotKey(slot.key, slot.n));
+    else t.slots.set(slotKey(slot.key, slot.n), empty(slot.key, slot.n));
+  }
+  return [...new Set(mine.map((slot) => slot.key))];
+}
+
+function slotsOf(t: Tables, key: string): SlotRow[] {
+  return [...t.slots.values()].filter((slot) => slot.key === key).toSorted((a, b) => a.n - b.n);
+}
+
+const empty = (key: string, n: number): SlotRow => ({ key, n, jobId: null, attempt: null, freeFrom: null });
+const slotKey = (key: string, n: number): string => `${key}#${n}`;

@@ -1,0 +1,208 @@
+import { FenceLost } from "../../../src/core/ports.ts";
+import type { Fence, Handoff, Moved } from "../../../src/core/ports.ts";
+import type { JobId } from "../../../src/core/job.ts";
+import { isFinal, isAllowed, states } from "../../../src/core/state.ts";
+import type { State } from "../../../src/core/state.ts";
+import { AppendOnly, Table } from "./table.ts";
+import type { Journal } from "./table.ts";
+import type * as rows from "./rows.ts";
+import type { JobRow } from "./rows.ts";
+
+/** Who made a change and why; written into its event. */
+export interface Why {
+  readonly worker?: string | null;
+  readonly reason?: string | null;
+}
+
+/** All tables, the numbers they draw, and the one way a job changes its state. */
+export class Tables {
+  readonly journal: Journal = [];
+  readonly jobs = new Table<number, JobRow>(this.journal, (before, after) => this.#index(before, after));
+  readonly events = new AppendOnly<rows.EventRow>(this.journal);
+  readonly attempts = new AppendOnly<rows.AttemptRow>(this.journal);
+  readonly effects = new AppendOnly<rows.EffectRow>(this.journal);
+  readonly quarantine = new AppendOnly<rows.QuarantineRow>(this.journal);
+  readonly handoffs = new Table<number, rows.HandoffRow>(this.journal);
+  readonly groups = new Table<string, rows.GroupRow>(this.journal);
+  readonly slots = new Table<string, rows.SlotRow>(this.journal);
+  readonly fences = new Table<string, number>(this.journal);
+  readonly standIns = new Table<string, rows.StandInRow>(this.journal);
+  readonly schedules = new Table<string, rows.StoredSchedule>(this.journal);
+  readonly occurrences = new Table<string, rows.OccurrenceRow>(this.journal);
+  readonly #byState = new Map<State, Set<number>>(states.map((state) => [state, new Set()]));
+  readonly #byKey = new Map<string, number>();
+  readonly #byOccurrence = new Map<number, string>();
+  readonly now: () => number;
+  /** Draws the next number of a sequence. Like a real one it is not rolled back. */
+  draw: (sequence: "job" | "event" | "handoff") => number;
+
+  constructor(now: () => number) {
+    this.now = now;
+    const last = { job: 0, event: 0, handoff: 0 };
+    this.draw = (sequence) => (last[sequence] += 1);
+  }
+
+  /** Rows in one of these states, by id. */
+  inStates(...wanted: readonly State[]): JobRow[] {
+    const ids = wanted.flatMap((state) => [...(this.#byState.get(state) ?? [])]);
+    return ids.toSorted((a, b) => a - b).map((id) => this.jobs.row(id));
+  }
+
+  count(state: State): number {
+    return this.#byState.get(state)?.size ?? 0;
+  }
+
+  withKey(kind: string, key: string): JobRow | undefined {
+    const id = this.#byKey.get(keyOf(kind, key));
+    return id === undefined ? undefined : this.jobs.get(id);
+  }
+
+  occurrenceOf(jobId: number): rows.OccurrenceRow | undefined {
+    const key = this.#byOccurrence.get(jobId);
+    const row = key === undefined ? undefined : this.occurrences.get(key);
+    return row?.jobId === jobId ? row : undefined;
+  }
+
+  putOccurrence(row: rows.OccurrenceRow): void {
+    const key = occurrenceKey(row);
+    this.occurrences.set(key, row);
+    if (row.jobId !== null) this.#byOccurrence.set(row.jobId, key);
+  }
+
+  /** Checks the token as every fenced transaction does. */
+  checkFence(fence: Fence | undefined): void {
+    if (fence !== undefined && this.fences.get(fence.name) !== fence.token) {
+      throw new FenceLost(`fence ${fence.name}: token ${fence.token} is not the installed one`);
+    }
+  }
+
+  add(row: JobRow): void {
+    check(row);
+    this.jobs.set(row.id, row);
+    this.#event(row, null, {});
+  }
+
+  /** Changes columns but not the state: no event. */
+  change(row: JobRow, columns: Partial<JobRow>): JobRow {
+    const next = { ...row, ...columns };
+    guard(row, next);
+    this.jobs.set(row.id, next);
+    return next;
+  }
+
+  /** A message of this job goes out: QUEUED under a new generation. */
+  queue(row: JobRow, columns: Partial<JobRow> = {}, why: Why = {}): JobRow {
+    const handed = { state: "QUEUED", generation: row.generation + 1, handedAt: this.now() } as const;
+    return this.move(row, { ...columns, ...handed }, why);
+  }
+
+  /** Moves a job to another state with its event, as the guard of the table allows. */
+  move(row: JobRow, columns: Partial<JobRow> & { readonly state: State }, why: Why): JobRow {
+    const finishedAt = isFinal(columns.state) ? this.now() : null;
+    const next: JobRow = { ...row, hold: "none", heldOn: null, leaseUntil: null, finishedAt, ...columns };
+    guard(row, next);
+    this.jobs.set(row.id, next);
+    this.#event(next, row.state, why);
+    return next;
+  }
+
+  /** One hand-off row for each lane of these QUEUED rows. */
+  handOff(queued: readonly JobRow[]): Handoff[] {
+    const byLane = Map.groupBy(queued, (row) => row.lane);
+    return [...byLane].map(([lane, members]) => {
+      const id = this.draw("handoff");
+      const now = this.now();
+      this.handoffs.set(id, { id, at: now, lane, members: members.map((row) => pick(row)) });
+      const messages = members.map((row) => {
+        return {
+          jobId: idOf(row),
+          generation: row.generation,
+          trace: row.trace,
+          delayMs: Math.max(0, row.dueAt - now),
+        };
+      });
+      return { id: String(id), lane, messages };
+    });
+  }
+
+  /** The attempt row of the try that ends now; `row` is the job as it was while RUNNING. */
+  endAttempt(row: JobRow, outcome: State, error: { code: string | null; message: string | null }): void {
+    this.attempts.append({
+      jobId: row.id,
+      attempt: row.attempt,
+      worker: row.worker ?? "",
+      startedAt: row.startedAt ?? this.now(),
+      endedAt: this.now(),
+      outcome,
+      errorCode: error.code,
+      errorMessage: error.message,
+    });
+  }
+
+  #event(row: JobRow, from: State | null, why: Why): void {
+    this.events.append({
+      id: this.draw("event"),
+      jobId: row.id,
+      at: this.now(),
+      from,
+      to: row.state,
+      attempt: row.attempt,
+      generation: row.generation,
+      worker: why.worker ?? null,
+      reason: why.reason ?? null,
+    });
+  }
+
+  #index(before: JobRow | undefined, after: JobRow | undefined): void {
+    if (before?.state !== after?.state) {
+      if (before !== undefined) this.#byState.get(before.state)?.delete(before.id);
+      if (after !== undefined) this.#byState.get(after.state)?.add(after.id);
+    }
+    const one = after ?? before;
+    if (one === undefined || one.key === null || (before !== undefined && after !== undefined)) return;
+    if (after === undefined) this.#byKey.delete(keyOf(one.kind, one.key));
+    else this.#byKey.set(keyOf(one.kind, one.key), one.id);
+  }
+}
+
+export const idOf = (row: { readonly id: number }): JobId => String(row.id) as JobId;
+
+export const movedOf = (row: JobRow): Moved => ({
+  jobId: idOf(row),
+  kind: row.kind,
+  payload: row.payload,
+  state: row.state,
+  attempt: row.attempt,
+  errorCode: row.errorCode,
+  errorMessage: row.errorMessage,
+});
+
+export const occurrenceKey = (row: { scheduleId: string; localTime: string; fold: number }): string =>
+  JSON.stringify([row.scheduleId, row.localTime, row.fold]);
+
+const pick = (row: JobRow) => ({ id: row.id, generation: row.generation });
+const keyOf = (kind: string, key: string): string => JSON.stringify([kind, key]);
+
+/** The trigger of the table: refuses any other move, whoever asks. */
+function guard(before: JobRow, after: JobRow): void {
+  const moved = before.state !== after.state;
+  if (after.generation < before.generation) fault(before, "generation may not go down");
+  if (moved && !isAllowed(before.state, after.state)) fault(before, `may not become ${after.state}`);
+  if (after.attempt !== before.attempt + (moved && after.state === "RUNNING" ? 1 : 0)) fault(before, "wrong attempt");
+  if (moved && after.state === "QUEUED" && after.generation === before.generation) fault(before, "same generation");
+  check(after);
+}
+
+/** The CHECK constraints of the table. */
+function check(row: JobRow): void {
+  if ((row.leaseUntil !== null) !== (row.state === "RUNNING")) fault(row, "a lease exactly while RUNNING");
+  if (row.state === "RUNNING" && (row.worker === null || row.startedAt === null)) fault(row, "RUNNING has a worker");
+  if ((row.finishedAt !== null) !== isFinal(row.state)) fault(row, "finished exactly when final");
+  if (row.failures + row.interruptions > row.attempt) fault(row, "failures and interruptions are tries");
+  if (row.hold !== "none" && row.state !== "PENDING" && row.state !== "RETRY_WAIT") fault(row, "held while waiting");
+  if ((row.heldOn !== null) !== (row.hold === "slot")) fault(row, "held on a slot");
+}
+
+function fault(row: JobRow, rule: string): never {
+  throw new Error(`job ${row.id} (${row.state}, generation ${row.generation}, attempt ${row.attempt}): ${rule}`);
+}

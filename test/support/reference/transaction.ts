@@ -1,0 +1,106 @@
+import type { StoreTx } from "../../../src/core/ports.ts";
+import type { Tables } from "./tables.ts";
+
+/** Runs a statement; what it wrote is undone when it throws. */
+export function atomically<T>(t: Tables, statement: () => T): T {
+  try {
+    const result = statement();
+    t.journal.length = 0;
+    return result;
+  } catch (error) {
+    undo(t);
+    throw error;
+  }
+}
+
+/** What the database answers when a transaction met a concurrent change; the caller may try again. */
+export class SerializationFailure extends Error {
+  override readonly name = "SerializationFailure";
+  readonly code = "40001";
+}
+
+interface Step {
+  readonly statement: () => unknown;
+  /** Numbers the first run drew; the commit uses the same. */
+  readonly drawn: number[];
+  readonly answer: string;
+}
+
+/**
+ * An open transaction. Nothing of it is visible to others: each statement is tried on the tables as they are now,
+ * answered, and undone. The commit runs all of them again as one; when an answer would differ because somebody else
+ * changed the rows in between, it fails instead. (A real database holds row locks; here the later one gives way.)
+ */
+export class ReferenceTx implements StoreTx {
+  readonly #tables: Tables;
+  readonly #steps: Step[] = [];
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  /** Any SQL is kept as an effect: it exists exactly if the transaction commits. */
+  async query(text: string, values: unknown[] = []): Promise<{ rows: Record<string, unknown>[]; rowCount: number }> {
+    this.perform(() => this.#tables.effects.append({ text, values }));
+    return { rows: [], rowCount: 1 };
+  }
+
+  async nested<T>(work: () => Promise<T>): Promise<T> {
+    const savepoint = this.#steps.length;
+    try {
+      return await work();
+    } catch (error) {
+      this.#steps.length = savepoint;
+      throw error;
+    }
+  }
+
+  /** @returns the answer of the statement in the transaction so far. */
+  perform<T>(statement: () => T): T {
+    const drawn: number[] = [];
+    try {
+      for (const step of this.#steps) replay(this.#tables, step.drawn, step.statement);
+      const result = replay(this.#tables, drawn, statement);
+      this.#steps.push({ statement, drawn, answer: fingerprint(result) });
+      return result;
+    } finally {
+      undo(this.#tables);
+    }
+  }
+
+  commit(): void {
+    atomically(this.#tables, () => {
+      for (const step of this.#steps) {
+        const again = fingerprint(replay(this.#tables, step.drawn, step.statement));
+        if (again !== step.answer) throw new SerializationFailure("another transaction changed these rows first");
+      }
+    });
+  }
+}
+
+function undo(t: Tables): void {
+  for (const back of t.journal.toReversed()) back();
+  t.journal.length = 0;
+}
+
+function replay<T>(t: Tables, drawn: number[], statement: () => T): T {
+  const draw = t.draw;
+  let at = 0;
+  t.draw = (sequence) => {
+    const known = drawn[at] ?? draw(sequence);
+    drawn[at] = known;
+    at += 1;
+    return known;
+  };
+  try {
+    return statement();
+  } finally {
+    t.draw = draw;
+  }
+}
+
+/** What a caller may have acted on. How long until something is due changes with time and is not part of it. */
+const fingerprint = (answer: unknown): string =>
+  JSON.stringify(answer, (key, value: unknown) => (timeFields.has(key) ? undefined : value)) ?? "";
+
+const timeFields = new Set(["delayMs", "dueAt", "finishedAt", "latenessMs"]);
