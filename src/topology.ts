@@ -39,7 +39,7 @@ export interface LaneTopology {
   readonly memoryMb: number;
 }
 
-/** The one function that drains every dead-letter queue into rows. */
+/** What drains a lane's dead-letter queue into rows; the same for every lane. */
 export interface DeadLetterTopology {
   readonly batchSize: number;
   readonly concurrency: number;
@@ -66,6 +66,7 @@ export interface SchedulerTaskTopology {
 export interface DatabaseTopology {
   readonly maxConnections: number;
   readonly poolPerWorker: number;
+  readonly poolPerDrain: number;
   readonly poolPerSchedulerTask: number;
   /** The most connections all processes together can open. */
   readonly connectionsMax: number;
@@ -137,8 +138,9 @@ function functionTimeout(jobs: readonly JobDefinition[]): number {
 function databaseOf(lanes: readonly LaneTopology[], drain: DeadLetterTopology, stage: Stage): DatabaseTopology {
   const { maxConnections, poolPerWorker } = stage.database;
   const workers = lanes.reduce((sum, lane) => sum + lane.concurrency * poolPerWorker, 0);
-  const connectionsMax = workers + drain.concurrency * poolPerDrain + schedulerTasksMax * poolPerSchedulerTask;
-  return { maxConnections, poolPerWorker, poolPerSchedulerTask, connectionsMax };
+  const drains = lanes.length * drain.concurrency * poolPerDrain;
+  const connectionsMax = workers + drains + schedulerTasksMax * poolPerSchedulerTask;
+  return { maxConnections, poolPerWorker, poolPerDrain, poolPerSchedulerTask, connectionsMax };
 }
 
 const poolShareMax = 0.6;

@@ -1,0 +1,15 @@
+# The scheduler task: one bundled file on Node 24. Built on the builder's own architecture; the bundle runs on any.
+FROM --platform=$BUILDPLATFORM node:24.21.0-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY . .
+RUN node infra/bundle.ts scheduler-task/main.ts /out/main.mjs
+
+FROM node:24.21.0-slim
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
+WORKDIR /app
+COPY --from=build /out/ ./
+USER node
+ENTRYPOINT ["node", "/app/main.mjs"]
+CMD ["pass"]

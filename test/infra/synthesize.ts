@@ -1,0 +1,41 @@
+import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
+import { App, Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { ContainerImage } from "aws-cdk-lib/aws-ecs";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import { BelfryStack } from "../../infra/stack.ts";
+import type { Topology } from "../../src/topology.ts";
+
+const cdkJson = fileURLToPath(new URL("../../cdk.json", import.meta.url));
+const { context } = JSON.parse(readFileSync(cdkJson, "utf8")) as { context: Record<string, unknown> };
+
+/** Stands in for the bundles, which only `npm run synth` makes. */
+export const code = {
+  worker: Code.fromInline("exports.handler = 1"),
+  deadLetter: Code.fromInline("exports.handler = 2"),
+};
+export const image = ContainerImage.fromRegistry("belfry");
+
+/** An app with the flags of cdk.json, which the CLI would pass. */
+export const newApp = (): App => new App({ context, analyticsReporting: false });
+
+export const templateOf = (topology: Topology): Template =>
+  Template.fromStack(new BelfryStack(newApp(), `belfry-${topology.stage}`, { topology, code, image }));
+
+/** The template of a stack that holds only what `build` adds. */
+export function templateWith(build: (stack: Stack) => void): Template {
+  const stack = new Stack(newApp(), "test");
+  build(stack);
+  return Template.fromStack(stack);
+}
+
+export interface Resource {
+  readonly id: string;
+  readonly Type: string;
+  readonly Properties: Record<string, unknown>;
+  readonly DeletionPolicy?: string;
+}
+
+export const resources = (template: Template, type: string): readonly Resource[] =>
+  Object.entries(template.findResources(type)).map(([id, resource]) => ({ id, ...(resource as Omit<Resource, "id">) }));

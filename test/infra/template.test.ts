@@ -1,0 +1,205 @@
+import { Match, type Template } from "aws-cdk-lib/assertions";
+import { beforeAll, describe, expect, test } from "vitest";
+import { loadApps } from "../../src/apps.ts";
+import { type Stage, stages } from "../../src/stages.ts";
+import { type LaneTopology, topology, type Topology } from "../../src/topology.ts";
+import { type Resource, resources, templateOf } from "./synthesize.ts";
+
+const deployed: readonly Stage[] = Object.values(stages).filter((stage) => stage.deployed);
+
+describe.each(deployed)("the template of stage $name is its topology", (stage) => {
+  let all: Topology;
+  let template: Template;
+  beforeAll(async () => {
+    all = topology(await loadApps(stage), stage);
+    template = templateOf(all);
+  });
+
+  test("each lane has its queue, its dead-letter queue and the redrive between them", () => {
+    expect(lanesOf(template)).toEqual(all.lanes.map(laneAsDeployed));
+    // Besides the lanes' two each, one queue keeps wakes that could not start a task.
+    expect(resources(template, "AWS::SQS::Queue")).toHaveLength(2 * all.lanes.length + 1);
+  });
+
+  test("each lane's worker has the lane's timeout, memory, batch and concurrency, and answers message by message", () => {
+    for (const lane of all.lanes) {
+      const mapping = mappingOf(template, laneQueue(template, lane.name));
+      expect(mapping).toMatchObject({
+        BatchSize: lane.batchSize,
+        ScalingConfig: { MaximumConcurrency: lane.concurrency },
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+      });
+      expect(mapping["MaximumBatchingWindowInSeconds"] ?? 0).toBe(lane.batchingWindowSeconds);
+      expect(functionOf(template, mapping)).toMatchObject({
+        Runtime: "nodejs24.x",
+        Timeout: lane.functionTimeoutSeconds,
+        MemorySize: lane.memoryMb,
+        Environment: {
+          Variables: {
+            BELFRY_STAGE: stage.name,
+            BELFRY_LANE: lane.name,
+            BELFRY_POOL_SIZE: String(all.database.poolPerWorker),
+          },
+        },
+      });
+    }
+  });
+
+  test("each dead-letter queue is drained, and hides messages six times as long as the drain runs", () => {
+    const drain = all.deadLetters;
+    for (const lane of all.lanes) {
+      const queue = deadLettersOf(template, laneQueue(template, lane.name));
+      expect(queue.Properties["VisibilityTimeout"]).toBe(drain.visibilityTimeoutSeconds);
+      const mapping = mappingOf(template, queue);
+      expect(mapping).toMatchObject({
+        BatchSize: drain.batchSize,
+        ScalingConfig: { MaximumConcurrency: drain.concurrency },
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+      });
+      expect(functionOf(template, mapping)).toMatchObject({
+        Timeout: drain.functionTimeoutSeconds,
+        Environment: { Variables: { BELFRY_LANE: lane.name, BELFRY_POOL_SIZE: String(all.database.poolPerDrain) } },
+      });
+    }
+    expect(drain.visibilityTimeoutSeconds).toBeGreaterThanOrEqual(6 * drain.functionTimeoutSeconds);
+  });
+
+  test("each wake starts one scheduler task, is retried as often as it says, and is kept when lost", () => {
+    const rules = resources(template, "AWS::Events::Rule");
+    expect(rules).toHaveLength(all.wakes.length);
+    for (const wake of all.wakes) {
+      template.hasResourceProperties("AWS::Events::Rule", {
+        ScheduleExpression: wake.rateMinutes === 1 ? "rate(1 minute)" : `rate(${wake.rateMinutes} minutes)`,
+        State: "ENABLED",
+        Targets: [
+          Match.objectLike({
+            DeadLetterConfig: { Arn: Match.anyValue() },
+            RetryPolicy: {
+              MaximumEventAgeInSeconds: wake.maximumEventAgeSeconds,
+              MaximumRetryAttempts: wake.retryAttempts,
+            },
+            EcsParameters: Match.objectLike({ TaskCount: 1, LaunchType: "FARGATE" }),
+          }),
+        ],
+      });
+    }
+  });
+
+  test("the scheduler task has the size and the time to stop that the topology gives it", () => {
+    const { cpu, memoryMb, stopTimeoutSeconds } = all.schedulerTask;
+    expect(resources(template, "AWS::ECS::TaskDefinition")).toHaveLength(1);
+    template.hasResourceProperties("AWS::ECS::TaskDefinition", {
+      Cpu: String(cpu),
+      Memory: String(memoryMb),
+      RuntimePlatform: { CpuArchitecture: "ARM64" },
+      ContainerDefinitions: [
+        Match.objectLike({
+          Command: ["pass"],
+          StopTimeout: stopTimeoutSeconds,
+          Secrets: [Match.objectLike({ Name: "DATABASE_URL" })],
+          Environment: Match.arrayWith([
+            { Name: "BELFRY_POOL_SIZE", Value: String(all.database.poolPerSchedulerTask) },
+          ]),
+        }),
+      ],
+    });
+  });
+
+  test("functions, task and image have one architecture", () => {
+    const found = resources(template, "AWS::Lambda::Function").map(({ Properties }) => Properties["Architectures"]);
+    expect(found).toHaveLength(2 * all.lanes.length);
+    expect(new Set(found.flat())).toEqual(new Set(["arm64"]));
+  });
+
+  test("nothing has a physical name, and nothing that holds data is deleted with the stack", () => {
+    const named = Object.entries(template.toJSON()["Resources"] as Record<string, Resource>).flatMap(([id, resource]) =>
+      ["QueueName", "TableName", "FunctionName", "LogGroupName", "RoleName", "ClusterName", "Name"]
+        .filter((field) => typeof resource.Properties?.[field] === "string")
+        .map((field) => `${id}.${field}`),
+    );
+    expect(named).toEqual([]);
+    const kept = ["AWS::DynamoDB::GlobalTable", "AWS::SQS::Queue", "AWS::Logs::LogGroup"].flatMap((type) =>
+      resources(template, type),
+    );
+    const lanes = kept.filter(({ id }) => !id.includes("LostWakes"));
+    expect(new Set(lanes.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(new Set(["Retain"]));
+  });
+
+  test("every log group has an end to what it keeps", () => {
+    for (const { Properties } of resources(template, "AWS::Logs::LogGroup")) {
+      expect(Properties["RetentionInDays"]).toBe(stage.logRetentionDays);
+    }
+  });
+});
+
+test("a stage called prod has no examples in its template", async () => {
+  const template = templateOf(topology(await loadApps(stages.prod), stages.prod));
+  expect(JSON.stringify(template.toJSON())).not.toMatch(/batch-scheduler|stand-in/);
+});
+
+type DeployedLane = Pick<
+  LaneTopology,
+  "visibilityTimeoutSeconds" | "retentionSeconds" | "maxReceiveCount" | "deadLetterRetentionSeconds"
+>;
+
+const laneAsDeployed = (lane: LaneTopology): DeployedLane & { name: string } => ({
+  name: lane.name,
+  visibilityTimeoutSeconds: lane.visibilityTimeoutSeconds,
+  retentionSeconds: lane.retentionSeconds,
+  maxReceiveCount: lane.maxReceiveCount,
+  deadLetterRetentionSeconds: lane.deadLetterRetentionSeconds,
+});
+
+/** Read back from the template: a queue with a redrive policy is a lane's; its worker's environment names the lane. */
+function lanesOf(template: Template): readonly unknown[] {
+  const queues = resources(template, "AWS::SQS::Queue").filter(
+    ({ Properties }) => Properties["RedrivePolicy"] !== undefined,
+  );
+  const lanes = queues.map((queue) => ({
+    name: laneName(template, queue),
+    visibilityTimeoutSeconds: queue.Properties["VisibilityTimeout"],
+    retentionSeconds: queue.Properties["MessageRetentionPeriod"],
+    maxReceiveCount: (queue.Properties["RedrivePolicy"] as { maxReceiveCount: number }).maxReceiveCount,
+    deadLetterRetentionSeconds: deadLettersOf(template, queue).Properties["MessageRetentionPeriod"],
+  }));
+  return lanes.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+interface LaneEnvironment {
+  readonly Environment: { readonly Variables: { readonly BELFRY_LANE: string } };
+}
+
+const laneName = (template: Template, queue: Resource): string =>
+  (functionOf(template, mappingOf(template, queue)) as unknown as LaneEnvironment).Environment.Variables.BELFRY_LANE;
+
+function laneQueue(template: Template, name: string): Resource {
+  const queues = resources(template, "AWS::SQS::Queue").filter(
+    ({ Properties }) => Properties["RedrivePolicy"] !== undefined,
+  );
+  return only(queues.filter((queue) => laneName(template, queue) === name));
+}
+
+function deadLettersOf(template: Template, queue: Resource): Resource {
+  const { deadLetterTargetArn } = queue.Properties["RedrivePolicy"] as {
+    deadLetterTargetArn: { "Fn::GetAtt": [string] };
+  };
+  return only(resources(template, "AWS::SQS::Queue").filter(({ id }) => id === deadLetterTargetArn["Fn::GetAtt"][0]));
+}
+
+function mappingOf(template: Template, queue: Resource): Record<string, unknown> {
+  const mappings = resources(template, "AWS::Lambda::EventSourceMapping");
+  const source = (Properties: Record<string, unknown>) =>
+    (Properties["EventSourceArn"] as { "Fn::GetAtt": [string] })["Fn::GetAtt"][0];
+  return only(mappings.filter(({ Properties }) => source(Properties) === queue.id)).Properties;
+}
+
+function functionOf(template: Template, mapping: Record<string, unknown>): Record<string, unknown> {
+  const { Ref } = mapping["FunctionName"] as { Ref: string };
+  return only(resources(template, "AWS::Lambda::Function").filter(({ id }) => id === Ref)).Properties;
+}
+
+function only<T>(found: readonly T[]): T {
+  const [first] = found;
+  if (first === undefined || found.length !== 1) throw new Error(`expected exactly one, found ${found.length}`);
+  return first;
+}
