@@ -23,6 +23,8 @@ export interface Config {
   readonly poolSize: number | null;
   readonly onLockOutage: "postgres" | "skip";
   readonly lookAheadMs: number;
+  /** Modules whose default export is an array of apps, in place of the stage's own; null for those. */
+  readonly appModules: readonly string[] | null;
   readonly crashPlans: readonly CrashPlan[];
   /** Seconds of the system per second of the machine; other than 1 only in a compressed local run. */
   readonly timeScale: number;
@@ -97,6 +99,11 @@ const settings = z.object({
     .optional(),
   BELFRY_ON_LOCK_OUTAGE: z.enum(["postgres", "skip"], rule("must be postgres or skip")).optional(),
   BELFRY_LOOK_AHEAD_MS: milliseconds(0, limits.queueDelayMsMax).optional(),
+  BELFRY_APPS: z
+    .string()
+    .transform((text) => text.split(","))
+    .pipe(z.array(z.url({ protocol: /^file$/, error: "must be file URLs of modules, separated by commas" })))
+    .optional(),
   BELFRY_CRASH_POINT: z
     .string()
     .transform(parseCrashPlans)
@@ -156,6 +163,7 @@ function configOf(value: Settings): Config {
     poolSize: value.BELFRY_POOL_SIZE ?? null,
     onLockOutage: value.BELFRY_ON_LOCK_OUTAGE ?? stage.onLockOutage,
     lookAheadMs: value.BELFRY_LOOK_AHEAD_MS ?? stage.lookAheadMs,
+    appModules: value.BELFRY_APPS ?? null,
     crashPlans: value.BELFRY_CRASH_POINT ?? [],
     timeScale: value.BELFRY_TIME_SCALE,
   };

@@ -18,6 +18,7 @@ export interface EventSource {
   stop(): Promise<void>;
 }
 
+const longPollSeconds = 20;
 const afterErrorMs = 1_000;
 
 /**
@@ -73,12 +74,11 @@ async function fresh(pool: SandboxPool, sandbox: Sandbox, signal: AbortSignal): 
 
 async function receiveBatch(options: EventSourceOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {
   const { queue, batchSize, windowMs } = options;
-  const records = [...(await queue.receive(batchSize, signal))];
+  const records = [...(await queue.receive(batchSize, { waitSeconds: longPollSeconds, signal }))];
   const until = performance.now() + windowMs;
   while (records.length > 0 && records.length < batchSize && performance.now() < until) {
-    const over = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, until - performance.now()))]);
-    const more = await queue.receive(batchSize - records.length, over).catch(() => []);
-    records.push(...more);
+    const waitSeconds = Math.ceil((until - performance.now()) / 1_000);
+    records.push(...(await queue.receive(batchSize - records.length, { waitSeconds, signal }).catch(() => [])));
   }
   return records;
 }

@@ -11,11 +11,13 @@ export interface SandboxPoolOptions {
 /** A process costs memory and half a second of a core, so another one starts only when all are busy for this long. */
 const busyMs = 250;
 const brokenMs = 5_000;
+const retireMs = 5_000;
+const unusedMs = 60_000;
 
 /** The sandboxes of one function: at most `max`, reused, replaced when they ended or their code changed. */
 export class SandboxPool {
   readonly #options: SandboxPoolOptions;
-  readonly #idle: Sandbox[] = [];
+  readonly #idle: { sandbox: Sandbox; sinceMs: number }[] = [];
   readonly #all = new Set<Sandbox>();
   readonly #stale = new WeakSet<Sandbox>();
   #change = Promise.withResolvers<void>();
@@ -50,7 +52,8 @@ export class SandboxPool {
   /** Gives one back; an old one is replaced by the next `acquire`. */
   release(sandbox: Sandbox): void {
     if (this.#stale.has(sandbox) || sandbox.hasEnded) void this.#retire(sandbox);
-    else this.#idle.push(sandbox);
+    else this.#idle.push({ sandbox, sinceMs: performance.now() });
+    this.#retireUnused();
     this.#notify();
   }
 
@@ -61,7 +64,7 @@ export class SandboxPool {
   /** The code changed: idle sandboxes end now, busy ones after their invocation. */
   refresh(): void {
     for (const sandbox of this.#all) this.#stale.add(sandbox);
-    for (const sandbox of this.#idle.splice(0)) void this.#retire(sandbox);
+    for (const { sandbox } of this.#idle.splice(0)) void this.#retire(sandbox);
     this.#notify();
   }
 
@@ -70,8 +73,8 @@ export class SandboxPool {
   }
 
   #takeIdle(): Sandbox | null {
-    for (let sandbox = this.#idle.pop(); sandbox !== undefined; sandbox = this.#idle.pop()) {
-      if (!sandbox.hasEnded) return sandbox;
+    for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
+      if (!last.sandbox.hasEnded) return last.sandbox;
     }
     return null;
   }
@@ -98,6 +101,14 @@ export class SandboxPool {
     await sandbox.stop(retireMs);
   }
 
+  /** The newest is used first, so what a burst needed is at the front and grows old there. */
+  #retireUnused(): void {
+    const [oldest] = this.#idle;
+    if (this.#idle.length < 2 || oldest === undefined || performance.now() - oldest.sinceMs < unusedMs) return;
+    this.#idle.shift();
+    void this.#retire(oldest.sandbox);
+  }
+
   #notify(): void {
     this.#change.resolve();
     this.#change = Promise.withResolvers();
@@ -110,5 +121,3 @@ export class SandboxPool {
     over.abort();
   }
 }
-
-const retireMs = 5_000;

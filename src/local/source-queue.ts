@@ -15,23 +15,25 @@ export interface SourceRecord {
 
 /** The queue behind an event source. */
 export interface SourceQueue {
-  /** Waits for a message; at most `max` of them, none after the wait. */
-  receive(max: number, signal: AbortSignal): Promise<readonly SourceRecord[]>;
+  /**
+   * At most `max` messages, or none after `waitSeconds`. The signal is for the end of everything: what the queue
+   * hands to a call that nobody waits for any more stays hidden for the whole visibility timeout.
+   */
+  receive(max: number, options: { waitSeconds: number; signal: AbortSignal }): Promise<readonly SourceRecord[]>;
   delete(records: readonly SourceRecord[]): Promise<void>;
 }
 
 const callMax = 10;
-const longPollSeconds = 20;
 
 export function createSourceQueue(options: { client: SQSClient; url: string; region: string }): SourceQueue {
   const { client, url, region } = options;
   const arn = `arn:aws:sqs:${region}:${url.split("/").slice(-2).join(":")}`;
   return {
-    async receive(max, signal) {
+    async receive(max, { waitSeconds, signal }) {
       const command = new ReceiveMessageCommand({
         QueueUrl: url,
         MaxNumberOfMessages: Math.min(max, callMax),
-        WaitTimeSeconds: longPollSeconds,
+        WaitTimeSeconds: waitSeconds,
         MessageSystemAttributeNames: ["All"],
       });
       const { Messages } = await client.send(command, { abortSignal: signal });

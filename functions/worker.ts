@@ -1,0 +1,36 @@
+import { hostname } from "node:os";
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { readConfig } from "../src/config.ts";
+import { createWorker } from "../src/core/worker.ts";
+import { limits } from "../src/core/limits.ts";
+import { openRuntime } from "../src/runtime.ts";
+
+// One runtime a process: what is opened here serves every later invocation of the same sandbox.
+const config = readConfig(process.env);
+const lane = process.env["BELFRY_LANE"] ?? "default";
+const runtime = await openRuntime(config, { role: "worker", lane });
+const worker = createWorker(runtime.ports, runtime.registry, {
+  worker: `${lane}@${hostname()}:${process.pid}:${runtime.ports.random.id().slice(0, 8)}`,
+  lane,
+  stage: config.stage.name,
+  lookAheadMs: config.lookAheadMs,
+});
+
+process.once("SIGTERM", () => {
+  void worker
+    .stop(limits.shutdownMs)
+    .then(() => runtime.close())
+    .finally(() => process.exit(0));
+});
+
+/** One batch of a lane. Answers with the messages to give back; what became of the others is in their rows. */
+export async function handler(
+  event: SQSEvent,
+  context: { getRemainingTimeInMillis(): number },
+): Promise<SQSBatchResponse> {
+  const { failed } = await worker.handle(event.Records, { remainingMs: () => context.getRemainingTimeInMillis() });
+  return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+}
+
+/** Called by the local system only, after the messages were deleted. */
+export const acknowledged = (): Promise<void> => runtime.ports.crashPoint("acked");

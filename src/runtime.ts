@@ -1,0 +1,114 @@
+import { dynamodbClient, sqsClient } from "./adapters/aws/endpoint.ts";
+import { createDynamoLockStore } from "./adapters/aws/lock-store.ts";
+import { createSqsQueue } from "./adapters/aws/queue.ts";
+import { createClock, systemRandom } from "./adapters/clock.ts";
+import { createCrashPoint } from "./adapters/crash-point.ts";
+import { connect } from "./adapters/postgres/connect.ts";
+import { createPostgresStore } from "./adapters/postgres/store.ts";
+import { createLog } from "./adapters/telemetry/log.ts";
+import { createMetrics } from "./adapters/telemetry/metrics.ts";
+import { loadApps } from "./apps.ts";
+import type { Config } from "./config.ts";
+import { checkApps } from "./core/check.ts";
+import { type AppDefinition, type Registry, registry as registryOf } from "./core/definition.ts";
+import { bindClient, type Client, createClient } from "./core/enqueue.ts";
+import type { Ports } from "./core/ports.ts";
+import { ProblemsFound } from "./core/problem.ts";
+import { stageNames } from "./stages.ts";
+import { topology as topologyOf, type Topology } from "./topology.ts";
+
+/** What a process is for. It decides how many connections it opens and what its logs call it. */
+export type Role = "worker" | "dead-letter" | "scheduler" | "api" | "setup";
+
+/** Everything a process needs to run verbs, made from real parts. */
+export interface Runtime {
+  readonly ports: Ports;
+  readonly registry: Registry;
+  readonly client: Client;
+  readonly topology: Topology;
+  readonly apps: readonly AppDefinition[];
+  /** Ends the connections. Nothing may be used afterwards. */
+  close(): Promise<void>;
+}
+
+/**
+ * Loads the apps of the stage and connects their world. Nothing is opened before the first use.
+ * @throws ProblemsFound when a definition is wrong, with all problems together.
+ */
+export async function openRuntime(config: Config, options: { role: Role; lane?: string }): Promise<Runtime> {
+  const apps = await appsOf(config);
+  const problems = checkApps(apps, config.stage.name, stageNames);
+  if (problems.length > 0) throw new ProblemsFound(problems);
+  const registry = registryOf(apps);
+  const topology = topologyOf(apps, config.stage);
+  const connections = connect(connectionsOf(config, options, topology));
+  const sqs = sqsClient(config.aws);
+  const dynamodb = dynamodbClient(config.aws);
+  const ports = portsOf(config, options, { topology, connections, sqs, dynamodb });
+  const client = createClient(ports, { stage: config.stage.name, lookAheadMs: config.lookAheadMs });
+  bindClient(client);
+  return {
+    ports,
+    registry,
+    client,
+    topology,
+    apps,
+    async close() {
+      bindClient(null);
+      ports.metrics.flush();
+      sqs.destroy();
+      dynamodb.destroy();
+      await connections.close();
+    },
+  };
+}
+
+/** The stage's own apps, or those of the named modules, each with an array of apps as its default export. */
+async function appsOf(config: Config): Promise<readonly AppDefinition[]> {
+  if (config.appModules === null) return loadApps(config.stage);
+  const modules = await Promise.all(
+    config.appModules.map((url) => import(url) as Promise<{ default: readonly AppDefinition[] }>),
+  );
+  return modules.flatMap((module) => module.default);
+}
+
+interface Opened {
+  readonly topology: Topology;
+  readonly connections: ReturnType<typeof connect>;
+  readonly sqs: ReturnType<typeof sqsClient>;
+  readonly dynamodb: ReturnType<typeof dynamodbClient>;
+}
+
+function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, opened: Opened): Ports {
+  const { topology, connections, sqs, dynamodb } = opened;
+  const stage = config.stage.name;
+  const names = Object.fromEntries(topology.lanes.map((each) => [each.name, each.queueName]));
+  return {
+    store: createPostgresStore(connections),
+    queue: createSqsQueue({ client: sqs, names, urls: config.queueUrls, timeScale: config.timeScale }),
+    locks: createDynamoLockStore({ client: dynamodb, tableName: config.lockTable ?? topology.lock.tableName }),
+    clock: createClock(config.timeScale),
+    random: systemRandom,
+    log: createLog({ service: role, level: config.logLevel, fields: lane === undefined ? { stage } : { stage, lane } }),
+    metrics: createMetrics({ service: role, dimensions: lane === undefined ? { stage } : { stage, lane } }),
+    crashPoint: createCrashPoint(config.crashPlans),
+  };
+}
+
+/** A worker keeps one connection for claim, heartbeat and settle, and the rest for its handlers' transactions. */
+function connectionsOf(config: Config, { role, lane }: { role: Role; lane?: string }, topology: Topology) {
+  const size = config.poolSize ?? sizeOf(role, topology);
+  const forHandlers = role === "worker" ? Math.max(1, size - 1) : 1;
+  return {
+    url: config.databaseUrl,
+    applicationName: lane === undefined ? `belfry ${role}` : `belfry ${role} ${lane}`,
+    connections: role === "worker" ? 1 : size,
+    txConnections: forHandlers,
+  };
+}
+
+function sizeOf(role: Role, topology: Topology): number {
+  if (role === "worker") return topology.database.poolPerWorker;
+  if (role === "scheduler") return topology.database.poolPerSchedulerTask;
+  return role === "api" ? 4 : 1;
+}
