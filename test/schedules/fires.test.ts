@@ -1,0 +1,209 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseCron } from "../../src/core/cron.ts";
+import type { Dst, NominalTime } from "../../src/core/fires.ts";
+import { nominalTimes } from "../../src/core/timetable.ts";
+import { openZone } from "../../src/core/zone.ts";
+import { firesByHand, watch } from "./clock.ts";
+
+const hour = 3_600_000;
+const auto: Dst = { gap: "auto", overlap: "auto" };
+
+function around(cron: string, zone: string, utc: string, dst: Dst = auto, hours = 6): readonly NominalTime[] {
+  const change = Date.parse(utc);
+  const window = { afterExclusive: change - hours * hour, untilInclusive: change + hours * hour, max: 10_000 };
+  return nominalTimes({ form: "cron", cron }, zone, dst, window);
+}
+
+const brief = (times: readonly NominalTime[]) =>
+  times.map(
+    (time) =>
+      `${time.localTime.slice(11)}${time.fold === 1 ? "'" : ""} ${new Date(time.instant).toISOString().slice(11, 16)}${mark(time)}`,
+  );
+const mark = (time: NominalTime): string =>
+  time.kind === "fires" ? "" : time.kind === "merged" ? ` into ${time.mergedInto?.slice(11)}` : " dst-gap";
+
+const spring = ["America/New_York", "2026-03-08T07:00Z"] as const;
+const autumn = ["America/New_York", "2026-11-01T06:00Z"] as const;
+
+describe("a gap", () => {
+  test.each([
+    ["skip", ["02:30 07:30 dst-gap"]],
+    ["shift", ["02:30 07:30"]],
+    ["first-valid", ["02:30 07:00"]],
+    ["auto", ["02:30 07:00"]],
+  ] as const)("a fixed time inside it, %s", (gap, expected) => {
+    expect(brief(around("30 2 * * *", ...spring, { gap, overlap: "auto" }))).toEqual(expected);
+  });
+
+  test.each([
+    ["skip", ["02:00 07:00 dst-gap", "02:20 07:20 dst-gap", "02:40 07:40 dst-gap"]],
+    ["shift", ["02:00 07:00", "02:20 07:20", "02:40 07:40"]],
+    ["first-valid", ["02:00 07:00", "02:20 07:00 into 02:00", "02:40 07:00 into 02:00"]],
+    ["auto", []],
+  ] as const)("an interval inside it, %s", (gap, expected) => {
+    expect(brief(around("*/20 2 * * *", ...spring, { gap, overlap: "auto" }))).toEqual(expected);
+  });
+
+  test("a moved reading that meets a plain one merges into it", () => {
+    const shifted = brief(around("30 2,3 * * *", ...spring, { gap: "shift", overlap: "auto" }));
+    expect(shifted).toEqual(["03:30 07:30", "02:30 07:30 into 03:30"]);
+    const first = brief(around("0 2,3 * * *", ...spring));
+    expect(first).toEqual(["03:00 07:00", "02:00 07:00 into 03:00"]);
+  });
+
+  test("a skipped reading and a plain one may stand at the same instant", () => {
+    const times = brief(around("30 2,3 * * *", ...spring, { gap: "skip", overlap: "auto" }));
+    expect(times).toEqual(["03:30 07:30", "02:30 07:30 dst-gap"]);
+  });
+
+  test("of half an hour moves by half an hour", () => {
+    const change = ["Australia/Lord_Howe", "2026-10-03T15:30Z"] as const;
+    expect(brief(around("15 2 * * *", ...change, { gap: "shift", overlap: "auto" }))).toEqual(["02:15 15:45"]);
+    expect(brief(around("45 2 * * *", ...change))).toEqual(["02:45 15:45"]);
+  });
+
+  test("of a whole day: the day that Samoa skipped", () => {
+    const change = ["Pacific/Apia", "2011-12-30T10:00Z"] as const;
+    expect(brief(around("0 9 * * *", ...change, auto, 30))).toEqual(["09:00 19:00", "09:00 10:00", "09:00 19:00"]);
+    expect(around("0 9 30 12 *", ...change, { gap: "shift", overlap: "auto" }, 30)).toMatchObject([
+      { localTime: "2011-12-30T09:00", instant: Date.parse("2011-12-30T19:00Z") },
+    ]);
+    const all = around("* * 30 12 *", ...change, { gap: "first-valid", overlap: "auto" }, 30);
+    expect(all).toHaveLength(1_440);
+    expect(all.filter((time) => time.kind === "fires")).toHaveLength(1);
+  });
+});
+
+describe("an overlap", () => {
+  test.each([
+    ["first", ["01:30 05:30"]],
+    ["second", ["01:30' 06:30"]],
+    ["both", ["01:30 05:30", "01:30' 06:30"]],
+    ["auto", ["01:30 05:30"]],
+  ] as const)("a fixed time inside it, %s", (overlap, expected) => {
+    expect(brief(around("30 1 * * *", ...autumn, { gap: "auto", overlap }))).toEqual(expected);
+  });
+
+  test("an interval goes on through both passes under auto", () => {
+    expect(brief(around("30 * * * *", ...autumn, auto, 2))).toEqual([
+      "00:30 04:30",
+      "01:30 05:30",
+      "01:30' 06:30",
+      "02:30 07:30",
+    ]);
+  });
+
+  test("an interval is silent for its length under first and second", () => {
+    const instants = (overlap: Dst["overlap"]) =>
+      around("30 * * * *", ...autumn, { gap: "auto", overlap }, 2).map((t) => t.localTime + t.fold);
+    expect(instants("first")).toHaveLength(3);
+    expect(instants("second")).toHaveLength(3);
+  });
+});
+
+describe("a page", () => {
+  test("never tears the readings of one instant apart", () => {
+    const change = Date.parse("2026-03-08T07:00Z");
+    const dst: Dst = { gap: "first-valid", overlap: "auto" };
+    const window = { afterExclusive: change - 1, untilInclusive: change + hour, max: 1 };
+    const page = nominalTimes({ form: "cron", cron: "*/10 2-3 * * *" }, "America/New_York", dst, window);
+    expect(page).toHaveLength(7);
+    expect(new Set(page.map((time) => time.instant))).toEqual(new Set([change]));
+  });
+
+  test("is bounded by max", () => {
+    const window = { afterExclusive: 0, untilInclusive: Number.MAX_SAFE_INTEGER, max: 5 };
+    expect(nominalTimes({ form: "every", everyMs: 1_000 }, "UTC", auto, window)).toHaveLength(5);
+  });
+});
+
+/** Zones with every kind of change: an hour, half an hour, a day, double summer time, offsets with odd minutes. */
+const changes = [
+  ["America/New_York", "2026-03-08T07:00Z"],
+  ["America/New_York", "2026-11-01T06:00Z"],
+  ["Australia/Lord_Howe", "2026-04-04T15:00Z"],
+  ["Australia/Lord_Howe", "2026-10-03T15:30Z"],
+  ["Asia/Seoul", "1988-05-07T17:00Z"],
+  ["Asia/Seoul", "1988-10-08T17:00Z"],
+  ["Pacific/Apia", "2011-12-30T10:00Z"],
+  ["Antarctica/Troll", "2026-03-29T01:00Z"],
+  ["Asia/Pyongyang", "2018-05-04T15:00Z"],
+  ["America/Caracas", "2007-12-09T07:00Z"],
+  ["Pacific/Kwajalein", "1993-08-21T12:00Z"],
+  ["Africa/Casablanca", "2026-02-15T02:00Z"],
+] as const;
+
+test("fires are those of a wall clock watched minute by minute, for every rule, around every kind of change", () => {
+  const field = (max: number) =>
+    fc.oneof(
+      fc.integer({ min: 0, max }).map(String),
+      fc
+        .integer({ min: 2, max: 25 })
+        .filter((n) => n <= max)
+        .map((n) => `*/${n}`),
+      fc.tuple(fc.integer({ min: 0, max }), fc.integer({ min: 0, max })).map(([a, b]) => `${a},${b}`),
+      fc.tuple(fc.integer({ min: 0, max }), fc.integer({ min: 0, max })).map(([a, b]) => `${a}-${b}`),
+      fc.constant("*"),
+    );
+  const hours = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom("0", "1", "2", "3", "0-3", "1,2", "*", "23,0") },
+    field(23),
+  );
+  const days = fc.constantFrom("* * *", "* * *", "* * SUN", "* * 5,6", "L * *", "8 * *", "30 12 *");
+  const dst = fc.record({
+    gap: fc.constantFrom("auto" as const, "skip" as const, "shift" as const, "first-valid" as const),
+    overlap: fc.constantFrom("auto" as const, "first" as const, "second" as const, "both" as const),
+  });
+  const watched = new Map(
+    changes.map(([zone, utc]) => [
+      `${zone} ${utc}`,
+      watch(zone, Date.parse(utc) - 48 * hour, Date.parse(utc) + 48 * hour),
+    ]),
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...changes),
+      field(59),
+      hours,
+      days,
+      dst,
+      ([zone, utc], minute, hourText, day, rules) => {
+        const text = `${minute} ${hourText} ${day}`;
+        const parsed = parseCron(text);
+        if (!parsed.ok) throw new Error(parsed.problem);
+        const inner = (instants: readonly number[]) =>
+          instants.filter((each) => Math.abs(each - Date.parse(utc)) <= 47 * hour);
+        const ours = around(text, zone, utc, rules, 48)
+          .filter((time) => time.kind === "fires")
+          .map((time) => time.instant);
+        expect(inner(ours), `${text} ${zone}`).toEqual(
+          inner(firesByHand(parsed.cron, rules, watched.get(`${zone} ${utc}`) ?? [])),
+        );
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("every listed change is one", () => {
+  for (const [zone, utc] of changes)
+    expect(openZone(zone).transitions(Date.parse(utc) - 1, Date.parse(utc)), zone).toHaveLength(1);
+});
+
+test("rows have unique keys, instants in order, and exactly one firing row at each instant that fires", () => {
+  const cron = fc.constantFrom("*/7 * * * *", "30 1-3 * * *", "0 0,1,2,3 * * *", "*/30 0-4 * * *");
+  const gap = fc.constantFrom("auto" as const, "skip" as const, "shift" as const, "first-valid" as const);
+  const overlap = fc.constantFrom("auto" as const, "first" as const, "second" as const, "both" as const);
+  fc.assert(
+    fc.property(fc.constantFrom(...changes), cron, gap, overlap, ([zone, utc], text, gapRule, overlapRule) => {
+      const times = around(text, zone, utc, { gap: gapRule, overlap: overlapRule }, 48);
+      expect(new Set(times.map((time) => `${time.localTime}/${time.fold}`)).size).toBe(times.length);
+      expect(times.map((time) => time.instant)).toEqual(times.map((time) => time.instant).toSorted((a, b) => a - b));
+      const fires = times.filter((time) => time.kind === "fires").map((time) => time.instant);
+      expect(new Set(fires).size).toBe(fires.length);
+      for (const time of times.filter((each) => each.kind === "merged")) expect(fires).toContain(time.instant);
+    }),
+    { numRuns: 300 },
+  );
+});
