@@ -17,11 +17,12 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const app = new App();
 const outdir = app.outdir;
 const deployed: readonly Stage[] = Object.values(stages).filter((stage) => stage.deployed);
-const code = { worker: functionCode("worker"), deadLetter: functionCode("dead-letter") };
+const bundles = { worker: functionBundle("worker"), deadLetter: functionBundle("dead-letter") };
 // Only hashed at synth; built when it is deployed.
 const image = ContainerImage.fromAsset(root, { platform: Platform.LINUX_ARM64 });
 
 for (const stage of deployed) {
+  const code = { worker: Code.fromAsset(bundles.worker), deadLetter: Code.fromAsset(bundles.deadLetter) };
   const stack = new BelfryStack(app, `belfry-${stage.name}`, { topology: await checkedTopology(stage), code, image });
   Tags.of(stack).add("belfry:stage", stage.name);
 }
@@ -36,9 +37,10 @@ async function checkedTopology(stage: Stage): Promise<Topology> {
   return all;
 }
 
-function functionCode(name: string): Code {
+/** @returns the folder with the one file. */
+function functionBundle(name: string): string {
   const folder = join(outdir, `.bundle-${name}`);
   mkdirSync(folder, { recursive: true });
   bundle(`functions/${name}.ts`, join(folder, "index.mjs"));
-  return Code.fromAsset(folder);
+  return folder;
 }
