@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../src/core/cron.ts";
 import type { Dst, NominalTime } from "../../src/core/fires.ts";
@@ -177,9 +177,7 @@ test("fires are those of a wall clock watched minute by minute, for every rule, 
         const ours = around(text, zone, utc, rules, 48)
           .filter((time) => time.kind === "fires")
           .map((time) => time.instant);
-        expect(inner(ours), `${text} ${zone}`).toEqual(
-          inner(firesByHand(parsed.cron, rules, watched.get(`${zone} ${utc}`) ?? [])),
-        );
+        expect(inner(ours)).toEqual(inner(firesByHand(parsed.cron, rules, watched.get(`${zone} ${utc}`) ?? [])));
       },
     ),
     { numRuns: 500 },
@@ -187,8 +185,8 @@ test("fires are those of a wall clock watched minute by minute, for every rule, 
 });
 
 test("every listed change is one", () => {
-  for (const [zone, utc] of changes)
-    expect(openZone(zone).transitions(Date.parse(utc) - 1, Date.parse(utc)), zone).toHaveLength(1);
+  const found = changes.map(([zone, utc]) => openZone(zone).transitions(Date.parse(utc) - 1, Date.parse(utc)).length);
+  expect(found).toEqual(changes.map(() => 1));
 });
 
 test("rows have unique keys, instants in order, and exactly one firing row at each instant that fires", () => {

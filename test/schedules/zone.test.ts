@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openZone, zoneProblem } from "../../src/core/zone.ts";
 import { intlOffset } from "./clock.ts";
