@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+// The one file that must run on any Node: the rest needs Node 24. Started by an older one (`npx` takes the machine's),
+// it hands over to the Node that `npm ci` installed with the other dependencies.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const folder = dirname(fileURLToPath(import.meta.url));
+const own = join(folder, "..", "node_modules", ".bin", "node");
+
+if (Number(process.versions.node.split(".")[0]) >= 24) {
+  const { main } = await import("../src/cli/main.ts");
+  await main();
+} else if (existsSync(own)) {
+  const child = spawn(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  // A terminal sends Ctrl-C to both; a signal sent to this process alone is passed on.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.once("error", (error) => fail(`the installed Node could not be started: ${error.message}`));
+  child.once("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
+} else {
+  fail(
+    `Belfry needs Node 24; this is ${process.version}. Run "npm ci" (it brings Node 24 on Linux), or install Node 24.`,
+  );
+}
+
+function fail(message) {
+  console.error(`error: ${message}`);
+  process.exit(1);
+}

@@ -1,0 +1,146 @@
+import { CliError, type ExitCode, exitCodes } from "./exit.ts";
+
+/** The shapes the API answers, as far as the command line reads them; `--json` passes on everything. */
+export interface Job {
+  readonly id: string;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly state: string;
+  readonly phase: string;
+  readonly lane: string;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly maxAttempts: number;
+  readonly payload: unknown;
+  readonly result: unknown;
+  readonly error: { readonly code: string; readonly message: string | null } | null;
+  readonly trace: string;
+  readonly schedule: string | null;
+  readonly createdAt: string;
+  readonly dueAt: string;
+  readonly finishedAt: string | null;
+}
+
+export interface JobDetail extends Job {
+  readonly attempts: readonly {
+    readonly attempt: number;
+    readonly worker: string;
+    readonly startedAt: string;
+    readonly durationMs: number;
+    readonly outcome: string;
+    readonly error: Job["error"];
+  }[];
+  readonly events: readonly {
+    readonly at: string;
+    readonly from: string | null;
+    readonly to: string;
+    readonly worker: string | null;
+    readonly reason: string | null;
+  }[];
+}
+
+export interface Schedule {
+  readonly id: string;
+  readonly app: string;
+  readonly kind: string;
+  readonly expression: string;
+  readonly timezone: string;
+  readonly enabled: boolean;
+  readonly paused: boolean;
+  readonly nextAt: string | null;
+}
+
+export interface Health {
+  readonly status: string;
+  readonly version: string;
+  readonly schemaVersion: number | string | null;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export interface NewJob {
+  readonly kind: string;
+  readonly payload?: unknown;
+  readonly key?: string | undefined;
+  readonly delay?: string | undefined;
+  readonly dueAt?: string | undefined;
+}
+
+export interface ApiClient {
+  readonly url: string;
+  enqueue(job: NewJob): Promise<JobDetail & { readonly created: boolean }>;
+  job(id: string): Promise<JobDetail>;
+  jobs(
+    filter: Readonly<Record<string, string | undefined>>,
+  ): Promise<{ jobs: readonly Job[]; nextCursor: string | null }>;
+  cancel(id: string): Promise<JobDetail>;
+  retry(id: string): Promise<JobDetail>;
+  schedules(): Promise<{ schedules: readonly Schedule[] }>;
+  health(): Promise<Health>;
+}
+
+const timeoutMs = 15_000;
+
+/** Speaks to the HTTP API and to nothing else. @throws CliError for every answer that is not 2xx, and for none. */
+export function apiClient(url: string): ApiClient {
+  const read = <T>(path: string): Promise<T> => call<T>(url, "GET", path);
+  const write = <T>(path: string, body: unknown): Promise<T> => call<T>(url, "POST", path, body);
+  const at = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
+  return {
+    url,
+    enqueue: (job) => write("/jobs", job),
+    job: (id) => read(at(id)),
+    jobs(filter) {
+      const query = new URLSearchParams();
+      for (const [name, value] of Object.entries(filter)) if (value !== undefined) query.set(name, value);
+      return read(`/jobs?${query}`);
+    },
+    cancel: (id) => write(`${at(id)}/cancel`, {}),
+    retry: (id) => write(`${at(id)}/retry`, {}),
+    schedules: () => read("/schedules"),
+    health: () => read("/health"),
+  };
+}
+
+async function call<T>(url: string, method: "GET" | "POST", path: string, body?: unknown): Promise<T> {
+  const write =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(new URL(path, url), { method, signal, ...write }).catch((error: unknown) => {
+    throw unreachable(url, error);
+  });
+  const answer = await response.json().catch(() => null);
+  if (response.ok && answer !== null) return answer as T;
+  throw refused(response.status, url, answer);
+}
+
+function unreachable(url: string, error: unknown): CliError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const why = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
+  return new CliError(exitCodes.failure, "not-running", `Belfry does not answer at ${url} (${why})`, [
+    "is it running? Start it in another terminal: npm start",
+    "what is wrong with it: npx belfry doctor --local",
+  ]);
+}
+
+const codeOfStatus: Readonly<Record<number, ExitCode>> = {
+  400: exitCodes.usage,
+  401: exitCodes.auth,
+  403: exitCodes.auth,
+  404: exitCodes.notFound,
+  409: exitCodes.conflict,
+  413: exitCodes.usage,
+  422: exitCodes.usage,
+};
+
+function refused(status: number, url: string, answer: unknown): CliError {
+  const problem = (typeof answer === "object" && answer !== null ? answer : {}) as {
+    code?: string;
+    detail?: string;
+    errors?: readonly { path: string; message: string }[];
+    conflict?: { jobId?: string; existingHash?: string; hash?: string };
+  };
+  const code = codeOfStatus[status] ?? exitCodes.failure;
+  const message = problem.detail ?? `${url} answered ${status} without saying why: is it a Belfry API?`;
+  const details = (problem.errors ?? []).map(({ path, message: rule }) => `${path}: ${rule}`);
+  return new CliError(code, problem.code ?? `http-${status}`, message, details.length > 1 ? details : []);
+}

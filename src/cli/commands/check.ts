@@ -1,0 +1,73 @@
+import { Command } from "commander";
+import { loadApps } from "../../apps.ts";
+import { checkApps } from "../../core/check.ts";
+import { describe, type Problem } from "../../core/problem.ts";
+import { stageNamed, stageNames } from "../../stages.ts";
+import { topology } from "../../topology.ts";
+import { CliError, exitCodes } from "../exit.ts";
+import type { Output } from "../output.ts";
+import { Finished, type World } from "../run.ts";
+
+/** Reads what this checkout defines; needs no running system and touches nothing. */
+export function checkCommand(_: World, out: Output): Command {
+  return new Command("check")
+    .description("all definitions and their configuration for a stage; every problem at once")
+    .option("--stage <name>", `one of ${stageNames.join(", ")} (default: all of them)`)
+    .addHelpText("after", "\nExample:\n  $ npx belfry check --stage prod")
+    .action(async ({ stage }: { stage?: string }) => {
+      if (stage !== undefined && !stageNames.includes(stage)) {
+        throw new CliError(
+          exitCodes.usage,
+          "unknown-stage",
+          `--stage is ${JSON.stringify(stage)}; use ${stageNames.join(", ")}`,
+        );
+      }
+      const names = stage === undefined ? stageNames : [stage];
+      const reports = await Promise.all(names.map(reportOf));
+      const ok = reports.every((report) => report.problems.length === 0);
+      out.result({ ok, stages: reports }, () => reports.map(reportText).join("\n"));
+      if (!ok) throw new Finished(exitCodes.failure);
+    });
+}
+
+interface Report {
+  readonly stage: string;
+  readonly apps: number;
+  readonly jobs: number;
+  readonly schedules: number;
+  readonly problems: readonly (Problem & { readonly message: string })[];
+}
+
+async function reportOf(name: string): Promise<Report> {
+  const stage = stageNamed(name);
+  const apps = await loadApps(stage);
+  const problems = checkApps(apps, name, stageNames);
+  const all = problems.length > 0 ? problems : topologyProblem(() => topology(apps, stage), name);
+  return {
+    stage: name,
+    apps: apps.length,
+    jobs: new Set(apps.flatMap((app) => app.jobs)).size,
+    schedules: apps.flatMap((app) => app.schedules).length,
+    problems: all.map((problem) => ({ ...problem, message: describe(problem) })),
+  };
+}
+
+/** What only shows when everything is put together: too many connections, a lane that cannot be built. */
+function topologyProblem(build: () => unknown, stage: string): readonly Problem[] {
+  try {
+    build();
+    return [];
+  } catch (error) {
+    const rule = error instanceof Error ? error.message : String(error);
+    return [
+      { thing: `stage "${stage}"`, field: "topology", value: "", rule, fix: "change the stage in src/stages.ts" },
+    ];
+  }
+}
+
+function reportText({ stage, apps, jobs, schedules, problems }: Report): string {
+  if (problems.length === 0) return `${stage}: ok (${apps} apps, ${jobs} jobs, ${schedules} schedules)`;
+  return [`${stage}: ${problems.length} ${problems.length === 1 ? "problem" : "problems"}`]
+    .concat(problems.map(({ message }) => `  - ${message}`))
+    .join("\n");
+}

@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { Command } from "commander";
+import { exitCodes } from "../exit.ts";
+import { Finished } from "../run.ts";
+
+const local = fileURLToPath(new URL("../../local/main.ts", import.meta.url));
+
+export function devCommand(): Command {
+  return new Command("dev")
+    .description("start the local system and keep it running; the same as npm start")
+    .addHelpText("after", "\nStops on Ctrl-C. State lives in .belfry and survives.")
+    .allowUnknownOption()
+    .argument("[options...]", "passed on to the local system")
+    .action(async (options: string[]) => {
+      const code = await start(options);
+      if (code !== 0) throw new Finished(code === 130 ? exitCodes.interrupted : exitCodes.failure);
+    });
+}
+
+/** Its own process, so that what the command line loaded is not part of the system. It stops itself on signals. */
+async function start(options: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [local, "start", ...options], { stdio: "inherit" });
+  process.removeAllListeners("SIGINT");
+  // The terminal sends Ctrl-C to the child as well: this process only waits for it to stop.
+  process.on("SIGINT", () => undefined);
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  return await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
+  });
+}

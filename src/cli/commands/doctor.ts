@@ -1,0 +1,71 @@
+import { Command } from "commander";
+import { findSystem, isAlive } from "../address.ts";
+import { apiClient } from "../client.ts";
+import { databaseFindings } from "../database.ts";
+import { exitCodes } from "../exit.ts";
+import type { Output } from "../output.ts";
+import { Finished, type World } from "../run.ts";
+
+/** One thing that was looked at. `fix` is set when it is not as it should be. */
+export interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly fix?: string;
+}
+
+export function doctorCommand(world: World, out: Output): Command {
+  return new Command("doctor")
+    .description("look at each part of the local system and say what to do about what is wrong")
+    .requiredOption("--local", "this machine's system (the only one there is so far)")
+    .addHelpText("after", "\nExample:\n  $ npx belfry doctor --local")
+    .action(async (_: object, command: Command) => {
+      const { url } = command.optsWithGlobals<{ url?: string }>();
+      const findings = await examine(url, world);
+      const ok = findings.every((finding) => finding.ok);
+      out.result({ ok, findings }, () => findings.map(lineOf).join("\n"));
+      if (!ok) throw new Finished(exitCodes.failure);
+    });
+}
+
+const lineOf = ({ name, ok, detail, fix }: Finding): string =>
+  `${ok ? "ok   " : "wrong"} ${name}: ${detail}${fix === undefined ? "" : `\n      ${fix}`}`;
+
+async function examine(url: string | undefined, world: World): Promise<readonly Finding[]> {
+  const system = findSystem(world.folder);
+  const api = url ?? world.env["BELFRY_URL"] ?? system?.api;
+  return [
+    nodeFinding(),
+    ...(api === system?.api ? [systemFinding(system)] : []),
+    ...(api === undefined ? [] : [await apiFinding(api)]),
+    ...(await databaseFindings(world.env["DATABASE_URL"] ?? system?.databaseUrl)),
+  ];
+}
+
+function nodeFinding(): Finding {
+  const ok = Number(process.versions.node.split(".")[0]) === 24;
+  const fix = "use the npm scripts or npx, which take the Node that npm ci installed";
+  return { name: "node", ok, detail: `${process.version} at ${process.execPath}`, ...(ok ? {} : { fix }) };
+}
+
+function systemFinding(system: ReturnType<typeof findSystem>): Finding {
+  const name = "system";
+  if (system === null) {
+    return { name, ok: false, detail: "no .belfry/system.json from this folder upwards", fix: "start it: npm start" };
+  }
+  if (isAlive(system.pid)) return { name, ok: true, detail: `process ${system.pid}, API ${system.api}` };
+  const fix = "it ended without cleaning up, which loses nothing; start it again: npm start";
+  return { name, ok: false, detail: `process ${system.pid} of ${system.file} is gone`, fix };
+}
+
+async function apiFinding(url: string): Promise<Finding> {
+  try {
+    const { version, schemaVersion, counts } = await apiClient(url).health();
+    const jobs = Object.entries(counts).flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []));
+    const detail = `${url}, version ${version}, schema ${schemaVersion ?? "unknown"}, jobs: ${jobs.join(", ") || "none"}`;
+    return { name: "api", ok: true, detail };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return { name: "api", ok: false, detail, fix: "start the system (npm start), or correct --url or BELFRY_URL" };
+  }
+}

@@ -1,0 +1,145 @@
+import { Command, InvalidArgumentError } from "commander";
+import { apiAddress } from "../address.ts";
+import { type ApiClient, apiClient, type Job, type JobDetail } from "../client.ts";
+import { CliError, exitCodes } from "../exit.ts";
+import type { Output } from "../output.ts";
+import { table } from "../output.ts";
+import { Finished, type World } from "../run.ts";
+import { jobText } from "../text.ts";
+import { readPayload } from "../payload.ts";
+import { waitForEnd } from "../wait.ts";
+
+interface WaitOptions {
+  readonly wait?: boolean;
+  readonly timeout: number;
+}
+
+export function jobsCommand(world: World, out: Output): Command {
+  const jobs = new Command("jobs").description("write, look at and steer jobs");
+  jobs.addCommand(list(world, out));
+  jobs.addCommand(show(world, out));
+  jobs.addCommand(enqueue(world, out));
+  jobs.addCommand(steer(world, out, "retry", "run FAILED, CANCELED or SKIPPED jobs again: same id, key and history"));
+  jobs.addCommand(steer(world, out, "cancel", "cancel jobs that have not finished"));
+  return jobs;
+}
+
+const api = (world: World, command: Command): ApiClient =>
+  apiClient(apiAddress(command.optsWithGlobals<{ url?: string }>().url, world.env, world.folder));
+
+function list(world: World, out: Output): Command {
+  return new Command("list")
+    .description("the newest jobs first")
+    .option("--state <states>", "one or more, like FAILED or PENDING,QUEUED")
+    .option("--kind <kind>", "the id of the definition")
+    .option("--lane <lane>")
+    .option("--key <key>")
+    .option("--limit <count>", "1 to 500", "50")
+    .option("--cursor <cursor>", "the nextCursor of the page before")
+    .option("--check", "exit with 7 when a FAILED job is listed")
+    .addHelpText("after", "\nExample:\n  $ npx belfry jobs list --kind outbox-retry --state FAILED,RETRY_WAIT")
+    .action(async (options: Record<string, string> & { check?: boolean }, command: Command) => {
+      const { state, kind, lane, key, limit, cursor, check } = options;
+      const page = await api(world, command).jobs({ state, kind, lane, key, limit, cursor });
+      out.result(page, () => listText(page.jobs, world.streams.isTerminal));
+      if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}`);
+      if (check && page.jobs.some((job) => job.state === "FAILED")) throw new Finished(exitCodes.failedJob);
+    });
+}
+
+function listText(jobs: readonly Job[], isTerminal: boolean): string {
+  if (jobs.length === 0) return "no jobs";
+  const rows = jobs.map((job) => [
+    job.id,
+    job.kind,
+    job.state,
+    job.phase,
+    tries(job),
+    job.key ?? "",
+    job.error?.code ?? "",
+  ]);
+  return table(["ID", "KIND", "STATE", "PHASE", "FAILURES", "KEY", "ERROR"], rows, isTerminal);
+}
+
+const tries = (job: Job): string => `${job.failures} of ${job.maxAttempts}`;
+
+function show(world: World, out: Output): Command {
+  return waiting(new Command("show"))
+    .description("one job with its attempts and events")
+    .argument("<id>")
+    .option("--check", "exit with 7 when it is FAILED")
+    .addHelpText("after", "\nExample:\n  $ npx belfry jobs show 42 --wait")
+    .action(async (id: string, options: WaitOptions & { check?: boolean }, command: Command) => {
+      const client = api(world, command);
+      const job = options.wait ? await waitForEnd(client, id, options.timeout) : await client.job(id);
+      out.result(job, () => jobText(job, world.streams.isTerminal));
+      failIfFailed(job, options.wait === true || options.check === true);
+    });
+}
+
+function enqueue(world: World, out: Output): Command {
+  return waiting(new Command("enqueue"))
+    .description("write a job; with a key, at most once")
+    .argument("<kind>", "the id of the definition")
+    .argument("[payload]", "JSON, or - to read it from stdin; left out for a job that takes none")
+    .option("--key <key>", "a second job of the same kind and key is not made")
+    .option("--delay <duration>", "like 30s, 10m or 2h")
+    .option("--due-at <time>", "with its offset: 2026-12-31T09:00:00+09:00")
+    .addHelpText(
+      "after",
+      `\nExample:\n  $ npx belfry jobs enqueue send-mail '{"to":"ada@example.org"}' --key welcome-ada --wait`,
+    )
+    .action(async (kind: string, payload: string | undefined, options, command: Command) => {
+      const { key, delay, dueAt, wait, timeout } = options as WaitOptions & {
+        key?: string;
+        delay?: string;
+        dueAt?: string;
+      };
+      const client = api(world, command);
+      const body = { kind, ...(await readPayload(payload)), key, delay, dueAt };
+      const { created, ...written } = await client.enqueue(body);
+      if (!created) out.note(`job ${written.id} has this key already; nothing was written`);
+      const job = wait ? await waitForEnd(client, written.id, timeout) : written;
+      out.result({ created, ...job }, () => jobText(job, world.streams.isTerminal));
+      failIfFailed(job, wait === true);
+    });
+}
+
+const waiting = (command: Command): Command =>
+  command
+    .option("--wait", "until it has ended; exit with 7 when it FAILED")
+    .option("--timeout <seconds>", "how long --wait waits", seconds, 60);
+
+function seconds(text: string): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) === 0) throw new InvalidArgumentError("write whole seconds, 1 or more.");
+  return Number(text);
+}
+
+function failIfFailed(job: JobDetail, matters: boolean): void {
+  if (matters && job.state === "FAILED") throw new Finished(exitCodes.failedJob);
+}
+
+/** Each id by itself: one that cannot be steered does not stop the others; the first error gives the exit code. */
+function steer(world: World, out: Output, verb: "retry" | "cancel", description: string): Command {
+  return new Command(verb)
+    .description(description)
+    .argument("<id...>")
+    .addHelpText("after", `\nExample:\n  $ npx belfry jobs ${verb} 42 43`)
+    .action(async (ids: string[], _: object, command: Command) => {
+      const client = api(world, command);
+      const done: Job[] = [];
+      const errors: { id: string; error: CliError }[] = [];
+      for (const id of ids) {
+        try {
+          done.push(await client[verb](id));
+        } catch (error) {
+          if (!(error instanceof CliError) || error.code === "not-running") throw error;
+          errors.push({ id, error });
+        }
+      }
+      const failed = errors.map(({ id, error: { code, message } }) => ({ id, code, message }));
+      out.result({ jobs: done, errors: failed }, () => listText(done, world.streams.isTerminal));
+      for (const { message } of failed) out.note(`error: ${message}`);
+      if (errors[0] !== undefined) throw new Finished(errors[0].error.exitCode);
+    });
+}

@@ -1,0 +1,63 @@
+import Table from "cli-table3";
+import colors from "picocolors";
+import type { CliError } from "./exit.ts";
+
+/** Where a command writes: results on stdout, everything else on stderr. */
+export interface Output {
+  /** With `--json`: `value`, one object. Else `text`. */
+  result(value: object, text: () => string): void;
+  /** For the person waiting; never part of the result. */
+  note(message: string): void;
+  error(error: CliError): void;
+  /** With `--json`, the error as the result; for one whose message was written already. */
+  errorResult(error: CliError): void;
+}
+
+export interface Streams {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly isTerminal: boolean;
+}
+
+export function output(streams: Streams, json: boolean): Output {
+  const errorResult = ({ code, message, details, exitCode }: CliError): void => {
+    if (json) streams.out(`${JSON.stringify({ error: { code, message, details, exitCode } })}\n`);
+  };
+  return {
+    result: (value, text) => streams.out(json ? `${JSON.stringify(value)}\n` : `${text()}\n`),
+    note: (message) => streams.err(`${message}\n`),
+    error(error) {
+      const lines = [`error: ${error.message}`, ...error.details.map((detail) => `  ${detail}`)];
+      streams.err(`${lines.join("\n")}\n`);
+      errorResult(error);
+    },
+    errorResult,
+  };
+}
+
+/** A table for people; on a pipe, tab-separated lines with one header. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[], isTerminal: boolean): string {
+  const safe = rows.map((row) => row.map(printable));
+  if (!isTerminal) return [head, ...safe].map((row) => row.join("\t")).join("\n");
+  const drawn = new Table({
+    head: head.map((name) => colors.bold(name)),
+    style: { head: [], border: ["dim"], compact: true },
+  });
+  drawn.push(...safe.map((row) => row.map((text, column) => (head[column] === "STATE" ? coloredState(text) : text))));
+  return drawn.toString();
+}
+
+const stateColors: Readonly<Record<string, (text: string) => string>> = {
+  SUCCESS: colors.green,
+  FAILED: colors.red,
+  RUNNING: colors.cyan,
+  RETRY_WAIT: colors.yellow,
+  CANCELED: colors.dim,
+  SKIPPED: colors.dim,
+};
+
+const coloredState = (state: string): string => (stateColors[state] ?? String)(state);
+
+/** Stored text must not steer the terminal: a control character is shown as its code. */
+export const printable = (text: string): string =>
+  text.replaceAll(/\p{Cc}/gu, (character) => `\\x${(character.codePointAt(0) ?? 0).toString(16).padStart(2, "0")}`);

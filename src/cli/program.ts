@@ -1,0 +1,39 @@
+import { Command } from "commander";
+import { checkCommand } from "./commands/check.ts";
+import { devCommand } from "./commands/dev.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { jobsCommand } from "./commands/jobs.ts";
+import { migrateCommand } from "./commands/migrate.ts";
+import { schedulesCommand } from "./commands/schedules.ts";
+import type { Output } from "./output.ts";
+import type { World } from "./run.ts";
+
+const after = `
+Examples:
+  $ npx belfry dev                                      start the local system (as npm start)
+  $ npx belfry jobs enqueue hello --wait                write a job and wait for its end
+  $ npx belfry jobs list --state FAILED --json          for a script
+
+Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 not allowed, 5 conflict, 7 a failed job was found, 130 interrupted`;
+
+/** The command line. Everything speaks to the HTTP API; `migrate` and `doctor --local` alone touch the database. */
+export function program(world: World, out: Output): Command {
+  const root = new Command("belfry")
+    .description("Scheduled work on AWS that is never lost.")
+    .option("--json", "write one JSON object to stdout; messages go to stderr")
+    .option("--url <address>", "of the API (default: BELFRY_URL, else the running local system)")
+    .addHelpText("after", after)
+    .showHelpAfterError("(add --help for what there is)")
+    .showSuggestionAfterError(true);
+  for (const command of [jobsCommand, schedulesCommand, checkCommand, migrateCommand, doctorCommand, devCommand]) {
+    root.addCommand(command(world, out));
+  }
+  return quiet(root, world);
+}
+
+/** Commander throws instead of ending the process, and writes where we say; subcommands do not inherit either. */
+function quiet(command: Command, world: World): Command {
+  command.exitOverride().configureOutput({ writeOut: world.streams.out, writeErr: world.streams.err });
+  command.commands.forEach((each) => quiet(each, world));
+  return command;
+}

@@ -1,0 +1,45 @@
+import { CommanderError } from "commander";
+import { CliError, type ExitCode, exitCodes } from "./exit.ts";
+import { output, type Output, type Streams } from "./output.ts";
+import { program } from "./program.ts";
+
+/** What a command may use of the world. */
+export interface World {
+  readonly streams: Streams;
+  readonly env: NodeJS.ProcessEnv;
+  /** Where the command was started. */
+  readonly folder: string;
+}
+
+/** Runs one command line (without the program's name). @returns the exit code; never throws. */
+export async function run(args: readonly string[], world: World): Promise<ExitCode> {
+  const out = output(world.streams, args.includes("--json"));
+  try {
+    await program(world, out).parseAsync(args, { from: "user" });
+    return exitCodes.ok;
+  } catch (error) {
+    if (error instanceof Finished) return error.exitCode;
+    if (error instanceof CommanderError) return parsed(error, out);
+    out.error(error instanceof CliError ? error : new CliError(exitCodes.failure, "unexpected", text(error)));
+    return error instanceof CliError ? error.exitCode : exitCodes.failure;
+  }
+}
+
+/** Thrown by a command that has written its result and ends with another code than 0. */
+export class Finished extends Error {
+  readonly exitCode: ExitCode;
+  constructor(exitCode: ExitCode) {
+    super(`exit code ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Help and version end here too. A usage error was written to stderr already, with a hint of what was meant. */
+function parsed(error: CommanderError, out: Output): ExitCode {
+  if (error.exitCode === 0) return exitCodes.ok;
+  out.errorResult(new CliError(exitCodes.usage, "usage", error.message.replace(/^error: /, "")));
+  return exitCodes.usage;
+}
+
+/** Something nobody foresaw: its stack is what helps. */
+const text = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -1,0 +1,45 @@
+import type { JobDetail } from "./client.ts";
+import { printable, table } from "./output.ts";
+
+/** One job for people. */
+export function jobText(job: JobDetail, isTerminal: boolean): string {
+  const facts: [string, string | null][] = [
+    ["job", job.id],
+    ["kind", job.kind],
+    ["key", job.key],
+    ["state", job.phase === job.state.toLowerCase() ? job.state : `${job.state} (${job.phase})`],
+    ["failures", `${job.failures} of ${job.maxAttempts} (try ${job.attempt})`],
+    ["schedule", job.schedule],
+    ["due", job.dueAt],
+    ["finished", job.finishedAt],
+    ["payload", short(job.payload)],
+    ["result", job.result === null ? null : short(job.result)],
+    ["error", job.error === null ? null : `${job.error.code}: ${job.error.message ?? ""}`],
+    ["trace", job.trace],
+  ];
+  const lines = facts.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(9)} ${printable(value)}`]));
+  return [...lines, ...attempts(job, isTerminal), ...events(job, isTerminal)].join("\n");
+}
+
+function attempts(job: JobDetail, isTerminal: boolean): readonly string[] {
+  if (job.attempts.length === 0) return [];
+  const rows = job.attempts.map(({ attempt, startedAt, durationMs, outcome, worker, error }) => [
+    String(attempt),
+    startedAt,
+    `${durationMs} ms`,
+    outcome,
+    worker,
+    error === null ? "" : `${error.code}: ${short(error.message)}`,
+  ]);
+  return ["", table(["TRY", "STARTED", "TOOK", "STATE", "WORKER", "ERROR"], rows, isTerminal)];
+}
+
+function events(job: JobDetail, isTerminal: boolean): readonly string[] {
+  const rows = job.events.map(({ at, from, to, reason }) => [at, from ?? "(new)", to, reason ?? ""]);
+  return rows.length === 0 ? [] : ["", table(["AT", "FROM", "STATE", "REASON"], rows, isTerminal)];
+}
+
+function short(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > 200 ? `${text.slice(0, 200)}...` : text;
+}

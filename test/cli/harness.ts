@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { serve } from "@hono/node-server";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { run } from "../../src/cli/run.ts";
+import { openApi } from "../api/harness.ts";
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  // oxlint-disable-next-line no-explicit-any -- a test reads whatever a command wrote and asserts on it
+  readonly json: any;
+}
+
+type Settings = { readonly isTerminal?: boolean; readonly env?: NodeJS.ProcessEnv; readonly folder?: string };
+
+/** Runs one command line in this process. */
+export async function belfry(
+  args: readonly string[],
+  { isTerminal = false, env = {}, folder = "/" }: Settings = {},
+): Promise<Ran> {
+  let out = "";
+  let err = "";
+  const streams = { out: (text: string) => (out += text), err: (text: string) => (err += text), isTerminal };
+  const code = await run(args, { streams, env, folder });
+  return { code, out, err, json: args.includes("--json") ? JSON.parse(out) : null };
+}
+
+/** The API on the reference store behind a real port; stopped when the test ends. */
+export async function serveApi() {
+  const opened = await openApi();
+  const server = serve({ fetch: opened.api.fetch, hostname: "127.0.0.1", port: 0 });
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { ...opened, url, belfry: (...args: string[]) => belfry(args, { env: { BELFRY_URL: url } }) };
+}
+
+export function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "belfry-cli-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

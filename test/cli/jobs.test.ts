@@ -1,0 +1,150 @@
+import { expect, test } from "vitest";
+import type { JobId } from "../../src/core/job.ts";
+import type { Settlement } from "../../src/core/ports.ts";
+import { belfry as bare, emptyFolder, serveApi } from "./harness.ts";
+
+async function fail(store: Awaited<ReturnType<typeof serveApi>>["store"], id: string): Promise<void> {
+  await store.claim([{ jobId: id as JobId, generation: 1, trace: "" }], { worker: "w", alone: false });
+  const failed: Settlement = {
+    jobId: id as JobId,
+    attempt: 1,
+    to: "FAILED",
+    reason: "permanent",
+    delayMs: 0,
+    failures: 1,
+    interruptions: 0,
+    errorCode: "HTTP_404",
+    errorMessage: "no such\u001B[2J thing",
+    result: null,
+    children: [],
+  };
+  await store.settle([failed], { worker: "w", lookAheadMs: 0 });
+}
+
+test("enqueue writes a job, and with the same key says that it exists", async () => {
+  const { belfry } = await serveApi();
+  const first = await belfry("jobs", "enqueue", "greet", '{"name":"Ada"}', "--key", "a", "--json");
+  expect(first).toMatchObject({ code: 0, json: { created: true, kind: "greet", state: "QUEUED" } });
+  const again = await belfry("jobs", "enqueue", "greet", '{"name":"Ada"}', "--key", "a", "--json");
+  expect(again).toMatchObject({ code: 0, json: { created: false, id: first.json.id } });
+  expect(again.err).toContain("nothing was written");
+});
+
+test("each kind of refusal has its own exit code and a message on stderr", async () => {
+  const { belfry } = await serveApi();
+  await belfry("jobs", "enqueue", "greet", '{"name":"Ada"}', "--key", "a");
+  const conflict = await belfry("jobs", "enqueue", "greet", '{"name":"Bob"}', "--key", "a");
+  expect(conflict).toMatchObject({ code: 5, out: "" });
+  expect(conflict.err).toContain("another payload");
+  expect(await belfry("jobs", "show", "999")).toMatchObject({ code: 3, err: "error: there is no job 999\n" });
+  const unknown = await belfry("jobs", "enqueue", "gret");
+  expect(unknown.code).toBe(2);
+  expect(unknown.err).toContain("did you mean greet?");
+  expect((await belfry("jobs", "enqueue", "greet", "{name:1}")).code).toBe(2);
+  expect((await belfry("jobs", "retry", "1")).code).toBe(5);
+});
+
+test("with --json an error is an object on stdout too", async () => {
+  const { belfry } = await serveApi();
+  const { code, json } = await belfry("jobs", "show", "999", "--json");
+  expect(code).toBe(3);
+  expect(json).toEqual({ error: { code: "unknown-job", message: "there is no job 999", details: [], exitCode: 3 } });
+});
+
+test.each([
+  [["jobs", "lst"], "Did you mean list?"],
+  [["jobs", "list", "--stat", "FAILED"], "--state"],
+  [["nothing"], "unknown command"],
+  [["jobs", "show"], "id"],
+  [["jobs", "show", "1", "--wait", "--timeout", "soon"], "whole seconds"],
+  [["--url", "ftp://x", "jobs", "list"], "--url"],
+])("a wrong command line is exit code 2 and says what was meant: %j", async (args, said) => {
+  const { code, err } = await bare(args);
+  expect(code).toBe(2);
+  expect(err).toContain(said);
+});
+
+test("with --json a wrong command line is an object on stdout as well", async () => {
+  const { code, json } = await bare(["jobs", "list", "--stat", "FAILED", "--json"]);
+  expect(code).toBe(2);
+  expect(json).toMatchObject({ error: { code: "usage", exitCode: 2 } });
+});
+
+test("the list is tab-separated on a pipe and empty when nothing matches", async () => {
+  const { belfry } = await serveApi();
+  await belfry("jobs", "enqueue", "ping", "--key", "p");
+  const { out } = await belfry("jobs", "list", "--kind", "ping");
+  expect(out.split("\n")).toEqual([
+    "ID\tKIND\tSTATE\tPHASE\tFAILURES\tKEY\tERROR",
+    expect.stringMatching(/^\d+\tping\tQUEUED\tqueued\t0 of 4\tp\t$/),
+    "",
+  ]);
+  expect((await belfry("jobs", "list", "--state", "FAILED")).out).toBe("no jobs\n");
+});
+
+test("a long list says how to go on, on stderr", async () => {
+  const { belfry } = await serveApi();
+  for (const key of ["a", "b", "c"]) await belfry("jobs", "enqueue", "ping", "--key", key);
+  const { json, err } = await belfry("jobs", "list", "--limit", "2", "--json");
+  expect(json.jobs).toHaveLength(2);
+  expect(err).toBe(`more: --cursor ${json.nextCursor}\n`);
+  const rest = await belfry("jobs", "list", "--limit", "2", "--cursor", json.nextCursor, "--json");
+  expect(rest.json).toMatchObject({ jobs: [{ key: "a" }], nextCursor: null });
+});
+
+test("--check and --wait find a failed job with exit code 7", async () => {
+  const { belfry, store } = await serveApi();
+  const { json: job } = await belfry("jobs", "enqueue", "ping", "--json");
+  expect((await belfry("jobs", "list", "--check")).code).toBe(0);
+  await fail(store, job.id);
+  expect((await belfry("jobs", "list", "--check")).code).toBe(7);
+  expect((await belfry("jobs", "show", job.id)).code).toBe(0);
+  expect((await belfry("jobs", "show", job.id, "--check")).code).toBe(7);
+  expect((await belfry("jobs", "show", job.id, "--wait")).code).toBe(7);
+});
+
+test("stored text cannot steer the terminal", async () => {
+  const { belfry, store, url } = await serveApi();
+  const { json: job } = await belfry("jobs", "enqueue", "ping", "--json");
+  await fail(store, job.id);
+  for (const isTerminal of [true, false]) {
+    const { out } = await bare(["jobs", "show", job.id], { isTerminal, env: { BELFRY_URL: url } });
+    expect(out).toContain("no such\\x1b[2J thing");
+    expect(out).not.toContain("\u001B[2J");
+  }
+});
+
+test("retry and cancel go on after one that cannot be steered, and report each", async () => {
+  const { belfry, store } = await serveApi();
+  const { json: failed } = await belfry("jobs", "enqueue", "ping", "--json");
+  await fail(store, failed.id);
+  const { code, json } = await belfry("jobs", "retry", "999", failed.id, "--json");
+  expect(code).toBe(3);
+  expect(json).toMatchObject({
+    jobs: [{ id: failed.id, state: "QUEUED" }],
+    errors: [{ id: "999", code: "unknown-job" }],
+  });
+  expect(await belfry("jobs", "cancel", failed.id, "--json")).toMatchObject({
+    code: 0,
+    json: { jobs: [{ state: "CANCELED" }] },
+  });
+});
+
+test("schedules are listed with their next time", async () => {
+  const { belfry } = await serveApi();
+  const { json } = await belfry("schedules", "list", "--json");
+  expect(json.schedules).toMatchObject([{ id: "ping-often", kind: "ping" }]);
+  expect((await belfry("schedules", "list")).out).toContain("ping-often\ttests\tevery 600000ms\tUTC\tping\ton");
+});
+
+test("without a running system the message says how to start one", async () => {
+  const { code, err } = await bare(["jobs", "list"], { folder: emptyFolder() });
+  expect(code).toBe(1);
+  expect(err).toContain("npm start");
+});
+
+test("a system that does not answer is named with its address", async () => {
+  const { code, err } = await bare(["jobs", "list"], { env: { BELFRY_URL: "http://127.0.0.1:9" } });
+  expect(code).toBe(1);
+  expect(err).toContain("http://127.0.0.1:9");
+});
