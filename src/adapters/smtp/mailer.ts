@@ -81,19 +81,28 @@ async function refusal(signal: AbortSignal, totalMs: number): Promise<never> {
   });
 }
 
+interface SmtpError extends Error {
+  readonly responseCode?: number;
+  readonly code?: string;
+  readonly syscall?: string;
+  readonly timeoutType?: string;
+}
+
 function converted(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AmbiguousError) return error;
-  const { responseCode, command, code } = error as Error & { responseCode?: number; command?: string; code?: string };
+  const { responseCode, code } = error as SmtpError;
   if (responseCode !== undefined) {
-    const named = { code: `SMTP_${responseCode}`, cause: error };
-    return responseCode >= 500 ? new PermanentError(error.message, named) : new RetryLater(error.message, named);
+    const answered = { code: `SMTP_${responseCode}`, cause: error };
+    return responseCode >= 500 ? new PermanentError(error.message, answered) : new RetryLater(error.message, answered);
+  }
+  if (code === "EAUTH" || code === "EENVELOPE") {
+    return new PermanentError(error.message, { code: `SMTP_${code}`, cause: error });
   }
   const named = { code: "SMTP_NETWORK", cause: error };
-  if (code === "EAUTH" || code === "EENVELOPE")
-    return new PermanentError(error.message, { code: `SMTP_${code}`, cause: error });
-  // Up to DATA the server has only heard about a mail; from then on it may have taken it.
-  if (command === "DATA" || code === "EMESSAGE" || code === "ESTREAM") return new AmbiguousError(error.message, named);
-  return command === "CONN" || code === "EDNS" || code === "ECONNECTION"
-    ? new RetryLater(error.message, named)
-    : new AmbiguousError(error.message, named);
+  return neverBegan(error) ? new RetryLater(error.message, named) : new AmbiguousError(error.message, named);
+}
+
+/** No mail was offered yet. A connection that breaks later may have taken one: nodemailer does not say how far it came. */
+function neverBegan({ code, syscall, timeoutType }: SmtpError): boolean {
+  return code === "EDNS" || syscall === "connect" || /^(CONNECT|GREETING|UPGRADE)_TIMEOUT$/.test(timeoutType ?? "");
 }

@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { httpClient } from "../../src/adapters/http/client.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/errors.ts";
+
+const never = new AbortController().signal;
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const serve = (listener: RequestListener): Promise<string> => listen(createServer(listener));
+
+test("a write carries its JSON, its headers and its idempotency key", async () => {
+  let seen: unknown;
+  const baseUrl = await serve((request, response) => {
+    const { method, url, headers } = request;
+    request.setEncoding("utf8");
+    request.on("data", (body: string) => {
+      seen = {
+        method,
+        url,
+        key: headers["idempotency-key"],
+        type: headers["content-type"],
+        common: headers["x-common"],
+        body,
+      };
+      response.end('{"ok":true}');
+    });
+  });
+  const client = httpClient({ baseUrl, headers: { "x-common": "1" } });
+  const answer = await client.send({
+    method: "POST",
+    path: "/a",
+    json: { b: 1 },
+    idempotencyKey: "7:mail",
+    signal: never,
+  });
+  expect(answer.json()).toEqual({ ok: true });
+  expect(seen).toEqual({
+    method: "POST",
+    url: "/a",
+    key: "7:mail",
+    type: "application/json",
+    common: "1",
+    body: '{"b":1}',
+  });
+});
+
+test.each([
+  [404, PermanentError, "HTTP_404"],
+  [302, PermanentError, "HTTP_302"],
+  [500, RetryLater, "HTTP_500"],
+  [429, RetryLater, "HTTP_429"],
+])("an answer %i is an error of the right kind", async (status, kind, code) => {
+  const baseUrl = await serve((_, response) =>
+    response.writeHead(status, { "retry-after": "7", location: "/x" }).end("no"),
+  );
+  const error: unknown = await httpClient({ baseUrl })
+    .send({ method: "POST", path: "/", signal: never })
+    .catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(kind);
+  expect(error).toMatchObject({ code });
+});
+
+test("nobody listening: nothing happened there, so even a write is retried", async () => {
+  const gone = await serve(() => undefined);
+  const server = createTcpServer();
+  const free = await listen(server);
+  server.close();
+  await once(server, "close");
+  expect(gone).not.toBe(free);
+  const sending = httpClient({ baseUrl: free }).send({ method: "POST", path: "/", signal: never });
+  await expect(sending).rejects.toBeInstanceOf(RetryLater);
+});
+
+/** Servers that take the request and then do not answer as they should. */
+const broken: readonly [string, RequestListener][] = [
+  ["says nothing", () => undefined],
+  ["hangs up", (_, response) => void response.destroy()],
+  [
+    "stops in the middle of the answer",
+    (_, response) => {
+      response.writeHead(200, { "content-length": 100 });
+      response.write("half", () => response.destroy());
+    },
+  ],
+  [
+    "never ends its answer",
+    (_, response) => {
+      response.writeHead(200);
+      response.write("x");
+    },
+  ],
+];
+
+test.each(broken)("a server that %s leaves a write ambiguous and a read worth another try", async (_, listener) => {
+  const baseUrl = await serve(listener);
+  const client = httpClient({ baseUrl, headersMs: 200, totalMs: 300 });
+  await expect(client.send({ method: "POST", path: "/", signal: never })).rejects.toBeInstanceOf(AmbiguousError);
+  await expect(client.send({ path: "/", signal: never })).rejects.toBeInstanceOf(RetryLater);
+});
+
+test("a longer answer than allowed is refused while it is read", async () => {
+  const baseUrl = await serve((_, response) => response.end("x".repeat(5_000)));
+  const sending = httpClient({ baseUrl, answerBytesMax: 1_000 }).send({ path: "/", signal: never });
+  await expect(sending).rejects.toMatchObject({ code: "HTTP_ANSWER_TOO_LONG" });
+});
+
+test("a handler that is told to stop gets its own reason back, not an outcome of the call", async () => {
+  const controller = new AbortController();
+  const baseUrl = await serve(() => controller.abort(new Error("the worker was told to stop")));
+  const sending = httpClient({ baseUrl }).send({ method: "POST", path: "/", signal: controller.signal });
+  await expect(sending).rejects.toThrow("the worker was told to stop");
+});
+
+test("an answer that should be JSON and is not is worth another try", async () => {
+  const baseUrl = await serve((_, response) => response.end("<html>"));
+  const answer = await httpClient({ baseUrl }).send({ path: "/", signal: never });
+  expect(() => answer.json()).toThrow(RetryLater);
+});

@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { expect, onTestFinished, test } from "vitest";
+import { mailer } from "../../src/adapters/smtp/mailer.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/errors.ts";
+
+const mail = {
+  to: "ada@example.org",
+  subject: "Hello",
+  text: "Hello Ada",
+  idempotencyKey: "7:mail",
+  signal: new AbortController().signal,
+};
+const timeouts = { connectMs: 300, silenceMs: 300, totalMs: 1_000 };
+
+async function open(options: SMTPServerOptions) {
+  const server = new SMTPServer({ authOptional: true, disabledCommands: ["STARTTLS", "AUTH"], ...options });
+  server.on("error", () => undefined);
+  return sender((await listen(server.listen(0, "127.0.0.1"))).port);
+}
+
+async function listen(server: Server): Promise<AddressInfo> {
+  if (!server.listening) await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return server.address() as AddressInfo;
+}
+
+function sender(port: number) {
+  const made = mailer({ url: `smtp://127.0.0.1:${port}`, from: "belfry@example.org", ...timeouts });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+test("a mail arrives with a Message-ID made from its idempotency key, the same in each try", async () => {
+  const arrived: string[] = [];
+  const made = await open({
+    onData(stream, _, done) {
+      let text = "";
+      stream.setEncoding("utf8").on("data", (part: string) => (text += part));
+      stream.on("end", () => (arrived.push(text), done()));
+    },
+  });
+  const first = await made.send(mail);
+  const second = await made.send(mail);
+  expect(second.messageId).toBe(first.messageId);
+  expect((await made.send({ ...mail, idempotencyKey: "8:mail" })).messageId).not.toBe(first.messageId);
+  expect(arrived).toHaveLength(3);
+  expect(arrived[0]).toContain(`Message-ID: ${first.messageId}`);
+});
+
+const refuse = (responseCode: number) => Object.assign(new Error("refused"), { responseCode });
+
+test.each([
+  [451, RetryLater],
+  [552, PermanentError],
+])("an answer %i to the mail decides whether another try makes sense", async (code, kind) => {
+  const made = await open({
+    onData(stream, _, done) {
+      stream.resume().on("end", () => done(refuse(code)));
+    },
+  });
+  const error: unknown = await made.send(mail).catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(kind);
+  expect(error).toMatchObject({ code: `SMTP_${code}` });
+});
+
+test("an unknown recipient is permanent", async () => {
+  const made = await open({ onRcptTo: (_, __, done) => done(refuse(550)) });
+  await expect(made.send(mail)).rejects.toMatchObject({ name: "PermanentError", code: "SMTP_550" });
+});
+
+test("a server that never greets is worth another try: no mail can have been taken", async () => {
+  const { port } = await listen(createServer(() => undefined).listen(0, "127.0.0.1"));
+  await expect(sender(port).send(mail)).rejects.toBeInstanceOf(RetryLater);
+});
+
+test("nobody listening is worth another try", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  await expect(sender(port).send(mail)).rejects.toBeInstanceOf(RetryLater);
+});
+
+test("a server that takes the mail and never answers leaves it ambiguous", async () => {
+  const made = await open({ onData: (stream) => void stream.resume() });
+  await expect(made.send(mail)).rejects.toBeInstanceOf(AmbiguousError);
+});
+
+test("a handler that is told to stop does not wait for the server", async () => {
+  const controller = new AbortController();
+  const made = await open({
+    onData(stream) {
+      stream.resume();
+      controller.abort(new Error("told to stop"));
+    },
+  });
+  await expect(made.send({ ...mail, signal: controller.signal })).rejects.toThrow("told to stop");
+});
