@@ -1,14 +1,11 @@
 import { createHash } from "node:crypto";
 import { SendMessageCommand, SQSClient, SQSServiceException } from "@aws-sdk/client-sqs";
-import type { PerStage } from "belfry";
 import { httpClient } from "belfry/http";
 import { Pool } from "pg";
 import type { Deliver, Download, ExternalFile, OutboxMessage } from "./ports.ts";
 import { fileReader, outboxReader } from "./reader.ts";
 import type { RetryParts } from "./use-case.ts";
 import { fileWriter, outboxWriter } from "./writer.ts";
-
-const backoffMs = { default: 60_000, dev: 5_000, demo: 1_000 };
 
 export interface Assembly {
   readonly outbox: RetryParts<OutboxMessage, true>;
@@ -23,10 +20,6 @@ export function assembled(): Assembly {
   return assembly;
 }
 
-/** The value a per-stage setting has in the stage of this process. */
-export const here = <T>(setting: PerStage<T> & { readonly default: T }): T =>
-  setting[process.env["BELFRY_STAGE"] ?? "default"] ?? setting.default;
-
 function assemble(): Assembly {
   const pool = new Pool({
     connectionString: need("DATABASE_URL"),
@@ -37,10 +30,9 @@ function assemble(): Assembly {
   });
   // An idle connection that breaks would end the process; the next query opens another one.
   pool.on("error", () => undefined);
-  const policy = { maxAttempts: 3, backoffMs: here(backoffMs) };
   return {
-    outbox: { reader: outboxReader(pool), deliver: publisher(), writer: outboxWriter(pool), policy },
-    downloads: { reader: fileReader(pool), deliver: downloader(), writer: fileWriter(pool), policy },
+    outbox: { reader: outboxReader(pool), deliver: publisher(), writer: outboxWriter(pool) },
+    downloads: { reader: fileReader(pool), deliver: downloader(), writer: fileWriter(pool) },
   };
 }
 
@@ -60,7 +52,7 @@ function publisher(): Deliver<OutboxMessage, true> {
       const sent = await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body, MessageAttributes }), {
         abortSignal,
       });
-      return sent.MessageId === undefined ? false : true;
+      return sent.MessageId !== undefined;
     } catch (error) {
       if (error instanceof SQSServiceException && error.$fault === "client") return false;
       throw error;

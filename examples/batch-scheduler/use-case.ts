@@ -11,7 +11,6 @@ export interface RetryParts<T extends Item, R> {
   readonly reader: Reader<T>;
   readonly deliver: Deliver<T, R>;
   readonly writer: Writer<T, R>;
-  readonly policy: RetryPolicy;
 }
 
 /** One turn of a scheduler: call `execute` until it has no more. */
@@ -20,7 +19,10 @@ export interface RetryTurn {
 }
 
 /** The use case of both schedulers: deliver what waits, a bounded batch at a time; one item's failure is its own. */
-export async function beginTurn<T extends Item, R>(parts: RetryParts<T, R>, signal: AbortSignal): Promise<RetryTurn> {
+export async function beginTurn<T extends Item, R>(
+  parts: RetryParts<T, R>,
+  { policy, signal }: { policy: RetryPolicy; signal: AbortSignal },
+): Promise<RetryTurn> {
   const turn = await parts.reader.begin();
   return {
     async execute(size) {
@@ -28,7 +30,7 @@ export async function beginTurn<T extends Item, R>(parts: RetryParts<T, R>, sign
       let succeeded = 0;
       let failed = 0;
       for (const item of items) {
-        const verdict = await tryOne(parts, item, signal);
+        const verdict = await tryOne(parts.deliver, item, policy, signal);
         // A try that was cut off by the worker's stop says nothing about the item: it stays as it was.
         if (verdict === null) return { processed: succeeded + failed, succeeded, failed, hasMore: true };
         await parts.writer.save(turn, item, verdict);
@@ -40,13 +42,13 @@ export async function beginTurn<T extends Item, R>(parts: RetryParts<T, R>, sign
   };
 }
 
-async function tryOne<T extends Item, R>(parts: RetryParts<T, R>, item: T, signal: AbortSignal) {
+async function tryOne<T extends Item, R>(deliver: Deliver<T, R>, item: T, policy: RetryPolicy, signal: AbortSignal) {
   if (signal.aborted) return null;
   try {
-    const value = await parts.deliver(item, signal);
-    return value === false ? afterFailure(item, parts.policy, new Error("refused")) : { state: "done" as const, value };
+    const value = await deliver(item, signal);
+    return value === false ? afterFailure(item, policy, new Error("refused")) : { state: "done" as const, value };
   } catch (error) {
-    return signal.aborted ? null : afterFailure(item, parts.policy, error);
+    return signal.aborted ? null : afterFailure(item, policy, error);
   }
 }
 

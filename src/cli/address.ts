@@ -2,18 +2,20 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CliError, exitCodes } from "./exit.ts";
 
-/** What the running local system says about itself, in `.belfry/system.json`. */
+/** What the running local system says about itself, in `system.json` of its state folder. */
 export interface SystemFile {
   readonly file: string;
   readonly pid: number;
-  readonly api: string;
-  readonly databaseUrl?: string;
+  /** Null while it starts. */
+  readonly api: string | null;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The API's address: `--url`, else BELFRY_URL, else the local system's own file. @throws CliError when there is none. */
-export function apiAddress(url: string | undefined, env: NodeJS.ProcessEnv, folder: string): string {
+export function apiAddress(url: string | undefined, env: Environment, folder: string): string {
   const given = url ?? env["BELFRY_URL"];
-  if (given === undefined || given === "") return localSystem(folder).api;
+  if (given === undefined || given === "") return localAddress(env, folder);
   if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return given;
   const from = url === undefined ? "BELFRY_URL" : "--url";
   throw new CliError(
@@ -23,20 +25,24 @@ export function apiAddress(url: string | undefined, env: NodeJS.ProcessEnv, fold
   );
 }
 
-/** @throws CliError saying how to start the system. */
-export function localSystem(folder: string): SystemFile {
-  const system = findSystem(folder);
+function localAddress(env: Environment, folder: string): string {
+  const system = findSystem(env, folder);
   if (system === null) {
     throw new CliError(exitCodes.failure, "not-running", "no running Belfry was found from this folder upwards", [
       "start it in another terminal: npm start",
       "or name its address: --url http://127.0.0.1:4400 (or BELFRY_URL)",
     ]);
   }
-  return system;
+  if (system.api !== null) return system.api;
+  throw new CliError(exitCodes.failure, "starting", `Belfry (process ${system.pid}) has not finished starting`, [
+    "try again in a few seconds; what is wrong with it: npx belfry doctor --local",
+  ]);
 }
 
-/** The nearest `.belfry/system.json` from `folder` upwards; null when there is none or it cannot be read. */
-export function findSystem(folder: string): SystemFile | null {
+/** The file in BELFRY_HOME, or the nearest `.belfry/system.json` from `folder` upwards; null without a readable one. */
+export function findSystem(env: Environment, folder: string): SystemFile | null {
+  const home = env["BELFRY_HOME"];
+  if (home) return readSystem(join(resolve(folder, home), "system.json"));
   for (let at = resolve(folder); ; at = dirname(at)) {
     const file = join(at, ".belfry", "system.json");
     if (existsSync(file)) return readSystem(file);
@@ -46,9 +52,8 @@ export function findSystem(folder: string): SystemFile | null {
 
 function readSystem(file: string): SystemFile | null {
   try {
-    const { pid, api, databaseUrl } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-    if (typeof pid !== "number" || typeof api !== "string") return null;
-    return { file, pid, api, ...(typeof databaseUrl === "string" ? { databaseUrl } : {}) };
+    const { pid, api } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    return typeof pid === "number" ? { file, pid, api: typeof api === "string" ? api : null } : null;
   } catch {
     return null;
   }

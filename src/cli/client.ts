@@ -92,7 +92,7 @@ export function apiClient(url: string): ApiClient {
     jobs(filter) {
       const query = new URLSearchParams();
       for (const [name, value] of Object.entries(filter)) if (value !== undefined) query.set(name, value);
-      return read(`/jobs?${query}`);
+      return read(`/jobs?${query.toString()}`);
     },
     cancel: (id) => write(`${at(id)}/cancel`, {}),
     retry: (id) => write(`${at(id)}/retry`, {}),

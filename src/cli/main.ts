@@ -11,7 +11,7 @@ export async function main(): Promise<void> {
     streams: {
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
-      isTerminal: process.stdout.isTTY === true,
+      isTerminal: process.stdout.isTTY,
     },
     env: process.env,
     folder: process.cwd(),

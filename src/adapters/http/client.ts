@@ -144,7 +144,7 @@ function converted(error: unknown, request: HttpRequest, timeout: AbortSignal): 
   if (error instanceof PermanentError || error instanceof RetryLater) return error;
   if (request.signal.aborted) return request.signal.reason;
   const code = causeCode(error);
-  const reason = timeout.aborted ? String((timeout.reason as Error).message) : (code ?? String(error));
+  const reason = timeout.aborted ? (timeout.reason as Error).message : (code ?? String(error));
   const options = { code: timeout.aborted ? "HTTP_TIMEOUT" : "HTTP_NETWORK", cause: error };
   const message = `${request.method ?? "GET"} ${request.path}: ${reason}`;
   const reads = request.method === undefined || request.method === "GET" || request.method === "HEAD";

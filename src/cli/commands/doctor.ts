@@ -32,13 +32,13 @@ const lineOf = ({ name, ok, detail, fix }: Finding): string =>
   `${ok ? "ok   " : "wrong"} ${name}: ${detail}${fix === undefined ? "" : `\n      ${fix}`}`;
 
 async function examine(url: string | undefined, world: World): Promise<readonly Finding[]> {
-  const system = findSystem(world.folder);
+  const system = findSystem(world.env, world.folder);
   const api = url ?? world.env["BELFRY_URL"] ?? system?.api;
   return [
     nodeFinding(),
-    ...(api === system?.api ? [systemFinding(system)] : []),
-    ...(api === undefined ? [] : [await apiFinding(api)]),
-    ...(await databaseFindings(world.env["DATABASE_URL"] ?? system?.databaseUrl)),
+    ...(api === undefined || api === system?.api ? [systemFinding(system)] : []),
+    ...(api === undefined || api === null ? [] : [await apiFinding(api)]),
+    ...(await databaseFindings(world.env["DATABASE_URL"])),
   ];
 }
 
@@ -53,7 +53,7 @@ function systemFinding(system: ReturnType<typeof findSystem>): Finding {
   if (system === null) {
     return { name, ok: false, detail: "no .belfry/system.json from this folder upwards", fix: "start it: npm start" };
   }
-  if (isAlive(system.pid)) return { name, ok: true, detail: `process ${system.pid}, API ${system.api}` };
+  if (isAlive(system.pid)) return { name, ok: true, detail: `process ${system.pid}, ${system.api ?? "starting"}` };
   const fix = "it ended without cleaning up, which loses nothing; start it again: npm start";
   return { name, ok: false, detail: `process ${system.pid} of ${system.file} is gone`, fix };
 }
