@@ -1,0 +1,20 @@
+import { defineApp, defineJob } from "belfry";
+import { z } from "zod";
+import { quick, tell, without } from "./target.ts";
+
+export const capSize = 7;
+
+/** Tells the target when it starts and when it stops: the target judges how many ran at once. */
+const capped = defineJob({
+  id: "capped",
+  ...quick,
+  ...(without("cap") ? {} : { concurrency: capSize }),
+  retry: { maxAttempts: 20, backoff: "fixed", base: "100ms" },
+  payload: z.object({ n: z.number() }),
+  async run({ n }, ctx) {
+    await tell("start", ctx, String(n));
+    await tell("stop", ctx, String(n));
+  },
+});
+
+export default [defineApp({ name: "proof", jobs: [capped], lanes: { default: { batchSize: 10, concurrency: 12 } } })];

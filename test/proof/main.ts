@@ -1,0 +1,162 @@
+/** `npm run proof -- CASE...`: real processes, a real Postgres, real APIs, injected faults. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Table from "cli-table3";
+import { Command, InvalidArgumentError } from "commander";
+import { startPostgres } from "../../src/local/postgres.ts";
+import { proofs } from "./catalog.ts";
+import type { Proof, Verdict } from "./proof.ts";
+import { stopSystems } from "./system.ts";
+import { elapsedMs } from "./until.ts";
+
+interface Options {
+  readonly rounds: number;
+  readonly dir?: string;
+  readonly scale: number;
+  readonly seed: number;
+  readonly defaults: boolean;
+  readonly without?: string;
+  readonly json: boolean;
+  readonly keep: boolean;
+}
+
+interface CaseResult extends Verdict {
+  readonly name: string;
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+const caseMsMax = 10 * 60_000;
+
+const command = new Command("proof")
+  .description("Real processes, a real Postgres, real APIs, injected faults. Exits 1 when a case does not hold.")
+  .argument("<case...>", "one or more of the cases below, or all", knownCase, [])
+  .option("--rounds <n>", "how often each case is run", positive, 1)
+  .option("--dir <folder>", "input of the cases that read a folder")
+  .option("--scale <x>", "multiplies the amount of work", positive, 1)
+  .option("--seed <n>", "replays the harness's own random choices", positive, 1)
+  .option("--defaults", "real leases and timeouts instead of short ones", false)
+  .option("--without <guard>", "takes one guard away: the case must fail then")
+  .option("--json", "one JSON object on stdout; progress goes to stderr", false)
+  .option("--keep", "keeps the folder with logs and ledgers, and prints its name", false)
+  .addHelpText("after", `\nCases:\n${proofs.map(describe).join("\n")}`)
+  .action(main);
+await command.parseAsync();
+
+async function main(names: readonly string[], options: Options): Promise<void> {
+  const chosen = names.includes("all") ? proofs : proofs.filter((proof) => names.includes(proof.name));
+  checkGuard(chosen, options.without);
+  const folder = mkdtempSync(join(tmpdir(), "belfry-proof-"));
+  const results: CaseResult[] = [];
+  const postgres = await startPostgres({
+    folder: join(folder, "postgres"),
+    port: 0,
+    settings: { track_commit_timestamp: "on", max_connections: "400" },
+  });
+  // Ctrl-C reaches all processes; the database has a group of its own and must be told.
+  process.once("SIGINT", () => void postgres.stop("immediate").finally(() => process.exit(130)));
+  try {
+    for (const proof of chosen) {
+      results.push(await runCase(proof, options, { folder, postgresUrl: postgres.url }));
+    }
+  } finally {
+    await postgres.stop("immediate");
+    if (options.keep) process.stderr.write(`kept: ${folder}\n`);
+    else rmSync(folder, { recursive: true, force: true });
+  }
+  const pass = results.every((result) => result.pass);
+  if (options.json) process.stdout.write(`${JSON.stringify({ pass, cases: results })}\n`);
+  else process.stdout.write(`${table(results)}\n`);
+  process.exitCode = pass ? 0 : 1;
+}
+
+async function runCase(
+  proof: Proof,
+  options: Options,
+  parts: { folder: string; postgresUrl: string },
+): Promise<CaseResult> {
+  const startedMs = elapsedMs();
+  const verdicts: Verdict[] = [];
+  for (let round = 0; round < options.rounds; round += 1) {
+    const label = options.rounds === 1 ? proof.name : `${proof.name} ${round + 1}/${options.rounds}`;
+    const log = (text: string): void => void process.stderr.write(`${label}: ${text}\n`);
+    log(proof.about);
+    const verdict = await bounded(proof, {
+      round,
+      seed: options.seed + round,
+      scale: options.scale,
+      defaults: options.defaults,
+      without: options.without ?? null,
+      dir: options.dir ?? null,
+      folder: join(parts.folder, `${proof.name}-${round}`),
+      postgresUrl: parts.postgresUrl,
+      log,
+    });
+    log(`${verdict.pass ? "holds" : "DOES NOT HOLD"} · ${verdict.detail}`);
+    verdicts.push(verdict);
+  }
+  const failed = verdicts.find((verdict) => !verdict.pass);
+  const shown = failed ?? verdicts.at(-1) ?? { pass: false, detail: "not run" };
+  const seconds = Math.round((elapsedMs() - startedMs) / 100) / 10;
+  return { name: proof.name, rounds: verdicts.length, pass: failed === undefined, detail: shown.detail, seconds };
+}
+
+/** A case that does not end is one that does not hold. What it started is stopped. */
+async function bounded(proof: Proof, context: Parameters<Proof["run"]>[0]): Promise<Verdict> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Verdict>((resolve) => {
+    timer = setTimeout(
+      () => resolve({ pass: false, detail: `did not end within ${caseMsMax / 60_000} minutes` }),
+      caseMsMax,
+    );
+  });
+  try {
+    return await Promise.race([proof.run(context), late]);
+  } catch (error) {
+    return { pass: false, detail: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  } finally {
+    clearTimeout(timer);
+    await stopSystems();
+  }
+}
+
+function checkGuard(chosen: readonly Proof[], guard: string | undefined): void {
+  if (guard === undefined) return;
+  const known = chosen.flatMap((proof) => proof.guards ?? []);
+  if (known.includes(guard)) return;
+  command.error(`error: --without ${guard}: the chosen cases can do without ${known.join(", ") || "nothing"}`);
+}
+
+function knownCase(name: string, before: readonly string[]): readonly string[] {
+  if (name !== "all" && !proofs.some((proof) => proof.name === name)) {
+    throw new InvalidArgumentError(
+      `There is no case "${name}": use all, ${proofs.map((proof) => proof.name).join(", ")}.`,
+    );
+  }
+  return [...before, name];
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError("It must be a number above 0.");
+  return value;
+}
+
+function describe({ name, about, guards }: Proof): string {
+  const without = guards === undefined ? "" : ` [--without ${guards.join(" | ")}]`;
+  return `  ${name.padEnd(18)}${about}${without}`;
+}
+
+function table(results: readonly CaseResult[]): string {
+  const wide = Math.max(40, (process.stdout.columns ?? 140) - 46);
+  const out = new Table({
+    head: ["case", "rounds", "seconds", "holds", "detail"],
+    colWidths: [18, 8, 9, 7, wide],
+    wordWrap: true,
+    style: { head: [], border: [] },
+  });
+  for (const { name, rounds, seconds, pass, detail } of results)
+    out.push([name, rounds, seconds, pass ? "yes" : "NO", detail]);
+  return out.toString();
+}

@@ -1,0 +1,17 @@
+/** The named places in the code where a process may be told to die. */
+export const points = {
+  worker: ["received", "claimed", "effect.before", "effect.after", "settled", "acked"],
+  scheduler: [
+    "lock.acquired",
+    "fence.installed",
+    "tick.beforeCommit",
+    "tick.afterCommit",
+    "relay.claimed",
+    "relay.sent",
+    "relay.confirmed",
+    "lock.beforeRelease",
+  ],
+} as const;
+
+export type WorkerPoint = (typeof points.worker)[number];
+export type SchedulerPoint = (typeof points.scheduler)[number];

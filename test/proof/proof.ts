@@ -1,0 +1,76 @@
+/** What a proof is given. Everything it starts lies in `folder` and ends with it. */
+export interface ProofContext {
+  /** This round, from 0. */
+  readonly round: number;
+  /** Replays the random choices of the harness; processes and networks have chance of their own. */
+  readonly seed: number;
+  /** Multiplies the amount of work: 0.1 is a quick look, 10 the full size of what is scaled down. */
+  readonly scale: number;
+  /** Real leases and timeouts instead of short ones. */
+  readonly defaults: boolean;
+  /** The guard to take away, to see the case fail. */
+  readonly without: string | null;
+  /** A folder of input, for the cases that read one. */
+  readonly dir: string | null;
+  readonly folder: string;
+  readonly postgresUrl: string;
+  log(text: string): void;
+}
+
+export interface Verdict {
+  readonly pass: boolean;
+  readonly detail: string;
+}
+
+export interface Proof {
+  readonly name: string;
+  /** One line for `--help`. */
+  readonly about: string;
+  /** Guards that `--without` can take away. */
+  readonly guards?: readonly string[];
+  run(context: ProofContext): Promise<Verdict>;
+}
+
+/** Gathers what was expected and what was measured; the detail names everything that did not hold. */
+export class Checklist {
+  readonly #broken: string[] = [];
+  readonly #figures: string[] = [];
+  #held = 0;
+
+  expect(what: string, holds: boolean, seen?: string | number): void {
+    if (holds) this.#held += 1;
+    else this.#broken.push(seen === undefined ? what : `${what} (${seen})`);
+  }
+
+  /** A list that must be empty; the first few are shown. */
+  expectNone(what: string, found: readonly string[]): void {
+    this.expect(what, found.length === 0, `${found.length}: ${found.slice(0, 3).join("; ")}`);
+  }
+
+  figure(text: string): void {
+    this.#figures.push(text);
+  }
+
+  verdict(): Verdict {
+    const pass = this.#broken.length === 0 && this.#held > 0;
+    const broken = this.#broken.map((what) => `NOT ${what}`);
+    return { pass, detail: [...broken, `${this.#held} checks held`, ...this.#figures].join(" · ") };
+  }
+}
+
+/** Numbers in [0, 1) from a seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}

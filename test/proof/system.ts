@@ -1,0 +1,172 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { readConfig } from "../../src/config.ts";
+import type { Enqueued } from "../../src/core/context.ts";
+import type { EnqueueItem } from "../../src/core/enqueue.ts";
+import { slotGroupsOf } from "../../src/core/new-job.ts";
+import { startDynamodb } from "../../src/local/dynamodb.ts";
+import { createResources, type LaneQueues } from "../../src/local/resources.ts";
+import { startSqs } from "../../src/local/sqs.ts";
+import { openRuntime, type Runtime } from "../../src/runtime.ts";
+import type { LaneTopology, Topology } from "../../src/topology.ts";
+import { prepareDatabase } from "./database.ts";
+import { type Fleet, type FleetOptions, startFleet } from "./fleet.ts";
+import { type Ledger, startLedger } from "./ledger.ts";
+import { Processes } from "./process-log.ts";
+import { type Proxy, startProxy } from "./proxy.ts";
+import { type SchedulerProcess, startSchedulerProcess, startWakes, type Wakes } from "./scheduler-process.ts";
+
+export interface SystemOptions {
+  /** A file in `test/proof/app` that exports the definitions. */
+  readonly app: string;
+  /** Own folder of this system: ledger, logs, process records. */
+  readonly folder: string;
+  /** The Postgres server; the system makes a database of its own in it. */
+  readonly postgresUrl: string;
+  /** Changes what the topology says of a lane, for example a shorter visibility timeout. */
+  readonly lane?: (lane: LaneTopology) => Partial<LaneTopology>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Run in the new database after the migrations. */
+  readonly sql?: string;
+  /** Puts a proxy in front of a service; processes get the proxy's address. */
+  readonly proxied?: readonly ("sqs" | "dynamodb")[];
+}
+
+/** Everything one proof runs on: real parts, a fresh database, and no process yet. */
+export interface System {
+  readonly runtime: Runtime;
+  readonly pool: pg.Pool;
+  readonly sqs: SQSClient;
+  /** Past the proxy. */
+  readonly dynamodb: DynamoDBClient;
+  readonly topology: Topology;
+  readonly queues: readonly LaneQueues[];
+  readonly ledger: Ledger;
+  readonly processes: Processes;
+  readonly proxies: { readonly sqs?: Proxy; readonly dynamodb?: Proxy };
+  enqueue(kind: string, items: readonly EnqueueItem[]): Promise<readonly Enqueued[]>;
+  /** Writes the schedules and slot groups of the app, as a deploy does. */
+  install(): Promise<void>;
+  fleet(options?: FleetOptions): Fleet;
+  scheduler(env?: Readonly<Record<string, string>>, name?: string): SchedulerProcess;
+  /** Starts a scheduler task at once, and the next one whenever one has ended and `everyMs` have passed since. */
+  wakes(options: { everyMs: number; env?: Readonly<Record<string, string>> }): Wakes;
+  stop(): Promise<void>;
+}
+
+const running = new Set<() => Promise<void>>();
+
+/** Ends what a case left behind that did not come to its own end. */
+export async function stopSystems(): Promise<void> {
+  await Promise.all([...running].map((stop) => stop()));
+}
+
+export async function startSystem(options: SystemOptions): Promise<System> {
+  mkdirSync(options.folder, { recursive: true });
+  const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    running.delete(close);
+    for (const step of closing.reverse().splice(0)) await step();
+  };
+  running.add(close);
+  try {
+    return await build(options, closing, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function build(
+  options: SystemOptions,
+  closing: (() => Promise<void>)[],
+  close: () => Promise<void>,
+): Promise<System> {
+  const opened = <T>(part: T, end: (part: T) => Promise<void>): T => {
+    closing.push(() => end(part));
+    return part;
+  };
+  const databaseUrl = await prepareDatabase(options.postgresUrl, options.sql ?? "");
+  const ledger = opened(await startLedger(join(options.folder, "ledger.jsonl")), (part) => part.stop());
+  const sqsServer = opened(await startSqs(), (part) => part.stop());
+  const dynamodbServer = opened(await startDynamodb({ folder: null }), (part) => part.stop());
+  const proxies = {
+    ...(options.proxied?.includes("sqs")
+      ? { sqs: opened(await startProxy(sqsServer.url), (part) => part.stop()) }
+      : {}),
+    ...(options.proxied?.includes("dynamodb")
+      ? { dynamodb: opened(await startProxy(dynamodbServer.url), (part) => part.stop()) }
+      : {}),
+  };
+  const env = environment(options, {
+    DATABASE_URL: databaseUrl,
+    AWS_ENDPOINT_URL_SQS: proxies.sqs?.url ?? sqsServer.url,
+    AWS_ENDPOINT_URL_DYNAMODB: proxies.dynamodb?.url ?? dynamodbServer.url,
+    BELFRY_PROOF_LEDGER: ledger.url,
+  });
+  const config = readConfig({ ...env, BELFRY_LOG_LEVEL: "error" });
+  const runtime = opened(await openRuntime(config, { role: "setup" }), (part) => part.close());
+  const aws = { ...config.aws, sqsEndpoint: sqsServer.url, dynamodbEndpoint: dynamodbServer.url };
+  const clients = { sqs: sqsClient(aws), dynamodb: dynamodbClient(aws) };
+  const topology = withLanes(runtime.topology, options.lane);
+  const queues = await createResources(clients, topology, { timeScale: config.timeScale });
+  const pool = opened(new pg.Pool({ connectionString: databaseUrl, max: 4 }), (part) => part.end());
+  pool.on("error", () => {});
+  const processes = opened(new Processes(options.folder), endAll);
+  return {
+    runtime,
+    pool,
+    ...clients,
+    topology,
+    queues,
+    ledger,
+    processes,
+    proxies,
+    enqueue: (kind, items) => enqueue(runtime, kind, items),
+    install: () => install(runtime),
+    fleet: (fleet = {}) => startFleet({ processes, sqs: clients.sqs, queues, env }, fleet),
+    scheduler: (more = {}, name) => startSchedulerProcess(processes, { ...env, ...more }, name),
+    wakes: ({ everyMs, env: more = {} }) =>
+      startWakes(() => startSchedulerProcess(processes, { ...env, ...more }), everyMs),
+    stop: close,
+  };
+}
+
+/** A stopped process hears nothing but SIGKILL until it goes on. */
+async function endAll(processes: Processes): Promise<void> {
+  for (const { pid } of processes.running()) {
+    try {
+      process.kill(pid, "SIGCONT");
+    } catch {
+      // It has just ended by itself.
+    }
+  }
+  await processes.stopAll(3_000);
+}
+
+function environment(options: SystemOptions, parts: Record<string, string>): Record<string, string> {
+  const { PATH = "", HOME = "", TZ = "UTC" } = process.env;
+  const app = new URL(`./app/${options.app}.ts`, import.meta.url).href;
+  return { PATH, HOME, TZ, BELFRY_STAGE: "dev", BELFRY_APPS: app, ...parts, ...options.env };
+}
+
+const withLanes = (topology: Topology, change: SystemOptions["lane"]): Topology => ({
+  ...topology,
+  lanes: topology.lanes.map((lane) => ({ ...lane, ...change?.(lane) })),
+});
+
+async function enqueue(runtime: Runtime, kind: string, items: readonly EnqueueItem[]): Promise<readonly Enqueued[]> {
+  const definition = runtime.registry.jobs.get(kind);
+  if (definition === undefined) throw new Error(`the app of this proof has no job "${kind}"`);
+  return runtime.client.enqueue(definition, items);
+}
+
+async function install({ ports, registry, apps }: Runtime): Promise<void> {
+  await ports.store.installSlots([...registry.jobs.values()].flatMap((job) => slotGroupsOf(job)));
+  const specs = apps.flatMap((app) => app.schedules.map((schedule) => schedule.spec("dev", app.name)));
+  await ports.store.installSchedules(specs);
+}

@@ -1,0 +1,119 @@
+import type pg from "pg";
+import type { State } from "../../src/core/state.ts";
+
+/** A row of `belfry.job` as plain data. Times are milliseconds since 1970 with their fraction. */
+export interface JobRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly lane: string;
+  readonly state: State;
+  readonly hold: "none" | "paused" | "slot";
+  readonly blocked: boolean;
+  readonly generation: number;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly interruptions: number;
+  readonly deadLetters: number;
+  readonly maxAttempts: number;
+  readonly slotKeys: readonly string[] | null;
+  readonly scheduleId: string | null;
+  readonly scheduledFor: number | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly payload: unknown;
+  readonly worker: string | null;
+}
+
+export interface EventRow {
+  readonly id: string;
+  readonly jobId: string;
+  readonly at: number;
+  readonly from: State | null;
+  readonly to: State;
+  readonly attempt: number;
+  readonly generation: number;
+  readonly worker: string | null;
+  readonly reason: string | null;
+}
+
+export interface AttemptRow {
+  readonly jobId: string;
+  readonly attempt: number;
+  readonly worker: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly outcome: State;
+  readonly errorCode: string | null;
+}
+
+export interface OccurrenceRow {
+  readonly scheduleId: string;
+  readonly nominalAt: number;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly jobId: string | null;
+}
+
+export interface SlotRow {
+  readonly key: string;
+  readonly n: number;
+  readonly jobId: string | null;
+}
+
+/** Everything the checker looks at, read in one snapshot. */
+export interface Tables {
+  readonly now: number;
+  readonly jobs: readonly JobRow[];
+  readonly events: readonly EventRow[];
+  readonly attempts: readonly AttemptRow[];
+  readonly occurrences: readonly OccurrenceRow[];
+  readonly slots: readonly SlotRow[];
+  readonly handoffs: readonly { readonly id: string; readonly ids: readonly string[] }[];
+  readonly quarantine: readonly { readonly lane: string; readonly body: string }[];
+}
+
+const milliseconds = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
+
+const texts = {
+  jobs: `select id::text, kind, key, lane, state, hold, blocked, generation, attempt, failures, interruptions,
+      dead_letters as "deadLetters", max_attempts as "maxAttempts", slot_keys as "slotKeys", schedule_id as "scheduleId",
+      ${milliseconds("scheduled_for")} as "scheduledFor", error_code as "errorCode", error_message as "errorMessage",
+      payload, worker
+    from belfry.job order by job.id`,
+  events: `select id::text, job_id::text as "jobId", ${milliseconds("at")} as at, from_state as "from", to_state as "to",
+      attempt, generation, worker, reason
+    from belfry.event order by job_id, event.id`,
+  attempts: `select job_id::text as "jobId", attempt, worker, ${milliseconds("started_at")} as "startedAt",
+      ${milliseconds("ended_at")} as "endedAt", outcome, error_code as "errorCode"
+    from belfry.attempt order by job_id, attempt`,
+  occurrences: `select schedule_id as "scheduleId", ${milliseconds("nominal_at")} as "nominalAt", outcome, reason,
+      job_id::text as "jobId"
+    from belfry.occurrence order by schedule_id, nominal_at`,
+  slots: `select key, n, job_id::text as "jobId" from belfry.slot order by key, n`,
+  handoffs: `select id::text, ids::text[] as ids from belfry.handoff order by handoff.id`,
+  quarantine: `select lane, body from belfry.quarantine order by id`,
+} as const;
+
+export async function readTables(pool: pg.Pool): Promise<Tables> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin transaction isolation level repeatable read, read only");
+    const rows = async <R>(text: string): Promise<readonly R[]> => (await client.query(text)).rows as R[];
+    const [clock] = await rows<{ now: number }>(`select ${milliseconds("belfry.now()")} as now`);
+    const tables: Tables = {
+      now: clock?.now ?? 0,
+      jobs: await rows<JobRow>(texts.jobs),
+      events: await rows<EventRow>(texts.events),
+      attempts: await rows<AttemptRow>(texts.attempts),
+      occurrences: await rows<OccurrenceRow>(texts.occurrences),
+      slots: await rows<SlotRow>(texts.slots),
+      handoffs: await rows<Tables["handoffs"][number]>(texts.handoffs),
+      quarantine: await rows<Tables["quarantine"][number]>(texts.quarantine),
+    };
+    await client.query("commit");
+    return tables;
+  } finally {
+    client.release();
+  }
+}

@@ -1,0 +1,28 @@
+import { performance } from "node:perf_hooks";
+
+const lookMs = 25;
+
+/** Monotonic milliseconds of this machine. */
+export const elapsedMs = (): number => performance.now();
+
+/**
+ * Looks again and again until the condition answers something other than false, null or undefined.
+ * @throws Error that says what was waited for and for how long; whatever the condition throws ends the wait too.
+ */
+export async function until<T>(
+  what: string,
+  withinMs: number,
+  condition: () => T | Promise<T>,
+): Promise<Exclude<T, false | null | undefined>> {
+  const startedMs = elapsedMs();
+  for (;;) {
+    const answer = await condition();
+    if (answer !== false && answer !== null && answer !== undefined)
+      return answer as Exclude<T, false | null | undefined>;
+    if (elapsedMs() - startedMs >= withinMs) throw new Error(`waited ${Math.round(withinMs)} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  }
+}
+
+/** Lets real time pass: what is under test here is time, so there is no event to wait for instead. */
+export const letPass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
