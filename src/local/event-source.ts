@@ -7,6 +7,8 @@ import type { SourceQueue, SourceRecord } from "./source-queue.ts";
 export interface EventSourceOptions {
   readonly queue: SourceQueue;
   readonly pool: SandboxPool;
+  /** Starts no sandbox before a message came: for queues that are normally empty. */
+  readonly isLazy?: boolean;
   readonly batchSize: number;
   /** How long a batch above ten messages is gathered. */
   readonly windowMs: number;
@@ -43,22 +45,19 @@ async function receiveUntil(
   signal: AbortSignal,
   batches: Set<Promise<void>>,
 ): Promise<void> {
-  const { pool, onProblem } = options;
-  for (let sandbox = await pool.acquire(signal); sandbox !== null; sandbox = await pool.acquire(signal)) {
-    const records = await receiveBatch(options, signal).catch(async (error: unknown) => {
-      if (signal.aborted) return [];
-      onProblem("receiving messages failed", error);
-      await wait(afterErrorMs, undefined, { signal }).catch(() => {});
-      return [];
-    });
-    const current: Sandbox | null = records.length > 0 ? await fresh(pool, sandbox, signal) : sandbox;
-    if (current === null) return;
+  const { pool } = options;
+  while (!signal.aborted) {
+    // A sandbox first: messages that no code could take would stay hidden for their whole visibility timeout.
+    const reserved = options.isLazy === true ? null : await pool.acquire(signal);
+    const records = await receiveOrWait(options, signal);
     if (records.length === 0) {
-      pool.release(current);
+      if (reserved !== null) pool.release(reserved);
       continue;
     }
-    const batch = runBatch(options, current, records).finally(() => {
-      pool.release(current);
+    const sandbox = await usable(pool, reserved, signal);
+    if (sandbox === null) return;
+    const batch = runBatch(options, sandbox, records).finally(() => {
+      pool.release(sandbox);
       batches.delete(batch);
     });
     batches.add(batch);
@@ -66,10 +65,22 @@ async function receiveUntil(
 }
 
 /** The code may have changed while the long poll waited: what arrives after a save runs what was saved. */
-async function fresh(pool: SandboxPool, sandbox: Sandbox, signal: AbortSignal): Promise<Sandbox | null> {
-  if (!pool.isStale(sandbox) && !sandbox.hasEnded) return sandbox;
-  pool.release(sandbox);
+async function usable(pool: SandboxPool, reserved: Sandbox | null, signal: AbortSignal): Promise<Sandbox | null> {
+  if (reserved === null) return pool.acquire(signal);
+  if (!pool.isStale(reserved) && !reserved.hasEnded) return reserved;
+  pool.release(reserved);
   return pool.acquire(signal);
+}
+
+async function receiveOrWait(options: EventSourceOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {
+  try {
+    return await receiveBatch(options, signal);
+  } catch (error) {
+    if (signal.aborted) return [];
+    options.onProblem("receiving messages failed", error);
+    await wait(afterErrorMs, undefined, { signal }).catch(() => {});
+    return [];
+  }
 }
 
 async function receiveBatch(options: EventSourceOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {

@@ -1,0 +1,36 @@
+/** The HTTP API in a process of its own, so that an edit of a definition only restarts this. */
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { createAdaptorServer } from "@hono/node-server";
+import { createApi } from "../api/api.ts";
+import { readConfig } from "../config.ts";
+import { openRuntime } from "../runtime.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { listen } from "./server.ts";
+
+// Ctrl-C in a terminal reaches every process of the group; the one that started us decides what ends when.
+process.on("SIGINT", () => {});
+process.on("disconnect", () => process.exit(0));
+
+const config = readConfig(process.env);
+const runtime = await openRuntime(config, { role: "api" });
+const api = createApi({
+  ports: runtime.ports,
+  registry: runtime.registry,
+  client: runtime.client,
+  version: manifest.version,
+  lookAheadMs: config.lookAheadMs,
+});
+const server = createAdaptorServer({ fetch: api.fetch }) as Server;
+const port = await listen(server, Number(process.env["PORT"] ?? 0), "the API");
+process.on("SIGTERM", () => void stop());
+process.send?.({ say: "ready", port });
+
+async function stop(): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+  await runtime.close();
+  process.exit(0);
+}

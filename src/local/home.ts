@@ -1,0 +1,102 @@
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { identityOf, isRunning, type ProcessIdentity } from "./process-identity.ts";
+
+/** What the running system says about itself; the command line finds its API by this file. */
+export interface SystemFile extends ProcessIdentity {
+  readonly stage: string;
+  /** Address of the HTTP API; null while the system starts. */
+  readonly api: string | null;
+}
+
+/** A state folder that this process alone uses. */
+export interface Home {
+  readonly folder: string;
+  announce(about: { stage: string; api: string }): void;
+  release(): void;
+}
+
+/** Another system runs on the same state folder. */
+export class AlreadyRunning extends Error {
+  override readonly name = "AlreadyRunning";
+  constructor(folder: string, other: SystemFile) {
+    super(
+      `Belfry already runs here (${folder}): process ${other.pid}${other.api === null ? "" : `, ${other.api}`}. ` +
+        `Use that one, stop it (Ctrl-C there, or kill ${other.pid}), or set BELFRY_HOME to another folder`,
+    );
+  }
+}
+
+const claimRounds = 5;
+
+/**
+ * Takes the folder for this process, made when missing. What a killed system left is taken over.
+ * @throws AlreadyRunning naming the process and the address of the one that runs.
+ */
+export function claimHome(folder: string, stage: string): Home {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, "system.json");
+  const self = identityOf(process.pid);
+  if (self === null) throw new Error("this process cannot be identified");
+  const write = (path: string, api: string | null): void =>
+    writeFileSync(path, JSON.stringify({ ...self, stage, api } satisfies SystemFile, null, 2));
+  claim(folder, file, (path) => write(path, null));
+  return {
+    folder,
+    announce({ api }) {
+      const aside = `${file}.${process.pid}`;
+      write(aside, api);
+      renameSync(aside, file);
+    },
+    release: () => rmSync(file, { force: true }),
+  };
+}
+
+/** A link appears whole or not at all, and only where nothing was: of two starts at once, one gets it. */
+function claim(folder: string, file: string, write: (path: string) => void): void {
+  const mine = `${file}.${process.pid}`;
+  write(mine);
+  try {
+    for (let round = 0; round < claimRounds; round++) {
+      if (isLinked(mine, file)) return;
+      const other = readSystem(file);
+      if (other !== null && isRunning(other)) throw new AlreadyRunning(folder, other);
+      removeStale(file);
+    }
+    throw new Error(`${file} could not be taken: start again`);
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+/** Between looking and removing, another start may have put its own file there: what was moved aside is looked at again. */
+function removeStale(file: string): void {
+  const aside = `${file}.${process.pid}.stale`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return;
+  }
+  const moved = readSystem(aside);
+  if (moved !== null && isRunning(moved)) isLinked(aside, file);
+  rmSync(aside, { force: true });
+}
+
+function isLinked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  }
+}
+
+export function readSystem(file: string): SystemFile | null {
+  if (!existsSync(file)) return null;
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as SystemFile;
+  } catch {
+    return null;
+  }
+}

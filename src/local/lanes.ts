@@ -1,0 +1,116 @@
+import { fileURLToPath } from "node:url";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { Topology } from "../topology.ts";
+import type { Children } from "./children.ts";
+import { type EventSource, startEventSource } from "./event-source.ts";
+import type { LaneQueues } from "./resources.ts";
+import { createSandbox } from "./sandbox.ts";
+import { SandboxPool } from "./sandbox-pool.ts";
+import { createSourceQueue } from "./source-queue.ts";
+
+export interface LanesOptions {
+  readonly children: Children;
+  readonly client: SQSClient;
+  readonly region: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeScale: number;
+  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  readonly onProblem: (where: string, what: string, error: unknown) => void;
+}
+
+/** The workers of all lanes and the consumers of their dead-letter queues. */
+export interface Lanes {
+  /** Starts the lanes that do not run yet. One that is gone from the code runs on until the next start. */
+  apply(queues: readonly LaneQueues[], topology: Topology): void;
+  /** The code changed: new invocations run the new one. */
+  refresh(): void;
+  stop(): Promise<void>;
+}
+
+interface Function {
+  readonly pool: SandboxPool;
+  readonly source: EventSource;
+}
+
+const worker = fileURLToPath(new URL("../../functions/worker.ts", import.meta.url));
+const deadLetter = fileURLToPath(new URL("../../functions/dead-letter.ts", import.meta.url));
+const stopMs = 18_000;
+
+export function createLanes(options: LanesOptions): Lanes {
+  const functions = new Map<string, Function>();
+
+  const start = (name: string, about: FunctionAbout): void => {
+    if (!functions.has(name)) functions.set(name, startFunction(name, about, options));
+  };
+
+  return {
+    apply(queues, topology) {
+      for (const { lane, url, deadLetterUrl } of queues) {
+        start(`worker ${lane.name}`, {
+          file: worker,
+          lane: lane.name,
+          url,
+          poolSize: topology.database.poolPerWorker,
+          timeoutSeconds: lane.functionTimeoutSeconds,
+          concurrency: lane.concurrency,
+          batchSize: lane.batchSize,
+          windowSeconds: lane.batchingWindowSeconds,
+        });
+        start(`dead-letter ${lane.name}`, {
+          file: deadLetter,
+          lane: lane.name,
+          url: deadLetterUrl,
+          poolSize: 1,
+          timeoutSeconds: topology.deadLetters.functionTimeoutSeconds,
+          concurrency: 1,
+          batchSize: topology.deadLetters.batchSize,
+          windowSeconds: 0,
+        });
+      }
+    },
+    refresh() {
+      for (const { pool } of functions.values()) pool.refresh();
+    },
+    async stop() {
+      // SIGTERM first: a batch under way ends when its worker lets go, and only then the source can.
+      await Promise.all([...functions.values()].flatMap(({ pool, source }) => [source.stop(), pool.stop(stopMs)]));
+    },
+  };
+}
+
+interface FunctionAbout {
+  readonly file: string;
+  readonly lane: string;
+  readonly url: string;
+  readonly poolSize: number;
+  readonly timeoutSeconds: number;
+  readonly concurrency: number;
+  readonly batchSize: number;
+  readonly windowSeconds: number;
+}
+
+function startFunction(name: string, about: FunctionAbout, options: LanesOptions): Function {
+  const { children, timeScale, onLine, onProblem } = options;
+  const pool = new SandboxPool({
+    max: about.concurrency,
+    onBroken: (error) => onProblem(name, "could not start", error),
+    create: () =>
+      createSandbox({
+        children,
+        name,
+        file: about.file,
+        env: { BELFRY_POOL_SIZE: String(about.poolSize), ...options.env, BELFRY_LANE: about.lane },
+        timeoutMs: Math.max(1_000, (about.timeoutSeconds * 1_000) / timeScale),
+        ...(onLine === undefined ? {} : { onLine }),
+      }),
+  });
+  const source = startEventSource({
+    queue: createSourceQueue({ client: options.client, url: about.url, region: options.region }),
+    pool,
+    isLazy: about.file === deadLetter,
+    batchSize: about.batchSize,
+    windowMs: (about.windowSeconds * 1_000) / timeScale,
+    onProblem: (what, error) => onProblem(name, what, error),
+  });
+  return { pool, source };
+}

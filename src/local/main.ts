@@ -1,0 +1,129 @@
+#!/usr/bin/env node
+/** `npm start`: the local system in a terminal. */
+import { parseArgs } from "node:util";
+import { AlreadyRunning } from "./home.ts";
+import { isPortTaken } from "./free-port.ts";
+import { SetupFailed } from "./run-setup.ts";
+import { humanScreen, jsonScreen, type Screen } from "./screen.ts";
+import { statusLine, statusReader } from "./status.ts";
+import { type LocalSystem, startLocal } from "./system.ts";
+
+const usage = `usage: npm start -- [options]
+  --port N     of the API (4400, or a free one when that is taken)
+  --stage NAME of src/stages.ts (dev)
+  --json       one JSON object a line
+The state lies in .belfry (BELFRY_HOME overrides) and survives. DATABASE_URL and AWS_ENDPOINT_URL* replace parts.`;
+
+const defaultPort = 4_400;
+const statusMs = 1_000;
+const exitCodes = { stopped: 0, failed: 1, usage: 2 } as const;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  if (Number(process.versions.node.split(".")[0]) < 24) {
+    console.error(`error: Belfry needs Node 24 and this is ${process.version}: use npm start, which brings its own`);
+    return exitCodes.usage;
+  }
+  const options = readArguments(args);
+  if (options === null) return exitCodes.usage;
+  const screen = options.json ? jsonScreen(process.stdout) : humanScreen(process.stdout);
+  const stopped = untilSignal(screen);
+  try {
+    const system = await start(options, screen);
+    await follow(system, screen, stopped);
+    return exitCodes.stopped;
+  } catch (error) {
+    screen.close();
+    console.error(`error: ${textOf(error)}`);
+    return exitCodes.failed;
+  }
+}
+
+interface Arguments {
+  readonly port: number | null;
+  readonly stage: string;
+  readonly json: boolean;
+}
+
+function readArguments(args: readonly string[]): Arguments | null {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        port: { type: "string" },
+        stage: { type: "string" },
+        json: { type: "boolean" },
+        help: { type: "boolean" },
+      },
+    });
+    const port = values.port === undefined ? null : Number(values.port);
+    if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
+      throw new Error(`--port is "${values.port}"; it must be a number from 1 to 65535`);
+    }
+    const [command = "start", ...rest] = positionals;
+    if (command !== "start" || rest.length > 0 || values.help === true) throw new Error(usage);
+    return { port, stage: values.stage ?? process.env["BELFRY_STAGE"] ?? "dev", json: values.json === true };
+  } catch (error) {
+    console.error(textOf(error));
+    return null;
+  }
+}
+
+async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalSystem> {
+  const begin = performance.now();
+  if (port !== null && (await isPortTaken(port))) {
+    throw new Error(
+      `port ${port} is taken by another program: choose another with --port, or leave it out for a free one`,
+    );
+  }
+  const isDefaultTaken = port === null && (await isPortTaken(defaultPort));
+  const system = await startLocal({
+    home: process.env["BELFRY_HOME"] || ".belfry",
+    stage,
+    port: port ?? (isDefaultTaken ? 0 : defaultPort),
+    onEvent: (event) => screen.event(event),
+  });
+  const portNote = isDefaultTaken
+    ? `port ${defaultPort} is taken, so the API is on a free one; --port chooses another`
+    : null;
+  screen.started(system, { ms: performance.now() - begin, portNote });
+  return system;
+}
+
+/** Shows the status each second until a signal comes, then stops the system. */
+async function follow(system: LocalSystem, screen: Screen, stopped: Promise<string>): Promise<void> {
+  const status = statusReader(system.urls.database);
+  let isReading = false;
+  const timer = setInterval(() => {
+    if (isReading) return;
+    isReading = true;
+    void status
+      .read()
+      .then(
+        (read) => screen.live(statusLine(read)),
+        () => {},
+      )
+      .finally(() => (isReading = false));
+  }, statusMs);
+  const signal = await stopped;
+  clearInterval(timer);
+  screen.note(`${signal}: stopping, running jobs may end`);
+  await status.close();
+  await system.stop();
+  screen.close();
+}
+
+/** A second signal while stopping does not help: everything is told to end already. */
+function untilSignal(screen: Screen): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve(signal));
+  void promise.then(() => process.on("SIGINT", () => screen.note("still stopping")));
+  return promise;
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof AlreadyRunning || error instanceof SetupFailed) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,33 @@
+import { fileURLToPath } from "node:url";
+import type { Children } from "./children.ts";
+import type { SetupReport } from "./setup-report.ts";
+
+const file = fileURLToPath(new URL("./setup.ts", import.meta.url));
+
+/** Runs the setup process to its end. @throws SetupFailed with what it wrote. */
+export async function runSetup(options: {
+  children: Children;
+  env: Readonly<Record<string, string>>;
+  queuesAreNew: boolean;
+}): Promise<SetupReport> {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  const child = options.children.start({
+    name: "setup",
+    args: options.queuesAreNew ? [file, "--queues-are-new"] : [file],
+    env: options.env,
+    onLine: (line, stream) => void (stream === "stdout" ? stdout : stderr).push(line),
+  });
+  const code = await new Promise<number | null>((resolve) => {
+    child.once("close", resolve);
+    child.once("error", () => resolve(null));
+  });
+  const last = stdout.at(-1);
+  if (code !== 0 || last === undefined) throw new SetupFailed([...stdout, ...stderr].join("\n"));
+  return JSON.parse(last) as SetupReport;
+}
+
+/** The definitions or their world cannot be used as they are; the message is what the setup process wrote. */
+export class SetupFailed extends Error {
+  override readonly name = "SetupFailed";
+}

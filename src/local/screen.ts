@@ -1,0 +1,127 @@
+import colors from "picocolors";
+import type { LocalEvent, LocalSystem } from "./system.ts";
+
+/** Where the system tells people what happens: lines, and one live line at the end of a terminal. */
+export interface Screen {
+  started(system: LocalSystem, about: { ms: number; portNote: string | null }): void;
+  event(event: LocalEvent): void;
+  live(line: string): void;
+  note(text: string): void;
+  close(): void;
+}
+
+const clearLine = "\u001B[2K\r";
+
+/** Without a terminal the live line is written as a line when it changed, at most every 5 seconds. */
+export function humanScreen(out: NodeJS.WriteStream): Screen {
+  const isTerminal = out.isTTY === true;
+  let live = "";
+  let toldAt = -Infinity;
+  const note = (text: string): void => {
+    out.write(isTerminal ? `${clearLine}${text}\n${live}` : `${text}\n`);
+  };
+  return {
+    note,
+    live(line) {
+      if (line === live) return;
+      if (isTerminal) out.write(`${clearLine}${fit(line, out.columns)}`);
+      else if (performance.now() - toldAt > 5_000) {
+        out.write(`${line}\n`);
+        toldAt = performance.now();
+      } else return;
+      live = isTerminal ? fit(line, out.columns) : line;
+    },
+    started: (system, about) => startedLines(system, about).forEach(note),
+    event(event) {
+      const text = eventText(event);
+      if (text !== null) note(text);
+    },
+    close: () => void (isTerminal && out.write(clearLine)),
+  };
+}
+
+/** One JSON object a line. */
+export function jsonScreen(out: NodeJS.WriteStream): Screen {
+  const write = (value: object): void => void out.write(`${JSON.stringify(value)}\n`);
+  return {
+    note: (text) => write({ is: "note", text }),
+    live: (text) => write({ is: "status", text }),
+    started: ({ urls, setup, home }, { ms }) =>
+      write({
+        is: "started",
+        ms: Math.round(ms),
+        home,
+        urls: { ...urls, database: withoutPassword(urls.database) },
+        jobs: setup.jobs,
+        schedules: setup.schedules,
+      }),
+    event(event) {
+      if (event.is !== "line") write(event.is === "problem" ? { ...event, error: messageOf(event.error) } : event);
+    },
+    close: () => {},
+  };
+}
+
+function startedLines(
+  { urls, setup, home }: LocalSystem,
+  { ms, portNote }: { ms: number; portNote: string | null },
+): string[] {
+  const lanes = setup.topology.lanes.map(({ name }) => name).join(", ");
+  const row = (what: string, where: string): string => `  ${what.padEnd(10)} ${colors.cyan(where)}`;
+  return [
+    `${colors.bold("Belfry is running")}, stage ${setup.topology.stage}, ready in ${(ms / 1_000).toFixed(1)} s`,
+    ...(urls.api === null ? [] : [row("API", urls.api)]),
+    row("Postgres", urls.database),
+    row("SQS", urls.sqs),
+    row("DynamoDB", urls.dynamodb),
+    row("Mail", `${urls.mail} (kept in ${home}/mail)`),
+    `  ${setup.jobs} jobs, ${setup.schedules} schedules; lanes: ${lanes}; logs in ${home}/log`,
+    ...(setup.requeued > 0
+      ? [`  ${setup.requeued} jobs waited in the queue of the last run: their messages are sent again`]
+      : []),
+    ...(portNote === null ? [] : [`  ${portNote}`]),
+    "  Edit jobs/hello.ts and save: the next run shows it. Ctrl-C stops everything.",
+  ];
+}
+
+/** Handlers' own lines at info and above, and everything that went wrong; the rest is in the log files. */
+function eventText(event: LocalEvent): string | null {
+  if (event.is === "reloaded") return colors.green(`${event.file} was saved: new runs use it`);
+  if (event.is === "leftovers") return `ended what an earlier start left behind: ${event.names.join(", ")}`;
+  if (event.is === "problem") return `${colors.red(event.from)} ${event.what}: ${messageOf(event.error)}`;
+  return lineText(event.line, event.from);
+}
+
+function lineText(line: string, from: string): string | null {
+  if (!line.startsWith("{")) return `${colors.dim(from)} ${line}`;
+  const entry = parse(line);
+  if (entry === null || entry["_aws"] !== undefined || entry["report"] !== undefined) return null;
+  const { level, message, timestamp, service, stage, lane, error, trace, ...rest } = entry;
+  const time = typeof timestamp === "string" ? timestamp.slice(11, 19) : "";
+  const fields = Object.entries(rest)
+    .map(([name, value]) => `${name}=${short(value)}`)
+    .join(" ");
+  const why =
+    typeof error === "object" && error !== null && "message" in error ? ` ${colors.red(String(error.message))}` : "";
+  return `${colors.dim(`${time} ${String(lane ?? service ?? from)}`)} ${tint(level)(String(message))} ${colors.dim(fields)}${why}`;
+}
+
+const tint = (level: unknown): ((text: string) => string) =>
+  level === "ERROR" ? colors.red : level === "WARN" ? colors.yellow : (text) => text;
+
+function short(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}
+
+function parse(line: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+const fit = (line: string, columns: number | undefined): string => line.slice(0, Math.max(20, (columns ?? 120) - 1));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const withoutPassword = (url: string): string => url.replace(/\/\/([^:/@]*):[^@]*@/, "//$1:***@");

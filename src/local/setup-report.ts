@@ -1,0 +1,18 @@
+import type { Topology } from "../topology.ts";
+import type { LaneQueues } from "./resources.ts";
+
+/** What the setup process tells the system, as the last line it writes. */
+export interface SetupReport {
+  readonly topology: Topology;
+  readonly queues: readonly LaneQueues[];
+  readonly jobs: number;
+  readonly schedules: number;
+  /** Jobs whose messages ended with the queue of the last run, and are sent again. */
+  readonly requeued: number;
+  readonly standIns: readonly {
+    readonly name: string;
+    readonly file: string;
+    readonly env: Readonly<Record<string, string>>;
+    readonly once: boolean;
+  }[];
+}

@@ -1,0 +1,265 @@
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { sqsClient } from "../adapters/aws/endpoint.ts";
+import { type ApiProcess, startApi } from "./api-process.ts";
+import { Children } from "./children.ts";
+import { claimHome, type Home } from "./home.ts";
+import { createLanes, type Lanes } from "./lanes.ts";
+import { type Parts, startParts } from "./parts.ts";
+import { runSetup } from "./run-setup.ts";
+import type { SetupReport } from "./setup-report.ts";
+import { type StandIns, startStandIns } from "./stand-ins.ts";
+import { startWakeClock, type WakeClock } from "./wake-clock.ts";
+import { watchSources } from "./watch.ts";
+
+export interface LocalOptions {
+  /** The state folder. What is in it survives kill -9 of everything; deleting it gives a fresh system. */
+  readonly home: string;
+  readonly stage?: string;
+  /** Modules whose default export is an array of apps, in place of the stage's own. */
+  readonly apps?: readonly URL[];
+  /** Of the API; 0 (the default) takes a free one. */
+  readonly port?: number;
+  readonly timeScale?: number;
+  /** Of the embedded Postgres, for example `{ fsync: "off" }` in a test that does not pull the plug. */
+  readonly postgresSettings?: Readonly<Record<string, string>>;
+  /** Environment to read replacements from (`DATABASE_URL`, `AWS_ENDPOINT_URL*`) and to hand on. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** More environment for one kind of process, for example a crash point. */
+  readonly workerEnv?: Readonly<Record<string, string>>;
+  readonly schedulerEnv?: Readonly<Record<string, string>>;
+  /** Parts to leave out, for whoever plays them itself. */
+  readonly without?: readonly ("wakes" | "workers" | "api" | "stand-ins" | "watch")[];
+  readonly onEvent?: (event: LocalEvent) => void;
+}
+
+/** What happens in the system, for people to see. */
+export type LocalEvent =
+  | { readonly is: "line"; readonly from: string; readonly stream: "stdout" | "stderr"; readonly line: string }
+  | { readonly is: "problem"; readonly from: string; readonly what: string; readonly error: unknown }
+  | { readonly is: "reloaded"; readonly file: string }
+  | { readonly is: "leftovers"; readonly names: readonly string[] };
+
+export interface LocalSystem {
+  readonly home: string;
+  readonly urls: {
+    readonly api: string | null;
+    readonly database: string;
+    readonly sqs: string;
+    readonly dynamodb: string;
+    readonly mail: string;
+  };
+  /** What every process of the system has in its environment: enough for a test to open a runtime of its own. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly setup: SetupReport;
+  readonly postgres: Parts["postgres"];
+  /** The child processes that run now; workers are named `worker LANE`, scheduler tasks `scheduler`. */
+  processes(): readonly { readonly name: string; readonly pid: number }[];
+  /** One more wake, at once. */
+  wake(): void;
+  /** Stops everything in order: wakes, workers, API, targets, services. Leaves no process. */
+  stop(): Promise<void>;
+}
+
+const project = fileURLToPath(new URL("../../", import.meta.url));
+const stopMs = 5_000;
+
+/**
+ * Starts the whole system on this machine.
+ * @throws AlreadyRunning when another one uses the folder; SetupFailed when the definitions cannot be used; else an
+ * error that names the part. Nothing is left running then.
+ */
+export async function startLocal(options: LocalOptions): Promise<LocalSystem> {
+  const stage = options.stage ?? "dev";
+  const home = claimHome(resolve(options.home), stage);
+  const stops: (() => Promise<void> | void)[] = [() => home.release()];
+  try {
+    return await startAll(options, { stage, home, stops });
+  } catch (error) {
+    await stopInOrder(stops);
+    throw error;
+  }
+}
+
+interface Begun {
+  readonly stage: string;
+  readonly home: Home;
+  /** Filled from the first started to the last; run from the last to the first. */
+  readonly stops: (() => Promise<void> | void)[];
+}
+
+async function startAll(options: LocalOptions, { stage, home, stops }: Begun): Promise<LocalSystem> {
+  const environment = options.environment ?? process.env;
+  const report = options.onEvent ?? (() => {});
+  const children = new Children(home.folder);
+  const leftovers = await children.endLeftovers();
+  if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
+
+  const parts = await startParts({ home: home.folder, environment, postgresSettings: options.postgresSettings ?? {} });
+  stops.push(
+    () => parts.stop(),
+    () => children.stopAll(stopMs),
+  );
+  const env = childEnvironment(options, { stage, home, parts, environment });
+  const setup = await runSetup({ children, env, queuesAreNew: parts.sqs !== null });
+  const began: Started = { options, children, parts, env, setup, stops, report };
+
+  const standIns = await beginStandIns(began, home);
+  const workEnv = { ...env, ...standIns?.env };
+  const api = await beginApi(began, workEnv);
+  const lanes = beginLanes(began, workEnv);
+  const wakes = beginWakes(began, workEnv);
+  beginWatch(began, { api, lanes, wakes });
+  home.announce({ stage, api: api?.url ?? "" });
+  return {
+    home: home.folder,
+    urls: {
+      api: api?.url ?? null,
+      database: parts.env["DATABASE_URL"] ?? "",
+      sqs: parts.env["AWS_ENDPOINT_URL_SQS"] ?? "",
+      dynamodb: parts.env["AWS_ENDPOINT_URL_DYNAMODB"] ?? "",
+      mail: parts.mail.url,
+    },
+    env: workEnv,
+    setup,
+    postgres: parts.postgres,
+    processes: () => children.running(),
+    wake: () => wakes?.again(),
+    stop: () => stopInOrder(stops),
+  };
+}
+
+interface Started {
+  readonly options: LocalOptions;
+  readonly children: Children;
+  readonly parts: Parts;
+  readonly env: Readonly<Record<string, string>>;
+  readonly setup: SetupReport;
+  readonly stops: (() => Promise<void> | void)[];
+  readonly report: (event: LocalEvent) => void;
+}
+
+const isWanted = (part: NonNullable<LocalOptions["without"]>[number], { options }: Started): boolean =>
+  options.without?.includes(part) !== true;
+
+const linesOf =
+  (from: string, { report }: Started) =>
+  (line: string, stream: "stdout" | "stderr"): void =>
+    report({ is: "line", from, stream, line });
+
+async function beginStandIns(started: Started, home: Home): Promise<StandIns | null> {
+  if (!isWanted("stand-ins", started) || started.setup.standIns.length === 0) return null;
+  const { children, env, setup, stops } = started;
+  const standIns = await startStandIns(setup.standIns, { children, home: home.folder, env });
+  stops.push(() => standIns.stop());
+  return standIns;
+}
+
+async function beginApi(started: Started, env: Readonly<Record<string, string>>): Promise<ApiProcess | null> {
+  if (!isWanted("api", started)) return null;
+  const { children, options, stops } = started;
+  const api = await startApi({ children, env, port: options.port ?? 0, onLine: linesOf("api", started) });
+  stops.push(() => api.stop());
+  return api;
+}
+
+function beginLanes(started: Started, env: Readonly<Record<string, string>>): Lanes | null {
+  if (!isWanted("workers", started)) return null;
+  const { children, options, parts, setup, stops, report } = started;
+  const region = parts.env["AWS_REGION"] ?? "us-east-1";
+  const client = sqsClient({ region, sqsEndpoint: parts.env["AWS_ENDPOINT_URL_SQS"] ?? null, dynamodbEndpoint: null });
+  const lanes = createLanes({
+    children,
+    client,
+    region,
+    env: { ...env, ...options.workerEnv },
+    timeScale: options.timeScale ?? 1,
+    onLine: linesOf("worker", started),
+    onProblem: (from, what, error) => report({ is: "problem", from, what, error }),
+  });
+  lanes.apply(setup.queues, setup.topology);
+  stops.push(async () => {
+    await lanes.stop();
+    client.destroy();
+  });
+  return lanes;
+}
+
+function beginWakes(started: Started, env: Readonly<Record<string, string>>): WakeClock | null {
+  const [rule] = started.setup.topology.wakes;
+  if (!isWanted("wakes", started) || rule === undefined) return null;
+  const { children, options, stops } = started;
+  const clock = startWakeClock({
+    children,
+    env: { ...env, ...options.schedulerEnv },
+    rateMinutes: rule.rateMinutes,
+    timeScale: options.timeScale ?? 1,
+    onLine: linesOf("scheduler", started),
+  });
+  stops.push(() => clock.stop());
+  return clock;
+}
+
+interface Reloadable {
+  readonly api: ApiProcess | null;
+  readonly lanes: Lanes | null;
+  readonly wakes: WakeClock | null;
+}
+
+/** After an edit: the definitions are installed again, and every process that runs them is replaced. */
+function beginWatch(started: Started, { api, lanes, wakes }: Reloadable): void {
+  if (!isWanted("watch", started)) return;
+  const { children, env, options, report, stops } = started;
+  let current: Promise<void> = Promise.resolve();
+  const reload = async (file: string): Promise<void> => {
+    try {
+      const setup = await runSetup({ children, env, queuesAreNew: false });
+      lanes?.apply(setup.queues, setup.topology);
+      lanes?.refresh();
+      wakes?.again();
+      await api?.refresh();
+      report({ is: "reloaded", file });
+    } catch (error) {
+      report({ is: "problem", from: file, what: "the saved code cannot be used, so the old one runs on", error });
+    }
+  };
+  const own = (options.apps ?? []).map((url) => dirname(fileURLToPath(url)));
+  const folders = own.length > 0 ? own : [join(project, "jobs"), join(project, "examples")];
+  const unwatch = watchSources(folders, (file) => {
+    current = current.then(() => reload(file));
+  });
+  stops.push(async () => {
+    unwatch();
+    await current;
+  });
+}
+
+function childEnvironment(
+  options: LocalOptions,
+  about: { stage: string; home: Home; parts: Parts; environment: Readonly<Record<string, string | undefined>> },
+): Readonly<Record<string, string>> {
+  const inherited = Object.entries(about.environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    ...about.parts.env,
+    BELFRY_STAGE: about.stage,
+    BELFRY_HOME: about.home.folder,
+    BELFRY_TIME_SCALE: String(options.timeScale ?? 1),
+    ...(options.apps === undefined ? {} : { BELFRY_APPS: options.apps.map((url) => url.href).join(",") }),
+  };
+}
+
+/** From the last started to the first; one that fails to stop does not keep the others. */
+async function stopInOrder(stops: (() => Promise<void> | void)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
+    try {
+      await stop();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, "not every part stopped cleanly");
+}
