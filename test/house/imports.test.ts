@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { importsOf, readSource, sourceFiles } from "./imports.ts";
+import { violation } from "./rules.ts";
+
+const all = sourceFiles().flatMap((file) => importsOf(file, readSource(file)));
+const judge = (file: string, text: string): readonly (string | null)[] => importsOf(file, text).map(violation);
+
+test("every import of the tree is one its folder may have", () => {
+  expect(all.length).toBeGreaterThan(200);
+  expect(all.map(violation).filter((found) => found !== null)).toEqual([]);
+});
+
+test.each([
+  ["src/core/tick.ts", 'import { readFile } from "node:fs";'],
+  ["src/core/tick.ts", 'import { z } from "zod";'],
+  ["src/core/tick.ts", 'export * from "../adapters/clock.ts";'],
+  ["src/core/tick.ts", 'import {\n  type A,\n  b,\n} from "@standard-schema/spec";'],
+  ["src/adapters/aws/queue.ts", 'import { createApi } from "../../api/api.ts";'],
+  ["src/api/jobs.ts", 'import "../local/main.ts";'],
+  ["src/cli/commands/jobs.ts", 'import { connect } from "../../adapters/postgres/connect.ts";'],
+  ["src/stages.ts", 'import { limits } from "./core/limits.ts";'],
+  ["src/topology.ts", 'import { Stack } from "aws-cdk-lib";'],
+  ["src/local/main.ts", 'import { until } from "../../test/support/until.ts";'],
+  ["jobs/hello.ts", 'import { createWorker } from "../src/core/worker.ts";'],
+  ["examples/quiz/app.ts", 'import { retry } from "../batch-scheduler/use-case.ts";'],
+  ["infra/stack.ts", 'const { connect } = await import("../src/adapters/postgres/connect.ts");'],
+  ["infra/stack.ts", 'import { Pool } from "pg";'],
+  ["somewhere/new.ts", 'import "node:fs";'],
+])("a planted import in %s is found: %s", (file, text) => {
+  const found = judge(file, text);
+  expect(found).toHaveLength(1);
+  expect(found[0]).not.toBeNull();
+});
+
+test.each([
+  ["src/core/define-job.ts", 'import type { StandardSchemaV1 } from "@standard-schema/spec";'],
+  ["src/core/define-job.ts", 'import { type StandardSchemaV1 } from "@standard-schema/spec";'],
+  ["jobs/hello.ts", 'import { defineJob } from "belfry";\nimport { z } from "zod";'],
+  ["examples/quiz/app.ts", 'import { mailer } from "belfry/smtp";\nimport { send } from "./push.ts";'],
+  ["functions/worker.ts", 'import { openRuntime } from "../src/runtime.ts";'],
+])("an allowed import in %s is not: %s", (file, text) => {
+  expect(judge(file, text).filter((found) => found !== null)).toEqual([]);
+});
+
+test("an import in a comment is none, and the line of the next one is right", () => {
+  const text = '// import { a } from "pg";\n/*\nimport "pg";\n*/\nimport "node:fs"; // "pg"';
+  expect(importsOf("src/core/a.ts", text)).toMatchObject([{ target: "node:fs", line: 5 }]);
+});

@@ -1,0 +1,92 @@
+import type { Import } from "./imports.ts";
+
+/** Who may import what. The first rule whose `files` match a path is the one that holds for it. */
+export interface Rule {
+  readonly files: RegExp;
+  /** Own files it may import. */
+  readonly mayImport: readonly RegExp[];
+  /** Packages it may import; `types` only as types. */
+  readonly packages: { readonly named: readonly RegExp[] } | "any" | "types";
+}
+
+const publicSurface = /^src\/core\/index\.ts$/;
+const adaptersForApps = /^src\/adapters\/(smtp|http)\/index\.ts$/;
+const everything = /^/;
+
+export const rules: readonly Rule[] = [
+  { files: /^src\/core\//, mayImport: [/^src\/core\//], packages: "types" },
+  { files: /^src\/adapters\//, mayImport: [/^src\/core\//, /^src\/adapters\//], packages: "any" },
+  { files: /^src\/api\//, mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/api\//], packages: "any" },
+  { files: /^src\/console\//, mayImport: [/^src\/console\//, /^src\/api\//], packages: "any" },
+  // The command line speaks to the API. The commands that must work without one are named here, with what they need.
+  {
+    files: /^src\/cli\/commands\/check\.ts$/,
+    mayImport: [/^src\/cli\//, /^src\/(apps|stages|topology|config)\.ts$/, /^src\/core\/(check|problem)\.ts$/],
+    packages: "any",
+  },
+  {
+    files: /^src\/cli\/(database|commands\/(migrate|doctor))\.ts$/,
+    mayImport: [/^src\/cli\//, /^src\/adapters\//, /^src\/core\//, /^src\/(config|apps|stages|topology|runtime)\.ts$/],
+    packages: "any",
+  },
+  { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
+  { files: /^src\/cli\//, mayImport: [/^src\/cli\//, /^package\.json$/], packages: "any" },
+  // Plain data about a deployment.
+  { files: /^src\/stages\.ts$/, mayImport: [], packages: { named: [] } },
+  { files: /^src\/topology\.ts$/, mayImport: [/^src\/core\//, /^src\/stages\.ts$/], packages: { named: [] } },
+  {
+    files: /^src\/apps\.ts$/,
+    mayImport: [/^src\/(core\/definition|stages)\.ts$/, /^(jobs|examples)\/index\.ts$/],
+    packages: { named: [] },
+  },
+  {
+    files: /^src\/config\.ts$/,
+    mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/stages\.ts$/],
+    packages: { named: [/^zod$/, /^node:url$/] },
+  },
+  // What wires things together.
+  {
+    files: /^(functions|scheduler-task|src\/local)\/|^src\/(runtime|connect)\.ts$/,
+    mayImport: [/^(src|jobs|examples|functions|scheduler-task)\//, /^package\.json$/],
+    packages: "any",
+  },
+  // Definitions and what they use: the public surface, their own files and any package.
+  { files: /^jobs\//, mayImport: [publicSurface, adaptersForApps, /^jobs\//], packages: "any" },
+  {
+    files: /^examples\/(index|stand-ins)\.ts$/,
+    mayImport: [publicSurface, adaptersForApps, /^examples\//],
+    packages: "any",
+  },
+  {
+    files: /^examples\/([^/]+)\//,
+    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/stand-ins\.ts$/],
+    packages: "any",
+  },
+  {
+    files: /^infra\//,
+    mayImport: [/^infra\//, /^src\/(topology|stages|apps)\.ts$/, /^src\/core\/(check|problem)\.ts$/],
+    packages: { named: [/^aws-cdk-lib$/, /^constructs$/, /^esbuild$/, /^node:/] },
+  },
+  // Proofs and documents look at everything; nothing else may lean on them.
+  { files: /^(test|bench|scripts)\/|^[^/]+\.ts$/, mayImport: [everything], packages: "any" },
+];
+
+/** @returns what is wrong with an import, or null when it is allowed. */
+export function violation(each: Import): string | null {
+  const rule = rules.find(({ files }) => files.test(each.file));
+  if (rule === undefined) return `${each.file}: no rule says what it may import; add one to test/house/rules.ts`;
+  if (each.isPackage ? mayUse(rule, each) : mayReach(rule, each)) return null;
+  return `${each.file}:${each.line} may not import ${each.target}`;
+}
+
+function mayUse({ packages }: Rule, { target, typeOnly }: Import): boolean {
+  if (packages === "any") return true;
+  if (packages === "types") return typeOnly;
+  return packages.named.some((name) => name.test(target));
+}
+
+/** `OWN` in a rule is the folder the file lies in: one example does not reach into another. */
+function mayReach({ files, mayImport }: Rule, { file, target }: Import): boolean {
+  const own = files.exec(file)?.[1] ?? "";
+  return mayImport.some((path) => new RegExp(path.source.replace("OWN", own)).test(target));
+}
