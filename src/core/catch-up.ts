@@ -22,6 +22,8 @@ export interface CatchUpInput {
   readonly now: Instant;
   readonly materializeBeforeMs: number;
   readonly carry: Carry | null;
+  /** No more times lie within the horizon. */
+  readonly isLastPage: boolean;
 }
 
 export interface CaughtUp {
@@ -60,17 +62,16 @@ export function decideTimes(times: readonly NominalTime[], input: CatchUpInput):
     if (misfire.rule === "all") catchUpUntil = dueAt;
     return { time, ...verdict, isCatchUp: true, missedCount, dueAt };
   });
-  return { decisions, missed, carry: carryOf(missedBefore, catchUpUntil, now) };
+  const until = input.isLastPage || missedUntil <= input.after ? null : missedUntil;
+  return { decisions, missed, carry: carryOf({ missed: missedBefore, missedUntil: until, catchUpUntil }, now) };
 }
 
-/** Whether the page shows an outage: a firing time later than the threshold. */
-export function hasOutage(times: readonly NominalTime[], now: Instant): boolean {
-  return times.some((time) => time.kind === "fires" && time.instant < now - limits.missedAfterMs);
-}
-
-function missedBound(times: readonly NominalTime[], { misfire, now }: CatchUpInput): Instant {
-  if (!hasOutage(times, now)) return Number.NEGATIVE_INFINITY;
-  return misfire.rule === "skip" ? now - limits.missedAfterMs - 1 : now;
+/** The end of the outage: one that this page shows, or one that an earlier page of it has seen. */
+function missedBound(times: readonly NominalTime[], { misfire, now, carry }: CatchUpInput): Instant {
+  const lateFrom = now - limits.missedAfterMs;
+  const isOutage = times.some((time) => time.kind === "fires" && time.instant < lateFrom);
+  const seen = carry?.missedUntil ?? Number.NEGATIVE_INFINITY;
+  return isOutage ? Math.max(seen, misfire.rule === "skip" ? lateFrom - 1 : now) : seen;
 }
 
 type Verdict = Pick<Decision, "outcome" | "reason">;
@@ -99,7 +100,8 @@ function missedRule(input: CatchUpInput, missedUntil: Instant): (time: NominalTi
   return (time) => (time.instant >= from ? planned : misfired);
 }
 
-function carryOf(missed: number, catchUpUntil: Instant | null, now: Instant): Carry | null {
-  const until = catchUpUntil !== null && catchUpUntil > now ? catchUpUntil : null;
-  return missed === 0 && until === null ? null : { missed, catchUpUntil: until };
+function carryOf(carry: Carry, now: Instant): Carry | null {
+  const catchUpUntil = carry.catchUpUntil !== null && carry.catchUpUntil > now ? carry.catchUpUntil : null;
+  if (carry.missed === 0 && carry.missedUntil === null && catchUpUntil === null) return null;
+  return { ...carry, catchUpUntil };
 }

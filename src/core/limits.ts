@@ -13,6 +13,11 @@ export const limits = {
   errorCodeCharactersMax: 64,
   errorMessageCharactersMax: 2_000,
   retentionMsDefault: 30 * 86_400_000,
+  historyRowsMax: 1_000,
+  quarantineCharactersMax: 65_536,
+  schedulesMax: 10_000,
+  historyMs: 90 * 86_400_000,
+  partitionDaysAhead: 7,
   retentionMsMin: 7 * 86_400_000,
   retentionMsMax: 3_660 * 86_400_000,
   slotsMax: 10_000,
@@ -68,7 +73,6 @@ export const limits = {
   zoneChunksMax: 1_024,
   timetablesMax: 20_000,
   gapReadingsMax: 2_000,
-  youngTimesMax: 2_000,
   toldProblemsMax: 1_000,
 
   // one pass of the scheduler task
@@ -111,6 +115,7 @@ export const limits = {
   // transactions
   serializationRetriesMax: 3,
   serializationRetryMs: 50,
+  migrationLockMs: 5_000,
   connectMs: 10_000,
   idleInTransactionMs: 30_000,
   commitLooksMax: 20,

@@ -1,7 +1,6 @@
-import { type Decision, decideTimes, hasOutage } from "./catch-up.ts";
+import { type Decision, decideTimes } from "./catch-up.ts";
 import type { NominalTime } from "./fires.ts";
 import type { Instant } from "./job.ts";
-import { limits } from "./limits.ts";
 import type { Carry, ScheduleRow } from "./schedule.ts";
 import { take, type Timetable, timetable } from "./timetable.ts";
 
@@ -34,11 +33,19 @@ export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePl
   const { now } = options;
   const table = timetable(spec);
   const horizon = spec.enabled ? now + options.lookAheadMs + spec.materializeBeforeMs : now;
-  const page = pageOf(table, after, horizon, options);
+  const page = pageOf(table, after, horizon, options.timesMax);
   const decidedUntil = Math.max(after, page.isComplete ? horizon : (page.times.at(-1)?.instant ?? after));
   const { materializeBeforeMs, misfire } = spec;
   const decided = spec.enabled
-    ? decideTimes(page.times, { table, misfire, after, now, materializeBeforeMs, carry: row.carry ?? null })
+    ? decideTimes(page.times, {
+        table,
+        misfire,
+        after,
+        now,
+        materializeBeforeMs,
+        carry: row.carry ?? null,
+        isLastPage: page.isComplete,
+      })
     : { decisions: page.times.map(disabled), carry: null, missed: 0 };
   const next = table.next(decidedUntil);
   return {
@@ -54,20 +61,10 @@ interface Page {
   readonly isComplete: boolean;
 }
 
-/**
- * The next times, bounded. A page that shows an outage does not end among the times of the last two minutes: what
- * remained would look merely late to the next page, and fire although it was missed.
- */
-function pageOf(table: Timetable, after: Instant, horizon: Instant, { now, timesMax }: PlanOptions): Page {
-  if (horizon <= after) return { times: [], isComplete: true };
-  const times = take(table.times(after, horizon), timesMax);
-  const last = times.at(-1);
-  if (times.length < timesMax || last === undefined || last.instant >= horizon) return { times, isComplete: true };
-  if (last.instant >= now || last.instant < now - limits.missedAfterMs || !hasOutage(times, now)) {
-    return { times, isComplete: false };
-  }
-  const rest = take(table.times(last.instant, Math.min(now, horizon)), limits.youngTimesMax);
-  return { times: [...times, ...rest], isComplete: false };
+/** The next times, bounded. */
+function pageOf(table: Timetable, after: Instant, horizon: Instant, timesMax: number): Page {
+  const times = horizon <= after ? [] : take(table.times(after, horizon), timesMax);
+  return { times, isComplete: times.length < timesMax };
 }
 
 const disabled = (time: NominalTime): Decision => ({

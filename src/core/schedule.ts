@@ -66,6 +66,8 @@ export interface ScheduleRow {
 export interface Carry {
   /** Nominal times that were missed and get no job of their own; told to the next job as `missedCount`. */
   readonly missed: number;
+  /** Times up to here belong to an outage that an earlier page has seen, also those that would look merely late. */
+  readonly missedUntil: Instant | null;
   /** Due time of the last caught-up job: the next one is due `paceMs` after it, or after now if that is later. */
   readonly catchUpUntil: Instant | null;
 }
