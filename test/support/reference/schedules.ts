@@ -11,7 +11,7 @@ import type { Tables } from "./tables.ts";
 export function installSchedules(t: Tables, specs: readonly ScheduleSpec[]): void {
   const apps = new Set(specs.map((spec) => spec.app));
   const wanted = new Set(specs.map((spec) => spec.id));
-  for (const row of t.schedules.values().toArray()) {
+  for (const row of Array.from(t.schedules.values())) {
     if (!apps.has(row.spec.app) || wanted.has(row.id)) continue;
     withdraw(t, row.id);
     t.schedules.delete(row.id);
@@ -42,7 +42,7 @@ function installOne(t: Tables, spec: ScheduleSpec): void {
 
 /** Takes back what was planned after now: the row is deleted, its job CANCELED, the event stays. */
 function withdraw(t: Tables, scheduleId: string): void {
-  for (const row of t.occurrences.values().toArray()) {
+  for (const row of Array.from(t.occurrences.values())) {
     if (row.scheduleId !== scheduleId || row.outcome !== "PLANNED" || row.nominalAt <= t.now()) continue;
     t.occurrences.delete(occurrenceKey(row));
     if (row.jobId !== null) cancel(t, [String(row.jobId) as JobId], "withdrawn");

@@ -40,7 +40,7 @@ export class Table<K, V> {
     this.#put(key, undefined);
   }
 
-  values(): IterableIterator<V> {
+  values(): MapIterator<V> {
     return this.#rows.values();
   }
 

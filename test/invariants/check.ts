@@ -1,0 +1,30 @@
+/**
+ * The one judge of the simulation and of the fault cases on real processes: a pure function of what processes were
+ * told, what the tables hold in the end, and what outside targets wrote into their own ledgers.
+ */
+import { chained } from "./chained.ts";
+import { deadLetters } from "./dead-letters.ts";
+import { effects } from "./effects.ts";
+import { ended, enqueued } from "./enqueued.ts";
+import type { Evidence, Violation } from "./evidence.ts";
+import { fencedAttempts } from "./fenced.ts";
+import { fenceTokens } from "./locks.ts";
+import { slots } from "./slots.ts";
+import { nominalTimes } from "./times.ts";
+
+export type { Evidence, Violation } from "./evidence.ts";
+
+/** @returns every broken promise; empty when all hold. C6 needs the queues and is `handedOff`; C7 comes with runs. */
+export function checkInvariants(evidence: Evidence): readonly Violation[] {
+  return [
+    ...enqueued(evidence),
+    ...ended(evidence),
+    ...chained(evidence),
+    ...fencedAttempts(evidence),
+    ...effects(evidence),
+    ...nominalTimes(evidence),
+    ...fenceTokens(evidence),
+    ...deadLetters(evidence),
+    ...slots(evidence),
+  ];
+}

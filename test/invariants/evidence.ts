@@ -1,0 +1,211 @@
+/**
+ * What the checker judges: plain data, gathered by the simulation or by the harness of real processes.
+ * Times are milliseconds of the database's clock.
+ */
+import type { State } from "../../src/core/state.ts";
+
+export interface Evidence {
+  /** What clients asked for and were answered. */
+  readonly enqueues: readonly Enqueue[];
+  /** What each worker was answered, in the order of the answers. */
+  readonly workers: readonly WorkerFact[];
+  /** Fenced writes in the order of their commits. */
+  readonly fenced: readonly FencedWrite[];
+  /** What the lock store did, in its own order. */
+  readonly locks: readonly LockFact[];
+  /** Messages that reached a dead-letter queue, and what was left in it at the end. */
+  readonly deadLetters: readonly DeadLetter[];
+  /** Calls that outside targets wrote into their own ledgers. */
+  readonly effects: readonly Effect[];
+  /** Rows that handlers wrote in the transaction of their success. */
+  readonly transactional: readonly Effect[];
+
+  readonly jobs: readonly JobFact[];
+  /** In the order they were written. */
+  readonly events: readonly EventFact[];
+  readonly attempts: readonly AttemptFact[];
+  readonly slots: readonly SlotFact[];
+  readonly openHandoffs: readonly HandoffFact[];
+  readonly occurrences: readonly OccurrenceFact[];
+
+  /** Nominal times that must have a row, by schedule; nothing else may have one. */
+  readonly expectedTimes: ReadonlyMap<string, readonly number[]>;
+  /** Which kinds hold one slot of which group, and how many may run at once. */
+  readonly caps: readonly Cap[];
+  /** Kinds whose handler writes exactly one transactional row when it succeeds. */
+  readonly transactionalKinds: readonly string[];
+  /** Children that each successful job of a kind leaves. */
+  readonly childrenOf: ReadonlyMap<string, number>;
+  /** When the tables were read. */
+  readonly readAt: number;
+  /** Jobs due before this instant must have ended. */
+  readonly endedBefore: number;
+}
+
+export interface Enqueue {
+  /** A label of this enqueue that the payload carries. */
+  readonly mark: string;
+  readonly kind: string;
+  readonly key: string | null;
+  /** Null when the caller was not told: the job may exist or not. `refused`: it was told that nothing was written. */
+  readonly answer: { readonly id: string; readonly created: boolean } | "refused" | null;
+}
+
+export type WorkerFact =
+  | {
+      readonly is: "claimed";
+      readonly worker: string;
+      readonly jobId: string;
+      readonly attempt: number;
+      readonly at: number;
+      readonly leaseMs: number;
+      readonly askedGeneration: number;
+      readonly generation: number;
+      readonly dueAt: number;
+    }
+  | {
+      /** A heartbeat that was answered: the lease holds until `at + leaseMs`. */
+      readonly is: "kept";
+      readonly worker: string;
+      readonly jobId: string;
+      readonly attempt: number;
+      readonly at: number;
+      readonly leaseMs: number;
+    }
+  | {
+      readonly is: "settled";
+      readonly worker: string;
+      readonly jobId: string;
+      readonly attempt: number;
+      readonly to: State;
+      readonly written: boolean;
+    };
+
+export interface FencedWrite {
+  readonly name: string;
+  readonly token: number;
+}
+
+export type LockFact =
+  | {
+      readonly is: "taken";
+      readonly name: string;
+      readonly owner: string;
+      readonly fence: number;
+      readonly at: number;
+      readonly leaseMs: number;
+    }
+  | {
+      readonly is: "kept" | "released";
+      readonly name: string;
+      readonly owner: string;
+      readonly fence: number;
+      readonly at: number;
+    }
+  /** The harness itself removed or replaced the item. */
+  | { readonly is: "damaged"; readonly name: string; readonly at: number };
+
+export interface DeadLetter {
+  readonly jobId: string;
+  readonly generation: number;
+  /** Receives that ended badly because of a fault, of all receives. */
+  readonly troubledReceives: number;
+  readonly receives: number;
+  /** False when nobody took it from the dead-letter queue. */
+  readonly drained: boolean;
+}
+
+export interface Effect {
+  readonly key: string;
+  readonly jobId: string;
+  readonly attempt: number;
+}
+
+export interface JobFact {
+  readonly id: string;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly state: State;
+  readonly hold: "none" | "paused" | "slot";
+  readonly dueAt: number;
+  readonly generation: number;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly failures: number;
+  readonly scheduleId: string | null;
+  /** The label its payload carries; null for a job of a schedule. */
+  readonly mark: string | null;
+  /** The job whose handler enqueued it. */
+  readonly parentId: string | null;
+}
+
+export interface EventFact {
+  readonly jobId: string;
+  readonly at: number;
+  readonly from: State | null;
+  readonly to: State;
+  readonly attempt: number;
+  readonly generation: number;
+  readonly worker: string | null;
+  readonly reason: string | null;
+}
+
+export interface AttemptFact {
+  readonly jobId: string;
+  readonly attempt: number;
+  readonly worker: string;
+  readonly outcome: State;
+}
+
+export interface SlotFact {
+  readonly key: string;
+  readonly jobId: string | null;
+  /** A canceled job's slot: free from this instant on. */
+  readonly freeFrom: number | null;
+}
+
+export interface HandoffFact {
+  readonly members: readonly { readonly jobId: string; readonly generation: number }[];
+}
+
+export interface OccurrenceFact {
+  readonly scheduleId: string;
+  readonly nominalAt: number;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly jobId: string | null;
+}
+
+export interface Cap {
+  readonly key: string;
+  readonly size: number;
+  readonly kinds: readonly string[];
+}
+
+/** One broken promise, named as in the list of invariants. */
+export interface Violation {
+  readonly invariant: string;
+  readonly detail: string;
+}
+
+export const noEvidence: Evidence = {
+  enqueues: [],
+  workers: [],
+  fenced: [],
+  locks: [],
+  deadLetters: [],
+  effects: [],
+  transactional: [],
+  jobs: [],
+  events: [],
+  attempts: [],
+  slots: [],
+  openHandoffs: [],
+  occurrences: [],
+  expectedTimes: new Map(),
+  caps: [],
+  transactionalKinds: [],
+  childrenOf: new Map(),
+  readAt: 0,
+  endedBefore: 0,
+};
