@@ -67,12 +67,16 @@ function retried(
     ...nothing,
     to: "RETRY_WAIT",
     reason: "retry",
-    delayMs: error.afterMs ?? backoffMs(tries.retry, tries.failures, chance),
+    delayMs: askedMs(error.afterMs) ?? backoffMs(tries.retry, tries.failures, chance),
     failures: 1,
     errorCode: error.code,
     errorMessage: error.message,
   };
 }
+
+/** A handler may ask for any number; one that no due time can hold would make its outcome unwritable. */
+const askedMs = (afterMs: number | null): number | null =>
+  afterMs !== null && Number.isFinite(afterMs) && afterMs >= 0 ? Math.min(afterMs, limits.delayMsMax) : null;
 
 function released(tries: Tries, reason: string): Decision {
   if (tries.interruptions + 1 >= limits.interruptionsMax) {

@@ -10,10 +10,16 @@ export function decodeMessage(body: string): Message | null {
   const parsed = parse(body);
   if (typeof parsed !== "object" || parsed === null) return null;
   const { jobId, generation, trace } = parsed as Record<string, unknown>;
-  if (typeof jobId !== "string" || !/^[1-9]\d{0,18}$/.test(jobId)) return null;
-  if (typeof generation !== "number" || !Number.isInteger(generation) || generation < 0) return null;
-  return { jobId: jobId as JobId, generation, trace: typeof trace === "string" ? trace : "" };
+  if (!isJobId(jobId) || !isGeneration(generation)) return null;
+  return { jobId, generation, trace: typeof trace === "string" ? trace : "" };
 }
+
+/** A number that its column cannot hold would fail the claim of the whole batch, again and again. */
+const isJobId = (value: unknown): value is JobId =>
+  typeof value === "string" && /^[1-9]\d{0,18}$/.test(value) && BigInt(value) <= 2n ** 63n - 1n;
+
+const isGeneration = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 31;
 
 function parse(body: string): unknown {
   try {

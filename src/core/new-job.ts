@@ -72,7 +72,7 @@ function write(value: unknown, depth: number, budget: { keys: number }): string 
   if (value === null || typeof value === "boolean") return JSON.stringify(value);
   if (typeof value === "string") return writeText(value);
   if (typeof value === "number") return writeNumber(value);
-  if (Array.isArray(value)) return `[${value.map((item) => write(item ?? null, depth + 1, budget)).join(",")}]`;
+  if (Array.isArray(value)) return writeList(value, depth, budget);
   if (typeof value === "object") return writeObject(value, depth, budget);
   throw new TypeError(
     `payload holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`,
@@ -92,9 +92,14 @@ function writeNumber(value: number): string {
   return JSON.stringify(value);
 }
 
+/** Not `map`, which leaves the holes of an array out. */
+const writeList = (list: readonly unknown[], depth: number, budget: { keys: number }): string =>
+  `[${Array.from(list, (item) => write(item ?? null, depth + 1, budget)).join(",")}]`;
+
 function writeObject(value: object, depth: number, budget: { keys: number }): string {
   const plain = "toJSON" in value && typeof value.toJSON === "function" ? (value.toJSON() as unknown) : value;
   if (typeof plain !== "object" || plain === null) return write(plain, depth, budget);
+  if (Array.isArray(plain)) return writeList(plain, depth, budget);
   const entries = Object.entries(plain).filter(([, item]) => item !== undefined);
   budget.keys -= entries.length;
   if (budget.keys < 0)
@@ -105,10 +110,14 @@ function writeObject(value: object, depth: number, budget: { keys: number }): st
 
 function checkedKey(kind: string, key: string | null): string | null {
   if (key === null) return null;
-  if (key.length === 0 || key.length > limits.keyCharactersMax || key.includes("\u0000")) {
+  if (key.length === 0 || key.length > limits.keyCharactersMax) {
     throw new RangeError(
-      `key of "${kind}" must be 1 to ${limits.keyCharactersMax} characters without NUL; it has ${key.length}: shorten it`,
+      `key of "${kind}" must be 1 to ${limits.keyCharactersMax} characters; it has ${key.length}: choose another`,
     );
+  }
+  // Two keys that differ only in half a pair would be one in the database.
+  if (key.includes("\u0000") || !key.isWellFormed()) {
+    throw new TypeError(`key of "${kind}" holds a NUL character or half a surrogate pair: remove it`);
   }
   return key;
 }

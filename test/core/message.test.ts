@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../src/core/job.ts";
+import { decodeMessage, encodeMessage } from "../../src/core/message.ts";
+
+const anyMessage = fc.record({
+  jobId: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map((id) => String(id) as JobId),
+  generation: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+  trace: fc.string(),
+});
+
+describe("a queue message", () => {
+  test("survives the trip", () => {
+    fc.assert(
+      fc.property(anyMessage, (message) => {
+        expect(decodeMessage(encodeMessage(message))).toEqual(message);
+      }),
+    );
+  });
+
+  test("carries no payload", () => {
+    const body = encodeMessage({
+      jobId: "1" as JobId,
+      generation: 2,
+      trace: "t",
+      delayMs: 5,
+      payload: "secret",
+    } as never);
+    expect(JSON.parse(body)).toEqual({ jobId: "1", generation: 2, trace: "t" });
+  });
+
+  test("without a trace is still one of ours", () => {
+    expect(decodeMessage('{"jobId":"7","generation":1}')).toEqual({ jobId: "7", generation: 1, trace: "" });
+  });
+
+  test.each([
+    "",
+    "{",
+    "null",
+    "[]",
+    '"text"',
+    "{}",
+    '{"jobId":7,"generation":1}',
+    '{"jobId":"","generation":1}',
+    '{"jobId":"0","generation":1}',
+    '{"jobId":"-1","generation":1}',
+    '{"jobId":"1.5","generation":1}',
+    '{"jobId":"1 or 1=1","generation":1}',
+    '{"jobId":"9223372036854775808","generation":1}',
+    '{"jobId":"7","generation":"1"}',
+    '{"jobId":"7","generation":-1}',
+    '{"jobId":"7","generation":1.5}',
+    '{"jobId":"7","generation":2147483648}',
+    '{"jobId":"7","generation":1e400}',
+  ])("a body that no row can have is not one of ours: %s", (body) => {
+    expect(decodeMessage(body)).toBeNull();
+  });
+
+  test("any text at all is read without throwing", () => {
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (body) => void decodeMessage(body)));
+  });
+});

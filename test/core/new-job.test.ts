@@ -1,0 +1,164 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineJob, definitionOf } from "../../src/core/define-job.ts";
+import { limits } from "../../src/core/limits.ts";
+import { canonical, checkedJson, newJob, slotGroupsOf } from "../../src/core/new-job.ts";
+
+describe("the canonical text of an input", () => {
+  test("does not depend on the order of keys, at any depth", () => {
+    expect(canonical({ b: 1, a: { d: [1, { z: 0, y: 0 }], c: null } })).toBe(
+      canonical({ a: { c: null, d: [1, { y: 0, z: 0 }] }, b: 1 }),
+    );
+  });
+
+  test("is JSON that says the same", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "grapheme" }), (value) => {
+        fc.pre(!JSON.stringify(value).includes("\\u0000"));
+        expect(JSON.parse(canonical(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  test("tells different inputs apart", () => {
+    const texts = [{ a: 1 }, { a: "1" }, { a: [1] }, { a: null }, {}, [], null, "", 0, false].map(canonical);
+    expect(new Set(texts).size).toBe(texts.length);
+  });
+
+  test("leaves out undefined fields, as JSON does, and says null for no payload", () => {
+    expect(canonical({ a: undefined, b: 1 })).toBe('{"b":1}');
+    expect(canonical(undefined)).toBe("null");
+    expect(canonical([undefined, 1])).toBe("[null,1]");
+  });
+
+  test("says null for the holes of an array", () => {
+    expect(canonical(Array(2))).toBe("[null,null]");
+  });
+
+  test("asks toJSON, also when it answers with a list", () => {
+    expect(canonical({ at: new Date(0) })).toBe('{"at":"1970-01-01T00:00:00.000Z"}');
+    expect(canonical({ set: { toJSON: () => [2, 1] } })).toBe('{"set":[2,1]}');
+  });
+
+  test("keeps a key called __proto__ as the data it is", () => {
+    const hostile: unknown = JSON.parse('{"__proto__":{"admin":true}}');
+    expect(canonical(hostile)).toBe('{"__proto__":{"admin":true}}');
+    expect(Object.getPrototypeOf(checkedJson("k", hostile))).toBe(Object.prototype);
+  });
+
+  test.each([
+    ["NUL in a text", { a: "x\u0000" }, /NUL/],
+    ["NUL in a key", { "x\u0000": 1 }, /NUL/],
+    ["half a surrogate pair in a text", { a: "\uD83D" }, /surrogate/],
+    ["half a surrogate pair in a key", { "\uDC00": 1 }, /surrogate/],
+    ["infinity", { a: 1e400 }, /Infinity/],
+    ["not a number", { a: Number.NaN }, /NaN/],
+    ["a bigint", { a: 1n }, /bigint/],
+    ["a function", { a: () => 1 }, /function/],
+  ])("refuses %s, and says what it found", (_what, value, message) => {
+    expect(() => canonical(value)).toThrow(message);
+  });
+
+  test("takes a payload as deep as the limit and refuses one that is deeper", () => {
+    const nested = (depth: number): unknown => {
+      let value: unknown = 1;
+      for (let level = 0; level < depth; level += 1) value = [value];
+      return value;
+    };
+    expect(canonical(nested(limits.payloadDepthMax))).toContain("1");
+    expect(() => canonical(nested(limits.payloadDepthMax + 1))).toThrow(`deeper than ${limits.payloadDepthMax}`);
+    expect(() => canonical(nested(100_000))).toThrow(RangeError);
+  });
+
+  test("takes as many keys as the limit, counted over the whole payload, and refuses one more", () => {
+    const withKeys = (keys: number): unknown => {
+      const half = Math.floor(keys / 2) - 1;
+      const object = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]));
+      return { a: object(half), b: object(keys - half - 2) };
+    };
+    expect(canonical(withKeys(limits.payloadKeysMax))).toContain("k1");
+    expect(() => canonical(withKeys(limits.payloadKeysMax + 1))).toThrow(`more than ${limits.payloadKeysMax} keys`);
+  });
+});
+
+describe("the size of a payload", () => {
+  const ofBytes = (bytes: number): string => "x".repeat(bytes - 2);
+
+  test("is taken up to the limit and refused one byte above it", () => {
+    expect(checkedJson("mail", ofBytes(limits.payloadBytesMax))).toHaveLength(limits.payloadBytesMax - 2);
+    expect(() => checkedJson("mail", ofBytes(limits.payloadBytesMax + 1))).toThrow(
+      `payload of "mail" is ${limits.payloadBytesMax + 1} bytes; the limit is ${limits.payloadBytesMax}`,
+    );
+  });
+
+  test("is counted in UTF-8 bytes", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 40 }), (text) => {
+        fc.pre(!text.includes("\u0000"));
+        const bytes = Buffer.byteLength(canonical(text));
+        expect(checkedJson("k", text, bytes)).toBe(text);
+        expect(() => checkedJson("k", text, bytes - 1)).toThrow(`is ${bytes} bytes`);
+      }),
+    );
+  });
+});
+
+describe("a new job", () => {
+  const input = {
+    payload: { to: "ada" },
+    canonicalInput: '{"to":"ada"}',
+    dueAt: null,
+    delayMs: 0,
+    trace: "trace-1",
+    slotKeys: [],
+  };
+  const mail = definitionOf(
+    defineJob({ id: "mail", payload: z.object({ to: z.string() }), lane: "post", lease: "9s", run: () => {} }),
+  );
+
+  test("carries the policy of its definition, so that the store can apply it", () => {
+    expect(newJob(mail, "dev", { ...input, key: "k" })).toMatchObject({
+      kind: "mail",
+      key: "k",
+      lane: "post",
+      leaseMs: 9_000,
+      maxAttempts: limits.maxAttemptsDefault,
+      retentionMs: limits.retentionMsDefault,
+      expiresAt: null,
+    });
+  });
+
+  test.each([
+    ["empty", ""],
+    ["too long", "k".repeat(limits.keyCharactersMax + 1)],
+    ["with a NUL", "a\u0000b"],
+    ["with half a surrogate pair", "a\uD83D"],
+  ])("refuses a key that is %s, and names the kind", (_what, key) => {
+    expect(() => newJob(mail, "dev", { ...input, key })).toThrow(/key of "mail"/);
+  });
+
+  test("takes a key of the greatest length", () => {
+    const key = "k".repeat(limits.keyCharactersMax);
+    expect(newJob(mail, "dev", { ...input, key }).key).toBe(key);
+  });
+
+  test("a lock's ttl is the lease, by stage", () => {
+    const locked = definitionOf(
+      defineJob({ id: "retry", lease: "7s", lock: { ttl: { default: "5m", prod: "2m" } }, run: () => {} }),
+    );
+    const leaseIn = (stage: string) => newJob(locked, stage, { ...input, payload: null, key: null }).leaseMs;
+    expect([leaseIn("prod"), leaseIn("dev")]).toEqual([120_000, 300_000]);
+    const plain = definitionOf(defineJob({ id: "plain", lease: "7s", lock: {}, run: () => {} }));
+    expect(newJob(plain, "dev", { ...input, key: null }).leaseMs).toBe(7_000);
+  });
+
+  test("a cap is a group that holds, a lock a group of one that skips", () => {
+    const both = defineJob({ id: "both", concurrency: 5, lock: { name: "ledger" }, run: () => {} });
+    expect(slotGroupsOf(definitionOf(both))).toEqual([
+      { key: "cap:both", size: 5, onRefusal: "hold", reason: "slot" },
+      { key: "lock:ledger", size: 1, onRefusal: "skip", reason: "lock-held" },
+    ]);
+    expect(slotGroupsOf(mail)).toEqual([]);
+  });
+});

@@ -1,0 +1,171 @@
+import type { AppDefinition, Registry } from "../../src/core/definition.ts";
+import { registry as registryOf } from "../../src/core/definition.ts";
+import { defineApp } from "../../src/core/define-app.ts";
+import { definitionOf } from "../../src/core/define-job.ts";
+import type { Job } from "../../src/core/context.ts";
+import { createClient, type Client } from "../../src/core/enqueue.ts";
+import { installDefinitions } from "../../src/core/install.ts";
+import type { JobId } from "../../src/core/job.ts";
+import { limits } from "../../src/core/limits.ts";
+import type { Log, Metrics, Ports, Random } from "../../src/core/ports.ts";
+import { createWorker, type QueueRecord, type Worker } from "../../src/core/worker.ts";
+import { createMemoryLockStore, type MemoryLockStore } from "../support/memory-lock-store.ts";
+import { createMemoryQueue, type MemoryQueue } from "../support/memory-queue.ts";
+import { referenceStore, type ReferenceStore } from "../support/reference-store.ts";
+import { settableClock, type SettableClock } from "./settable-clock.ts";
+
+export interface Line {
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+  readonly fields: Record<string, unknown>;
+}
+
+export interface Metric {
+  readonly name: string;
+  readonly value: number;
+  readonly dimensions: Record<string, string>;
+}
+
+/** Every port in memory, and what a test wants to look at afterwards. */
+export interface World extends Ports {
+  readonly store: ReferenceStore;
+  readonly queue: MemoryQueue;
+  readonly locks: MemoryLockStore;
+  readonly clock: SettableClock;
+  readonly lines: Line[];
+  readonly measured: Metric[];
+  /** Names of crash points in the order they were passed. */
+  readonly passed: string[];
+}
+
+const epochMs = Date.UTC(2031, 4, 6, 7, 8, 9);
+
+/** `over` replaces ports, for faults: pass a function of the world to wrap what is there. */
+export function world(over: (base: World) => Partial<Ports> = () => ({})): World {
+  const clock = settableClock();
+  const lines: Line[] = [];
+  const measured: Metric[] = [];
+  const passed: string[] = [];
+  const base: World = {
+    store: referenceStore(() => epochMs + clock.elapsedMs()),
+    queue: createMemoryQueue({ elapsedMs: clock.elapsedMs }),
+    locks: createMemoryLockStore(),
+    clock,
+    random: countingRandom(),
+    log: recordingLog(lines, {}),
+    metrics: recordingMetrics(measured),
+    crashPoint: async (name) => void passed.push(name),
+    lines,
+    measured,
+    passed,
+  };
+  return { ...base, ...over(base) } as World;
+}
+
+/** Ids that tell them apart, and a chance in the middle. */
+function countingRandom(): Random {
+  let last = 0;
+  return { next: () => 0.5, id: () => `id-${++last}` };
+}
+
+function recordingLog(lines: Line[], common: Record<string, unknown>): Log {
+  const write =
+    (level: Line["level"]) =>
+    (message: string, fields: Record<string, unknown> = {}): void =>
+      void lines.push({ level, message, fields: { ...common, ...fields } });
+  return {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    child: (fields) => recordingLog(lines, { ...common, ...fields }),
+  };
+}
+
+const recordingMetrics = (measured: Metric[]): Metrics => ({
+  add: (name, value, _unit, dimensions = {}) => void measured.push({ name, value, dimensions }),
+  flush: () => {},
+});
+
+/** The sum of a metric, over all dimensions or for one job. */
+export const sum = (measured: readonly Metric[], name: string, job?: string): number =>
+  measured
+    .filter((metric) => metric.name === name && (job === undefined || metric.dimensions["job"] === job))
+    .reduce((total, metric) => total + metric.value, 0);
+
+export const appOf = (...jobs: readonly Job<never>[]): AppDefinition =>
+  defineApp({ name: "test", jobs: jobs as readonly Job<unknown>[] });
+
+export const registryFor = (...jobs: readonly Job<never>[]): Registry => registryOf([appOf(...jobs)]);
+
+export interface Shop {
+  readonly world: World;
+  readonly registry: Registry;
+  readonly worker: Worker;
+  readonly client: Client;
+  /** Another worker of the same lane. */
+  another(name: string): Worker;
+  enqueue<I>(job: Job<I>, payload: I, options?: { key?: string; delayMs?: number }): Promise<JobId>;
+  /** What a consumer of the lane's queue would receive now. */
+  receive(max?: number): readonly QueueRecord[];
+  /** One batch of everything that can be received, acknowledged as the worker says. @returns what was given back. */
+  work(options?: { max?: number; remainingMs?: () => number }): Promise<readonly string[]>;
+}
+
+export const lane = "default";
+const plenty = (): number => 600_000;
+
+/** A world with definitions installed and one worker. */
+export async function shop(jobs: readonly Job<never>[], ports: World = world()): Promise<Shop> {
+  const registry = registryFor(...jobs);
+  await installDefinitions(ports, registry, { stage: "test" });
+  const options = { stage: "test", lookAheadMs: limits.lookAheadMs };
+  const client = createClient(ports, options);
+  const another = (worker: string): Worker => createWorker(ports, registry, { ...options, worker, lane });
+  const worker = another("worker-1");
+  const receive = (max = 10): readonly QueueRecord[] => ports.queue.receive(lane, max);
+  return {
+    world: ports,
+    registry,
+    worker,
+    client,
+    another,
+    receive,
+    async enqueue(job, payload, how = {}) {
+      const [enqueued] = await client.enqueue(definitionOf(job), [{ payload, ...how }]);
+      if (enqueued === undefined) throw new Error("enqueue gave no answer");
+      return enqueued.id;
+    },
+    async work({ max = 10, remainingMs = plenty } = {}) {
+      const records = receive(max);
+      const { failed } = await worker.handle(records, { remainingMs });
+      acknowledge(ports, records, failed);
+      return failed;
+    },
+  };
+}
+
+export function acknowledge(ports: World, records: readonly QueueRecord[], failed: readonly string[]): void {
+  const done = records.map((record) => record.messageId).filter((id) => !failed.includes(id));
+  ports.queue.delete(lane, done);
+  ports.queue.giveBack(lane, failed);
+}
+
+/** The row of a job, as the API shows it. */
+export async function jobOf(ports: Pick<Ports, "store">, id: JobId) {
+  const shown = await ports.store.job(id);
+  if (shown === null) throw new Error(`job ${id} does not exist`);
+  return shown.job;
+}
+
+/** `FROM>TO` of every event; an insert reads `>TO`. */
+export async function movesOf(ports: Pick<Ports, "store">, id: JobId): Promise<readonly string[]> {
+  const shown = await ports.store.job(id);
+  return (shown?.events ?? []).map((event) => `${event.from ?? ""}>${event.to}`);
+}
+
+/** A promise and the functions that end it: a handler waits on it until the test lets it go. */
+export function gate<T = void>(): { promise: Promise<T>; open: (value: T) => void } {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  return { promise, open: resolve };
+}
