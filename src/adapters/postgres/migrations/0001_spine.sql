@@ -1,6 +1,8 @@
 -- The spine: jobs, attempts, events, hand-offs, slots, the lock's fence, schedules and occurrences,
 -- with room for runs and edges. Frozen once released: changes are new files.
 
+create schema if not exists belfry;
+
 create type belfry.job_state as enum
   ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT', 'SUCCESS', 'FAILED', 'CANCELED', 'SKIPPED');
 create type belfry.job_hold as enum ('none', 'paused', 'slot');
@@ -14,6 +16,29 @@ create type belfry.join_rule as enum ('all', 'any', 'allDone');
 create function belfry.now() returns timestamptz
   language sql stable parallel safe
   return statement_timestamp();
+
+-- Real time also inside a statement: the lock row that stands in for the lock store is judged by it.
+create function belfry.clock() returns timestamptz
+  language sql volatile
+  return clock_timestamp();
+
+-- Instants travel as milliseconds. Floor, so that a time read from the database never lies in its future.
+create function belfry.ms(t timestamptz) returns float8
+  language sql immutable parallel safe
+  return floor(extract(epoch from t) * 1000)::float8;
+create function belfry.at(ms float8) returns timestamptz
+  language sql immutable parallel safe
+  return to_timestamp(ms / 1000);
+create function belfry.span(ms float8) returns interval
+  language sql immutable parallel safe
+  return ms * interval '1 millisecond';
+-- Milliseconds until then, 0 when past: a database clock may step back, so nothing here is ever negative.
+create function belfry.ms_until(t timestamptz) returns float8
+  language sql stable parallel safe
+  return greatest(0, floor(extract(epoch from t - belfry.now()) * 1000))::float8;
+create function belfry.ms_since(t timestamptz) returns float8
+  language sql stable parallel safe
+  return greatest(0, floor(extract(epoch from belfry.now() - t) * 1000))::float8;
 
 create table belfry.job (
   id            bigint generated always as identity primary key,
@@ -82,7 +107,11 @@ create index job_lease on belfry.job (lease_until) where lease_until is not null
 -- Messages that are out: what is older than its lane's claims was lost.
 create index job_queued on belfry.job (lane, handed_at) where state = 'QUEUED';
 create index job_held on belfry.job (held_on, due_at, id) where hold = 'slot';
-create index job_finished on belfry.job (finished_at) where finished_at is not null and run_id is null;
+-- Leads with the retention: one range a distinct retention, so that long ones never stand in front of short ones.
+create index job_finished on belfry.job (retention_ms, finished_at) where finished_at is not null and run_id is null;
+-- Messages that are out, by lane: only the search for lost ones reads it.
+create index job_out on belfry.job (lane, handed_at) where state = 'QUEUED';
+create index job_failed on belfry.job (id) where state = 'FAILED';
 create index job_schedule on belfry.job (schedule_id, id) where schedule_id is not null;
 create index job_run on belfry.job (run_id, id) where run_id is not null;
 
@@ -158,6 +187,26 @@ create table belfry.event_rest partition of belfry.event default;
 create index event_job on belfry.event (job_id, id);
 create index event_stream on belfry.event (xid, id);
 
+-- A day of events or attempts. Attached, not created in place: attaching does not stop inserts into other days.
+-- False when rows of that day lie in the default partition already; they stay there.
+create function belfry.make_partition(parent text, day text) returns boolean language plpgsql
+  set lock_timeout = '500ms' as $$
+declare
+  from_at timestamptz := to_date(day, 'YYYYMMDD')::timestamp at time zone 'UTC';
+begin
+  execute format('create table belfry.%I (like belfry.%I including all excluding identity)', parent || '_' || day, parent);
+  execute format('alter table belfry.%I attach partition belfry.%I for values from (%L) to (%L)',
+    parent, parent || '_' || day, from_at, from_at + interval '24 hours');
+  return true;
+exception when check_violation then
+  return false;
+end $$;
+create function belfry.drop_partition(parent text, day text) returns void language plpgsql
+  set lock_timeout = '500ms' as $$
+begin
+  execute format('drop table if exists belfry.%I', parent || '_' || day);
+end $$;
+
 -- Messages a committed statement decided to send. A confirmed send deletes its row; an open one is sent again.
 create table belfry.handoff (
   id   bigint generated always as identity primary key,
@@ -176,7 +225,7 @@ create table belfry.slot_group (
 );
 create table belfry.slot (
   key       text not null references belfry.slot_group (key) on delete cascade,
-  n         int not null,
+  n         int not null,                               -- 1 to size; 0 is the one seat for waiting of a queue-one group
   job_id    bigint,
   attempt   int,
   free_from timestamptz,                                -- a canceled job keeps its slot until its handler is gone, or until then
@@ -208,7 +257,7 @@ create table belfry.schedule (
   enabled       boolean not null,
   paused        boolean not null default false,
   decided_until timestamptz not null,
-  next_at       timestamptz,
+  next_at       timestamptz,                            -- when a tick must look at it next
   carry         jsonb,                                  -- what one tick leaves for the next: missed times, pace
   ledger_from   timestamptz not null,
   created_at    timestamptz not null,

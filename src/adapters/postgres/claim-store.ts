@@ -1,0 +1,100 @@
+import type { JobId, Json } from "../../core/job.ts";
+import type { Claimed, Looked, Message, Store } from "../../core/ports.ts";
+import type { State } from "../../core/state.ts";
+import type { Session } from "./session.ts";
+import { claimFull, type ClaimedRow, claimPlain, extendLeases, findFull, lookAt } from "./sql/claim.ts";
+import type { Statement } from "./statement.ts";
+
+interface ClaimOptions {
+  readonly worker: string;
+  readonly alone: boolean;
+}
+
+export function claimStore(session: Session): Pick<Store, "claim" | "look" | "heartbeat"> {
+  return {
+    claim: (messages, options) => claim(session, messages, options),
+    async look(ids) {
+      if (ids.length === 0) return [];
+      const rows = await session.run(lookAt, [ids]);
+      return rows.map((row): Looked => ({
+        jobId: row.id as JobId,
+        state: row.state as State,
+        generation: row.generation,
+        dueInMs: row.due_in_ms,
+        suspect: row.suspect,
+      }));
+    },
+    async heartbeat(held, worker) {
+      if (held.length === 0) return [];
+      const rows = await session.run(extendLeases, [
+        held.map((each) => each.jobId),
+        held.map((each) => each.attempt),
+        held.map((each) => each.progress ?? null),
+        worker,
+      ]);
+      return rows.map((row) => row.id as JobId);
+    },
+  };
+}
+
+/** One statement when every row is plain. The others follow: those that need one slot at most together, the rest singly. */
+async function claim(
+  session: Session,
+  messages: readonly Message[],
+  options: ClaimOptions,
+): Promise<readonly Claimed[]> {
+  const asked = newest(messages);
+  if (asked.size === 0) return [];
+  const rows = await claimWith(session, claimPlain, asked, options);
+  for (const row of rows) asked.delete(row.id);
+  if (asked.size === 0) return rows.map(claimed);
+  const full = await session.run(findFull, [[...asked.keys()], options.alone]);
+  for (const ids of claimable(full)) {
+    const group = new Map(ids.map((id) => [id, asked.get(id) ?? 0]));
+    rows.push(...(await claimWith(session, claimFull, group, options)));
+  }
+  return rows.map(claimed);
+}
+
+/** Of several messages of a job only the one with the newest generation can still claim it. */
+function newest(messages: readonly Message[]): Map<string, number> {
+  const asked = new Map<string, number>();
+  for (const { jobId, generation } of messages) asked.set(jobId, Math.max(generation, asked.get(jobId) ?? 0));
+  return asked;
+}
+
+const claimWith = (
+  session: Session,
+  statement: Statement<ClaimedRow>,
+  asked: ReadonlyMap<string, number>,
+  { worker, alone }: ClaimOptions,
+): Promise<ClaimedRow[]> => session.run(statement, [[...asked.keys()], [...asked.values()], worker, alone]);
+
+function claimable(rows: readonly { id: string; slots: number }[]): readonly (readonly string[])[] {
+  const together = rows.filter((row) => row.slots <= 1).map((row) => row.id);
+  const singly = rows.filter((row) => row.slots > 1).map((row) => [row.id]);
+  return together.length === 0 ? singly : [together, ...singly];
+}
+
+const claimed = (row: ClaimedRow): Claimed => ({
+  jobId: row.id as JobId,
+  state: row.state,
+  reason: row.reason,
+  kind: row.kind,
+  key: row.key,
+  payload: row.payload as Json,
+  generation: row.generation,
+  attempt: row.attempt,
+  failures: row.failures,
+  interruptions: row.interruptions,
+  maxAttempts: row.max_attempts,
+  leaseMs: row.lease_ms,
+  trace: row.trace,
+  slotKeys: row.slot_keys ?? [],
+  dueAt: row.due_at,
+  scheduleId: row.schedule_id,
+  scheduledFor: row.scheduled_for,
+  latenessMs: row.lateness_ms,
+  isCatchUp: row.catch_up,
+  missedCount: row.missed,
+});

@@ -1,0 +1,101 @@
+import pg from "pg";
+import { limits } from "../../core/limits.ts";
+
+export interface ConnectOptions {
+  /** `postgresql://user:password@host:port/database`. */
+  readonly url: string;
+  /** Shown in pg_stat_activity, for example `belfry worker mail`. */
+  readonly applicationName: string;
+  /** Connections for claim, heartbeat, settle and all other short statements. Default 1: enough for a worker. */
+  readonly connections?: number;
+  /** Connections for `ctx.tx`, so that long handler transactions cannot starve heartbeats. Default 2. */
+  readonly txConnections?: number;
+  /** The certificate authority in PEM; turns TLS with verification on. */
+  readonly ca?: string;
+  /** Asked for at every new connection, for example an IAM token. Wins over the password in the URL. */
+  readonly password?: () => Promise<string>;
+  /** A transaction that does nothing for so long is ended by the server, so that a stopped process holds no locks. */
+  readonly idleInTransactionMs?: number;
+}
+
+/** The connections of one process. The kept ones and those of handlers are apart. */
+export interface Connections {
+  readonly main: pg.Pool;
+  readonly tx: pg.Pool;
+  /** `host:port/database`, for messages. */
+  readonly where: string;
+  close(): Promise<void>;
+}
+
+/** Opens nothing yet: the first statement connects. @throws Error when the URL is not one of Postgres. */
+export function connect(options: ConnectOptions): Connections {
+  const target = parseUrl(options.url);
+  const config = { ...target, ...settings(options) };
+  const main = quiet(new pg.Pool({ ...config, max: options.connections ?? 1 }));
+  const tx = quiet(new pg.Pool({ ...config, max: options.txConnections ?? 2 }));
+  let closing: Promise<void> | null = null;
+  return {
+    main,
+    tx,
+    where: `${target.host}:${target.port}/${target.database}`,
+    close() {
+      closing ??= Promise.all([main.end(), tx.end()]).then(() => {});
+      return closing;
+    },
+  };
+}
+
+function settings(options: ConnectOptions): pg.PoolConfig {
+  return {
+    application_name: options.applicationName,
+    lock_timeout: limits.claimLockTimeoutMs,
+    idle_in_transaction_session_timeout: options.idleInTransactionMs ?? limits.idleInTransactionMs,
+    connectionTimeoutMillis: limits.connectMs,
+    keepAlive: true,
+    ...(options.ca === undefined ? {} : { ssl: { ca: options.ca, rejectUnauthorized: true } }),
+    ...(options.password === undefined ? {} : { password: options.password }),
+  };
+}
+
+/** A client that breaks while idle, or while checked out, raises an event that would end the process if nobody listened. */
+function quiet(pool: pg.Pool): pg.Pool {
+  pool.on("error", () => {});
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+  });
+  return pool;
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly ssl?: boolean;
+}
+
+function parseUrl(text: string): Target {
+  const url = URL.parse(text);
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || url.pathname.length < 2) {
+    throw new Error(
+      `DATABASE_URL ${shown(text, url)} is not the address of a Postgres database: ` +
+        "write postgresql://user:password@host:port/database",
+    );
+  }
+  const sslmode = url.searchParams.get("sslmode");
+  return {
+    host: url.searchParams.get("host") ?? decodeURIComponent(url.hostname),
+    port: url.port === "" ? 5432 : Number(url.port),
+    database: decodeURIComponent(url.pathname.slice(1)),
+    ...(url.username === "" ? {} : { user: decodeURIComponent(url.username) }),
+    ...(url.password === "" ? {} : { password: decodeURIComponent(url.password) }),
+    ...(sslmode === null || sslmode === "disable" ? {} : { ssl: true }),
+  };
+}
+
+/** Never the password. */
+function shown(text: string, url: URL | null): string {
+  if (text === "") return "(empty)";
+  return url === null ? `"${text.replace(/\/\/[^@]*@/, "//***@")}"` : `"${url.protocol}//${url.host}${url.pathname}"`;
+}

@@ -1,0 +1,32 @@
+import type { JobId } from "../../core/job.ts";
+import type { Store } from "../../core/ports.ts";
+import { moveRows } from "./moved.ts";
+import type { Session } from "./session.ts";
+import { addSlots, cancelJobs, freeLeftSlots, retireSlots, retryJobs, writeGroups } from "./sql/control.ts";
+import { execute } from "./statement.ts";
+
+export function controlStore(session: Session): Pick<Store, "cancel" | "retry" | "freeSlots" | "installSlots"> {
+  return {
+    cancel: (ids, inSameTransaction) => moveRows(session, cancelJobs, [ids, "canceled"], { inSameTransaction }),
+    async retry(ids) {
+      return (await session.run(retryJobs, [ids])).map((row) => row.id as JobId);
+    },
+    async freeSlots(held) {
+      if (held.length === 0) return [];
+      const rows = await session.run(freeLeftSlots, [held.map((each) => each.jobId), held.map((each) => each.attempt)]);
+      return rows.map((row) => row.key);
+    },
+    async installSlots(groups) {
+      if (groups.length === 0) return;
+      const keys = groups.map((group) => group.key);
+      const sizes = groups.map((group) => group.size);
+      const refusals = groups.map((group) => group.onRefusal);
+      const reasons = groups.map((group) => group.reason);
+      await session.transaction(async (tx) => {
+        await execute(tx, writeGroups, [keys, sizes, refusals, reasons]);
+        await execute(tx, addSlots, [keys]);
+        await execute(tx, retireSlots, [keys]);
+      });
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { hash } from "node:crypto";
+import type { JobId, NewJob } from "../../core/job.ts";
+import { limits } from "../../core/limits.ts";
+import type { Inserted, InsertResult, Store, Tx } from "../../core/ports.ts";
+import { DatabaseError } from "./failure.ts";
+import { type Handed, handoffsOf } from "./handoffs.ts";
+import type { Session } from "./session.ts";
+import { findKeys, insertJobs } from "./sql/insert.ts";
+import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
+
+/** A job on its way in, with its place in the input and the hash of what the caller passed. */
+interface Arriving {
+  readonly ord: number;
+  readonly job: NewJob;
+  readonly hash: string;
+}
+
+type Run = <R>(statement: Statement<R>, values: unknown[]) => Promise<R[]>;
+
+export function enqueueStore(session: Session): Pick<Store, "insert"> {
+  return {
+    async insert(jobs, options) {
+      const { tx, fence, lookAheadMs } = options;
+      if (tx !== undefined) return await insertWith(onClient(tx), jobs, lookAheadMs);
+      const isOneStatement = fence === undefined && jobs.length <= limits.insertRowsMax;
+      if (isOneStatement)
+        return await insertWith((statement, values) => session.run(statement, values), jobs, lookAheadMs);
+      return await session.transaction((client) => insertWith(onClient(client), jobs, lookAheadMs), fence);
+    },
+  };
+}
+
+/** Inserts inside a transaction that somebody else ends. */
+export const insertInto = (tx: Tx, jobs: readonly NewJob[], lookAheadMs: number): Promise<Inserted> =>
+  insertWith(onClient(tx), jobs, lookAheadMs);
+
+const onClient =
+  (tx: Tx): Run =>
+  (statement, values) =>
+    execute(tx, statement, values);
+
+async function insertWith(run: Run, jobs: readonly NewJob[], lookAheadMs: number): Promise<Inserted> {
+  const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
+  const handed: Handed[] = [];
+  const arriving = jobs
+    .map((job, ord) => ({ ord, job, hash: hash("sha256", job.canonicalInput, "hex") }))
+    .toSorted(byKey);
+  for (let from = 0; from < arriving.length; from += limits.insertRowsMax) {
+    await insertPage(run, arriving.slice(from, from + limits.insertRowsMax), lookAheadMs, results, handed);
+  }
+  return { results: results.filter((result) => result !== undefined), handoffs: handoffsOf(handed) };
+}
+
+/**
+ * A key that was neither inserted nor found belongs to a transaction that rolled back, or to a row deleted in between:
+ * it is inserted again, a bounded number of times.
+ */
+async function insertPage(
+  run: Run,
+  page: readonly Arriving[],
+  lookAheadMs: number,
+  results: (InsertResult | undefined)[],
+  handed: Handed[],
+): Promise<void> {
+  let open = page;
+  for (let round = 0; round < limits.insertRoundsMax; round += 1) {
+    for (const row of await run(insertJobs, [...insertColumns(open), lookAheadMs])) {
+      const arrived = open[Number(row.ord) - 1];
+      if (arrived === undefined) continue;
+      results[arrived.ord] = { id: row.id as JobId, created: true, conflict: null };
+      handed.push({ ...row, lane: arrived.job.lane, trace: arrived.job.trace });
+    }
+    open = open.filter((arrived) => results[arrived.ord] === undefined);
+    if (open.length === 0) return;
+    const found = await run(
+      findKeys,
+      columns(
+        open,
+        (each) => each.job.kind,
+        (each) => each.job.key,
+      ),
+    );
+    for (const row of found) {
+      const arrived = open[Number(row.ord) - 1];
+      if (arrived === undefined) continue;
+      const conflict = row.hash === arrived.hash ? null : { existingHash: row.hash, hash: arrived.hash };
+      results[arrived.ord] = { id: row.id as JobId, created: false, conflict };
+    }
+    open = open.filter((arrived) => results[arrived.ord] === undefined);
+    if (open.length === 0) return;
+  }
+  throw new DatabaseError(invisible(open), { code: "40001" });
+}
+
+const invisible = (open: readonly Arriving[]): string =>
+  `key "${open[0]?.job.key}" of "${open[0]?.job.kind}" exists but cannot be seen after ${limits.insertRoundsMax} tries: ` +
+  "use READ COMMITTED in the transaction you pass";
+
+const insertColumns = (rows: readonly Arriving[]): unknown[][] =>
+  columns(
+    rows,
+    ({ job }) => job.kind,
+    ({ job }) => job.key,
+    ({ job }) => JSON.stringify(job.payload),
+    (each) => each.hash,
+    ({ job }) => job.lane,
+    ({ job }) => job.dueAt,
+    ({ job }) => job.delayMs,
+    ({ job }) => job.expiresAt,
+    ({ job }) => job.leaseMs,
+    ({ job }) => job.maxAttempts,
+    ({ job }) => job.retentionMs,
+    ({ job }) => arrayLiteral(job.slotKeys),
+    ({ job }) => job.trace,
+  );
+
+/** The same order in every caller, so that two with the same keys cannot wait for each other. */
+function byKey(a: Arriving, b: Arriving): number {
+  if (a.job.kind !== b.job.kind) return a.job.kind < b.job.kind ? -1 : 1;
+  if (a.job.key === b.job.key) return a.ord - b.ord;
+  if (a.job.key === null || b.job.key === null) return a.job.key === null ? -1 : 1;
+  return a.job.key < b.job.key ? -1 : 1;
+}

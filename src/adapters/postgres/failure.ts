@@ -1,0 +1,95 @@
+import { FenceLost, UnknownOutcome } from "../../core/ports.ts";
+
+/** An error of Postgres, with its SQLSTATE and what was being done. */
+export class DatabaseError extends Error {
+  override readonly name: string = "DatabaseError";
+  readonly code: string;
+  readonly constraint: string | null;
+  constructor(message: string, options: { code: string; constraint?: string | null; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.code = options.code;
+    this.constraint = options.constraint ?? null;
+  }
+}
+
+/** No connection could be made, so nothing was done. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = "DatabaseUnavailable";
+}
+
+const advice: Readonly<Record<string, string>> = {
+  "28P01": "the password was refused: check the user and password in DATABASE_URL",
+  "28000": "the user was refused: check DATABASE_URL and pg_hba.conf, and whether the server wants TLS",
+  "3D000": "the database does not exist: check the last part of DATABASE_URL, or create it",
+  "3F000": "the tables are missing: run `npx belfry migrate`",
+  "42P01": "a table is missing: run `npx belfry migrate`",
+  "42703": "a column is missing, so the database is at another schema version: run `npx belfry migrate`",
+  "42501": "the user lacks a permission: grant it, or use the owner of the schema belfry",
+  "53300": "the server has no connection left: lower the pools or raise max_connections",
+  "55P03": "another transaction held the row too long; nothing was done, and it may be tried again",
+  "25006": "the server is read-only: use the writer endpoint in DATABASE_URL",
+};
+
+const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** Whatever the driver threw, as an error of ours that says what was being done and what to change. */
+export function converted(error: unknown, doing: string): Error {
+  if (isOurs(error)) return error;
+  const code = codeOf(error);
+  const text = error instanceof Error ? error.message : String(error);
+  if (isSqlState(code) && !isBroken(code)) {
+    const more = advice[code];
+    const constraint = constraintOf(error);
+    return new DatabaseError(`${doing} failed with ${code}: ${text}${more === undefined ? "" : `; ${more}`}`, {
+      code,
+      constraint,
+      cause: error,
+    });
+  }
+  if (error instanceof TypeError || error instanceof RangeError) return error;
+  return new UnknownOutcome(
+    `${doing}: the connection to Postgres broke (${text}), so it is not known whether it happened`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** The failure to get a connection: nothing was done. */
+export function unavailable(error: unknown, where: string): Error {
+  if (isOurs(error)) return error;
+  const code = codeOf(error);
+  const text = error instanceof Error ? error.message : String(error);
+  const more =
+    advice[code] ?? (unreachable.has(code) ? "is it running, and is DATABASE_URL right?" : "check DATABASE_URL");
+  return new DatabaseUnavailable(`cannot use Postgres at ${where}: ${text || code}; ${more}`, { cause: error });
+}
+
+/** Serialization failure or deadlock: the transaction did nothing and may simply run again. */
+export const isRetryable = (error: unknown): boolean =>
+  error instanceof DatabaseError && (error.code === "40001" || error.code === "40P01");
+
+/** The data itself was refused: a value out of range, text Postgres cannot store, a constraint. */
+export const isDataError = (error: unknown): boolean =>
+  error instanceof DatabaseError && (error.code.startsWith("22") || error.code.startsWith("23"));
+
+export const isLockTimeout = (error: unknown): boolean => error instanceof DatabaseError && error.code === "55P03";
+
+const isOurs = (error: unknown): error is Error =>
+  error instanceof DatabaseError ||
+  error instanceof DatabaseUnavailable ||
+  error instanceof UnknownOutcome ||
+  error instanceof FenceLost;
+
+const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
+
+/** Class 08 and the shutdown codes end the session: whether a commit got through is not known. */
+const isBroken = (code: string): boolean => code.startsWith("08") || /^57P0[1-5]$/.test(code);
+
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "";
+
+const constraintOf = (error: unknown): string | null =>
+  typeof error === "object" && error !== null && "constraint" in error && typeof error.constraint === "string"
+    ? error.constraint
+    : null;

@@ -1,0 +1,55 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { limits } from "../../core/limits.ts";
+import type { Store } from "../../core/ports.ts";
+import { isLockTimeout } from "./failure.ts";
+import type { Session } from "./session.ts";
+import {
+  acquireStandIn,
+  beatStandIn,
+  endIdleHolders,
+  lockFence,
+  raiseFence,
+  releaseStandIn,
+  standInHolder,
+} from "./sql/fence.ts";
+import { fenceLockTimeout } from "./sql/transaction.ts";
+import { execute } from "./statement.ts";
+
+export function fenceStore(session: Session): Pick<Store, "installFence" | "acquire" | "beat" | "release"> {
+  return {
+    installFence: ({ name, token }) => installFence(session, name, token),
+    async acquire(name, owner, leaseMs) {
+      const taken = (await session.run(acquireStandIn, [name, owner, leaseMs]))[0];
+      if (taken !== undefined) return { fence: Number(taken.fence) };
+      const holder = (await session.run(standInHolder, [name]))[0];
+      return { heldBy: holder?.owner ?? "nobody any more" };
+    },
+    async beat(name, owner, fence, leaseMs) {
+      return (await session.run(beatStandIn, [name, owner, fence, leaseMs])).length > 0;
+    },
+    async release(name, owner, fence) {
+      await session.run(releaseStandIn, [name, owner, fence]);
+    },
+  };
+}
+
+/**
+ * Waits for fenced transactions under way, in short turns: between two turns it ends those whose process is stopped in the
+ * middle of a transaction, since they would keep every new holder out for as long as they sleep.
+ */
+async function installFence(session: Session, name: string, token: number): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await session.transaction(async (tx) => {
+        await execute(tx, fenceLockTimeout, [`${limits.fenceWaitMs}ms`]);
+        await execute(tx, lockFence, [name]);
+        const [row] = await execute(tx, raiseFence, [name, token]);
+        return Number(row?.token);
+      });
+    } catch (error) {
+      if (!isLockTimeout(error) || tries >= limits.fenceInstallTriesMax) throw error;
+      await session.run(endIdleHolders, [name, limits.fenceWaitMs]);
+      await wait(limits.serializationRetryMs);
+    }
+  }
+}

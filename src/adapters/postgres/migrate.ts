@@ -1,0 +1,155 @@
+import pg from "pg";
+import { limits } from "../../core/limits.ts";
+import type { Tx } from "../../core/ports.ts";
+import { converted, unavailable } from "./failure.ts";
+import { type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
+import { turnPartitions } from "./prune-store.ts";
+import type { Session } from "./session.ts";
+import {
+  createLedger,
+  ledgerExists,
+  lockMigrations,
+  readLedger,
+  readServer,
+  readVersion,
+  recordMigration,
+} from "./sql/migration.ts";
+import { execute } from "./statement.ts";
+
+export interface MigrateOptions {
+  readonly url: string;
+  /** Whose tables: an app's name, with its folder. Left out: Belfry's own. */
+  readonly app?: string;
+  readonly folder?: string;
+  readonly ca?: string;
+}
+
+export interface Migrated {
+  /** Names of the files applied now; none when everything was there. */
+  readonly applied: readonly string[];
+  readonly version: number;
+}
+
+const ownSet = "belfry";
+
+/**
+ * Applies the missing files of one folder, each in its own transaction, one runner at a time.
+ * @throws Error when an applied file was edited or is missing, or the database is newer than this code; nothing is applied then.
+ */
+export async function migrate(options: MigrateOptions): Promise<Migrated> {
+  const files = migrationFiles(options.folder ?? ownFolder);
+  const set = options.app ?? ownSet;
+  const client = new pg.Client({
+    connectionString: options.url,
+    application_name: "belfry migrate",
+    ...(options.ca === undefined ? {} : { ssl: { ca: options.ca } }),
+  });
+  client.on("error", () => {});
+  await client.connect().catch((error: unknown) => {
+    throw unavailable(error, whereOf(client));
+  });
+  try {
+    return await migrateOn(client, set, files);
+  } finally {
+    await client.end();
+  }
+}
+
+async function migrateOn(client: pg.Client, set: string, files: readonly MigrationFile[]): Promise<Migrated> {
+  await assertServer(client);
+  await execute(client, lockMigrations);
+  await execute(client, createLedger);
+  const known = await execute(client, readLedger, [set]);
+  assertSame(set, known, files);
+  const missing = files.slice(known.length);
+  for (const file of missing) await apply(client, set, file);
+  if (set === ownSet) await turnPartitions(sessionOn(client), new Set());
+  return { applied: missing.map((file) => file.name), version: files.length };
+}
+
+/** The version of Belfry's tables in this database; 0 when there are none. */
+export async function schemaVersion(tx: Tx): Promise<number> {
+  const [found] = await execute(tx, ledgerExists);
+  if (found?.exists !== true) return 0;
+  const [row] = await execute(tx, readVersion, [ownSet]);
+  return row?.version ?? 0;
+}
+
+/** @throws Error when the tables are older or newer than this code, with what to do. */
+export async function assertSchema(tx: Tx): Promise<void> {
+  const version = await schemaVersion(tx);
+  const known = migrationFiles(ownFolder).length;
+  if (version < known) {
+    throw new Error(
+      `the database is at schema version ${version}, this code needs ${known}: run \`npx belfry migrate\``,
+    );
+  }
+  if (version > known) throw tooNew(ownSet, version, known);
+}
+
+/** @throws Error when the server is too old, read-only, or (unless allowed) would lose committed rows in a crash. */
+export async function assertServer(
+  tx: Tx,
+  options: { allowLosingCommits?: boolean } = { allowLosingCommits: true },
+): Promise<void> {
+  const [server] = await execute(tx, readServer);
+  if (server === undefined) throw new Error("the server does not tell its version");
+  if (server.version < 150_000) {
+    throw new Error(`Postgres ${Math.floor(server.version / 10_000)} is too old: Belfry needs 15 or later`);
+  }
+  if (server.read_only === "on") throw new Error("this Postgres is read-only: use the writer endpoint in DATABASE_URL");
+  if (server.synchronous_commit === "off" && options.allowLosingCommits !== true) {
+    throw new Error(
+      "synchronous_commit is off, so a crash of Postgres would lose jobs whose enqueue was answered: " +
+        "set it to on (batching costs far less than this saves)",
+    );
+  }
+}
+
+function assertSame(
+  set: string,
+  known: readonly { number: number; name: string; checksum: string }[],
+  files: readonly MigrationFile[],
+): void {
+  if (known.length > files.length) throw tooNew(set, known.length, files.length);
+  for (const [index, applied] of known.entries()) {
+    const file = files[index];
+    if (file === undefined || file.name !== applied.name) {
+      throw new Error(
+        `migration "${applied.name}" of ${set} was applied to this database but its file is missing: restore it`,
+      );
+    }
+    if (file.checksum !== applied.checksum) {
+      throw new Error(
+        `migration "${file.name}" of ${set} was edited after it was applied: restore it and write a new file`,
+      );
+    }
+  }
+}
+
+const tooNew = (set: string, version: number, known: number): Error =>
+  new Error(
+    `the database is at schema version ${version} of ${set}, this code knows ${known}: ` +
+      "deploy the newer code, or use a database of this version",
+  );
+
+async function apply(client: pg.Client, set: string, file: MigrationFile): Promise<void> {
+  try {
+    await client.query("begin");
+    await client.query(`set local lock_timeout = ${limits.migrationLockMs}`);
+    await client.query(file.sql);
+    await execute(client, recordMigration, [set, file.number, file.name, file.checksum]);
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw converted(error, `migration "${file.name}" of ${set}`);
+  }
+}
+
+/** Partition steps are single statements, so the runner's own connection is session enough. */
+const sessionOn = (client: pg.Client): Pick<Session, "run" | "fenced"> => ({
+  run: (statement, values) => execute(client, statement, values),
+  fenced: (_fence, statement, values) => execute(client, statement, values),
+});
+
+const whereOf = (client: pg.Client): string => `${client.host}:${client.port}/${client.database ?? ""}`;

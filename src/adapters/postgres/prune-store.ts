@@ -1,0 +1,46 @@
+import { limits } from "../../core/limits.ts";
+import type { Fence, Store } from "../../core/ports.ts";
+import { isLockTimeout } from "./failure.ts";
+import type { Session } from "./session.ts";
+import { dropPartition, makePartition, partitionWork, pruneJobs, pruneQuarantine } from "./sql/prune.ts";
+
+export function pruneStore(session: Session): Pick<Store, "prune"> {
+  const refused = new Set<string>();
+  return {
+    async prune({ limit, fence }) {
+      const jobs = await session.fenced(fence, pruneJobs, [limit]);
+      await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
+      return { jobs: jobs.length, partitions: await turnPartitions(session, refused, fence) };
+    },
+  };
+}
+
+/**
+ * Makes the next days' partitions and drops those past the history's retention. Each step waits half a second for its lock
+ * at most and is tried again by the next prune. @returns the number dropped.
+ */
+export async function turnPartitions(
+  session: Pick<Session, "run" | "fenced">,
+  refused: Set<string>,
+  fence?: Fence,
+): Promise<number> {
+  let dropped = 0;
+  for (const { parent, day, action } of await session.run(partitionWork, [
+    limits.partitionDaysAhead,
+    limits.historyMs,
+  ])) {
+    if (refused.has(`${parent}_${day}`)) continue;
+    try {
+      if (action === "drop") {
+        await session.fenced(fence, dropPartition, [parent, day]);
+        dropped += 1;
+      } else {
+        const [row] = await session.fenced(fence, makePartition, [parent, day]);
+        if (row?.made !== true) refused.add(`${parent}_${day}`);
+      }
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+    }
+  }
+  return dropped;
+}

@@ -1,0 +1,92 @@
+import type { AttemptView, EventView, JobId, JobView, Json } from "../../core/job.ts";
+import { limits } from "../../core/limits.ts";
+import type { Store } from "../../core/ports.ts";
+import { type State, states } from "../../core/state.ts";
+import type { Session } from "./session.ts";
+import { countStates, type JobRow, readAttempts, readEvents, readJob, readJobs } from "./sql/read.ts";
+import { selectNow } from "./sql/transaction.ts";
+
+export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" | "counts"> {
+  return {
+    async now() {
+      const [row] = await session.run(selectNow);
+      return row?.now ?? 0;
+    },
+    async job(id) {
+      const [row] = await session.run(readJob, [id]);
+      if (row === undefined) return null;
+      return { job: jobView(row), attempts: await attempts(session, id), events: await events(session, id) };
+    },
+    async jobs({ states: among, kind, lane, key, before, limit }) {
+      const rows = await session.run(readJobs, [
+        among ?? null,
+        kind ?? null,
+        lane ?? null,
+        key ?? null,
+        before ?? null,
+        limit,
+      ]);
+      return rows.map(jobView);
+    },
+    async counts() {
+      const found = new Map((await session.run(countStates)).map((row) => [row.state, row.jobs]));
+      return Object.fromEntries(states.map((state) => [state, found.get(state) ?? 0])) as Record<State, number>;
+    },
+  };
+}
+
+async function attempts(session: Session, id: JobId): Promise<readonly AttemptView[]> {
+  const rows = await session.run(readAttempts, [id, limits.historyRowsMax]);
+  return rows.map((row) => ({
+    attempt: row.attempt,
+    worker: row.worker,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    outcome: row.outcome as State,
+    errorCode: row.error_code,
+    errorMessage: row.error_message,
+  }));
+}
+
+async function events(session: Session, id: JobId): Promise<readonly EventView[]> {
+  const rows = await session.run(readEvents, [id, limits.historyRowsMax]);
+  return rows.map((row) => ({
+    id: row.id,
+    jobId: id,
+    at: row.at,
+    from: row.from_state as State | null,
+    to: row.to_state as State,
+    attempt: row.attempt,
+    generation: row.generation,
+    worker: row.worker,
+    reason: row.reason,
+  }));
+}
+
+const jobView = (row: JobRow): JobView => ({
+  id: row.id as JobId,
+  kind: row.kind,
+  key: row.key,
+  state: row.state as State,
+  lane: row.lane,
+  hold: row.hold,
+  generation: row.generation,
+  attempt: row.attempt,
+  failures: row.failures,
+  interruptions: row.interruptions,
+  maxAttempts: row.max_attempts,
+  payload: row.payload as Json,
+  result: row.result as Json | null,
+  progress: row.progress,
+  errorCode: row.error_code,
+  errorMessage: row.error_message,
+  worker: row.worker,
+  trace: row.trace,
+  scheduleId: row.schedule_id,
+  scheduledFor: row.scheduled_for,
+  createdAt: row.created_at,
+  dueAt: row.due_at,
+  startedAt: row.started_at,
+  leaseUntil: row.lease_until,
+  finishedAt: row.finished_at,
+});

@@ -1,0 +1,33 @@
+import type { Store } from "../../core/ports.ts";
+import { handoffsOf } from "./handoffs.ts";
+import type { Session } from "./session.ts";
+import { confirmPart, confirmWhole, relayDue, reopenHandoffs } from "./sql/relay.ts";
+import { requeueOvertaken, requeueUnqueued } from "./sql/requeue.ts";
+import { wakeAll, wakeKeys } from "./sql/wake.ts";
+
+export function relayStore(session: Session): Pick<Store, "relay" | "confirm" | "reopen" | "requeueLost" | "wake"> {
+  return {
+    async relay({ lookAheadMs, limit, lane, fence }) {
+      return handoffsOf(await session.fenced(fence, relayDue, [lookAheadMs, limit, lane ?? null]));
+    },
+    async confirm(sent) {
+      const whole = sent.filter((each) => each.failed.length === 0).map((each) => each.id);
+      if (whole.length > 0) await session.run(confirmWhole, [whole]);
+      for (const { id, failed } of sent) {
+        if (failed.length > 0) await session.run(confirmPart, [id, failed]);
+      }
+    },
+    async reopen({ olderThanMs, limit, lane, fence }) {
+      return handoffsOf(await session.fenced(fence, reopenHandoffs, [olderThanMs, limit, lane ?? null]));
+    },
+    async requeueLost({ lane, evidence, olderThanMs, limit, fence }) {
+      const statement = evidence === "overtaken" ? requeueOvertaken : requeueUnqueued;
+      return (await session.fenced(fence, statement, [lane, olderThanMs, limit])).length;
+    },
+    async wake({ slotKeys, limit, fence }) {
+      if (slotKeys === "all") return handoffsOf(await session.fenced(fence, wakeAll, [limit]));
+      if (slotKeys.length === 0 && fence === undefined) return [];
+      return handoffsOf(await session.fenced(fence, wakeKeys, [limit, slotKeys]));
+    },
+  };
+}

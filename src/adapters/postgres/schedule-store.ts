@@ -1,0 +1,160 @@
+import { hash } from "node:crypto";
+import type { JobId, NewJob } from "../../core/job.ts";
+import { limits } from "../../core/limits.ts";
+import type { Fence, Store, Tx } from "../../core/ports.ts";
+import type {
+  Carry,
+  OccurrenceOutcome,
+  OccurrenceView,
+  PlannedOccurrence,
+  PlannedSchedule,
+  ScheduleRow,
+  ScheduleSpec,
+} from "../../core/schedule.ts";
+import { type Handed, handoffsOf } from "./handoffs.ts";
+import type { Session } from "./session.ts";
+import { planOccurrences, type PlannedRow } from "./sql/plan.ts";
+import {
+  findChanged,
+  lockInstall,
+  type OccurrenceRow,
+  readDue,
+  readOccurrences,
+  readSchedules,
+  removeSchedules,
+  type StoredScheduleRow,
+  withdrawPlanned,
+  writeSchedules,
+} from "./sql/schedule.ts";
+import { columns, execute } from "./statement.ts";
+
+type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules" | "occurrences";
+
+export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
+  return {
+    async installSchedules(specs) {
+      if (specs.length > 0) await session.transaction((tx) => install(tx, specs));
+    },
+    async dueSchedules({ horizonMs, limit }) {
+      const rows = await session.run(readDue, [horizonMs, limit]);
+      return { now: rows[0]?.now ?? 0, schedules: rows.flatMap((row) => (row.id === null ? [] : [scheduleRow(row)])) };
+    },
+    plan: (plans, options) => plan(session, plans, options),
+    async schedules() {
+      return (await session.run(readSchedules, [limits.schedulesMax])).map(scheduleRow);
+    },
+    async occurrences(scheduleId, limit) {
+      return (await session.run(readOccurrences, [scheduleId, limit])).map(occurrenceView);
+    },
+  };
+}
+
+async function install(tx: Tx, specs: readonly ScheduleSpec[]): Promise<void> {
+  const ids = specs.map((spec) => spec.id);
+  const texts = specs.map((spec) => JSON.stringify(spec));
+  await execute(tx, lockInstall);
+  const changed = await execute(tx, findChanged, [ids, texts, [...new Set(specs.map((spec) => spec.app))]]);
+  const foreign = changed.find((row) => row.source !== "code");
+  if (foreign !== undefined) {
+    throw new Error(
+      `schedule "${foreign.id}" exists and was made through the API: rename the one in code, or delete the other`,
+    );
+  }
+  if (changed.length > 0) await execute(tx, withdrawPlanned, [changed.map((row) => row.id)]);
+  const gone = changed.filter((row) => row.gone).map((row) => row.id);
+  if (gone.length > 0) await execute(tx, removeSchedules, [gone]);
+  await execute(tx, writeSchedules, [ids, texts]);
+}
+
+async function plan(
+  session: Session,
+  plans: readonly PlannedSchedule[],
+  { lookAheadMs, fence }: { lookAheadMs: number; fence?: Fence },
+): ReturnType<Store["plan"]> {
+  const values = [...planColumns(plans), ...occurrenceColumns(plans.flatMap(occurrencesOf)), lookAheadMs];
+  const rows = await session.fenced(fence, planOccurrences, values);
+  return { occurrences: rows[0]?.occurrences ?? 0, handoffs: handoffsOf(rows.flatMap(handed)) };
+}
+
+const handed = (row: PlannedRow): readonly Handed[] => (row.id === null ? [] : [{ ...row, id: row.id }]);
+
+const planColumns = (plans: readonly PlannedSchedule[]): unknown[][] =>
+  columns(
+    plans,
+    (plan) => plan.scheduleId,
+    (plan) => plan.version,
+    (plan) => plan.decidedFrom ?? null,
+    (plan) => plan.decidedUntil,
+    (plan) => plan.nextAt,
+    (plan) => (plan.carry == null ? null : JSON.stringify(plan.carry)),
+  );
+
+interface Planned {
+  readonly scheduleId: string;
+  readonly occurrence: PlannedOccurrence;
+  readonly job: NewJob | null;
+}
+
+const occurrencesOf = (plan: PlannedSchedule): readonly Planned[] =>
+  plan.occurrences.map((occurrence) => ({ scheduleId: plan.scheduleId, occurrence, job: occurrence.job }));
+
+const occurrenceColumns = (rows: readonly Planned[]): unknown[][] =>
+  columns(
+    rows,
+    (row) => row.scheduleId,
+    ({ occurrence }) => occurrence.localTime,
+    ({ occurrence }) => occurrence.fold,
+    ({ occurrence }) => occurrence.nominalAt,
+    ({ occurrence }) => occurrence.outcome,
+    ({ occurrence }) => occurrence.reason,
+    ({ occurrence }) => occurrence.isCatchUp,
+    ({ occurrence }) => occurrence.missedCount,
+    ({ job }) => job?.kind ?? null,
+    ({ job }) => (job === null ? null : JSON.stringify(job.payload)),
+    ({ job }) => (job === null ? null : hash("sha256", job.canonicalInput, "hex")),
+    ({ job }) => job?.lane ?? null,
+    ({ job }) => job?.dueAt ?? null,
+    ({ job }) => job?.delayMs ?? null,
+    ({ job }) => (job === null ? null : JSON.stringify(policyOf(job))),
+  );
+
+/** What the tick only passes on. */
+const policyOf = ({
+  leaseMs,
+  maxAttempts,
+  retentionMs,
+  expiresAt,
+  slotKeys,
+  trace,
+}: NewJob): Record<string, unknown> => ({
+  leaseMs,
+  maxAttempts,
+  retentionMs,
+  trace,
+  ...(expiresAt === null ? {} : { expiresAt }),
+  ...(slotKeys.length === 0 ? {} : { slotKeys }),
+});
+
+const scheduleRow = (row: StoredScheduleRow): ScheduleRow => ({
+  id: row.id,
+  version: row.version,
+  source: row.source,
+  paused: row.paused,
+  spec: row.spec as ScheduleSpec,
+  decidedUntil: row.decided_until,
+  nextAt: row.next_at,
+  carry: row.carry as Carry | null,
+});
+
+const occurrenceView = (row: OccurrenceRow): OccurrenceView => ({
+  scheduleId: row.schedule_id,
+  localTime: row.local_time,
+  fold: row.fold,
+  nominalAt: row.nominal_at,
+  outcome: row.outcome as OccurrenceOutcome,
+  reason: row.reason,
+  decidedAt: row.decided_at,
+  latenessMs: row.lateness_ms === null ? null : Number(row.lateness_ms),
+  version: row.schedule_version,
+  jobId: row.job_id as JobId | null,
+});

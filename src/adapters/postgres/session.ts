@@ -1,0 +1,160 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type pg from "pg";
+import { limits } from "../../core/limits.ts";
+import type { Fence, StoreTx, Tx } from "../../core/ports.ts";
+import { FenceLost, UnknownOutcome } from "../../core/ports.ts";
+import { converted, DatabaseError, DatabaseUnavailable, isRetryable, unavailable } from "./failure.ts";
+import { checkFence, lockFenceShared } from "./sql/fence.ts";
+import { beginTransaction, transactionStatus } from "./sql/transaction.ts";
+import { execute, type Statement } from "./statement.ts";
+
+/** How the store's own statements reach Postgres. */
+export interface Session {
+  /** One statement, its own transaction. Deadlocks and serialization failures are retried. */
+  run<R>(statement: Statement<R>, values?: unknown[]): Promise<R[]>;
+  /** Retried like `run`, so `work` must only write through its `tx`. A fence is checked before `work`. */
+  transaction<T>(work: (tx: StoreTx) => Promise<T>, fence?: Fence): Promise<T>;
+  /** One statement: in a fenced transaction when there is a fence, else by itself. */
+  fenced<R>(fence: Fence | undefined, statement: Statement<R>, values?: unknown[]): Promise<R[]>;
+}
+
+export function createSession(pool: pg.Pool, where: string): Session {
+  const session: Session = {
+    run: (statement, values) => retried(() => withClient(pool, where, (client) => execute(client, statement, values))),
+    transaction: (work, fence) => retried(() => transaction(pool, where, work, fence)),
+    fenced: (fence, statement, values) =>
+      fence === undefined
+        ? session.run(statement, values)
+        : session.transaction((tx) => execute(tx, statement, values), fence),
+  };
+  return session;
+}
+
+/** READ COMMITTED, whatever the database's default. Commits when `work` resolves, else rolls back. Never retried. */
+export async function transaction<T>(
+  pool: pg.Pool,
+  where: string,
+  work: (tx: StoreTx) => Promise<T>,
+  fence?: Fence,
+): Promise<T> {
+  const end = await withClient(pool, where, async (client) => {
+    const xid = await begin(client);
+    try {
+      if (fence !== undefined) await holdFence(client, fence);
+      const value = await work(storeTx(client));
+      return { value, xid, unclear: await commit(client) };
+    } catch (error) {
+      await rollback(client);
+      throw error;
+    }
+  });
+  if (end.unclear !== null) await assertCommitted(pool, where, end.xid, end.unclear);
+  return end.value;
+}
+
+/**
+ * Holds the fence's name shared until the transaction ends, so that a newer token waits for it.
+ * The check is a second statement: it must see what was installed while the first one waited.
+ */
+async function holdFence(tx: Tx, fence: Fence): Promise<void> {
+  await execute(tx, lockFenceShared, [fence.name]);
+  const valid = await execute(tx, checkFence, [fence.name, fence.token]);
+  if (valid.length === 0)
+    throw new FenceLost(`token ${fence.token} of lock "${fence.name}" is not the newest: stop the pass`);
+}
+
+/** One round trip: the transaction begins and tells its id, by which an unclear commit is looked up. */
+async function begin(client: pg.PoolClient): Promise<string> {
+  try {
+    const results = (await client.query(beginTransaction.text)) as unknown as { rows: { xid: string }[] }[];
+    return results.at(-1)?.rows[0]?.xid ?? "";
+  } catch (error) {
+    throw converted(error, "begin");
+  }
+}
+
+/** @returns the error of a connection that broke meanwhile: only another connection can tell what became of it. */
+async function commit(client: pg.PoolClient): Promise<UnknownOutcome | null> {
+  try {
+    const { command } = await client.query("commit");
+    if (command === "COMMIT") return null;
+  } catch (error) {
+    const failure = converted(error, "commit");
+    if (failure instanceof UnknownOutcome) return failure;
+    throw failure;
+  }
+  throw new DatabaseError("commit: a statement of the transaction had failed, so nothing of it was kept", {
+    code: "25P02",
+  });
+}
+
+/** @throws UnknownOutcome when nobody can say, DatabaseUnavailable when the transaction is known not to have happened. */
+async function assertCommitted(pool: pg.Pool, where: string, xid: string, cause: UnknownOutcome): Promise<void> {
+  for (let look = 0; look < limits.commitLooksMax; look += 1) {
+    const status = await withClient(pool, where, (client) => execute(client, transactionStatus, [xid])).then(
+      (rows) => rows[0]?.status ?? null,
+      () => null,
+    );
+    if (status === "committed") return;
+    if (status === "aborted") {
+      throw new DatabaseUnavailable(
+        `the connection to Postgres at ${where} broke and the transaction was rolled back`,
+        {
+          cause,
+        },
+      );
+    }
+    await wait(limits.commitLookMs);
+  }
+  throw cause;
+}
+
+async function rollback(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query("rollback");
+  } catch {
+    // The connection is gone, and the transaction with it.
+  }
+}
+
+const storeTx = (client: pg.PoolClient): StoreTx => ({
+  query: (text, values) => client.query(text, values),
+  async nested(work) {
+    await client.query("savepoint belfry_nested");
+    try {
+      const value = await work();
+      await client.query("release savepoint belfry_nested");
+      return value;
+    } catch (error) {
+      await client.query("rollback to savepoint belfry_nested");
+      await client.query("release savepoint belfry_nested");
+      throw error;
+    }
+  },
+});
+
+async function withClient<T>(pool: pg.Pool, where: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw unavailable(error, where);
+  });
+  let broken = false;
+  try {
+    return await work(client);
+  } catch (error) {
+    broken = error instanceof UnknownOutcome;
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function retried<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRetryable(error) || tries >= limits.serializationRetriesMax) throw error;
+      await wait(Math.random() * limits.serializationRetryMs * (tries + 1));
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import { cleanCode, cleanJson, cleanMessage } from "../../core/clean.ts";
+import type { JobId, Json } from "../../core/job.ts";
+import type { Handoff, InSameTransaction, Moved, Settled, Settlement, Store, StoreTx, Tx } from "../../core/ports.ts";
+import { insertInto } from "./enqueue-store.ts";
+import { isDataError } from "./failure.ts";
+import { handoffsOf } from "./handoffs.ts";
+import type { Session } from "./session.ts";
+import { readPayloads, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
+import { execute, type Statement } from "./statement.ts";
+
+interface SettleOptions {
+  readonly worker: string;
+  readonly lookAheadMs: number;
+  readonly tx?: Tx;
+  readonly inSameTransaction?: InSameTransaction;
+}
+
+type Run = <R>(statement: Statement<R>, values: unknown[]) => Promise<R[]>;
+
+const nothing: Settled = { settled: [], handoffs: [], freed: [] };
+
+export function settleStore(session: Session): Pick<Store, "settle"> {
+  return {
+    async settle(settlements, options) {
+      if (settlements.length === 0) return nothing;
+      if (options.tx !== undefined) return await settleIn(options.tx, settlements, options);
+      try {
+        return await settleGroup(session, settlements, options);
+      } catch (error) {
+        if (!isDataError(error)) throw error;
+        return await settleSingly(session, settlements, options, error);
+      }
+    },
+  };
+}
+
+/** A plain group without children and hook stays one statement. */
+async function settleGroup(
+  session: Session,
+  settlements: readonly Settlement[],
+  options: SettleOptions,
+): Promise<Settled> {
+  const { inSameTransaction } = options;
+  const isPlain = inSameTransaction === undefined && settlements.every((each) => each.children.length === 0);
+  if (isPlain) return settled(await write((statement, values) => session.run(statement, values), settlements, options));
+  return await session.transaction(async (tx) => await settleIn(tx, settlements, options, tx));
+}
+
+/** Inside a transaction that the caller ends. Nothing settled means the caller has to roll back. */
+async function settleIn(
+  tx: Tx,
+  settlements: readonly Settlement[],
+  options: SettleOptions,
+  storeTx?: StoreTx,
+): Promise<Settled> {
+  const rows = await write((statement, values) => execute(tx, statement, values), settlements, options);
+  const written = new Set(rows.map((row) => row.id));
+  const children = settlements.filter((each) => written.has(each.jobId)).flatMap((each) => each.children);
+  const inserted = children.length === 0 ? null : await insertInto(tx, children, options.lookAheadMs);
+  if (options.inSameTransaction !== undefined && storeTx !== undefined && rows.length > 0) {
+    await options.inSameTransaction(storeTx, await movedOf(tx, rows));
+  }
+  return settled(rows, inserted?.handoffs ?? []);
+}
+
+async function write(run: Run, settlements: readonly Settlement[], options: SettleOptions): Promise<SettledRow[]> {
+  const rows = await run(settlePlain, settleColumns(settlements, options));
+  if (rows.length === settlements.length) return rows;
+  const written = new Set(rows.map((row) => row.id));
+  const left = settlements.filter((each) => !written.has(each.jobId));
+  return [...rows, ...(await run(settleFull, settleColumns(left, options)))];
+}
+
+const settleColumns = (settlements: readonly Settlement[], { worker, lookAheadMs }: SettleOptions): unknown[] => [
+  settlements.map((each) => each.jobId),
+  settlements.map((each) => each.attempt),
+  settlements.map((each) => each.to),
+  settlements.map((each) => cleanMessage(each.reason)),
+  settlements.map((each) => each.delayMs),
+  settlements.map((each) => each.failures),
+  settlements.map((each) => each.interruptions),
+  settlements.map((each) => cleanCode(each.errorCode)),
+  settlements.map((each) => cleanMessage(each.errorMessage)),
+  settlements.map((each) => (each.result === null ? null : JSON.stringify(cleanJson(each.result)))),
+  worker,
+  lookAheadMs,
+];
+
+function settled(rows: readonly SettledRow[], children: readonly Handoff[] = []): Settled {
+  return {
+    settled: rows.map((row) => row.id as JobId),
+    handoffs: [...handoffsOf(rows), ...children],
+    freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
+  };
+}
+
+async function movedOf(tx: Tx, rows: readonly SettledRow[]): Promise<readonly Moved[]> {
+  const payloads = new Map(
+    (await execute(tx, readPayloads, [rows.map((row) => row.id)])).map((row) => [row.id, row.payload]),
+  );
+  return rows.map((row) => ({
+    jobId: row.id as JobId,
+    kind: row.kind,
+    payload: (payloads.get(row.id) ?? null) as Json,
+    state: row.state,
+    attempt: row.attempt,
+    errorCode: row.error_code,
+    errorMessage: row.error_message,
+  }));
+}
+
+/**
+ * One bad row must not keep its group from being settled: each is tried by itself, and the one whose data is refused is
+ * FAILED `unsettleable`, with the code of the refusal only and without its result and children.
+ */
+async function settleSingly(
+  session: Session,
+  settlements: readonly Settlement[],
+  options: SettleOptions,
+  cause: unknown,
+): Promise<Settled> {
+  const parts: Settled[] = [];
+  for (const each of settlements) {
+    try {
+      parts.push(
+        settlements.length === 1
+          ? await refuse(session, each, options, cause)
+          : await settleGroup(session, [each], options),
+      );
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      parts.push(await refuse(session, each, options, error));
+    }
+  }
+  return {
+    settled: parts.flatMap((part) => part.settled),
+    handoffs: parts.flatMap((part) => part.handoffs),
+    freed: [...new Set(parts.flatMap((part) => part.freed))],
+  };
+}
+
+const refuse = (session: Session, settlement: Settlement, options: SettleOptions, cause: unknown): Promise<Settled> =>
+  settleGroup(
+    session,
+    [
+      {
+        ...settlement,
+        to: "FAILED",
+        reason: "unsettleable",
+        errorCode: "unsettleable",
+        errorMessage: `its outcome was refused by the database (${codeOf(cause)})`,
+        result: null,
+        children: [],
+      },
+    ],
+    options,
+  );
+
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown";

@@ -1,0 +1,199 @@
+import { statement } from "../statement.ts";
+
+export interface ClaimedRow {
+  readonly id: string;
+  readonly state: "RUNNING" | "PENDING" | "SKIPPED";
+  readonly reason: string | null;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly payload: unknown;
+  readonly generation: number;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly interruptions: number;
+  readonly max_attempts: number;
+  readonly lease_ms: number;
+  readonly trace: string;
+  readonly slot_keys: string[] | null;
+  readonly due_at: number;
+  readonly schedule_id: string | null;
+  readonly scheduled_for: number | null;
+  readonly lateness_ms: number;
+  readonly catch_up: boolean;
+  readonly missed: number;
+}
+
+/**
+ * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING. $1 ids $2 generations $3 worker $4 alone.
+ * Locks: jobs in id order, and it waits (2 s at most): SKIP LOCKED would drop work that somebody only looks at.
+ */
+export const claimPlain = statement<ClaimedRow>(
+  "claim",
+  `
+with asked as (
+  select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
+), mine as materialized (
+  select j.id from belfry.job j join asked a on a.id = j.id
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation and j.plain
+    and j.due_at <= belfry.now() and (not j.suspect or $4::boolean)
+  order by j.id
+  for no key update of j
+), moved as (
+  update belfry.job j set state = 'RUNNING', attempt = j.attempt + 1, worker = $3, alone = $4::boolean,
+    started_at = belfry.now(), lease_until = belfry.now() + belfry.span(j.lease_ms), progress = null
+  from mine where j.id = mine.id
+  returning j.*
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker)
+  select id, belfry.now(), 'QUEUED', 'RUNNING', attempt, generation, $3 from moved
+)
+select id, state, null as reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms,
+  trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
+  belfry.ms_since(due_at) as lateness_ms, catch_up, missed
+from moved
+order by id`,
+);
+
+/** Which of the rows that `claim` left out are for `claim-full`, and how many slots each needs. Locks nothing. */
+export const findFull = statement<{ id: string; slots: number }>(
+  "claim-find-full",
+  `
+select id, coalesce(cardinality(slot_keys), 0) as slots from belfry.job
+where id = any($1::bigint[]) and state = 'QUEUED' and not plain and due_at <= belfry.now() and (not suspect or $2::boolean)
+order by id`,
+);
+
+/**
+ * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides pause, expiry and slots, and its
+ * occurrence follows. Rows with two or more slot keys come one at a time, so that "all or nothing" is exact.
+ *
+ * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences. A slot is free when nobody holds
+ * it, or when a canceled job's handler must be gone by now. Slot 0 of a queue-one group is its one seat for waiting:
+ * whoever is refused and gets it is held, the others are SKIPPED; it is given back when its owner runs or ends.
+ */
+export const claimFull = statement<ClaimedRow>(
+  "claim-full",
+  `
+with asked as (
+  select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
+), mine as materialized (
+  select j.id, j.attempt, j.slot_keys, j.schedule_id, j.expires_at from belfry.job j join asked a on a.id = j.id
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation and not j.plain
+    and j.due_at <= belfry.now() and (not j.suspect or $4::boolean)
+  order by j.id
+  for no key update of j
+), judged as materialized (
+  select m.id, m.attempt, m.slot_keys,
+    case when m.expires_at <= belfry.now() then 'expired'
+      when m.attempt = 0 and s.paused then 'paused'
+      when m.attempt = 0 and not s.enabled then 'disabled' end as skip
+  from mine m left join belfry.schedule s on s.id = m.schedule_id
+), wanted as materialized (
+  select j.id, k.key, k.place, g.size, g.on_refusal, g.reason, row_number() over (partition by k.key order by j.id) as turn
+  from judged j cross join lateral unnest(j.slot_keys) with ordinality as k (key, place)
+  left join belfry.slot_group g on g.key = k.key
+  where j.skip is null
+), free as materialized (
+  select s.key, s.n, row_number() over (partition by s.key order by s.n) as turn
+  from (select key, size, count(*) as rows from wanted where size is not null group by key, size) w
+  cross join lateral (
+    select key, n from belfry.slot
+    where slot.key = w.key and n between 1 and w.size and (job_id is null or free_from <= belfry.now())
+    order by n limit w.rows
+    for no key update skip locked
+  ) s
+), got as materialized (
+  select w.id, f.key, f.n from wanted w join free f on f.key = w.key and f.turn = w.turn
+), refused as materialized (
+  select w.* from wanted w where not exists (select from got where got.id = w.id and got.key = w.key)
+), seat as materialized (
+  select s.key, (
+    select r.id from refused r where r.key = s.key and r.on_refusal = 'queue-one'
+    order by coalesce(r.id = s.job_id, false) desc, r.id limit 1
+  ) as taker
+  from (select distinct key from refused where on_refusal = 'queue-one') w
+  cross join lateral (
+    select key, job_id from belfry.slot
+    where slot.key = w.key and n = 0 and (job_id is null or job_id = any(array(select id from mine)))
+    for no key update skip locked
+  ) s
+), verdict as materialized (
+  select j.id, j.attempt, coalesce(j.skip, b.skip) as skip, b.held_on,
+    case when j.skip is not null or b.skip is not null then 'SKIPPED' when b.held_on is not null then 'PENDING'
+      else 'RUNNING' end::belfry.job_state as state
+  from judged j left join (
+    select r.id, (array_agg(r.key order by r.place))[1] as held_on,
+      min(r.reason) filter (where r.on_refusal = 'skip'
+        or (r.on_refusal = 'queue-one' and s.taker is distinct from r.id)) as skip
+    from refused r left join seat s on s.key = r.key group by r.id
+  ) b on b.id = j.id
+), place as materialized (
+  select got.key, got.n, got.id as job_id, v.attempt + 1 as attempt
+  from got join verdict v on v.id = got.id where v.state = 'RUNNING'
+  union all
+  select seat.key, 0, seat.taker, null from seat join verdict v on v.id = seat.taker where v.state = 'PENDING'
+  union all
+  select s.key, 0, null, null from belfry.slot s
+  where s.n = 0 and s.job_id = any(array(select id from verdict where state <> 'PENDING'))
+    and not exists (select from seat join verdict v on v.id = seat.taker where seat.key = s.key and v.state = 'PENDING')
+), placed as (
+  update belfry.slot s set job_id = p.job_id, attempt = p.attempt, free_from = null
+  from place p where s.key = p.key and s.n = p.n
+), moved as (
+  update belfry.job j set state = v.state,
+    hold = case when v.state = 'PENDING' then 'slot' else 'none' end::belfry.job_hold,
+    held_on = case when v.state = 'PENDING' then v.held_on end,
+    generation = j.generation + (v.state = 'PENDING')::int,
+    attempt = j.attempt + (v.state = 'RUNNING')::int,
+    worker = case when v.state = 'RUNNING' then $3 end,
+    alone = v.state = 'RUNNING' and $4::boolean,
+    started_at = case when v.state = 'RUNNING' then belfry.now() else j.started_at end,
+    lease_until = case when v.state = 'RUNNING' then belfry.now() + belfry.span(j.lease_ms) end,
+    finished_at = case when v.state = 'SKIPPED' then belfry.now() end,
+    progress = null
+  from verdict v where j.id = v.id
+  returning j.*, case v.state when 'SKIPPED' then v.skip when 'PENDING' then 'slot' end as reason
+), decided as (
+  update belfry.occurrence o set
+    outcome = case when m.state = 'SKIPPED' then 'SKIPPED' when o.catch_up then 'CAUGHT_UP' else 'FIRED'
+      end::belfry.occurrence_outcome,
+    reason = m.reason, decided_at = belfry.now(), lateness_ms = belfry.ms_since(o.nominal_at)
+  from moved m
+  where o.job_id = any(array(select id from mine)) and o.job_id = m.id and m.state <> 'PENDING'
+    and (o.outcome = 'PLANNED' or (o.outcome = 'SKIPPED' and m.state = 'RUNNING'))
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason)
+  select id, belfry.now(), 'QUEUED', state, attempt, generation, worker, reason from moved
+)
+select id, state, reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms,
+  trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
+  belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed
+from moved
+order by id`,
+);
+
+/** What rows look like now. Locks nothing. */
+export const lookAt = statement<{ id: string; state: string; generation: number; due_in_ms: number; suspect: boolean }>(
+  "look",
+  `
+select id, state, generation, ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, suspect
+from belfry.job where id = any($1::bigint[])`,
+);
+
+/**
+ * Extends leases by each row's own length. $1 ids $2 attempts $3 progress $4 worker.
+ * Locks: jobs in id order, waiting: it competes with settle, rescue and cancel of the same rows.
+ */
+export const extendLeases = statement<{ id: string }>(
+  "heartbeat",
+  `
+with held as (
+  select * from unnest($1::bigint[], $2::int[], $3::real[]) as v (id, attempt, progress)
+), locked as materialized (
+  select id from belfry.job where id = any($1::bigint[]) order by id for no key update
+)
+update belfry.job j set lease_until = belfry.now() + belfry.span(j.lease_ms), progress = coalesce(h.progress, j.progress)
+from locked l join held h on h.id = l.id
+where j.id = l.id and j.state = 'RUNNING' and j.attempt = h.attempt and j.worker = $4
+returning j.id`,
+);

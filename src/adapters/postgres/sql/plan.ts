@@ -1,0 +1,78 @@
+import { statement } from "../statement.ts";
+
+export interface PlannedRow {
+  readonly occurrences: number;
+  readonly id: string | null;
+  readonly generation: number;
+  readonly lane: string;
+  readonly trace: string;
+  readonly delay_ms: number;
+  readonly handoff: string | null;
+}
+
+/**
+ * Occurrences and their jobs for the schedules that still have the version they were planned from. The jobs have no key:
+ * their occurrence row makes them unique. $1-$6 schedules, $7-$21 occurrences with their job, $22 look-ahead.
+ * Locks: schedules in id order, waiting, so that two ticks and an edit cannot interleave; then only new rows, occurrences
+ * in key order. A row whose nominal time exists already is left out, and its job with it.
+ */
+export const planOccurrences = statement<PlannedRow>(
+  "plan",
+  `
+with plans as materialized (
+  select * from unnest($1::text[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::jsonb[])
+    as p (id, version, decided_from, decided_until, next_at, carry)
+), locked as materialized (
+  select s.id, s.version, s.decided_until from belfry.schedule s join plans p on p.id = s.id
+  where s.id = any($1::text[]) and s.version = p.version
+    and (p.decided_from is null or belfry.ms(s.decided_until) <= p.decided_from)
+  order by s.id
+  for no key update of s
+), given as materialized (
+  select v.*, s.version, case when v.kind is not null then nextval('belfry.job_id_seq') end as job_id,
+    coalesce(belfry.at(v.due), belfry.now()) + belfry.span(v.delay) as due_at
+  from unnest($7::text[], $8::text[], $9::int[], $10::float8[], $11::text[], $12::text[], $13::boolean[], $14::int[],
+    $15::text[], $16::text[], $17::text[], $18::text[], $19::float8[], $20::float8[], $21::jsonb[])
+    as v (schedule_id, local_time, fold, nominal, outcome, reason, catch_up, missed, kind, payload, hash, lane, due, delay, policy)
+  join locked s on s.id = v.schedule_id
+), won as (
+  insert into belfry.occurrence (schedule_id, local_time, fold, nominal_at, outcome, reason, schedule_version, job_id, catch_up,
+    planned_at, decided_at)
+  select schedule_id, local_time, fold, belfry.at(nominal), outcome::belfry.occurrence_outcome, reason, version, job_id,
+    catch_up, belfry.now(), case when outcome <> 'PLANNED' then belfry.now() end
+  from given
+  order by schedule_id, local_time, fold
+  on conflict do nothing
+  returning schedule_id, job_id
+), made as (
+  insert into belfry.job (id, kind, payload, payload_hash, lane, state, due_at, expires_at, generation, handed_at, lease_ms,
+    max_attempts, retention_ms, slot_keys, schedule_id, scheduled_for, catch_up, missed, trace, created_at)
+  overriding system value
+  select g.job_id, g.kind, g.payload::jsonb, decode(g.hash, 'hex'), g.lane,
+    case when g.due_at <= belfry.now() + belfry.span($22::float8) then 'QUEUED' else 'PENDING' end::belfry.job_state,
+    g.due_at, belfry.at((g.policy ->> 'expiresAt')::float8), (g.due_at <= belfry.now() + belfry.span($22::float8))::int,
+    case when g.due_at <= belfry.now() + belfry.span($22::float8) then belfry.now() end,
+    (g.policy ->> 'leaseMs')::int, (g.policy ->> 'maxAttempts')::int, (g.policy ->> 'retentionMs')::bigint,
+    (select array_agg(k order by o) from jsonb_array_elements_text(g.policy -> 'slotKeys') with ordinality as t (k, o)),
+    g.schedule_id, belfry.at(g.nominal), g.catch_up, g.missed, g.policy ->> 'trace', belfry.now()
+  from given g join won w on w.job_id = g.job_id
+  order by g.job_id
+  returning id, lane, state, generation, due_at, trace
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
+  select id, belfry.now(), null, state, 0, generation from made order by id
+), handed as (
+  insert into belfry.handoff (at, lane, ids, gens)
+  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
+  from made where state = 'QUEUED' group by lane
+  returning id, lane
+), advanced as (
+  update belfry.schedule s set decided_until = belfry.at(p.decided_until), next_at = belfry.at(p.next_at), carry = p.carry
+  from locked l join plans p on p.id = l.id
+  where s.id = l.id and belfry.ms(l.decided_until) <= p.decided_until
+)
+select n.occurrences, m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, h.id as handoff
+from (select count(*)::int as occurrences from won) n
+left join (made m join handed h on h.lane = m.lane and m.state = 'QUEUED') on true
+order by m.id`,
+);

@@ -1,0 +1,75 @@
+import { statement } from "../statement.ts";
+
+/**
+ * Finished single jobs past their retention: one index range for each distinct retention, found by hopping through the
+ * index, so that long retentions never stand in front of short ones. Locks: the jobs it deletes, SKIP LOCKED. $1 limit.
+ */
+export const pruneJobs = statement<{ id: string }>(
+  "prune-jobs",
+  `
+with recursive retention as (
+  (select retention_ms from belfry.job where finished_at is not null and run_id is null order by retention_ms limit 1)
+  union all
+  select (
+    select j.retention_ms from belfry.job j
+    where j.finished_at is not null and j.run_id is null and j.retention_ms > r.retention_ms
+    order by j.retention_ms limit 1
+  ) from retention r where r.retention_ms is not null
+), past as materialized (
+  select p.id from retention r cross join lateral (
+    select id from belfry.job j
+    where j.finished_at is not null and j.run_id is null and j.retention_ms = r.retention_ms
+      and j.finished_at < belfry.now() - belfry.span(r.retention_ms)
+    order by j.finished_at limit $1
+    for update skip locked
+  ) p
+  limit $1
+)
+delete from belfry.job j using past where j.id = past.id
+returning j.id`,
+);
+
+/** Unreadable bodies past their retention. $1 retention in ms $2 limit. Locks: the rows it deletes, SKIP LOCKED. */
+export const pruneQuarantine = statement<{ id: string }>(
+  "prune-quarantine",
+  `
+with past as materialized (
+  select id from belfry.quarantine where at < belfry.now() - belfry.span($1::float8)
+  order by id limit $2
+  for update skip locked
+)
+delete from belfry.quarantine q using past where q.id = past.id
+returning q.id`,
+);
+
+/**
+ * Which partitions a day calls for: those that are missing from today's next day on, and those whose last moment is past the
+ * retention. $1 days ahead $2 retention in ms. Locks nothing.
+ */
+export const partitionWork = statement<{ parent: string; day: string; action: "make" | "drop" }>(
+  "partition-work",
+  `
+with known as (
+  select p.relname::text as parent, right(c.relname, 8) as day
+  from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+  where i.inhparent in ('belfry.event'::regclass, 'belfry.attempt'::regclass) and c.relname ~ '_[0-9]{8}$'
+), wanted as (
+  select parent, to_char(belfry.now() at time zone 'UTC' + n * interval '1 day', 'YYYYMMDD') as day
+  from unnest(array['event', 'attempt']) as parent cross join generate_series(0, $1::int) as n
+)
+select parent, day, 'make' as action from wanted w
+where not exists (select from known k where k.parent = w.parent and k.day = w.day)
+union all
+select parent, day, 'drop' from known
+where day < to_char((belfry.now() - belfry.span($2::float8)) at time zone 'UTC', 'YYYYMMDD')
+order by 1, 2`,
+);
+
+/** Makes one partition; false when rows of that day lie in the default partition already. */
+export const makePartition = statement<{ made: boolean }>(
+  "partition-make",
+  "select belfry.make_partition($1, $2) as made",
+);
+
+/** Drops one partition. */
+export const dropPartition = statement<never>("partition-drop", "select belfry.drop_partition($1, $2)");

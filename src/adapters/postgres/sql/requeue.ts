@@ -1,0 +1,54 @@
+import { statement } from "../statement.ts";
+
+/**
+ * The queue was seen empty twice: what was out and due all that time has no message. $1 lane $2 age in ms $3 limit.
+ * Locks: jobs in (handed_at) order, SKIP LOCKED. The relay hands them off again under the new generation.
+ */
+export const requeueUnqueued = statement<{ id: string }>(
+  "requeue-empty",
+  `
+with lost as materialized (
+  select id from belfry.job
+  where state = 'QUEUED' and lane = $1
+    and handed_at < belfry.now() - belfry.span($2::float8) and due_at < belfry.now() - belfry.span($2::float8)
+  order by handed_at limit $3
+  for no key update skip locked
+), moved as (
+  update belfry.job j set state = 'PENDING', generation = j.generation + 1
+  from lost where j.id = lost.id
+  returning j.id, j.generation, j.attempt
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), 'QUEUED', 'PENDING', attempt, generation, 'message-lost' from moved
+)
+select id from moved`,
+);
+
+/**
+ * Messages sent much later already run: those sent before them are lost. The mark is 2 minutes before the 5th percentile
+ * of the lane's running jobs, and the row must also be older than $2. Locks as `requeue-empty`.
+ */
+export const requeueOvertaken = statement<{ id: string }>(
+  "requeue-overtaken",
+  `
+with mark as materialized (
+  select percentile_disc(0.05) within group (order by greatest(handed_at, due_at)) - interval '2 minutes' as at
+  from belfry.job where lease_until is not null and lane = $1
+), lost as materialized (
+  select id from belfry.job
+  where state = 'QUEUED' and lane = $1
+    and handed_at < least((select at from mark), belfry.now() - belfry.span($2::float8))
+    and due_at < least((select at from mark), belfry.now() - belfry.span($2::float8))
+    and (select at from mark) is not null
+  order by handed_at limit $3
+  for no key update skip locked
+), moved as (
+  update belfry.job j set state = 'PENDING', generation = j.generation + 1
+  from lost where j.id = lost.id
+  returning j.id, j.generation, j.attempt
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), 'QUEUED', 'PENDING', attempt, generation, 'message-lost' from moved
+)
+select id from moved`,
+);

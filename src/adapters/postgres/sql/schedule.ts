@@ -1,0 +1,148 @@
+import { statement } from "../statement.ts";
+
+export interface StoredScheduleRow {
+  readonly id: string;
+  readonly version: number;
+  readonly source: "code" | "api";
+  readonly paused: boolean;
+  readonly spec: unknown;
+  readonly decided_until: number;
+  readonly next_at: number | null;
+  readonly carry: unknown;
+}
+
+/** One installer at a time: two deploys must not take each other's new versions for edits. Locks: an advisory lock. */
+export const lockInstall = statement<never>(
+  "schedules-lock",
+  "select pg_advisory_xact_lock(hashtextextended('belfry.schedules', 0))",
+);
+
+/**
+ * Schedules of these apps that code no longer has, and those whose spec differs. $1 ids $2 specs $3 apps.
+ * Locks: their rows in id order, waiting; a tick that plans them ends first.
+ */
+export const findChanged = statement<{ id: string; source: string; gone: boolean }>(
+  "schedules-changed",
+  `
+with given as materialized (
+  select * from unnest($1::text[], $2::jsonb[]) as v (id, spec)
+), mine as materialized (
+  select id, app, source, spec from belfry.schedule
+  where id = any($1::text[]) or (app = any($3::text[]) and source = 'code')
+  order by id
+  for no key update
+)
+select m.id, m.source, g.id is null as gone from mine m left join given g on g.id = m.id
+where g.id is null or g.spec is distinct from m.spec
+order by m.id`,
+);
+
+/**
+ * Takes back what was decided for times after now: the occurrence is deleted, its waiting job CANCELED (its event stays).
+ * What runs, or ran, stays. $1 schedule ids, locked before. Locks: the jobs in id order, waiting; then the occurrences, in
+ * this order because a claim locks a job and then its occurrence.
+ */
+export const withdrawPlanned = statement<never>(
+  "schedules-withdraw",
+  `
+with doomed as materialized (
+  select schedule_id, local_time, fold, job_id from belfry.occurrence
+  where schedule_id = any($1::text[]) and nominal_at > belfry.now() and (outcome = 'PLANNED' or job_id is null)
+), waiting as materialized (
+  select id, state from belfry.job
+  where id = any(array(select job_id from doomed where job_id is not null)) and state in ('PENDING', 'QUEUED')
+  order by id
+  for no key update
+), canceled as (
+  update belfry.job j set state = 'CANCELED', finished_at = belfry.now(), hold = 'none', held_on = null
+  from waiting w where j.id = w.id
+  returning j.id, j.attempt, j.generation, w.state as was
+), unseated as (
+  update belfry.slot s set job_id = null from canceled c where s.job_id = c.id and s.n = 0
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), was, 'CANCELED', attempt, generation, 'withdrawn' from canceled
+)
+delete from belfry.occurrence o using doomed d
+where (select count(*) from waiting) >= 0
+  and o.schedule_id = d.schedule_id and o.local_time = d.local_time and o.fold = d.fold
+  and (o.outcome = 'PLANNED' or o.job_id is null)`,
+);
+
+/** Locks: rows that are locked already. Their past occurrences and versions stay: they are history. */
+export const removeSchedules = statement<never>(
+  "schedules-remove",
+  "delete from belfry.schedule where id = any($1::text[])",
+);
+
+/**
+ * New schedules begin now; a changed one begins again from now, under a new version. What was not decided before the change
+ * is decided by the new version, except for a schedule that was disabled: its times were nobody's.
+ * $1 ids $2 specs. Locks: rows in id order (the changed ones are locked already).
+ */
+export const writeSchedules = statement<never>(
+  "schedules-write",
+  `
+with given as materialized (
+  select id, spec from unnest($1::text[], $2::jsonb[]) as v (id, spec) order by id
+), written as (
+  insert into belfry.schedule as s
+    (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
+  select id, spec ->> 'app', 1, 'code', spec, (spec ->> 'enabled')::boolean, belfry.now(), belfry.now(), belfry.now(),
+    belfry.now(), belfry.now()
+  from given
+  on conflict (id) do update set
+    app = excluded.app, version = s.version + 1, spec = excluded.spec, enabled = excluded.enabled, carry = null,
+    decided_until = case when s.enabled then least(s.decided_until, belfry.now()) else belfry.now() end,
+    next_at = belfry.now(), updated_at = belfry.now()
+  where s.spec is distinct from excluded.spec
+  returning id, version, spec
+)
+insert into belfry.schedule_version (schedule_id, version, spec, from_at)
+select id, version, spec, belfry.now() from written
+on conflict (schedule_id, version) do nothing`,
+);
+
+/** Active schedules that a tick must look at before now + $1, oldest first, with that now. Reads only those. Locks nothing. */
+export const readDue = statement<{ now: number } & (StoredScheduleRow | { id: null })>(
+  "schedules-due",
+  `
+select belfry.ms(belfry.now()) as now, s.*
+from (select true) as one left join lateral (
+  select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+  from belfry.schedule
+  where next_at is not null and enabled and next_at <= belfry.now() + belfry.span($1::float8)
+  order by belfry.schedule.next_at, id limit $2
+) s on true`,
+);
+
+/** Locks nothing. */
+export const readSchedules = statement<StoredScheduleRow>(
+  "schedules",
+  `
+select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+from belfry.schedule order by id limit $1`,
+);
+
+export interface OccurrenceRow {
+  readonly schedule_id: string;
+  readonly local_time: string;
+  readonly fold: number;
+  readonly nominal_at: number;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly decided_at: number | null;
+  readonly lateness_ms: string | null;
+  readonly schedule_version: number;
+  readonly job_id: string | null;
+}
+
+/** Newest first. Locks nothing. */
+export const readOccurrences = statement<OccurrenceRow>(
+  "occurrences",
+  `
+select schedule_id, local_time, fold, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
+  lateness_ms, schedule_version, job_id
+from belfry.occurrence where schedule_id = $1
+order by belfry.occurrence.nominal_at desc, local_time desc limit $2`,
+);

@@ -1,0 +1,18 @@
+import { statement } from "../statement.ts";
+
+/** Two statements in one round trip. Takes no locks. The id is what `transactionStatus` asks about later. */
+export const beginTransaction = statement<{ xid: string }>(
+  "begin",
+  "begin isolation level read committed; select pg_current_xact_id()::text as xid",
+);
+
+/** `committed`, `aborted` or `in progress`; null when it is too old to tell. Takes no locks. */
+export const transactionStatus = statement<{ status: string | null }>(
+  "transaction-status",
+  "select pg_xact_status($1::xid8) as status",
+);
+
+export const selectNow = statement<{ now: number }>("now", "select belfry.ms(belfry.now()) as now");
+
+/** Only for the transaction that installs a fence: it looks around between short waits. */
+export const fenceLockTimeout = statement<never>("fence-lock-timeout", "select set_config('lock_timeout', $1, true)");

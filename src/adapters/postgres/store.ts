@@ -1,0 +1,34 @@
+import type { Store } from "../../core/ports.ts";
+import { claimStore } from "./claim-store.ts";
+import type { Connections } from "./connect.ts";
+import { controlStore } from "./control-store.ts";
+import { enqueueStore } from "./enqueue-store.ts";
+import { fenceStore } from "./fence-store.ts";
+import { pruneStore } from "./prune-store.ts";
+import { readStore } from "./read-store.ts";
+import { relayStore } from "./relay-store.ts";
+import { rescueStore } from "./rescue-store.ts";
+import { scheduleStore } from "./schedule-store.ts";
+import { createSession, transaction } from "./session.ts";
+import { settleStore } from "./settle-store.ts";
+
+/**
+ * The store on Postgres 15 or later. Claim, heartbeat, settle and everything else short share `connections.main`;
+ * `transaction` (that is, `ctx.tx`) has connections of its own, so that a long handler cannot starve a heartbeat.
+ */
+export function createPostgresStore(connections: Connections): Store {
+  const session = createSession(connections.main, connections.where);
+  return {
+    ...readStore(session),
+    ...enqueueStore(session),
+    ...relayStore(session),
+    ...claimStore(session),
+    ...settleStore(session),
+    ...rescueStore(session),
+    ...controlStore(session),
+    ...scheduleStore(session),
+    ...fenceStore(session),
+    ...pruneStore(session),
+    transaction: (work) => transaction(connections.tx, connections.where, work),
+  };
+}
