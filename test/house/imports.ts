@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
+const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { exports: Record<string, string> };
+
 /** One import as a rule sees it: files by their path from the root, packages by name. */
 export interface Import {
   readonly file: string;
@@ -53,15 +55,14 @@ function namesOnlyTypes(text: string): boolean {
   return !/^import\s+\w/.test(text) && given.length > 0 && given.every((name) => name.startsWith("type "));
 }
 
-/** The project's own name stands for its public surface. */
-const ownNames: Readonly<Record<string, string>> = {
-  belfry: "src/core/index.ts",
-  "belfry/http": "src/adapters/http/index.ts",
-  "belfry/smtp": "src/adapters/smtp/index.ts",
-};
+/** The project's own name stands for its public surface: `belfry/http` is what package.json exports as `./http`. */
+function ownFile(specifier: string): string | undefined {
+  const name = /^belfry(\/.*)?$/.exec(specifier);
+  return name === null ? undefined : manifest.exports[`.${name[1] ?? ""}`]?.replace("./", "");
+}
 
 function resolve(file: string, specifier: string): Pick<Import, "target" | "isPackage"> {
-  const own = ownNames[specifier];
+  const own = ownFile(specifier);
   if (own !== undefined) return { target: own, isPackage: false };
   if (specifier.startsWith(".")) return { target: posix.join(posix.dirname(file), specifier), isPackage: false };
   const parts = specifier.split("/");
