@@ -96,7 +96,7 @@ function lineText(line: string, from: string): string | null {
   if (!line.startsWith("{")) return `${colors.dim(from)} ${line}`;
   const entry = parse(line);
   if (entry === null || entry["_aws"] !== undefined || entry["report"] !== undefined) return null;
-  const { level, message, timestamp, service, stage, lane, error, trace, ...rest } = entry;
+  const { level, message, timestamp, service, stage: _, lane, error, trace: __, ...rest } = entry;
   const time = typeof timestamp === "string" ? timestamp.slice(11, 19) : "";
   const fields = Object.entries(rest)
     .map(([name, value]) => `${name}=${short(value)}`)
