@@ -7,7 +7,9 @@ import { home, serve } from "./serve.ts";
 
 const name = "batch-scheduler-publisher";
 const ledger = openLedger(home(), name);
-const sqs = new SQSClient();
+const endpoint = process.env["AWS_ENDPOINT_URL_SQS"] || undefined;
+// A local queue's URL names a host that not every machine can look up.
+const sqs = new SQSClient({ useQueueUrlAsEndpoint: endpoint === undefined });
 const queueUrl = await createQueue();
 
 /**
@@ -40,7 +42,7 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
     "x-amz-target": String(request.headers["x-amz-target"]),
   };
   const authorization = String(request.headers.authorization);
-  const answer = await fetch(new URL(queueUrl).origin, {
+  const answer = await fetch(endpoint ?? new URL(queueUrl).origin, {
     method: "POST",
     headers: { ...headers, authorization },
     body,
