@@ -10,9 +10,12 @@ import type { LockItem, Ports } from "./ports.ts";
 export interface HeldLock {
   readonly name: string;
   readonly owner: string;
+  /** The token: it changes only by `raise`. */
   readonly fence: number;
   /** Aborts when the lock was lost or could not be kept for a whole lease. Stop writing. */
   readonly lost: AbortSignal;
+  /** Raises the item's fence, and keeps the lock under it. @returns false when the item is somebody else's by now. */
+  raise(to: number): Promise<boolean>;
   /** Stops the heartbeat and gives the lock back. Never throws: a lease that is not released ends by itself. */
   release(): Promise<void>;
 }
@@ -94,20 +97,30 @@ async function take(ports: LockPorts, options: AcquireOptions, overRvn: string |
 }
 
 function hold(ports: LockPorts, options: AcquireOptions, fence: number): Acquired {
-  return { got: "lock", lock: keep(ports, { ...options, fence }, storeKeeper(ports, options, fence)) };
+  return { got: "lock", lock: keep(ports, options, storeKeeper(ports, options, fence)) };
 }
 
 /** How a held lock is kept and given back: by the lock store, or by its stand-in in Postgres. */
 export interface Keeper {
+  fence(): number;
   beat(): Promise<boolean>;
+  raise(to: number): Promise<boolean>;
   release(): Promise<void>;
 }
 
-function storeKeeper(ports: LockPorts, options: AcquireOptions, fence: number): Keeper {
+/** The item is conditioned on its fence, so whoever raises it has to beat and release under the new one. */
+function storeKeeper({ locks, random }: LockPorts, { name, owner }: AcquireOptions, taken: number): Keeper {
+  let fence = taken;
   return {
-    beat: () => ports.locks.beat(options.name, options.owner, fence, ports.random.id()),
-    release: async () => {
-      await ports.locks.release(options.name, options.owner, fence);
+    fence: () => fence,
+    beat: () => locks.beat(name, owner, fence, random.id()),
+    async raise(to) {
+      const raised = await locks.raise(name, owner, to);
+      if (raised) fence = to;
+      return raised;
+    },
+    async release() {
+      await locks.release(name, owner, fence);
     },
   };
 }
@@ -115,7 +128,7 @@ function storeKeeper(ports: LockPorts, options: AcquireOptions, fence: number): 
 /** Beats every third of the lease until released; `lost` aborts on a refusal, or when no beat got through for a lease. */
 export function keep(
   ports: Pick<Ports, "clock" | "log">,
-  held: { name: string; owner: string; fence: number; leaseMs: number },
+  held: { name: string; owner: string; leaseMs: number },
   keeper: Keeper,
 ): HeldLock {
   const lost = new AbortController();
@@ -125,25 +138,32 @@ export function keep(
   const schedule = (ms: number): void => {
     if (!released && !lost.signal.aborted) cancel = ports.clock.after(ms, () => void beat());
   };
+  const thirdMs = held.leaseMs / limits.heartbeatsPerLease;
+  const notKept = (): void =>
+    lost.abort(new Error(`lock "${held.name}" could not be kept for its lease of ${held.leaseMs} ms`));
   const beat = async (): Promise<void> => {
     const startedMs = ports.clock.elapsedMs();
+    // A call that never answers must not keep the lock either.
+    cancel = ports.clock.after(Math.max(thirdMs, keptAtMs + held.leaseMs - startedMs), notKept);
     try {
-      if (!(await keeper.beat())) return lost.abort(new Error(`lock "${held.name}" was taken over`));
+      if (!(await keeper.beat()) && !released) lost.abort(new Error(`lock "${held.name}" was taken over`));
       keptAtMs = startedMs;
     } catch (error) {
       ports.log.warn("lock heartbeat failed", { lock: held.name, error });
     }
-    if (ports.clock.elapsedMs() - keptAtMs >= held.leaseMs) {
-      return lost.abort(new Error(`lock "${held.name}" could not be kept for its lease of ${held.leaseMs} ms`));
-    }
-    schedule(held.leaseMs / limits.heartbeatsPerLease);
+    cancel();
+    if (ports.clock.elapsedMs() - keptAtMs >= held.leaseMs) notKept();
+    schedule(thirdMs);
   };
-  schedule(held.leaseMs / limits.heartbeatsPerLease);
+  schedule(thirdMs);
   return {
     name: held.name,
     owner: held.owner,
-    fence: held.fence,
+    get fence() {
+      return keeper.fence();
+    },
     lost: lost.signal,
+    raise: (to) => keeper.raise(to),
     async release() {
       released = true;
       cancel();

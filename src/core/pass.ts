@@ -127,7 +127,7 @@ async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
     if (inForce === token) return { lock, fence: { name: lock.name, token } };
     ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce });
     token = inForce + 1;
-    if (!(await ports.locks.raise(lock.name, lock.owner, token))) break;
+    if (!(await lock.raise(token))) break;
   }
   await lock.release();
   return heldBy(ports, "a newer holder");
@@ -150,8 +150,10 @@ async function standIn(
   if ("heldBy" in got) return heldBy(ports, got.heldBy);
   const lock = keep(
     ports,
-    { name: schedulerLock, owner, fence: got.fence, leaseMs },
+    { name: schedulerLock, owner, leaseMs },
     {
+      fence: () => got.fence,
+      raise: async () => false,
       beat: () => ports.store.beat(schedulerLock, owner, got.fence, leaseMs),
       release: () => ports.store.release(schedulerLock, owner, got.fence),
     },

@@ -1,0 +1,261 @@
+import { describe, expect, test } from "vitest";
+import { limits } from "../../src/core/limits.ts";
+import { acquireLock, type Acquired, type HeldLock } from "../../src/core/lock.ts";
+import type { LockStore } from "../../src/core/ports.ts";
+import { world, type World } from "./world.ts";
+
+const name = "nightly";
+const leaseMs = 30_000;
+
+const acquire = (ports: World, owner: string, over: { signal?: AbortSignal; outageMs?: number } = {}) =>
+  acquireLock(ports, { name, owner, leaseMs, ...over });
+
+function held(got: Acquired): HeldLock {
+  if (got.got !== "lock") throw new Error(`the lock was not taken: ${got.got}`);
+  return got.lock;
+}
+
+/** Watches a promise without waiting for it. */
+function watched<T>(promise: Promise<T>): { value: T | null } {
+  const seen: { value: T | null } = { value: null };
+  void promise.then((value) => (seen.value = value));
+  return seen;
+}
+
+/** An owner that died: it holds the item and never beats again. */
+async function diedHolding(ports: World): Promise<number> {
+  const fence = await ports.locks.take(name, { owner: "dead", rvn: "r0", leaseMs, overRvn: null });
+  if (fence === null) throw new Error("the lock was not free");
+  return fence;
+}
+
+const faulty = (faults: (locks: LockStore) => Partial<LockStore>): World =>
+  world((base) => ({ locks: Object.assign({}, base.locks, faults(base.locks)) }));
+
+const down = (): Promise<never> => Promise.reject(new Error("503"));
+
+describe("taking a lock", () => {
+  test("a free lock is taken at once, and each taking has a greater fence", async () => {
+    const ports = world();
+    const first = held(await acquire(ports, "a"));
+    await first.release();
+    const second = held(await acquire(ports, "b"));
+    expect([first.fence, second.fence]).toEqual([1, 2]);
+    expect(ports.clock.elapsedMs()).toBe(0);
+  });
+
+  test("release keeps the item and its fence, and removes the owner", async () => {
+    const ports = world();
+    await held(await acquire(ports, "a")).release();
+    expect(ports.locks.items.get(name)).toMatchObject({ owner: null, fence: 1 });
+  });
+
+  test("a silent holder is taken over only after one whole lease of silence", async () => {
+    const ports = world();
+    const fence = await diedHolding(ports);
+    const got = watched(acquire(ports, "b"));
+    await ports.clock.advance(leaseMs - 1);
+    expect(got.value).toBeNull();
+    expect(ports.locks.items.get(name)?.owner).toBe("dead");
+    await ports.clock.advance(1);
+    expect(got.value).toMatchObject({ got: "lock", lock: { fence: fence + 1, owner: "b" } });
+  });
+
+  test("the silence is measured by the lease of the holder, not by one's own", async () => {
+    const ports = world();
+    await ports.locks.take(name, { owner: "slow", rvn: "r0", leaseMs: 3 * leaseMs, overRvn: null });
+    const got = watched(acquire(ports, "b"));
+    await ports.clock.advance(3 * leaseMs - 1);
+    expect(got.value).toBeNull();
+    await ports.clock.advance(1);
+    expect(got.value).toMatchObject({ got: "lock" });
+  });
+
+  test("a holder that shows a sign of life answers held, long before its lease", async () => {
+    const ports = world();
+    await acquire(ports, "a");
+    const got = watched(acquire(ports, "b"));
+    await ports.clock.advance(leaseMs / limits.heartbeatsPerLease + leaseMs / limits.lockLooksPerLease);
+    expect(got.value).toEqual({ got: "held", by: "a" });
+  });
+
+  test("a lock that is released while one watches is taken without waiting for a lease", async () => {
+    const ports = world();
+    const first = held(await acquire(ports, "a"));
+    const got = watched(acquire(ports, "b"));
+    await first.release();
+    await ports.clock.advance(leaseMs / limits.lockLooksPerLease);
+    expect(got.value).toMatchObject({ got: "lock" });
+  });
+
+  test("of two that watch the same silent holder one takes over, the other is told by whom it is held", async () => {
+    const ports = world();
+    await diedHolding(ports);
+    const both = [watched(acquire(ports, "b")), watched(acquire(ports, "c"))];
+    await ports.clock.advance(leaseMs + leaseMs / limits.lockLooksPerLease);
+    expect(both.map((each) => each.value?.got).toSorted()).toEqual(["held", "lock"]);
+    expect(both.find((each) => each.value?.got === "held")?.value).toMatchObject({
+      by: ports.locks.items.get(name)?.owner,
+    });
+  });
+
+  test("being told to stop ends the watching", async () => {
+    const ports = world();
+    await diedHolding(ports);
+    const stop = new AbortController();
+    const got = watched(acquire(ports, "b", { signal: stop.signal }));
+    await ports.clock.advance(1_000);
+    stop.abort();
+    await ports.clock.settle();
+    expect(got.value).toMatchObject({ got: "held" });
+    expect(ports.clock.pending()).toBe(0);
+  });
+});
+
+describe("when the lock store does not answer well", () => {
+  test("a take whose reply was lost is read back, and is ours", async () => {
+    let lost = 0;
+    const ports = faulty((locks) => ({
+      take: async (...call) => {
+        await locks.take(...call);
+        lost += 1;
+        throw new Error("socket hang up");
+      },
+    }));
+    const got = watched(acquire(ports, "a"));
+    await ports.clock.advance(limits.lockOutageMs);
+    expect(got.value).toMatchObject({ got: "lock", lock: { fence: 1 } });
+    expect(lost).toBe(1);
+  });
+
+  test("a refused take that the store had already done for us is ours", async () => {
+    const ports = faulty((locks) => ({
+      take: async (...call) => {
+        await locks.take(...call);
+        return null;
+      },
+    }));
+    expect(held(await acquire(ports, "a")).fence).toBe(1);
+  });
+
+  test("errors are retried for a bounded time, then it is an outage with the cause", async () => {
+    let reads = 0;
+    const ports = faulty(() => ({
+      read: () => {
+        reads += 1;
+        return down();
+      },
+    }));
+    const got = watched(acquire(ports, "a"));
+    await ports.clock.advance(limits.lockOutageMs - 1);
+    expect(got.value).toBeNull();
+    await ports.clock.advance(limits.lockOutageMs);
+    expect(got.value).toMatchObject({ got: "outage", error: new Error("503") });
+    expect(reads).toBeLessThanOrEqual(limits.lockErrorRetriesMax + 1);
+    expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("an outage that ends in time is only a delay", async () => {
+    let failures = 3;
+    const ports = faulty((locks) => ({ read: (of) => (failures-- > 0 ? down() : locks.read(of)) }));
+    const got = watched(acquire(ports, "a"));
+    await ports.clock.advance(limits.lockOutageMs);
+    expect(got.value).toMatchObject({ got: "lock" });
+  });
+});
+
+describe("keeping a lock", () => {
+  test("the holder beats every third of its lease, so nobody takes it over", async () => {
+    const ports = world();
+    const lock = held(await acquire(ports, "a"));
+    const seen = new Set<string>();
+    for (let third = 0; third < 30; third += 1) {
+      await ports.clock.advance(leaseMs / limits.heartbeatsPerLease);
+      seen.add(ports.locks.items.get(name)?.rvn ?? "");
+    }
+    expect(seen.size).toBe(30);
+    expect(lock.lost.aborted).toBe(false);
+  });
+
+  test("a beat that is refused loses the lock at once", async () => {
+    const ports = world();
+    const lock = held(await acquire(ports, "a"));
+    const item = ports.locks.items.get(name);
+    if (item === undefined) throw new Error("no item");
+    ports.locks.items.set(name, { ...item, owner: "b", fence: item.fence + 1 });
+    await ports.clock.advance(leaseMs / limits.heartbeatsPerLease);
+    expect(lock.lost.aborted).toBe(true);
+    expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("a wiped lock table loses the lock too", async () => {
+    const ports = world();
+    const lock = held(await acquire(ports, "a"));
+    ports.locks.items.clear();
+    await ports.clock.advance(leaseMs / limits.heartbeatsPerLease);
+    expect(lock.lost.aborted).toBe(true);
+  });
+
+  test("a beat that fails is tried again, and is forgiven within the lease", async () => {
+    let failures = 2;
+    const ports = faulty((locks) => ({ beat: (...call) => (failures-- > 0 ? down() : locks.beat(...call)) }));
+    const lock = held(await acquire(ports, "a"));
+    await ports.clock.advance(3 * leaseMs);
+    expect(lock.lost.aborted).toBe(false);
+  });
+
+  test("no beat for a whole lease loses the lock", async () => {
+    const ports = faulty(() => ({ beat: down }));
+    const lock = held(await acquire(ports, "a"));
+    await ports.clock.advance(leaseMs - 1);
+    expect(lock.lost.aborted).toBe(false);
+    await ports.clock.advance(1);
+    expect(lock.lost.aborted).toBe(true);
+  });
+
+  test("a beat that never answers loses the lock after its lease too", async () => {
+    const ports = faulty(() => ({ beat: () => new Promise<boolean>(() => {}) }));
+    const lock = held(await acquire(ports, "a"));
+    await ports.clock.advance(leaseMs - 1);
+    expect(lock.lost.aborted).toBe(false);
+    await ports.clock.advance(1);
+    expect(lock.lost.aborted).toBe(true);
+  });
+
+  test("a released lock beats no more and is never lost", async () => {
+    const ports = world();
+    const lock = held(await acquire(ports, "a"));
+    await lock.release();
+    expect(ports.clock.pending()).toBe(0);
+    held(await acquire(ports, "b"));
+    await ports.clock.advance(2 * leaseMs);
+    expect(lock.lost.aborted).toBe(false);
+  });
+
+  test("a release that fails leaves the rest to the lease, without throwing", async () => {
+    const ports = faulty(() => ({ release: down }));
+    await expect(held(await acquire(ports, "a")).release()).resolves.toBeUndefined();
+    expect(ports.lines.map((line) => line.level)).toContain("warn");
+  });
+});
+
+describe("a fence behind the one in Postgres", () => {
+  test("is raised on the item, and the lock is kept and released under the new one", async () => {
+    const ports = world();
+    const lock = held(await acquire(ports, "a"));
+    expect(await lock.raise(41)).toBe(true);
+    expect(lock.fence).toBe(41);
+    await ports.clock.advance(3 * leaseMs);
+    expect(lock.lost.aborted).toBe(false);
+    await lock.release();
+    expect(ports.locks.items.get(name)).toMatchObject({ owner: null, fence: 41 });
+  });
+
+  test("is not raised on an item that somebody else holds by now", async () => {
+    const ports = world();
+    const lock = held(await acquire(ports, "a"));
+    ports.locks.items.set(name, { owner: "b", rvn: "x", fence: 2, leaseMs });
+    expect(await lock.raise(41)).toBe(false);
+    expect(ports.locks.items.get(name)).toMatchObject({ owner: "b", fence: 2 });
+  });
+});
