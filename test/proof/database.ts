@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import pg from "pg";
+import { Client } from "pg";
 
 let made = 0;
 
@@ -9,7 +9,7 @@ export async function prepareDatabase(postgresUrl: string, sql: string): Promise
   await once(postgresUrl, `create database ${name}`);
   const url = new URL(postgresUrl);
   url.pathname = `/${name}`;
-  for (const text of migrations()) await once(url.href, text);
+  for (const text of ["create schema if not exists belfry", ...migrations()]) await once(url.href, text);
   if (sql !== "") await once(url.href, sql);
   return url.href;
 }
@@ -21,7 +21,7 @@ function migrations(): readonly string[] {
 }
 
 async function once(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(text);

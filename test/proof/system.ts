@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
+import { Pool } from "pg";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
@@ -39,7 +39,7 @@ export interface SystemOptions {
 /** Everything one proof runs on: real parts, a fresh database, and no process yet. */
 export interface System {
   readonly runtime: Runtime;
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly sqs: SQSClient;
   /** Past the proxy. */
   readonly dynamodb: DynamoDBClient;
@@ -70,7 +70,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     running.delete(close);
-    for (const step of closing.reverse().splice(0)) await step();
+    for (const step of closing.splice(0).toReversed()) await step();
   };
   running.add(close);
   try {
@@ -114,7 +114,7 @@ async function build(
   const clients = { sqs: sqsClient(aws), dynamodb: dynamodbClient(aws) };
   const topology = withLanes(runtime.topology, options.lane);
   const queues = await createResources(clients, topology, { timeScale: config.timeScale });
-  const pool = opened(new pg.Pool({ connectionString: databaseUrl, max: 4 }), (part) => part.end());
+  const pool = opened(new Pool({ connectionString: databaseUrl, max: 4 }), (part) => part.end());
   pool.on("error", () => {});
   const processes = opened(new Processes(options.folder), endAll);
   return {
@@ -128,10 +128,14 @@ async function build(
     proxies,
     enqueue: (kind, items) => enqueue(runtime, kind, items),
     install: () => install(runtime),
-    fleet: (fleet = {}) => startFleet({ processes, sqs: clients.sqs, queues, env }, fleet),
+    fleet: (fleet = {}) =>
+      opened(startFleet({ processes, sqs: clients.sqs, queues, env }, fleet), (part) => part.stop(500)),
     scheduler: (more = {}, name) => startSchedulerProcess(processes, { ...env, ...more }, name),
     wakes: ({ everyMs, env: more = {} }) =>
-      startWakes(() => startSchedulerProcess(processes, { ...env, ...more }), everyMs),
+      opened(
+        startWakes(() => startSchedulerProcess(processes, { ...env, ...more }), everyMs),
+        (part) => part.stop(),
+      ),
     stop: close,
   };
 }

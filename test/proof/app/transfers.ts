@@ -1,5 +1,5 @@
 import { defineApp, defineJob, type Tx } from "belfry";
-import pg from "pg";
+import { Pool } from "pg";
 import { z } from "zod";
 import { quick, without } from "./target.ts";
 
@@ -24,11 +24,11 @@ async function move(tx: Tx, { from, to, amount, n }: { from: number; to: number;
   await tx.query("insert into proof.transfer (n, pid) values ($1, $2)", [n, process.pid]);
 }
 
-let pool: pg.Pool | null = null;
+let pool: Pool | null = null;
 
 /** The guard taken away: the same work in a transaction of its own, committed before the job is settled. */
 async function apart(work: (tx: Tx) => Promise<void>): Promise<void> {
-  pool ??= new pg.Pool({ connectionString: process.env["DATABASE_URL"] ?? "", max: 2 });
+  pool ??= new Pool({ connectionString: process.env["DATABASE_URL"] ?? "", max: 2 });
   const client = await pool.connect();
   try {
     await client.query("begin");
