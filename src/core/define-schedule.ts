@@ -226,18 +226,26 @@ function readInstant(field: string, text: string | undefined, problems: ProblemL
   return null;
 }
 
-/** A payload that is a plain value is checked now; one that is computed is checked at each occurrence. */
+/**
+ * A payload that is a plain value is checked now, in the JSON form in which a handler will get it; one that is computed
+ * is checked at each occurrence.
+ */
 function fixedPayload(payload: unknown, job: JobDefinition, problems: ProblemList): Json {
   if (typeof payload === "function") return null;
-  const checked = checkPayloadNow(schemaOf(job), payload);
-  for (const issue of checked?.ok === false ? checked.issues : []) {
-    const field = issue.path === "" ? "payload" : `payload.${issue.path}`;
-    problems.add(field, payload, `does not fit job "${job.id}": ${issue.message}`, "change the payload or the schema");
-  }
-  if (checked?.ok === false) return null;
   try {
-    checkKey(checked?.value, job, problems);
-    return checkedJson(job.id, payload);
+    const stored = checkedJson(job.id, payload);
+    const checked = checkPayloadNow(schemaOf(job), stored);
+    if (checked?.ok === true) checkKey(checked.value, job, problems);
+    for (const issue of checked?.ok === false ? checked.issues : []) {
+      const field = issue.path === "" ? "payload" : `payload.${issue.path}`;
+      problems.add(
+        field,
+        payload,
+        `does not fit job "${job.id}": ${issue.message}`,
+        "change the payload or the schema",
+      );
+    }
+    return stored;
   } catch (error) {
     problems.add("payload", "(value)", error instanceof Error ? error.message : String(error), "change the payload");
     return null;

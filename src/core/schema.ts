@@ -1,19 +1,24 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { PayloadCheck } from "./definition.ts";
 
-/** Validates with any Standard Schema (zod, valibot, arktype ...). No schema means no payload. */
+/**
+ * Validates with any Standard Schema (zod, valibot, arktype ...). No schema means no payload.
+ * A void payload is stored as JSON null, so null passes where undefined would.
+ */
 export async function checkPayload(schema: StandardSchemaV1 | undefined, payload: unknown): Promise<PayloadCheck> {
   const checked = await checkWith(schema, payload);
-  // A void payload is stored as JSON null and must pass the same schema when it comes back.
   if (checked.ok || payload !== null) return checked;
   const asVoid = await checkWith(schema, undefined);
   return asVoid.ok ? asVoid : checked;
 }
 
-/** @returns null when the schema answers asynchronously: then only running tells. */
+/** The same at once. @returns null when the schema answers asynchronously: then only running tells. */
 export function checkPayloadNow(schema: StandardSchemaV1 | undefined, payload: unknown): PayloadCheck | null {
   const checked = checkWith(schema, payload);
-  return checked instanceof Promise ? null : checked;
+  if (checked instanceof Promise) return null;
+  if (checked.ok || payload !== null) return checked;
+  const asVoid = checkWith(schema, undefined);
+  return !(asVoid instanceof Promise) && asVoid.ok ? asVoid : checked;
 }
 
 function checkWith(schema: StandardSchemaV1 | undefined, payload: unknown): PayloadCheck | Promise<PayloadCheck> {

@@ -8,6 +8,8 @@ import { describe as line } from "../../src/core/problem.ts";
 const job = defineJob({ id: "job", lock: { ttl: { default: "5m", prod: "1m" } }, concurrency: 3, run: () => {} });
 const greet = defineJob({ id: "greet", payload: z.object({ name: z.string() }), key: (p) => p.name, run: () => {} });
 
+const at = defineJob({ id: "at", payload: z.object({ at: z.date() }), run: () => {} });
+
 const problemsOf = (options: Record<string, unknown>): readonly string[] =>
   (defineSchedule({ id: "s", run: job, ...options } as ScheduleOptions<void>).problems ?? []).map(line);
 
@@ -107,6 +109,12 @@ test.each<[string, Record<string, unknown>, string]>([
   ],
   ["a missing payload", { every: "1m", run: greet }, 'payload (missing) does not fit job "greet"'],
   ["a payload for a job that takes none", { every: "1m", payload: 7 }, "this job takes no payload"],
+  [
+    "a payload that does not survive JSON",
+    { every: "1m", run: at, payload: { at: new Date(0) } },
+    'payload.at {"at":"1970-01-01T00:00:00.000Z"} does not fit job "at"',
+  ],
+  ["a payload JSON cannot say", { every: "1m", run: greet, payload: { name: 7n } }, "payload holds a bigint"],
   [
     "a payload whose key is too long",
     { every: "1m", run: greet, payload: { name: "n".repeat(513) } },
