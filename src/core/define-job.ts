@@ -121,12 +121,9 @@ function definitionFrom<S extends StandardSchemaV1>(options: JobOptions<S>): Job
     ...limitsFrom(options, problems),
     retry: retryFrom(options.retry, problems),
     check: (payload) => checkPayload(options.payload, payload),
-    key: key === undefined ? null : (payload) => key.call(options, payload as Out<S>),
-    run: async (payload, context) => toJson(await options.run(payload as Out<S>, context)),
-    onSettled:
-      onSettled === undefined
-        ? null
-        : (payload, settled, tx) => onSettled.call(options, payload as Out<S>, settled, tx),
+    key: key === undefined ? null : (payload) => key.call(options, payload),
+    run: async (payload, context) => toJson(await options.run(payload, context)),
+    onSettled: onSettled === undefined ? null : (payload, settled, tx) => onSettled.call(options, payload, settled, tx),
     problems: problems.found,
   };
 }

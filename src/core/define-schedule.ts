@@ -11,6 +11,7 @@ import type { Expression, GapRule, OverlapReadings, ScheduleSpec } from "./sched
 import { checkPayloadNow } from "./schema.ts";
 import { checkId, readChoice, readDuration } from "./setting.ts";
 import { type Staged, mapStages, valueFor } from "./stage.ts";
+import { tzVersion, zoneProblem } from "./zone.ts";
 
 /** Five fields: minute, hour, day of month, month, day of week. */
 export type Cron = `${string} ${string} ${string} ${string} ${string}`;
@@ -133,8 +134,7 @@ function specMaker(options: PlainOptions, job: JobDefinition, payload: Json, pro
     expression: expression(stage),
     ...fromCode,
     enabled: options.enabled === undefined || valueFor(stage, options.enabled) === true,
-    // A property of the runtime, like the language version: zones are computed with this data.
-    tzVersion: process.versions.tz ?? "unknown",
+    tzVersion,
     job: {
       kind: job.id,
       lane: job.lane,
@@ -162,7 +162,7 @@ function readExpression(options: PlainOptions, problems: ProblemList): (stage: s
 
 function readCron(text: string, problems: ProblemList): (stage: string) => Expression {
   const parsed = parseCron(text);
-  if (!parsed.ok) problems.add("cron", text, parsed.problem.replace(`cron "${text}": `, ""), "change the expression");
+  if (!parsed.ok) problems.add("cron", text, withoutSubject(parsed.problem), "");
   return () => ({ form: "cron", cron: text });
 }
 
@@ -179,29 +179,15 @@ function readZone({ cron, timezone }: PlainOptions, problems: ProblemList): stri
   if (cron === undefined) return "UTC";
   if (timezone === undefined) {
     problems.add("timezone", timezone, "is required with cron", 'name the IANA zone, like "Asia/Seoul" or "UTC"');
-  } else if (!isZone(timezone)) {
-    problems.add("timezone", timezone, "is not an IANA time zone", `${similarZones(timezone)}`);
-  } else return timezone;
-  return "UTC";
-}
-
-function isZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone.length > 0;
-  } catch {
-    return false;
+    return "UTC";
   }
+  const problem = zoneProblem(timezone);
+  if (problem !== null) problems.add("timezone", timezone, withoutSubject(problem), "");
+  return timezone;
 }
 
-function similarZones(name: string): string {
-  const city = name.split("/").at(-1)?.toLowerCase().replaceAll(" ", "_") ?? "";
-  const similar =
-    city === "" ? [] : Intl.supportedValuesOf("timeZone").filter((zone) => zone.toLowerCase().includes(city));
-  return similar.length > 0
-    ? `did you mean ${similar.slice(0, 3).join(" or ")}?`
-    : 'use a name like "Asia/Seoul" or "UTC"';
-}
+/** The evaluator's problems begin with the field and its value, which are told apart here. */
+const withoutSubject = (problem: string): string => problem.replace(/^\w+ "[^"]*": /, "");
 
 function readPeriod({ startAt, endAt }: SchedulePolicies, problems: ProblemList) {
   const start = readInstant("startAt", startAt, problems);

@@ -7,13 +7,13 @@ export interface Problem {
   readonly value: string;
   /** What is required, as a sentence part: `must be at most 14m30s on Lambda`. */
   readonly rule: string;
-  /** What to do about it: `use runOn: "fargate"`. */
+  /** What to do about it: `use runOn: "fargate"`. Empty when the rule says that too. */
   readonly fix: string;
 }
 
 /** One line for people. */
 export const describe = (problem: Problem): string =>
-  `${problem.thing}: ${problem.field} ${problem.value} ${problem.rule}; ${problem.fix}`;
+  `${problem.thing}: ${problem.field} ${problem.value} ${problem.rule}${problem.fix === "" ? "" : `; ${problem.fix}`}`;
 
 /** Raised where starting with a problem would be worse than not starting. The message has one line per problem. */
 export class ProblemsFound extends Error {

@@ -84,7 +84,11 @@ test.each<[string, Record<string, unknown>, string]>([
   ["a minute 61", { cron: "61 * * * *", timezone: "UTC" }, 'schedule "s": cron "61 * * * *"'],
   ["an unknown zone", { cron: "* * * * *", timezone: "Asia/Soul" }, 'timezone "Asia/Soul" is not an IANA time zone'],
   ["a city alone", { cron: "* * * * *", timezone: "Seoul" }, "did you mean Asia/Seoul?"],
-  ["an offset as a zone", { cron: "* * * * *", timezone: "+09:00" }, 'timezone "+09:00" is not an IANA time zone'],
+  [
+    "an offset as a zone",
+    { cron: "* * * * *", timezone: "+09:00" },
+    'timezone "+09:00" is an offset, which has no clock changes: write an IANA name',
+  ],
   ["no zone", { cron: "* * * * *" }, "timezone (missing) is required with cron"],
   ["twice a second", { every: "500ms" }, 'every "500ms" must be at least 1s'],
   ["a wrong rate in one stage", { every: { default: "1m", prod: "often" } }, 'every.prod "often" is not a duration'],
