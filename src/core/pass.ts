@@ -113,7 +113,19 @@ async function acquire(ports: Ports, options: PassOptions): Promise<Acquisition>
   if (got.got === "outage") return standIn(ports, options, owner, leaseMs, got.error);
   ports.metrics.add("scheduler.lock.acquired", 1);
   await ports.crashPoint("lock.acquired");
-  return install(ports, got.lock);
+  return orRelease(got.lock, () => install(ports, got.lock));
+}
+
+/** A lock that led to no passes must not keep the next task waiting, nor this process alive by its heartbeat. */
+async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): Promise<Acquisition> {
+  try {
+    const acquired = await install();
+    if (!("lock" in acquired)) await lock.release();
+    return acquired;
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
 }
 
 /**
@@ -129,7 +141,6 @@ async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
     token = inForce + 1;
     if (!(await lock.raise(token))) break;
   }
-  await lock.release();
   return heldBy(ports, "a newer holder");
 }
 
@@ -158,10 +169,11 @@ async function standIn(
       release: () => ports.store.release(schedulerLock, owner, got.fence),
     },
   );
-  const inForce = await ports.store.installFence({ name: schedulerLock, token: got.fence });
-  if (inForce === got.fence) return { lock, fence: { name: schedulerLock, token: got.fence } };
-  await lock.release();
-  return heldBy(ports, "a newer holder");
+  return orRelease(lock, async () => {
+    const inForce = await ports.store.installFence({ name: schedulerLock, token: got.fence });
+    if (inForce !== got.fence) return heldBy(ports, "a newer holder");
+    return { lock, fence: { name: schedulerLock, token: got.fence } };
+  });
 }
 
 function heldBy(ports: Ports, by: string): Acquisition {

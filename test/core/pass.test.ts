@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest";
+import { defineJob } from "../../src/core/define-job.ts";
+import { limits } from "../../src/core/limits.ts";
+import { pass, runPasses, schedulerLock, type PassOptions, type PassReport } from "../../src/core/pass.ts";
+import { FenceLost, type LockStore, type Store } from "../../src/core/ports.ts";
+import { jobOf, registryFor, shop, sum, world, type World } from "./world.ts";
+
+const registry = registryFor();
+const leaseMs = limits.lockLeaseMs;
+const thirdMs = leaseMs / limits.heartbeatsPerLease;
+
+const options = (over: Partial<PassOptions> = {}): PassOptions => ({
+  owner: "task-1",
+  stage: "test",
+  untilMs: limits.passMs,
+  onLockOutage: "postgres",
+  lookAheadMs: limits.lookAheadMs,
+  signal: new AbortController().signal,
+  ...over,
+});
+
+const withStore = (faults: (store: Store) => Partial<Store>): World =>
+  world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
+const withLocks = (faults: (locks: LockStore) => Partial<LockStore>): World =>
+  world((base) => ({ locks: Object.assign({}, base.locks, faults(base.locks)) }));
+const down = (): Promise<never> => Promise.reject(new Error("503"));
+
+/** Runs to its end while time passes. */
+async function run(ports: World, over: Partial<PassOptions> = {}): Promise<PassReport> {
+  const running = runPasses(ports, registry, options(over));
+  let ended = false;
+  void running.then(
+    () => (ended = true),
+    () => (ended = true),
+  );
+  while (!ended) await ports.clock.advance(1_000);
+  return running;
+}
+
+describe("one scheduler task", () => {
+  test("repeats passes until its time is over, then gives the lock back", async () => {
+    const ports = world();
+    const report = await run(ports);
+    expect(report).toMatchObject({ outcome: "done", heldBy: null });
+    expect(report.passes).toBe(limits.passMs / limits.passIntervalMs);
+    expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null });
+    expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("ends early when told to stop, and gives the lock back", async () => {
+    const ports = world();
+    const stop = new AbortController();
+    const running = runPasses(ports, registry, options({ signal: stop.signal }));
+    await ports.clock.advance(10_000);
+    stop.abort();
+    await ports.clock.settle();
+    expect(await running).toMatchObject({ outcome: "done" });
+    expect(ports.clock.elapsedMs()).toBe(10_000);
+    expect(ports.locks.items.get(schedulerLock)?.owner).toBeNull();
+  });
+
+  test("a second task is told by whom the lock is held, and runs no pass", async () => {
+    const ports = world();
+    const first = runPasses(ports, registry, options());
+    const second = runPasses(ports, registry, options({ owner: "task-2" }));
+    await ports.clock.advance(thirdMs + leaseMs / limits.lockLooksPerLease);
+    const report = await second;
+    expect(report).toMatchObject({ outcome: "held", passes: 0 });
+    expect(report.heldBy).toContain("task-1");
+    expect(sum(ports.measured, "scheduler.lock.failed")).toBe(1);
+    await ports.clock.advance(limits.passMs);
+    expect(await first).toMatchObject({ outcome: "done" });
+  });
+
+  test("passes its crash points in the order the proof expects", async () => {
+    const ports = world();
+    await run(ports, { untilMs: 1 });
+    expect(ports.passed.filter((name) => !name.startsWith("relay") && !name.startsWith("tick"))).toEqual([
+      "lock.acquired",
+      "fence.installed",
+      "lock.beforeRelease",
+    ]);
+  });
+
+  test("reports what it counted as metrics", async () => {
+    const hello = defineJob({ id: "hello", run: () => {} });
+    const { world: ports, enqueue, registry: known } = await shop([hello]);
+    await enqueue(hello, undefined, { delayMs: limits.lookAheadMs + 2_000 });
+    const running = runPasses(ports, known, options());
+    await ports.clock.advance(limits.passMs + 1_000);
+    expect((await running).counts).toMatchObject({ relayed: 1 });
+    expect(sum(ports.measured, "scheduler.relayed")).toBe(1);
+  });
+});
+
+describe("the steps of a pass", () => {
+  test("a step that fails does not stop the others", async () => {
+    const hello = defineJob({ id: "hello", run: () => {} });
+    const faulty = withStore(() => ({ dueSchedules: down, rescue: down, prune: down }));
+    const { world: ports, enqueue, registry: known } = await shop([hello], faulty);
+    const id = await enqueue(hello, undefined, { delayMs: limits.lookAheadMs + 1_000 });
+    await ports.clock.advance(2_000);
+    const counts = await pass(ports, known, options());
+    expect(counts).toMatchObject({ "tick.failed": 1, "rescue.failed": 1, "prune.failed": 1, relayed: 1, woken: 0 });
+    expect((await jobOf(ports, id)).state).toBe("QUEUED");
+    expect(sum(ports.measured, "scheduler.step.failed")).toBe(3);
+  });
+
+  test("a lost fence stops all that follow", async () => {
+    const called: string[] = [];
+    const ports = withStore(() => ({
+      relay: () => Promise.reject(new FenceLost("newer")),
+      rescue: (...call) => {
+        called.push("rescue");
+        return world().store.rescue(...call);
+      },
+    }));
+    await expect(pass(ports, registry, options())).rejects.toBeInstanceOf(FenceLost);
+    expect(called).toEqual([]);
+  });
+
+  test("a task whose fence was lost says so and touches nothing of the new holder", async () => {
+    const ports = world();
+    const running = runPasses(ports, registry, options());
+    await ports.clock.advance(2_000);
+    await ports.store.installFence({ name: schedulerLock, token: 77 });
+    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 77, leaseMs });
+    await ports.clock.advance(2_000);
+    expect(await running).toMatchObject({ outcome: "fence-lost" });
+    expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: "newer", fence: 77 });
+  });
+
+  test("a task whose lock was taken over stops at its next heartbeat", async () => {
+    const ports = world();
+    const running = runPasses(ports, registry, options());
+    await ports.clock.advance(2_000);
+    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 2, leaseMs });
+    await ports.clock.advance(thirdMs);
+    expect(await running).toMatchObject({ outcome: "fence-lost" });
+  });
+});
+
+describe("a lock table that was wiped or restored", () => {
+  test("has its fence raised above the one in force, and the lock is kept and released under it", async () => {
+    const ports = world();
+    await ports.store.installFence({ name: schedulerLock, token: 40 });
+    const report = await run(ports);
+    expect(report).toMatchObject({ outcome: "done", passes: limits.passMs / limits.passIntervalMs });
+    expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null, fence: 41 });
+    expect(await ports.store.installFence({ name: schedulerLock, token: 1 })).toBe(41);
+  });
+
+  test("a holder that cannot raise it leaves the lock to the newer one", async () => {
+    const ports = withLocks(() => ({ raise: async () => false }));
+    await ports.store.installFence({ name: schedulerLock, token: 40 });
+    expect(await run(ports)).toMatchObject({ outcome: "held", heldBy: "a newer holder", passes: 0 });
+    expect(ports.clock.pending()).toBe(0);
+  });
+});
+
+describe("when something is away", () => {
+  test("an outage of the lock store lets the lock row in Postgres stand in", async () => {
+    const ports = withLocks(() => ({ read: down, take: down, beat: down, release: down }));
+    const report = await run(ports);
+    expect(report).toMatchObject({ outcome: "done" });
+    expect(report.passes).toBeGreaterThan(0);
+    expect(sum(ports.measured, "scheduler.lock.outage")).toBe(1);
+    expect(await ports.store.acquire(schedulerLock, "next", leaseMs)).toMatchObject({ fence: expect.any(Number) });
+  });
+
+  test("of two tasks in an outage one runs", async () => {
+    const ports = withLocks(() => ({ read: down, take: down }));
+    const both = [options(), options({ owner: "task-2" })].map((each) => runPasses(ports, registry, each));
+    await ports.clock.advance(limits.lockOutageMs + limits.passMs);
+    expect((await Promise.all(both)).map((report) => report.outcome).toSorted()).toEqual(["done", "held"]);
+  });
+
+  test("or the outage is skipped, when the stage prefers that, and no pass runs", async () => {
+    const ports = withLocks(() => ({ read: down, take: down }));
+    expect(await run(ports, { onLockOutage: "skip" })).toMatchObject({ outcome: "lock-outage", passes: 0 });
+    expect(ports.clock.elapsedMs()).toBeLessThanOrEqual(limits.lockOutageMs + 1_000);
+  });
+
+  test("a database that is away when the fence is to be installed leaves no lock behind", async () => {
+    const ports = withStore(() => ({ installFence: down }));
+    await expect(run(ports)).rejects.toThrow("503");
+    expect(ports.locks.items.get(schedulerLock)?.owner).toBeNull();
+    expect(ports.clock.pending()).toBe(0);
+  });
+});
