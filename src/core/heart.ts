@@ -1,6 +1,6 @@
 import { Interruption } from "./handler.ts";
 import { limits } from "./limits.ts";
-import type { Claimed, Ports } from "./ports.ts";
+import type { Claimed, Clock, Ports } from "./ports.ts";
 
 /** Keeps the leases of the running jobs, and tells a handler when its job is no longer its own. */
 export interface Heart {
@@ -18,30 +18,25 @@ export interface Heart {
 interface Beating {
   readonly job: Claimed;
   readonly controller: AbortController;
+  /** The last moment of which we know that the lease began anew. */
   keptAtMs: number;
+  nextBeatMs: number;
   progress: number | undefined;
 }
 
 export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worker: string): Heart {
   const held = new Map<string, Beating>();
   const overdue = new AbortController();
-  let cancel: (() => void) | null = null;
-  const id = (job: Claimed): string => `${job.jobId}:${job.attempt}`;
-
-  const schedule = (): void => {
-    if (cancel !== null || held.size === 0) return;
-    const shortestMs = Math.min(...[...held.values()].map((beating) => beating.job.leaseMs));
-    cancel = ports.clock.after(shortestMs / limits.heartbeatsPerLease, () => {
-      void beat().finally(() => {
-        cancel = null;
-        schedule();
-      });
-    });
-  };
+  const timer = createTimer(ports.clock);
+  let interruption: Interruption | null = null;
+  let isBeating = false;
 
   const beat = async (): Promise<void> => {
+    if (isBeating) return;
+    isBeating = true;
     const asked = [...held.values()];
     const startedMs = ports.clock.elapsedMs();
+    const stopWatching = watch(ports.clock, held);
     try {
       const kept = new Set(await ports.store.heartbeat(asked.map(beatOf), worker));
       for (const beating of asked) {
@@ -50,28 +45,25 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
       }
     } catch (error) {
       ports.log.warn("heartbeat failed", { jobs: asked.length, error });
-      const nowMs = ports.clock.elapsedMs();
-      for (const beating of asked) {
-        if (nowMs - beating.keptAtMs >= beating.job.leaseMs) beating.controller.abort(new Interruption("lost"));
-      }
+      loseLapsed(ports.clock, held);
     }
+    stopWatching();
+    isBeating = false;
+    for (const beating of asked) beating.nextBeatMs = ports.clock.elapsedMs() + thirdOf(beating.job);
+    if (held.size > 0) timer.set(soonest(held), () => void beat());
   };
 
   return {
     hold(job) {
-      held.set(id(job), {
-        job,
-        controller: new AbortController(),
-        keptAtMs: ports.clock.elapsedMs(),
-        progress: undefined,
-      });
-      schedule();
+      const nowMs = ports.clock.elapsedMs();
+      const controller = new AbortController();
+      if (interruption !== null) controller.abort(interruption);
+      held.set(id(job), { job, controller, keptAtMs: nowMs, nextBeatMs: nowMs + thirdOf(job), progress: undefined });
+      timer.set(nowMs + thirdOf(job), () => void beat());
     },
     drop(job) {
       held.delete(id(job));
-      if (held.size > 0 || cancel === null) return;
-      cancel();
-      cancel = null;
+      if (held.size === 0) timer.cancel();
     },
     signal: (job) => held.get(id(job))?.controller.signal ?? AbortSignal.abort(new Interruption("lost")),
     progress(job, progress) {
@@ -79,11 +71,56 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
       if (beating !== undefined) beating.progress = progress;
     },
     interruptAll(why, graceMs) {
+      interruption = why;
       for (const beating of held.values()) beating.controller.abort(why);
       ports.clock.after(graceMs, () => overdue.abort(why));
     },
     overdue: overdue.signal,
   };
+}
+
+const id = (job: Claimed): string => `${job.jobId}:${job.attempt}`;
+const thirdOf = (job: Claimed): number => job.leaseMs / limits.heartbeatsPerLease;
+const soonest = (held: ReadonlyMap<string, Beating>): number =>
+  Math.min(...[...held.values()].map((beating) => beating.nextBeatMs));
+
+/** Fires at the earliest of the times it is set to: a job with a short lease must not wait for a long one's beat. */
+function createTimer(clock: Clock): { set(atMs: number, run: () => void): void; cancel(): void } {
+  let armed: { atMs: number; cancel: () => void } | null = null;
+  return {
+    set(atMs, run) {
+      if (armed !== null && armed.atMs <= atMs) return;
+      armed?.cancel();
+      const cancel = clock.after(atMs - clock.elapsedMs(), () => {
+        armed = null;
+        run();
+      });
+      armed = { atMs, cancel };
+    },
+    cancel() {
+      armed?.cancel();
+      armed = null;
+    },
+  };
+}
+
+/** While a heartbeat is out, leases go on passing: a call that never answers must not keep a handler going. */
+function watch(clock: Clock, held: ReadonlyMap<string, Beating>): () => void {
+  const thirdMs = Math.min(...[...held.values()].map((beating) => thirdOf(beating.job)));
+  let cancel = (): void => {};
+  const look = (): void => {
+    loseLapsed(clock, held);
+    if ([...held.values()].some((beating) => !beating.controller.signal.aborted)) cancel = clock.after(thirdMs, look);
+  };
+  cancel = clock.after(thirdMs, look);
+  return () => cancel();
+}
+
+function loseLapsed(clock: Clock, held: ReadonlyMap<string, Beating>): void {
+  const nowMs = clock.elapsedMs();
+  for (const beating of held.values()) {
+    if (nowMs - beating.keptAtMs >= beating.job.leaseMs) beating.controller.abort(new Interruption("lost"));
+  }
 }
 
 const beatOf = (beating: Beating): { jobId: Claimed["jobId"]; attempt: number; progress?: number } => ({

@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { Interruption } from "../../src/core/handler.ts";
+import { createHeart, type Heart } from "../../src/core/heart.ts";
+import type { JobId } from "../../src/core/job.ts";
+import { limits } from "../../src/core/limits.ts";
+import type { Claimed, Held, Store } from "../../src/core/ports.ts";
+import { world, type World } from "./world.ts";
+
+const leaseMs = 30_000;
+const thirdMs = leaseMs / limits.heartbeatsPerLease;
+
+const job = (id: number, over: Partial<Claimed> = {}): Claimed => ({
+  jobId: String(id) as JobId,
+  state: "RUNNING",
+  reason: null,
+  kind: "k",
+  key: null,
+  payload: null,
+  generation: 1,
+  attempt: 1,
+  failures: 0,
+  interruptions: 0,
+  maxAttempts: 4,
+  leaseMs,
+  trace: "t",
+  slotKeys: [],
+  dueAt: 0,
+  scheduleId: null,
+  scheduledFor: null,
+  latenessMs: 0,
+  isCatchUp: false,
+  missedCount: 0,
+  ...over,
+});
+
+interface Beats {
+  readonly ports: World;
+  readonly heart: Heart;
+  /** What each heartbeat asked for, and when. */
+  readonly asked: { readonly atMs: number; readonly held: readonly Held[] }[];
+}
+
+/** A heart over a store that answers heartbeats with `answer`, by default that all is still held. */
+function beats(
+  answer: (held: readonly Held[]) => Promise<readonly JobId[]> = async (held) => held.map((h) => h.jobId),
+): Beats {
+  const asked: Beats["asked"] = [];
+  const ports = world((base) => {
+    const heartbeat: Store["heartbeat"] = (held) => {
+      asked.push({ atMs: base.clock.elapsedMs(), held });
+      return answer(held);
+    };
+    return { store: Object.assign({}, base.store, { heartbeat }) };
+  });
+  return { ports, heart: createHeart(ports, "worker-1"), asked };
+}
+
+const whyOf = (signal: AbortSignal): string | null =>
+  signal.aborted && signal.reason instanceof Interruption ? signal.reason.why : null;
+
+describe("the leases of running jobs", () => {
+  test("are extended every third of the lease, all in one call, until they are dropped", async () => {
+    const { ports, heart, asked } = beats();
+    heart.hold(job(1));
+    heart.hold(job(2));
+    await ports.clock.advance(2 * thirdMs);
+    expect(asked.map((beat) => beat.atMs)).toEqual([thirdMs, 2 * thirdMs]);
+    expect(asked[0]?.held.map((each) => each.jobId)).toEqual(["1", "2"]);
+    heart.drop(job(1));
+    await ports.clock.advance(thirdMs);
+    expect(asked.at(-1)?.held.map((each) => each.jobId)).toEqual(["2"]);
+    heart.drop(job(2));
+    expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("of jobs that begin at different times are extended in time for the shortest", async () => {
+    const { ports, heart, asked } = beats();
+    heart.hold(job(1, { leaseMs: 3_600_000 }));
+    await ports.clock.advance(1_000);
+    heart.hold(job(2));
+    await ports.clock.advance(leaseMs);
+    const times = asked.filter((beat) => beat.held.some((each) => each.jobId === "2")).map((beat) => beat.atMs);
+    expect(times[0]).toBeLessThanOrEqual(1_000 + thirdMs);
+    expect(times).toHaveLength(limits.heartbeatsPerLease);
+  });
+
+  test("a slow answer does not pile up calls", async () => {
+    const { ports, heart, asked } = beats(() => new Promise(() => {}));
+    heart.hold(job(1));
+    await ports.clock.advance(10 * leaseMs);
+    expect(asked).toHaveLength(1);
+  });
+
+  test("carry the newest progress", async () => {
+    const { ports, heart, asked } = beats();
+    heart.hold(job(1));
+    heart.progress(job(1), 0.25);
+    heart.progress(job(1), 0.5);
+    await ports.clock.advance(thirdMs);
+    expect(asked[0]?.held).toEqual([{ jobId: "1", attempt: 1, progress: 0.5 }]);
+  });
+});
+
+describe("a handler is told", () => {
+  test("that its job is lost when the store no longer knows it as held, and the others go on", async () => {
+    const { ports, heart } = beats(async (held) => held.map((each) => each.jobId).filter((id) => id !== "1"));
+    heart.hold(job(1));
+    heart.hold(job(2));
+    const signals = [heart.signal(job(1)), heart.signal(job(2))];
+    await ports.clock.advance(thirdMs);
+    expect(signals.map(whyOf)).toEqual(["lost", null]);
+  });
+
+  test("that its job is lost when no heartbeat got through for a whole lease", async () => {
+    const { ports, heart } = beats(() => Promise.reject(new Error("no connection")));
+    heart.hold(job(1));
+    const signal = heart.signal(job(1));
+    await ports.clock.advance(leaseMs - 1);
+    expect(whyOf(signal)).toBeNull();
+    await ports.clock.advance(1);
+    expect(whyOf(signal)).toBe("lost");
+  });
+
+  test("that its job is lost when a heartbeat does not answer for a whole lease", async () => {
+    const { ports, heart } = beats(() => new Promise(() => {}));
+    heart.hold(job(1));
+    const signal = heart.signal(job(1));
+    await ports.clock.advance(leaseMs - 1);
+    expect(whyOf(signal)).toBeNull();
+    await ports.clock.advance(1);
+    expect(whyOf(signal)).toBe("lost");
+  });
+
+  test("nothing while heartbeats fail for less than a lease", async () => {
+    let failures = 2;
+    const { ports, heart } = beats(async (held) => {
+      if (failures-- > 0) throw new Error("no connection");
+      return held.map((each) => each.jobId);
+    });
+    heart.hold(job(1));
+    const signal = heart.signal(job(1));
+    await ports.clock.advance(3 * leaseMs);
+    expect(signal.aborted).toBe(false);
+  });
+
+  test("to stop, and so is one whose job is claimed while the worker stops", () => {
+    const { heart } = beats();
+    heart.hold(job(1));
+    const first = heart.signal(job(1));
+    heart.interruptAll(new Interruption("stopped"), 5_000);
+    heart.hold(job(2));
+    expect([first, heart.signal(job(2))].map(whyOf)).toEqual(["stopped", "stopped"]);
+  });
+
+  test("nothing any more, if it asks for a job that was never held", () => {
+    expect(whyOf(beats().heart.signal(job(9)))).toBe("lost");
+  });
+
+  test("a worker gives up on handlers that still run after the grace", async () => {
+    const { ports, heart } = beats();
+    heart.hold(job(1));
+    heart.interruptAll(new Interruption("stopped"), 5_000);
+    await ports.clock.advance(4_999);
+    expect(heart.overdue.aborted).toBe(false);
+    await ports.clock.advance(1);
+    expect(heart.overdue.aborted).toBe(true);
+  });
+});
