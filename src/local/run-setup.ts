@@ -4,17 +4,20 @@ import type { SetupReport } from "./setup-report.ts";
 
 const file = fileURLToPath(new URL("./setup.ts", import.meta.url));
 
+/** What a start knows and a reload does not: the queues came up empty, and whoever held a lock was ended. */
+export type SetupFlag = "--queues-are-new" | "--holders-are-gone";
+
 /** Runs the setup process to its end. @throws SetupFailed with what it wrote. */
 export async function runSetup(options: {
   children: Children;
   env: Readonly<Record<string, string>>;
-  queuesAreNew: boolean;
+  flags: readonly SetupFlag[];
 }): Promise<SetupReport> {
   const stdout: string[] = [];
   const stderr: string[] = [];
   const child = options.children.start({
     name: "setup",
-    args: options.queuesAreNew ? [file, "--queues-are-new"] : [file],
+    args: [file, ...options.flags],
     env: options.env,
     onLine: (line, stream) => void (stream === "stdout" ? stdout : stderr).push(line),
   });

@@ -11,6 +11,7 @@ import { limits } from "../core/limits.ts";
 import { ProblemsFound } from "../core/problem.ts";
 import { openRuntime, type Runtime } from "../runtime.ts";
 import { compressTime } from "./compressed-time.ts";
+import { releaseLocks } from "./release-locks.ts";
 import { createResources } from "./resources.ts";
 import type { SetupReport } from "./setup-report.ts";
 
@@ -30,6 +31,10 @@ async function setUp(): Promise<SetupReport> {
     await compressTime(config.databaseUrl, config.timeScale);
     const queues = await createResources(clients, runtime.topology, { timeScale: config.timeScale });
     const installed = await installDefinitions(runtime.ports, runtime.registry, { stage: config.stage.name });
+    if (process.argv.includes("--holders-are-gone")) {
+      const table = config.lockTable ?? runtime.topology.lock.tableName;
+      await releaseLocks(clients.dynamodb, table, runtime.ports.locks);
+    }
     const requeued = process.argv.includes("--queues-are-new") ? await requeueAll(runtime) : 0;
     return {
       topology: runtime.topology,

@@ -6,7 +6,7 @@ import { Children } from "./children.ts";
 import { claimHome, type Home } from "./home.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
 import { type Parts, startParts } from "./parts.ts";
-import { runSetup } from "./run-setup.ts";
+import { runSetup, type SetupFlag } from "./run-setup.ts";
 import type { SetupReport } from "./setup-report.ts";
 import { type StandIns, startStandIns } from "./stand-ins.ts";
 import { startWakeClock, type WakeClock } from "./wake-clock.ts";
@@ -101,7 +101,7 @@ async function startAll(options: LocalOptions, { stage, home, stops }: Begun): P
     () => children.stopAll(stopMs),
   );
   const env = childEnvironment(options, { stage, home, parts, environment });
-  const setup = await runSetup({ children, env, queuesAreNew: parts.sqs !== null });
+  const setup = await runSetup({ children, env, flags: setupFlags(parts) });
   const began: Started = { options, children, parts, env, setup, stops, report };
 
   const standIns = await beginStandIns(began, home);
@@ -128,6 +128,11 @@ async function startAll(options: LocalOptions, { stage, home, stops }: Begun): P
     stop: () => stopInOrder(stops),
   };
 }
+
+const setupFlags = (parts: Parts): readonly SetupFlag[] => [
+  ...(parts.sqs === null ? [] : (["--queues-are-new"] as const)),
+  ...(parts.dynamodb === null ? [] : (["--holders-are-gone"] as const)),
+];
 
 interface Started {
   readonly options: LocalOptions;
@@ -213,7 +218,7 @@ function beginWatch(started: Started, { api, lanes, wakes }: Reloadable): void {
   let current: Promise<void> = Promise.resolve();
   const reload = async (file: string): Promise<void> => {
     try {
-      const setup = await runSetup({ children, env, queuesAreNew: false });
+      const setup = await runSetup({ children, env, flags: [] });
       lanes?.apply(setup.queues, setup.topology);
       lanes?.refresh();
       wakes?.again();
@@ -223,7 +228,7 @@ function beginWatch(started: Started, { api, lanes, wakes }: Reloadable): void {
       report({ is: "problem", from: file, what: "the saved code cannot be used, so the old one runs on", error });
     }
   };
-  const own = (options.apps ?? []).map((url) => dirname(fileURLToPath(url)));
+  const own = (env["BELFRY_APPS"] || "").split(",").flatMap((url) => (url === "" ? [] : [dirname(fileURLToPath(url))]));
   const folders = own.length > 0 ? own : [join(project, "jobs"), join(project, "examples")];
   const unwatch = watchSources(folders, (file) => {
     current = current.then(() => reload(file));
