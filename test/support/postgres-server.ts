@@ -37,8 +37,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("postgresUrl", url);
   project.provide("postgresTemplate", template);
   return async () => {
-    await once(url, `drop database if exists ${template} with (force)`);
-    await own?.stop();
+    if (own === null) await dropAll(url, template);
+    else await own.stop();
   };
 }
 
@@ -66,7 +66,23 @@ async function migrateTemplate(url: string): Promise<void> {
   }
 }
 
-export function withDatabase(url: string, name: string): string {
+/** The template and what was made from it, on a server that is not ours. */
+async function dropAll(url: string, template: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      "select datname as name from pg_database where starts_with(datname, $1)",
+      [template],
+    );
+    for (const { name } of rows) await client.query(`drop database if exists "${name}" with (force)`);
+  } finally {
+    await client.end();
+  }
+}
+
+function withDatabase(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;
   return changed.href;

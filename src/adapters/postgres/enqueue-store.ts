@@ -42,12 +42,8 @@ const onClient =
 async function insertWith(run: Run, jobs: readonly NewJob[], lookAheadMs: number): Promise<Inserted> {
   const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
   const handed: Handed[] = [];
-  const arriving = jobs
-    .map((job, ord) => ({ ord, job, hash: hash("sha256", job.canonicalInput, "hex") }))
-    .toSorted(byKey);
-  for (let from = 0; from < arriving.length; from += limits.insertRowsMax) {
-    await insertPage(run, arriving.slice(from, from + limits.insertRowsMax), lookAheadMs, results, handed);
-  }
+  const arriving = jobs.map((job, ord) => ({ ord, job, hash: hash("sha256", job.canonicalInput, "hex") }));
+  for (const page of pages(arriving)) await insertPage(run, page, lookAheadMs, results, handed);
   return { results: results.filter((result) => result !== undefined), handoffs: handoffsOf(handed) };
 }
 
@@ -114,7 +110,17 @@ const insertColumns = (rows: readonly Arriving[]): unknown[][] =>
     ({ job }) => job.trace,
   );
 
-/** The same order in every caller, so that two with the same keys cannot wait for each other. */
+/** One page as it is: the statement sorts it. Several in key order, so that two callers cannot wait for each other. */
+function pages(arriving: readonly Arriving[]): readonly (readonly Arriving[])[] {
+  if (arriving.length === 0) return [];
+  if (arriving.length <= limits.insertRowsMax) return [arriving];
+  const sorted = arriving.toSorted(byKey);
+  const count = Math.ceil(sorted.length / limits.insertRowsMax);
+  return Array.from({ length: count }, (_, page) =>
+    sorted.slice(page * limits.insertRowsMax, (page + 1) * limits.insertRowsMax),
+  );
+}
+
 function byKey(a: Arriving, b: Arriving): number {
   if (a.job.kind !== b.job.kind) return a.job.kind < b.job.kind ? -1 : 1;
   if (a.job.key === b.job.key) return a.ord - b.ord;

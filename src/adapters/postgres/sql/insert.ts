@@ -10,7 +10,7 @@ export interface InsertedRow {
 }
 
 /**
- * Inserts up to 1,000 jobs, one event each, and one hand-off row for each lane with rows that are due in time.
+ * Inserts up to 1,000 jobs (ids in the order they are given), one event each, and one hand-off row for each lane with rows that are due in time.
  * Locks: the unique entries of its keys, in (kind, key) order, so that two callers with the same keys cannot deadlock.
  * A key that exists, or that another open transaction is inserting, is left out: it is looked up by a second
  * statement, since this one cannot see what committed after it began.
@@ -34,7 +34,7 @@ with given as materialized (
     case when due_at <= belfry.now() + belfry.span($14::float8) then belfry.now() end,
     lease_ms, max_attempts, retention_ms, slot_keys::text[], trace, belfry.now()
   from given
-  order by kind, key, ord
+  order by kind collate "C", key collate "C", ord
   on conflict (kind, key) where key is not null do nothing
   returning id, lane, state, generation, due_at
 ), told as (
