@@ -1,6 +1,5 @@
-import type { Cron } from "../../src/core/cron.ts";
+import { type Cron, daysOf } from "../../src/core/cron.ts";
 import type { Dst } from "../../src/core/fires.ts";
-import { readings } from "../../src/core/reading.ts";
 
 /**
  * An oracle for clock changes that shares nothing with the code under test but the matching of readings: it asks the
@@ -54,24 +53,51 @@ export function watch(zone: string, from: number, until: number): readonly Seen[
     .map((reading) => ({ reading, instants: passes.get(reading) ?? [], skipped: skipped.get(reading) ?? null }));
 }
 
-/** The instants an expression fires at, by the stated rules; `auto` resolved by the caller's own words. */
-export function firesByHand(cron: Cron, dst: Dst, seen: readonly Seen[]): readonly number[] {
-  const fires = new Set<number>();
-  for (const each of seen) {
-    if (readings(cron, each.reading, each.reading + 1).next().done === true) continue;
-    for (const instant of instantsOf(each, dst, cron.isInterval)) fires.add(instant);
-  }
-  return [...fires].toSorted((a, b) => a - b);
+/** A row that the ledger must have, by the stated rules. `fires` is false for a reading that a gap left out. */
+export interface RowByHand {
+  readonly localTime: string;
+  readonly fold: 0 | 1;
+  readonly nominalAt: number;
+  readonly fires: boolean;
 }
 
-function instantsOf({ instants, skipped }: Seen, dst: Dst, isInterval: boolean): readonly number[] {
+/** All rows of an expression over a watched stretch; `auto` is resolved in this file's own words. */
+export function rowsByHand(cron: Cron, dst: Dst, seen: readonly Seen[]): readonly RowByHand[] {
+  const isMatch = matcher(cron);
+  return seen.filter((each) => isMatch(each.reading)).flatMap((each) => rowsOf(each, dst, cron.isInterval));
+}
+
+/** The instants at which an expression fires, each once. */
+export function firesByHand(cron: Cron, dst: Dst, seen: readonly Seen[]): readonly number[] {
+  const fires = rowsByHand(cron, dst, seen).filter((row) => row.fires);
+  return [...new Set(fires.map((row) => row.nominalAt))].toSorted((a, b) => a - b);
+}
+
+function matcher(cron: Cron): (reading: number) => boolean {
+  const days = new Map<string, readonly number[]>();
+  return (reading) => {
+    const date = new Date(reading);
+    if (!cron.minutes.includes(date.getUTCMinutes()) || !cron.hours.includes(date.getUTCHours())) return false;
+    const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
+    const known = days.get(`${year}-${month}`) ?? daysOf(cron, year, month);
+    days.set(`${year}-${month}`, known);
+    return known.includes(date.getUTCDate());
+  };
+}
+
+function rowsOf({ reading, instants, skipped }: Seen, dst: Dst, isInterval: boolean): readonly RowByHand[] {
+  const localTime = new Date(reading).toISOString().slice(0, 16);
   if (skipped !== null) {
-    const gap = dst.gap === "auto" ? (isInterval ? "skip" : "first-valid") : dst.gap;
-    if (gap === "skip") return [];
-    return [gap === "shift" ? skipped.onOldClock : skipped.change];
+    if (dst.gap === "auto" && isInterval) return [];
+    const isFirstValid = dst.gap === "auto" || dst.gap === "first-valid";
+    const nominalAt = isFirstValid ? skipped.change : skipped.onOldClock;
+    return [{ localTime, fold: 0, nominalAt, fires: dst.gap !== "skip" }];
   }
-  if (instants.length < 2) return instants;
+  const passes = instants.map(
+    (nominalAt, index) => ({ localTime, fold: index === 0 ? 0 : 1, nominalAt, fires: true }) as const,
+  );
+  if (passes.length < 2) return passes;
   const overlap = dst.overlap === "auto" ? (isInterval ? "both" : "first") : dst.overlap;
-  if (overlap === "both") return instants;
-  return overlap === "first" ? instants.slice(0, 1) : instants.slice(-1);
+  if (overlap === "both") return passes;
+  return overlap === "first" ? passes.slice(0, 1) : passes.slice(-1);
 }
