@@ -1,0 +1,133 @@
+/**
+ * `npm run demo [-- --json]`: the whole system on fresh state with all examples on their input, until their effects
+ * are complete, judged by the targets' own ledgers. Exits 0 only if every check holds.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { Pool } from "pg";
+import { type LocalEvent, type LocalSystem, startLocal } from "../../src/local/system.ts";
+import { batchScheduler } from "./batch-scheduler.ts";
+import type { Evidence, Judge } from "./judge.ts";
+import { judgeExample, type Report, reportText } from "./report.ts";
+
+const judges: readonly Judge[] = [batchScheduler];
+const timeScale = 1;
+const secondsMax = 150;
+const lookMs = 500;
+const exitCodes = { passed: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = readArguments(args);
+  if (options === null) return exitCodes.usage;
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+  const home = mkdtempSync(join(tmpdir(), "belfry-demo-"));
+  try {
+    const report = await run(home, options.seconds, interrupted.signal);
+    if (interrupted.signal.aborted) return exitCodes.interrupted;
+    console.log(options.json ? JSON.stringify(report) : reportText(report));
+    return report.pass ? exitCodes.passed : exitCodes.failed;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return exitCodes.failed;
+  } finally {
+    if (options.keep) console.error(`kept: ${home}`);
+    else rmSync(home, { recursive: true, force: true });
+  }
+}
+
+interface Arguments {
+  readonly json: boolean;
+  /** Leaves the state, logs and ledgers behind. */
+  readonly keep: boolean;
+  readonly seconds: number;
+}
+
+function readArguments(args: readonly string[]): Arguments | null {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { json: { type: "boolean" }, keep: { type: "boolean" }, seconds: { type: "string" } },
+    });
+    const seconds = Number(values.seconds ?? secondsMax);
+    if (!(seconds > 0)) throw new Error(`--seconds is "${values.seconds}"; write a number above 0`);
+    return { json: values.json === true, keep: values.keep === true, seconds };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    console.error("usage: npm run demo -- [--json] [--keep] [--seconds N]");
+    return null;
+  }
+}
+
+async function run(home: string, seconds: number, signal: AbortSignal): Promise<Report> {
+  const begin = performance.now();
+  const elapsed = (): number => (performance.now() - begin) / 1_000;
+  const say = (text: string): void => console.error(`${elapsed().toFixed(1).padStart(6)} s  ${text}`);
+  say("starting Postgres, SQS, DynamoDB, the examples and their targets on fresh state");
+  const system = await startLocal({
+    home,
+    stage: "demo",
+    timeScale,
+    environment: withoutReplacements(process.env),
+    without: ["watch"],
+    onEvent: (event) => tell(event, say),
+  });
+  const db = new Pool({ connectionString: system.urls.database, max: 2 });
+  db.on("error", () => {});
+  try {
+    say(`running, API ${system.urls.api ?? "off"}`);
+    const evidence = { db, ledgers: join(home, "stand-ins") };
+    const complete = await untilComplete(evidence, { left: () => seconds - elapsed(), say, signal });
+    const examples = [];
+    for (const judge of judges) examples.push(await judgeExample(judge, evidence, complete.has(judge)));
+    return { pass: examples.every((each) => each.pass), scale: timeScale, seconds: elapsed(), examples };
+  } finally {
+    await db.end();
+    await system.stop();
+    removeData(system);
+  }
+}
+
+/** As root the database's files lie outside of the state folder. */
+function removeData({ postgres }: LocalSystem): void {
+  if (postgres !== null) rmSync(postgres.dataFolder, { recursive: true, force: true });
+}
+
+/** Fresh state means our own parts: a database or an endpoint that the environment names is left alone. */
+function withoutReplacements(environment: NodeJS.ProcessEnv): Record<string, string | undefined> {
+  const isOurs = (name: string): boolean => name !== "DATABASE_URL" && !name.startsWith("AWS_ENDPOINT_URL");
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => isOurs(name)));
+}
+
+interface Watching {
+  /** Seconds until the time is up. */
+  left(): number;
+  say(text: string): void;
+  readonly signal: AbortSignal;
+}
+
+/** @returns the examples whose effects are complete. */
+async function untilComplete(evidence: Evidence, { left, say, signal }: Watching): Promise<ReadonlySet<Judge>> {
+  const complete = new Set<Judge>();
+  const told = new Map<Judge, string>();
+  while (complete.size < judges.length && left() > 0 && !signal.aborted) {
+    for (const judge of judges.filter((each) => !complete.has(each))) {
+      const { done, line } = await judge.progress(evidence);
+      if (told.get(judge) !== line) say(`${judge.name}: ${line}`);
+      told.set(judge, line);
+      if (done) complete.add(judge);
+    }
+    await wait(lookMs, undefined, { signal }).catch(() => {});
+  }
+  return complete;
+}
+
+function tell(event: LocalEvent, say: (text: string) => void): void {
+  if (event.is === "problem") say(`${event.from}: ${event.what} ${String(event.error)}`);
+  if (event.is === "line" && /"level":"(WARN|ERROR)"/.test(event.line)) say(`${event.from}: ${event.line}`);
+}

@@ -1,0 +1,72 @@
+import Table from "cli-table3";
+import type { Pool } from "pg";
+import type { Check, Evidence, Judge } from "./judge.ts";
+
+/** The shape of `npm run demo -- --json`; members are only ever added. */
+export interface Report {
+  readonly pass: boolean;
+  /** Seconds of the system per second of the machine. */
+  readonly scale: number;
+  /** Seconds of the machine, start of the system included. */
+  readonly seconds: number;
+  readonly examples: readonly ExampleReport[];
+}
+
+export interface ExampleReport {
+  readonly name: string;
+  readonly pass: boolean;
+  readonly jobs: Readonly<Record<string, number>>;
+  /** Milliseconds from the nominal time to the start, over the occurrences that fired. */
+  readonly lateness: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly checks: readonly Check[];
+}
+
+const jobsByState = `
+  select case when state in ('PENDING', 'QUEUED') and due_at > belfry.now() then 'PLANNED' else state::text end as state,
+    count(*)::int as count
+  from belfry.job where kind = any($1) group by 1 order by 1`;
+
+const latenessOf = `
+  select coalesce(percentile_cont(0.5) within group (order by lateness_ms), 0)::int as p50,
+    coalesce(percentile_cont(0.99) within group (order by lateness_ms), 0)::int as p99,
+    coalesce(max(lateness_ms), 0)::int as max
+  from belfry.occurrence where schedule_id = any($1) and outcome = 'FIRED'`;
+
+/** Judges one example by the tables and ledgers as they are now. */
+export async function judgeExample(judge: Judge, evidence: Evidence, isComplete: boolean): Promise<ExampleReport> {
+  const checks = [
+    { name: "complete within the time", pass: isComplete, detail: (await judge.progress(evidence)).line },
+    ...(await judge.checks(evidence)),
+  ];
+  const { rows } = await evidence.db.query<{ state: string; count: number }>(jobsByState, [judge.kinds]);
+  return {
+    name: judge.name,
+    pass: checks.every((check) => check.pass),
+    jobs: Object.fromEntries(rows.map(({ state, count }) => [state, count])),
+    lateness: await lateness(evidence.db, judge.schedules),
+    checks,
+  };
+}
+
+async function lateness(db: Pool, schedules: readonly string[]): Promise<ExampleReport["lateness"]> {
+  const { rows } = await db.query<ExampleReport["lateness"]>(latenessOf, [schedules]);
+  return rows[0] ?? { p50: 0, p99: 0, max: 0 };
+}
+
+/** One table for people. */
+export function reportText({ pass, scale, seconds, examples }: Report): string {
+  const table = new Table({
+    head: ["example", "jobs by state", "lateness", "judged by the targets' ledgers and the tables"],
+    style: { head: [], border: [] },
+    colWidths: [18, 17, 16, 66],
+    wordWrap: true,
+  });
+  for (const { name, jobs, lateness: late, checks } of examples) {
+    const states = Object.entries(jobs).map(([state, count]) => `${count} ${state}`);
+    const lines = checks.map((check) => `${check.pass ? "ok  " : "FAIL"} ${check.name} (${check.detail})`);
+    const times = [`p50 ${late.p50} ms`, `p99 ${late.p99} ms`, `max ${late.max} ms`];
+    table.push([name, states.join("\n"), times.join("\n"), lines.join("\n")]);
+  }
+  const time = `${Math.round(seconds)} s at ${scale} x time`;
+  return `${table.toString()}\n${pass ? "PASS" : "FAIL"} in ${time}`;
+}
