@@ -3,7 +3,7 @@ import type { JobDefinition } from "./definition.ts";
 import { InvalidPayload, KeyConflict } from "./errors.ts";
 import type { NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
-import { canonical, newJob, slotGroupsOf, slotKeysOf } from "./new-job.ts";
+import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "./new-job.ts";
 import type { Inserted, Ports, Tx } from "./ports.ts";
 import { sendHandoffs } from "./send.ts";
 
@@ -61,13 +61,12 @@ export async function prepare(
 ): Promise<readonly NewJob[]> {
   const jobs: NewJob[] = [];
   for (const item of items) {
-    const canonicalInput = canonical(item.payload);
-    const checked = await definition.check(item.payload);
+    const payload = checkedJson(definition.id, item.payload);
+    const checked = await definition.check(payload);
     if (!checked.ok) throw new InvalidPayload(definition.id, checked.issues);
     jobs.push(
       newJob(definition, stage, {
-        payload: checked.value,
-        canonicalInput,
+        payload,
         key: item.key ?? definition.key?.(checked.value) ?? null,
         dueAt: dueAtOf(definition.id, item.dueAt),
         delayMs: delayOf(definition.id, item.delayMs),

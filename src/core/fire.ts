@@ -1,7 +1,7 @@
 import type { Decision } from "./catch-up.ts";
 import type { JobDefinition, Occurrence, Registry } from "./definition.ts";
 import type { NewJob } from "./job.ts";
-import { canonical, newJob, slotKeysOf } from "./new-job.ts";
+import { checkedJson, newJob, slotKeysOf } from "./new-job.ts";
 import { slotKeysOfFire } from "./overlap.ts";
 import type { PlannedOccurrence, ScheduleRow } from "./schedule.ts";
 
@@ -49,16 +49,16 @@ async function jobOf(
   registry: Registry,
   { stage, trace }: FireOptions,
 ): Promise<NewJob> {
-  const input = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceFor(row, decision));
-  const checked = await definition.check(input);
+  const given = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceFor(row, decision));
+  const payload = checkedJson(definition.id, given);
+  const checked = await definition.check(payload);
   if (!checked.ok) {
     throw new Error(
       checked.issues.map((issue) => `${issue.path === "" ? "payload" : issue.path}: ${issue.message}`).join("; "),
     );
   }
   return newJob(definition, stage, {
-    payload: checked.value,
-    canonicalInput: canonical(input),
+    payload,
     key: null,
     dueAt: decision.dueAt,
     delayMs: 0,

@@ -2,7 +2,7 @@ import type { BatchResult, Context, Duration, EnqueueOptions, Job } from "./cont
 import { definitionOf } from "./define-job.ts";
 import { durationMs } from "./duration.ts";
 import { prepare } from "./enqueue.ts";
-import type { Scope } from "./invocation.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
 import type { Json, NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
 import { acquireLock } from "./lock.ts";
@@ -10,15 +10,18 @@ import type { MetricUnit, Tx } from "./ports.ts";
 import { valueFor, type Staged } from "./stage.ts";
 
 /** The `ctx` of one try. Every write through it is fenced by the attempt. */
-export function createContext(scope: Scope, transact: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>): Context {
-  const { job, bench } = scope;
-  const { ports } = bench;
+export function createContext(
+  scope: InvocationScope,
+  transact: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
+): Context {
+  const { job, worker } = scope;
+  const { ports } = worker;
   return {
     jobId: job.jobId,
     attempt: job.attempt,
     failures: job.failures,
     key: job.key,
-    stage: bench.options.stage,
+    stage: worker.options.stage,
     scheduledFor: new Date(job.scheduledFor ?? job.dueAt),
     lateness: job.latenessMs,
     isCatchUp: job.isCatchUp,
@@ -26,7 +29,7 @@ export function createContext(scope: Scope, transact: <T>(work: (tx: Tx) => Prom
     signal: scope.signal,
     log: ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace }),
     heartbeat(progress) {
-      if (progress !== undefined) bench.heart.progress(job, checkedProgress(job.kind, progress));
+      if (progress !== undefined) worker.heart.progress(job, checkedProgress(job.kind, progress));
       return Promise.resolve();
     },
     metric: (name: string, value: number, unit?: MetricUnit) => ports.metrics.add(name, value, unit, { job: job.kind }),
@@ -46,7 +49,12 @@ function checkedProgress(kind: string, progress: number): number {
 }
 
 /** Outside a transaction a child is buffered and written with the settle: a failed or fenced try leaves none. */
-async function enqueueChild<I>(scope: Scope, child: Job<I>, payload: I, options: EnqueueOptions): Promise<void> {
+async function enqueueChild<I>(
+  scope: InvocationScope,
+  child: Job<I>,
+  payload: I,
+  options: EnqueueOptions,
+): Promise<void> {
   if (scope.stage === "settled" || scope.stage === "closed") {
     throw new Error(
       `ctx.enqueue("${child.id}") after the job was settled: enqueue inside ctx.tx or before the handler ends`,
@@ -59,7 +67,7 @@ async function enqueueChild<I>(scope: Scope, child: Job<I>, payload: I, options:
   }
   const ordinal = scope.ordinal++;
   const definition = definitionOf(child);
-  const [row] = await prepare(definition, scope.bench.options.stage, scope.job.trace, [
+  const [row] = await prepare(definition, scope.worker.options.stage, scope.job.trace, [
     {
       payload,
       key: options.key ?? undefined,
@@ -74,19 +82,19 @@ async function enqueueChild<I>(scope: Scope, child: Job<I>, payload: I, options:
   else await insertNow(scope, keyed, tx);
 }
 
-async function insertNow(scope: Scope, child: NewJob, tx: Tx): Promise<void> {
-  const { ports, options } = scope.bench;
+async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise<void> {
+  const { ports, options } = scope.worker;
   const inserted = await ports.store.insert([child], { lookAheadMs: options.lookAheadMs, tx });
   scope.handoffs.push(...inserted.handoffs);
 }
 
 async function withLock<T>(
-  scope: Scope,
+  scope: InvocationScope,
   name: string,
   ttl: Duration,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<{ acquired: true; value: T } | { acquired: false }> {
-  const { ports } = scope.bench;
+  const { ports } = scope.worker;
   const dimensions = { job: scope.job.kind };
   const owner = `${scope.job.jobId}:${scope.job.attempt}:${ports.random.id()}`;
   const got = await acquireLock(ports, {
@@ -110,11 +118,11 @@ async function withLock<T>(
 }
 
 async function batches(
-  scope: Scope,
+  scope: InvocationScope,
   options: { size: Staged<number>; maxIterations: Staged<number> },
   work: (size: number) => Promise<BatchResult>,
 ): Promise<BatchResult> {
-  const { stage } = scope.bench.options;
+  const { stage } = scope.worker.options;
   const size = within("batches.size", valueFor(stage, options.size), limits.batchesSizeMax);
   const rounds = within("batches.maxIterations", valueFor(stage, options.maxIterations), limits.batchesIterationsMax);
   let total: BatchResult = { processed: 0, succeeded: 0, failed: 0, hasMore: true };
@@ -128,7 +136,7 @@ async function batches(
       hasMore: batch.hasMore,
     };
   }
-  const { metrics } = scope.bench.ports;
+  const { metrics } = scope.worker.ports;
   const dimensions = { job: scope.job.kind };
   metrics.add("scheduler.items.processed", total.processed, "Count", dimensions);
   metrics.add("scheduler.items.succeeded", total.succeeded, "Count", dimensions);
@@ -138,7 +146,7 @@ async function batches(
 }
 
 async function pages<C extends Json>(
-  scope: Scope,
+  scope: InvocationScope,
   next: (cursor: C | null) => Promise<C | null>,
   maxPages: number,
 ): Promise<{ pages: number; hasMore: boolean }> {

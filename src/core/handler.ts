@@ -2,28 +2,12 @@ import { createInvocation, type Invocation } from "./invocation.ts";
 import type { Outcome } from "./decide.ts";
 import type { JobDefinition } from "./definition.ts";
 import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "./errors.ts";
+import { Interruption } from "./interruption.ts";
 import type { Json, NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
 import { checkedJson } from "./new-job.ts";
 import type { Claimed } from "./ports.ts";
-import type { Bench } from "./worker.ts";
-
-/** Why a handler's signal aborted. It is the signal's reason. */
-export class Interruption extends Error {
-  override readonly name = "Interruption";
-  readonly why: "timeout" | "deadline" | "stopped" | "lost";
-  constructor(why: Interruption["why"]) {
-    super(messages[why]);
-    this.why = why;
-  }
-}
-
-const messages: Record<Interruption["why"], string> = {
-  timeout: "the handler did not finish within its timeout",
-  deadline: "the worker's own time ran out",
-  stopped: "the worker was told to stop",
-  lost: "the job is no longer this worker's: its lease passed or it was canceled",
-};
+import type { WorkerScope } from "./worker-scope.ts";
 
 export type Finished =
   /** To be written by the settler. */
@@ -34,9 +18,9 @@ export type Finished =
   | { readonly is: "lost" };
 
 /** Runs one handler to its end, its timeout, or its worker's: the steps of one try, in order. */
-export async function runHandler(bench: Bench, job: Claimed, remainingMs: () => number): Promise<Finished> {
-  const { ports } = bench;
-  const definition = bench.registry.jobs.get(job.kind);
+export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs: () => number): Promise<Finished> {
+  const { ports } = worker;
+  const definition = worker.registry.jobs.get(job.kind);
   if (definition === undefined) {
     return failedAtOnce(
       "UNKNOWN_KIND",
@@ -46,12 +30,12 @@ export async function runHandler(bench: Bench, job: Claimed, remainingMs: () => 
   const checked = await definition.check(job.payload);
   if (!checked.ok) return failedAtOnce("INVALID_PAYLOAD", new InvalidPayload(job.kind, checked.issues).message);
   const startedMs = ports.clock.elapsedMs();
-  const timer = startTimer(bench, job, definition, remainingMs);
-  const invocation = createInvocation(bench, job, definition, checked.value, timer.signal);
-  measureStart(bench, job, definition);
+  const timer = startTimer(worker, job, definition, remainingMs);
+  const invocation = createInvocation(worker, job, definition, checked.value, timer.signal);
+  measureStart(worker, job, definition);
   try {
-    const end = await race(bench, invocation.run(), timer.signal);
-    return finish(bench, job, definition, invocation, timer.signal, end);
+    const end = await race(worker, invocation.run(), timer.signal);
+    return finish(worker, job, definition, invocation, timer.signal, end);
   } finally {
     timer.stop();
     invocation.close();
@@ -61,9 +45,9 @@ export async function runHandler(bench: Bench, job: Claimed, remainingMs: () => 
   }
 }
 
-function measureStart(bench: Bench, job: Claimed, definition: JobDefinition): void {
-  bench.ports.metrics.add("job.lateness", job.latenessMs, "Milliseconds", { job: job.kind });
-  if (definition.lock !== null) bench.ports.metrics.add("scheduler.lock.acquired", 1, "Count", { job: job.kind });
+function measureStart(worker: WorkerScope, job: Claimed, definition: JobDefinition): void {
+  worker.ports.metrics.add("job.lateness", job.latenessMs, "Milliseconds", { job: job.kind });
+  if (definition.lock !== null) worker.ports.metrics.add("scheduler.lock.acquired", 1, "Count", { job: job.kind });
 }
 
 const failedAtOnce = (code: string, message: string): Finished => ({
@@ -73,7 +57,7 @@ const failedAtOnce = (code: string, message: string): Finished => ({
 });
 
 function startTimer(
-  bench: Bench,
+  worker: WorkerScope,
   job: Claimed,
   definition: JobDefinition,
   remainingMs: () => number,
@@ -81,16 +65,16 @@ function startTimer(
   const controller = new AbortController();
   const leftMs = Math.max(0, remainingMs() - limits.deadlineMarginMs);
   const why = definition.timeoutMs <= leftMs ? "timeout" : "deadline";
-  const stop = bench.ports.clock.after(Math.min(definition.timeoutMs, leftMs), () =>
+  const stop = worker.ports.clock.after(Math.min(definition.timeoutMs, leftMs), () =>
     controller.abort(new Interruption(why)),
   );
-  return { signal: AbortSignal.any([controller.signal, bench.heart.signal(job)]), stop };
+  return { signal: AbortSignal.any([controller.signal, worker.heart.signal(job)]), stop };
 }
 
 type End = { readonly value: Json | void } | { readonly error: unknown };
 
 /** A handler that ignores its signal is left behind after a short grace; the attempt's number fences what it writes. */
-async function race(bench: Bench, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
+async function race(worker: WorkerScope, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
   let cancel = (): void => {};
   const handler = running.then(
     (value): End => ({ value }),
@@ -99,9 +83,9 @@ async function race(bench: Bench, running: Promise<Json | void>, signal: AbortSi
   const abandoned = new Promise<End>((resolve) => {
     const leave = (): void => resolve({ error: signal.reason });
     const giveUp = (): void => {
-      if (!bench.stopping.aborted) cancel = bench.ports.clock.after(limits.abortGraceMs, leave);
+      if (!worker.stopping.aborted) cancel = worker.ports.clock.after(limits.abortGraceMs, leave);
     };
-    bench.heart.overdue.addEventListener("abort", leave, { once: true });
+    worker.heart.overdue.addEventListener("abort", leave, { once: true });
     if (signal.aborted) giveUp();
     else signal.addEventListener("abort", giveUp, { once: true });
   });
@@ -109,7 +93,7 @@ async function race(bench: Bench, running: Promise<Json | void>, signal: AbortSi
 }
 
 function finish(
-  bench: Bench,
+  worker: WorkerScope,
   job: Claimed,
   definition: JobDefinition,
   invocation: Invocation,
@@ -118,7 +102,7 @@ function finish(
 ): Finished {
   if (invocation.settled()) {
     if ("error" in end)
-      bench.ports.log.warn("the handler failed after its transaction committed", { job: job.jobId, error: end.error });
+      worker.ports.log.warn("the handler failed after its transaction committed", { job: job.jobId, error: end.error });
     return { is: "settled" };
   }
   const reason: unknown = signal.aborted ? signal.reason : null;

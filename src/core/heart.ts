@@ -1,4 +1,4 @@
-import { Interruption } from "./handler.ts";
+import { Interruption } from "./interruption.ts";
 import { limits } from "./limits.ts";
 import type { Claimed, Clock, Ports } from "./ports.ts";
 

@@ -3,12 +3,13 @@ import type { JobDefinition } from "./definition.ts";
 import type { Json, NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
 import { checkedJson } from "./new-job.ts";
-import { UnknownOutcome, type Claimed, type Handoff, type StoreTx, type Tx } from "./ports.ts";
+import { UnknownOutcome, type Claimed, type StoreTx, type Tx } from "./ports.ts";
 import { wakeHeld } from "./relay.ts";
 import { sendHandoffs } from "./send.ts";
 import { callHook } from "./settled-hook.ts";
 import { toSettlement } from "./settler.ts";
-import type { Bench } from "./worker.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
+import type { WorkerScope } from "./worker-scope.ts";
 
 /** One try of one handler: what it buffered, and whether its own transaction already wrote the outcome. */
 export interface Invocation {
@@ -19,29 +20,15 @@ export interface Invocation {
   close(): void;
 }
 
-/** What the context's methods share. Internal to the invocation. */
-export interface Scope {
-  readonly bench: Bench;
-  readonly job: Claimed;
-  readonly definition: JobDefinition;
-  readonly signal: AbortSignal;
-  readonly children: NewJob[];
-  /** Hand-offs of jobs that were inserted in the open transaction; sent after its commit. */
-  readonly handoffs: Handoff[];
-  ordinal: number;
-  stage: "open" | "transaction" | "settled" | "closed";
-  tx: Tx | null;
-}
-
 export function createInvocation(
-  bench: Bench,
+  worker: WorkerScope,
   job: Claimed,
   definition: JobDefinition,
   payload: unknown,
   signal: AbortSignal,
 ): Invocation {
-  const scope: Scope = {
-    bench,
+  const scope: InvocationScope = {
+    worker,
     job,
     definition,
     signal,
@@ -54,9 +41,9 @@ export function createInvocation(
   const context = createContext(scope, (work) => transact(scope, work));
   return {
     async run() {
-      await bench.ports.crashPoint("effect.before");
+      await worker.ports.crashPoint("effect.before");
       const value = await definition.run(payload, context);
-      await bench.ports.crashPoint("effect.after");
+      await worker.ports.crashPoint("effect.after");
       return value;
     },
     settled: () => scope.stage === "settled",
@@ -76,8 +63,8 @@ class LostInTransaction extends Error {
  * The handler's work, its children, its hook and, as the last statement, the settle: all or nothing.
  * Zero rows settled means that the job is no longer ours, so the transaction rolls back.
  */
-async function transact<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const { ports } = scope.bench;
+async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const { ports } = scope.worker;
   if (scope.stage !== "open") throw new Error(refusals[scope.stage]);
   scope.signal.throwIfAborted();
   scope.stage = "transaction";
@@ -107,8 +94,8 @@ const refusals = {
   closed: "the handler has ended: its context can no longer be used",
 } as const;
 
-async function settleIn(scope: Scope, tx: StoreTx, done: unknown): Promise<readonly string[]> {
-  const { ports, registry, options } = scope.bench;
+async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Promise<readonly string[]> {
+  const { ports, registry, options } = scope.worker;
   const result = toResult(scope, done);
   const settlement = toSettlement(ports, registry, scope.job, { is: "success", result }, scope.children);
   if (scope.definition.onSettled !== null) {
@@ -127,18 +114,18 @@ async function settleIn(scope: Scope, tx: StoreTx, done: unknown): Promise<reado
 }
 
 /** What the work returns is the result, if JSON can say it within the limit; a row count object of a driver is not. */
-function toResult(scope: Scope, done: unknown): Json | null {
+function toResult(scope: InvocationScope, done: unknown): Json | null {
   if (done === undefined) return null;
   try {
     return checkedJson(scope.definition.id, done, limits.resultBytesMax);
   } catch (error) {
-    scope.bench.ports.log.warn("what ctx.tx returned is not kept as the result", { job: scope.job.jobId, error });
+    scope.worker.ports.log.warn("what ctx.tx returned is not kept as the result", { job: scope.job.jobId, error });
     return null;
   }
 }
 
-async function afterCommit(scope: Scope, freed: readonly string[]): Promise<void> {
-  const { ports } = scope.bench;
+async function afterCommit(scope: InvocationScope, freed: readonly string[]): Promise<void> {
+  const { ports } = scope.worker;
   ports.metrics.add("job.success", 1, "Count", { job: scope.job.kind });
   ports.log.info("job settled", {
     job: scope.job.jobId,
@@ -156,8 +143,8 @@ async function afterCommit(scope: Scope, freed: readonly string[]): Promise<void
 }
 
 /** A commit whose reply was lost: the row says whether it happened. */
-async function committedAnyway(scope: Scope, error: unknown): Promise<boolean> {
+async function committedAnyway(scope: InvocationScope, error: unknown): Promise<boolean> {
   if (!(error instanceof UnknownOutcome)) return false;
-  const row = await scope.bench.ports.store.job(scope.job.jobId);
+  const row = await scope.worker.ports.store.job(scope.job.jobId);
   return row !== null && row.job.state === "SUCCESS" && row.job.attempt === scope.job.attempt;
 }

@@ -3,10 +3,8 @@ import type { Instant, Json, NewJob, SlotGroup } from "./job.ts";
 import { limits } from "./limits.ts";
 
 export interface JobInput {
-  /** The validated value, with the schema's defaults. */
-  readonly payload: unknown;
-  /** `canonical` of what the caller passed. */
-  readonly canonicalInput: string;
+  /** What the caller passed, as `checkedJson` gave it back. The schema's defaults are applied when the handler runs. */
+  readonly payload: Json;
   readonly key: string | null;
   readonly dueAt: Instant | null;
   readonly delayMs: number;
@@ -20,8 +18,8 @@ export function newJob(definition: JobDefinition, stage: string, input: JobInput
   return {
     kind: definition.id,
     key: checkedKey(definition.id, input.key),
-    payload: checkedJson(definition.id, input.payload),
-    canonicalInput: input.canonicalInput,
+    payload: input.payload,
+    canonicalInput: canonical(input.payload),
     lane: definition.lane,
     dueAt: input.dueAt,
     delayMs: input.delayMs,

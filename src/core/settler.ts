@@ -7,16 +7,16 @@ import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "./p
 import { wakeHeld } from "./relay.ts";
 import { sendHandoffs } from "./send.ts";
 import { callHook, wantsHook } from "./settled-hook.ts";
-import type { WorkerOptions } from "./worker.ts";
+import type { WorkerOptions } from "./worker-scope.ts";
 
 /** Writes outcomes in small groups as they come: one statement for jobs that finish together. */
 export interface Settler {
-  /** Announces jobs that will call `settle` or `skip`, so that the last one need not wait for company. */
+  /** Announces jobs that will call `settle` or `withdraw`, so that the last one need not wait for company. */
   expect(jobs: number): void;
   /** @returns false when nobody can say whether the outcome was written. */
   settle(job: Claimed, outcome: Outcome, children: readonly NewJob[]): Promise<boolean>;
   /** An announced job that needs no settle. */
-  skip(): Promise<boolean>;
+  withdraw(): Promise<boolean>;
 }
 
 interface Waiting {
@@ -54,7 +54,7 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
         waiting.push({ job, settlement, done });
         arrived();
       }),
-    skip() {
+    withdraw() {
       arrived();
       return Promise.resolve(true);
     },

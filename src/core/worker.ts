@@ -1,13 +1,15 @@
 import type { Registry } from "./definition.ts";
 import { claimBatch, type Arrived } from "./claim.ts";
-import { runHandler, Interruption, type Finished } from "./handler.ts";
-import { createHeart, type Heart } from "./heart.ts";
+import { runHandler, type Finished } from "./handler.ts";
+import { Interruption } from "./interruption.ts";
+import { createHeart } from "./heart.ts";
 import { limits } from "./limits.ts";
 import { decodeMessage } from "./message.ts";
 import type { Claimed, Ports } from "./ports.ts";
 import { resendOpen, wakeHeld } from "./relay.ts";
 import { rescue } from "./rescue.ts";
-import { createSettler, type Settler } from "./settler.ts";
+import { createSettler } from "./settler.ts";
+import type { WorkerOptions, WorkerScope } from "./worker-scope.ts";
 
 /** One message as a queue consumer receives it. */
 export interface QueueRecord {
@@ -15,13 +17,7 @@ export interface QueueRecord {
   readonly body: string;
 }
 
-export interface WorkerOptions {
-  /** Names this worker in attempts and events; unique per process. */
-  readonly worker: string;
-  readonly lane: string;
-  readonly stage: string;
-  readonly lookAheadMs: number;
-}
+export type { WorkerOptions } from "./worker-scope.ts";
 
 export interface Worker {
   /**
@@ -36,20 +32,9 @@ export interface Worker {
   stop(graceMs: number): Promise<void>;
 }
 
-/** What the parts of one worker share. */
-export interface Bench {
-  readonly ports: Ports;
-  readonly registry: Registry;
-  readonly options: WorkerOptions;
-  readonly heart: Heart;
-  readonly settler: Settler;
-  /** Aborts when the worker was told to stop. */
-  readonly stopping: AbortSignal;
-}
-
 export function createWorker(ports: Ports, registry: Registry, options: WorkerOptions): Worker {
   const stopping = new AbortController();
-  const bench: Bench = {
+  const scope: WorkerScope = {
     ports,
     registry,
     options,
@@ -61,42 +46,42 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
   const batches = new Set<Promise<unknown>>();
   return {
     async handle(records, { remainingMs }) {
-      const batch = runBatch(bench, records, remainingMs);
+      const batch = runBatch(scope, records, remainingMs);
       batches.add(batch);
       const answer = await batch.finally(() => batches.delete(batch));
       if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= limits.workerRescueIntervalMs) {
         rescuedAtMs = ports.clock.elapsedMs();
-        await smallRescue(bench);
+        await smallRescue(scope);
       }
       return answer;
     },
     async stop(graceMs) {
       stopping.abort(new Interruption("stopped"));
-      bench.heart.interruptAll(new Interruption("stopped"), graceMs);
+      scope.heart.interruptAll(new Interruption("stopped"), graceMs);
       await Promise.allSettled(batches);
     },
   };
 }
 
 async function runBatch(
-  bench: Bench,
+  scope: WorkerScope,
   records: readonly QueueRecord[],
   remainingMs: () => number,
 ): Promise<{ failed: readonly string[] }> {
-  const { ports } = bench;
-  const arrived = await readRecords(bench, records);
+  const { ports } = scope;
+  const arrived = await readRecords(scope, records);
   await ports.crashPoint("received");
   const failed = new Set<string>(arrived.unread);
-  const work = await claimBatch(bench, arrived.messages, remainingMs);
+  const work = await claimBatch(scope, arrived.messages, remainingMs);
   for (const id of work.giveBack) failed.add(id);
   await ports.crashPoint("claimed");
-  bench.settler.expect(work.running.length);
-  const ended = await Promise.all(work.running.map((job) => runOne(bench, job, remainingMs)));
+  scope.settler.expect(work.running.length);
+  const ended = await Promise.all(work.running.map((job) => runOne(scope, job, remainingMs)));
   for (const suspect of work.suspects) {
-    const alone = await claimBatch(bench, [suspect], remainingMs, { alone: true });
+    const alone = await claimBatch(scope, [suspect], remainingMs, { alone: true });
     for (const id of alone.giveBack) failed.add(id);
-    bench.settler.expect(alone.running.length);
-    for (const job of alone.running) ended.push(await runOne(bench, job, remainingMs));
+    scope.settler.expect(alone.running.length);
+    for (const job of alone.running) ended.push(await runOne(scope, job, remainingMs));
   }
   await ports.crashPoint("settled");
   const unknown = new Set(ended.filter((end) => !end.known).map((end) => end.jobId));
@@ -106,7 +91,7 @@ async function runBatch(
 }
 
 async function readRecords(
-  bench: Bench,
+  scope: WorkerScope,
   records: readonly QueueRecord[],
 ): Promise<{ messages: readonly Arrived[]; unread: readonly string[] }> {
   const messages: Arrived[] = [];
@@ -117,55 +102,55 @@ async function readRecords(
     else messages.push({ messageId: record.messageId, message });
   }
   if (unreadable.length === 0) return { messages, unread: [] };
-  bench.ports.log.error("messages that nobody can read go to quarantine", { messages: unreadable.length });
+  scope.ports.log.error("messages that nobody can read go to quarantine", { messages: unreadable.length });
   try {
-    await bench.ports.store.quarantine(
-      bench.options.lane,
+    await scope.ports.store.quarantine(
+      scope.options.lane,
       unreadable.map((record) => record.body),
     );
     return { messages, unread: [] };
   } catch (error) {
-    bench.ports.log.error("quarantine failed; the messages are given back", { error });
+    scope.ports.log.error("quarantine failed; the messages are given back", { error });
     return { messages, unread: unreadable.map((record) => record.messageId) };
   }
 }
 
 /** Runs and settles one claimed job. `known: false` when nobody can say whether its outcome was written. */
 async function runOne(
-  bench: Bench,
+  scope: WorkerScope,
   job: Claimed,
   remainingMs: () => number,
 ): Promise<{ jobId: string; known: boolean }> {
-  const finished: Finished = await runHandler(bench, job, remainingMs);
-  const known = await write(bench, job, finished);
-  bench.heart.drop(job);
+  const finished: Finished = await runHandler(scope, job, remainingMs);
+  const known = await write(scope, job, finished);
+  scope.heart.drop(job);
   return { jobId: job.jobId, known };
 }
 
-async function write(bench: Bench, job: Claimed, finished: Finished): Promise<boolean> {
-  if (finished.is === "settled") return bench.settler.skip();
+async function write(scope: WorkerScope, job: Claimed, finished: Finished): Promise<boolean> {
+  if (finished.is === "settled") return scope.settler.withdraw();
   if (finished.is === "lost") {
-    await bench.settler.skip();
-    return freeSlots(bench, job);
+    await scope.settler.withdraw();
+    return freeSlots(scope, job);
   }
-  return bench.settler.settle(job, finished.outcome, finished.children);
+  return scope.settler.settle(job, finished.outcome, finished.children);
 }
 
 /** A canceled job keeps its slots until its handler is gone, which is now. */
-async function freeSlots(bench: Bench, job: Claimed): Promise<boolean> {
+async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
   if (job.slotKeys.length === 0) return true;
   try {
-    const freed = await bench.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
-    await wakeHeld(bench.ports, { slotKeys: freed });
+    const freed = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
+    await wakeHeld(scope.ports, { slotKeys: freed });
   } catch (error) {
-    bench.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
+    scope.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
   }
   return true;
 }
 
 /** Workers rescue a few expired jobs of their own lane, so that a dead worker does not wait for a scheduler task. */
-async function smallRescue(bench: Bench): Promise<void> {
-  const { ports, registry, options } = bench;
+async function smallRescue(scope: WorkerScope): Promise<void> {
+  const { ports, registry, options } = scope;
   try {
     await rescue(ports, registry, { limit: limits.workerRescueRowsMax, rounds: 1, lane: options.lane });
     await resendOpen(ports, { lane: options.lane });

@@ -51,7 +51,7 @@ describe("a tick", () => {
     await at.tick();
     const [row] = at.store.tables.inStates("QUEUED");
     expect(row).toMatchObject({
-      payload: { day: "2026-11-21", tries: 3 },
+      payload: { day: "2026-11-21" },
       slotKeys: ["cap:mail", "overlap:daily"],
       key: null,
       scheduleId: "daily",

@@ -1,0 +1,18 @@
+import type { JobDefinition } from "./definition.ts";
+import type { NewJob } from "./job.ts";
+import type { Claimed, Handoff, Tx } from "./ports.ts";
+import type { WorkerScope } from "./worker-scope.ts";
+
+/** What the context's methods share. Internal to the invocation. */
+export interface InvocationScope {
+  readonly worker: WorkerScope;
+  readonly job: Claimed;
+  readonly definition: JobDefinition;
+  readonly signal: AbortSignal;
+  readonly children: NewJob[];
+  /** Hand-offs of jobs that were inserted in the open transaction; sent after its commit. */
+  readonly handoffs: Handoff[];
+  ordinal: number;
+  stage: "open" | "transaction" | "settled" | "closed";
+  tx: Tx | null;
+}
