@@ -61,6 +61,7 @@ export const limits = {
   wakeRowsMax: 100,
   requeueRowsMax: 500,
   emptyQueueMs: 5_000,
+  unclaimedMs: 30_000,
   overtakenMs: 120_000,
 
   // schedules

@@ -2,12 +2,14 @@ import type { Registry } from "./definition.ts";
 import { limits } from "./limits.ts";
 import type { Fence, Ports } from "./ports.ts";
 
-/** Per lane, since when (monotonic) its queue was seen empty. Lives as long as one scheduler task. */
+/** Per lane, since when (monotonic) its queue showed no visible message. Lives as long as one scheduler task. */
 export type QueueSights = Map<string, number>;
 
 /**
  * Messages that the queue confirmed and lost, on our own evidence only: a backlog is never sent again for its age.
- * A queue seen empty twice, with rows that were out all that time, has lost them; so has one whose later messages run.
+ * A row that was due and out while its queue showed nothing to receive has lost its message: the queue forgot it, or a
+ * worker received it and died before the claim, which a live one makes within seconds. The second case would else wait
+ * for the queue's visibility timeout, six times the function's. Lost, too, is what later messages of its lane overtook.
  */
 export async function requeueLost(
   ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics">,
@@ -40,14 +42,16 @@ async function requeueLane(
     ...options,
   });
   const depth = await ports.queue.depth(lane);
-  if (depth.visible + depth.inFlight + depth.delayed > 0) {
+  const nowMs = ports.clock.elapsedMs();
+  if (depth.visible > 0) {
     sights.delete(lane);
     return overtaken;
   }
-  const nowMs = ports.clock.elapsedMs();
-  const sinceMs = sights.get(lane);
-  if (sinceMs === undefined) sights.set(lane, nowMs);
-  if (sinceMs === undefined || nowMs - sinceMs < limits.emptyQueueMs) return overtaken;
+  const sinceMs = sights.get(lane) ?? nowMs;
+  sights.set(lane, sinceMs);
+  const isEmpty = depth.inFlight + depth.delayed === 0;
+  if (nowMs - sinceMs < (isEmpty ? limits.emptyQueueMs : limits.unclaimedMs)) return overtaken;
+  sights.set(lane, nowMs);
   const lost = await ports.store.requeueLost({
     lane,
     evidence: "queue-empty",
