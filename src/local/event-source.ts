@@ -49,6 +49,7 @@ async function receiveUntil(
   while (!signal.aborted) {
     // A sandbox first: messages that no code could take would stay hidden for their whole visibility timeout.
     const reserved = options.isLazy === true ? null : await pool.acquire(signal);
+    if (signal.aborted) break;
     const records = await receiveOrWait(options, signal);
     if (records.length === 0) {
       if (reserved !== null) pool.release(reserved);

@@ -90,6 +90,7 @@ export class SandboxPool {
       await sandbox.ready;
       return sandbox;
     } catch (error) {
+      void this.#retire(sandbox);
       this.#options.onBroken(error as Error);
       return null;
     }

@@ -33,6 +33,7 @@ export interface Sandbox {
   readonly hasEnded: boolean;
 }
 
+const importMsMax = 30_000;
 const runner = fileURLToPath(new URL("./sandbox-runner.ts", import.meta.url));
 
 export function createSandbox(options: SandboxOptions): Sandbox {
@@ -76,6 +77,15 @@ function conversation(child: ChildProcess): Conversation {
   ready.promise.catch(() => {});
   let current: { id: number; resolve: (answer: unknown) => void; reject: (error: Error) => void } | null = null;
 
+  // Lambda gives a function ten seconds to be imported; a busy machine is slower.
+  const tooLong = setTimeout(() => {
+    fail(`its file was not imported within ${importMsMax / 1_000} s`);
+    child.kill("SIGKILL");
+  }, importMsMax);
+  void ready.promise.then(
+    () => clearTimeout(tooLong),
+    () => clearTimeout(tooLong),
+  );
   const fail = (why: string): void => {
     ready.reject(new Error(why));
     current?.reject(new Error(why));

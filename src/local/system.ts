@@ -214,7 +214,7 @@ interface Reloadable {
 /** After an edit: the definitions are installed again, and every process that runs them is replaced. */
 function beginWatch(started: Started, { api, lanes, wakes }: Reloadable): void {
   if (!isWanted("watch", started)) return;
-  const { children, env, options, report, stops } = started;
+  const { children, env, report, stops } = started;
   let current: Promise<void> = Promise.resolve();
   const reload = async (file: string): Promise<void> => {
     try {

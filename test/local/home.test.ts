@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { AlreadyRunning, claimHome } from "../../src/local/home.ts";
+import { identityOf } from "../../src/local/process-identity.ts";
+import { freshFolder } from "./folder.ts";
+
+it("tells the second start which process runs and where", () => {
+  const folder = freshFolder();
+  const home = claimHome(folder, "dev");
+  home.announce({ stage: "dev", api: "http://127.0.0.1:4400" });
+  expect(() => claimHome(folder, "dev")).toThrow(AlreadyRunning);
+  expect(() => claimHome(folder, "dev")).toThrow(`process ${process.pid}, http://127.0.0.1:4400`);
+});
+
+it("can be taken again after a release", () => {
+  const folder = freshFolder();
+  claimHome(folder, "dev").release();
+  expect(() => claimHome(folder, "dev")).not.toThrow();
+});
+
+it("is taken over from a process that was killed", async () => {
+  const folder = freshFolder();
+  const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+  onTestFinished(() => void other.kill("SIGKILL"));
+  await once(other, "spawn");
+  const identity = identityOf(other.pid ?? 0);
+  writeFileSync(join(folder, "system.json"), JSON.stringify({ ...identity, stage: "dev", api: null }));
+  expect(() => claimHome(folder, "dev")).toThrow(`process ${other.pid}`);
+  other.kill("SIGKILL");
+  await once(other, "exit");
+  claimHome(folder, "dev");
+  expect(JSON.parse(readFileSync(join(folder, "system.json"), "utf8"))).toMatchObject({ pid: process.pid });
+});
+
+it("is not confused by another process that got the same pid later", () => {
+  const folder = freshFolder();
+  writeFileSync(
+    join(folder, "system.json"),
+    JSON.stringify({ pid: 1, startedAt: "long ago", stage: "dev", api: null }),
+  );
+  expect(() => claimHome(folder, "dev")).not.toThrow();
+});

@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "pg";
+import { expect, it, onTestFinished } from "vitest";
+import { removePostgres } from "../../src/local/postgres-files.ts";
+import { type RunningPostgres, startPostgres } from "../../src/local/postgres.ts";
+import { identityOf } from "../../src/local/process-identity.ts";
+import { freshFolder } from "./folder.ts";
+
+async function begin(folder: string): Promise<RunningPostgres> {
+  const postgres = await startPostgres({ folder, port: 0 });
+  onTestFinished(() => postgres.stop("immediate"));
+  return postgres;
+}
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows.map((row) => Object.values(row)[0]);
+  } finally {
+    await client.end();
+  }
+}
+
+it("keeps what was committed when it is killed, and starts again on it", async () => {
+  const folder = join(freshFolder(), "postgres");
+  const first = await begin(folder);
+  await query(first.url, "create table kept as select 42 as n");
+  first.kill();
+  await first.exited;
+  const second = await begin(folder);
+  expect(await query(second.url, "select n from kept")).toEqual([42]);
+  expect(second.pid).not.toBe(first.pid);
+});
+
+it("listens on loopback only, asks for its password, and keeps UTC", async () => {
+  const { url } = await begin(join(freshFolder(), "postgres"));
+  expect(await query(url, "show listen_addresses")).toEqual(["127.0.0.1"]);
+  expect(await query(url, "show timezone")).toEqual(["UTC"]);
+  const wrong = url.replace(/:[^:@]+@/, ":wrong@");
+  await expect(query(wrong, "select 1")).rejects.toThrow("password authentication failed");
+});
+
+it("ends a server whose system was killed, and takes over its data", async () => {
+  const folder = join(freshFolder(), "postgres");
+  const program = `
+    import { startPostgres } from ${JSON.stringify(new URL("../../src/local/postgres.ts", import.meta.url).href)};
+    const { pid } = await startPostgres({ folder: ${JSON.stringify(folder)}, port: 0 });
+    console.log(pid);
+    setInterval(() => {}, 1000);`;
+  const system = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void system.kill("SIGKILL"));
+  const [line] = (await once(system.stdout, "data")) as [Buffer];
+  const left = Number(line.toString());
+  await expect(startPostgres({ folder, port: 0 })).rejects.toThrow(`in use by process ${system.pid}`);
+  system.kill("SIGKILL");
+  await once(system, "exit");
+  expect(identityOf(left)).not.toBeNull();
+  const postgres = await begin(folder);
+  expect(identityOf(left)).toBeNull();
+  expect(await query(postgres.url, "select 1")).toEqual([1]);
+});
+
+it("says what its log says when it cannot start", async () => {
+  const folder = join(freshFolder(), "postgres");
+  await expect(startPostgres({ folder, port: 0, settings: { shared_buffers: "lots" } })).rejects.toThrow(
+    /did not start on port \d+: it ended with code 1[\s\S]*shared_buffers/,
+  );
+});
+
+it.runIf(process.getuid?.() === 0)(
+  "runs as root below a folder that others cannot enter, with its data outside",
+  async () => {
+    const closed = join(freshFolder(), "closed");
+    mkdirSync(closed, { mode: 0o700 });
+    const folder = join(closed, "postgres");
+    onTestFinished(() => removePostgres(folder));
+    const first = await begin(folder);
+    expect(first.dataFolder.startsWith(folder)).toBe(false);
+    await query(first.url, "create table kept ()");
+    await first.stop();
+    const second = await begin(folder);
+    expect(await query(second.url, "select to_regclass('kept') is not null")).toEqual([true]);
+    await second.stop();
+    rmSync(folder, { recursive: true });
+    const fresh = await begin(folder);
+    expect(await query(fresh.url, "select to_regclass('kept') is not null")).toEqual([false]);
+    expect(existsSync(second.dataFolder)).toBe(false);
+  },
+);
+
+it("leaves no process after stop", async () => {
+  const { pid, url, stop } = await begin(join(freshFolder(), "postgres"));
+  await query(url, "select 1");
+  await stop();
+  expect(identityOf(pid)).toBeNull();
+});
