@@ -1,7 +1,7 @@
 import { limits } from "./limits.ts";
 import type { Claimed, Looked, Message } from "./ports.ts";
 import { wakeHeld } from "./relay.ts";
-import type { Bench } from "./worker.ts";
+import type { WorkerScope } from "./worker-scope.ts";
 
 /** A readable message with the id the queue knows it by. */
 export interface Arrived {
@@ -15,76 +15,86 @@ export interface ClaimedBatch {
   readonly suspects: readonly Arrived[];
   /** Message ids to return: the claim's outcome is not known. */
   readonly giveBack: readonly string[];
+  /** Due in a moment: for `claimEarly`. */
+  readonly early: readonly Arrived[];
+  /** Until the last of them is due. */
+  readonly earlyMs: number;
 }
 
 /**
  * One claim for the batch, then one look at the rows it did not return.
- * A message is never given back in order to wait: early by little sleeps, early by more is sent anew.
+ * A message is never given back in order to wait: early by more than a moment is sent anew.
  */
 export async function claimBatch(
-  bench: Bench,
+  scope: WorkerScope,
   arrived: readonly Arrived[],
-  remainingMs: () => number,
-  options: { alone?: boolean } = {},
+  alone: boolean,
 ): Promise<ClaimedBatch> {
-  const alone = options.alone ?? arrived.length === 1;
-  const first = await claimOnce(bench, arrived, alone);
-  const wait = Math.min(first.earlyMs, remainingMs());
-  if (first.early.length === 0) return first;
-  await bench.ports.clock.sleep(wait, bench.stopping);
-  const second = await claimOnce(bench, first.early, alone);
-  const late = await sendAnew(
-    bench,
-    second.early.map((item) => ({ item, delayMs: second.earlyMs })),
-  );
-  return {
-    running: [...first.running, ...second.running],
-    suspects: [...first.suspects, ...second.suspects],
-    giveBack: [...first.giveBack, ...second.giveBack, ...late],
+  if (arrived.length === 0) return nothing;
+  const { store, log } = scope.ports;
+  const giveBack = (left: readonly Arrived[], error: unknown): string[] => {
+    log.error("claim failed; the messages are given back", { messages: left.length, error });
+    return left.map((item) => item.messageId);
   };
-}
-
-interface Round extends ClaimedBatch {
-  readonly early: readonly Arrived[];
-  readonly earlyMs: number;
-}
-
-async function claimOnce(bench: Bench, arrived: readonly Arrived[], alone: boolean): Promise<Round> {
-  const none: Round = { running: [], suspects: [], giveBack: [], early: [], earlyMs: 0 };
-  if (arrived.length === 0) return none;
-  const { store, log } = bench.ports;
+  let rows: readonly Claimed[];
   try {
-    const rows = await store.claim(unique(arrived), { worker: bench.options.worker, alone });
-    const running = rows.filter((row) => row.state === "RUNNING");
-    for (const job of running) bench.heart.hold(job);
-    await noteRefused(bench, rows);
-    const taken = new Set(rows.map((row) => row.jobId));
-    const left = arrived.filter((item) => !taken.has(item.message.jobId));
-    if (left.length === 0) return { ...none, running };
-    const looked = await store.look(left.map((item) => item.message.jobId));
-    return { ...(await sort(bench, left, looked)), running };
+    rows = await store.claim(unique(arrived), { worker: scope.options.worker, alone });
   } catch (error) {
-    log.error("claim failed; the messages are given back", { messages: arrived.length, error });
-    return { ...none, giveBack: arrived.map((item) => item.messageId) };
+    return { ...nothing, giveBack: giveBack(arrived, error) };
   }
+  const running = rows.filter((row) => row.state === "RUNNING");
+  for (const job of running) scope.heart.hold(job);
+  // From here on these jobs are ours: whatever fails, they are run.
+  const taken = new Set(rows.map((row) => row.jobId));
+  const left = arrived.filter((item) => !taken.has(item.message.jobId));
+  await noteRefused(scope, rows);
+  if (left.length === 0) return { ...nothing, running };
+  try {
+    return { ...(await sort(scope, left, await store.look(left.map((item) => item.message.jobId)))), running };
+  } catch (error) {
+    return { ...nothing, running, giveBack: giveBack(left, error) };
+  }
+}
+
+const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], early: [], earlyMs: 0 };
+
+/** Waits until those that came early are due and claims them; what still is not due is sent anew. */
+export async function claimEarly(
+  scope: WorkerScope,
+  { early, earlyMs }: Pick<ClaimedBatch, "early" | "earlyMs">,
+  options: { alone: boolean; remainingMs: () => number },
+): Promise<ClaimedBatch> {
+  if (early.length === 0) return nothing;
+  await scope.ports.clock.sleep(Math.min(earlyMs, options.remainingMs()), scope.stopping);
+  const batch = await claimBatch(scope, early, options.alone);
+  const late = await sendAnew(
+    scope,
+    batch.early.map((item) => ({ item, delayMs: batch.earlyMs })),
+  );
+  return { ...batch, giveBack: [...batch.giveBack, ...late], early: [], earlyMs: 0 };
 }
 
 /** What a claim refused: counted by reason, and the slots looked at again, since one may have been freed meanwhile. */
-async function noteRefused(bench: Bench, rows: readonly Claimed[]): Promise<void> {
+async function noteRefused(scope: WorkerScope, rows: readonly Claimed[]): Promise<void> {
   const refused = rows.filter((row) => row.state !== "RUNNING");
   for (const row of refused) {
-    bench.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
-    if (row.reason === "lock-held") bench.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
+    scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
+    if (row.reason === "lock-held") scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
   }
   const keys = new Set(refused.filter((row) => row.state === "PENDING").flatMap((row) => row.slotKeys));
-  if (keys.size > 0) await wakeHeld(bench.ports, { slotKeys: [...keys] });
+  if (keys.size === 0) return;
+  try {
+    await wakeHeld(scope.ports, { slotKeys: [...keys] });
+  } catch (error) {
+    scope.ports.log.warn("held jobs were not woken; the next pass does it", { slots: [...keys], error });
+  }
 }
 
 async function sort(
-  bench: Bench,
+  scope: WorkerScope,
   left: readonly Arrived[],
   looked: readonly Looked[],
-): Promise<Omit<Round, "running">> {
+): Promise<Omit<ClaimedBatch, "running">> {
   const rows = new Map(looked.map((row) => [row.jobId, row]));
   const suspects: Arrived[] = [];
   const early: Arrived[] = [];
@@ -101,23 +111,23 @@ async function sort(
     } else if (row.suspect) suspects.push(item);
     else giveBack.push(item.messageId);
   }
-  giveBack.push(...(await sendAnew(bench, later)));
+  giveBack.push(...(await sendAnew(scope, later)));
   return { suspects, early, earlyMs, giveBack };
 }
 
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */
-async function sendAnew(bench: Bench, items: readonly { item: Arrived; delayMs: number }[]): Promise<string[]> {
+async function sendAnew(scope: WorkerScope, items: readonly { item: Arrived; delayMs: number }[]): Promise<string[]> {
   const giveBack: string[] = [];
   for (let from = 0; from < items.length; from += limits.sendBatchMax) {
     const page = items.slice(from, from + limits.sendBatchMax);
     try {
-      const { failed } = await bench.ports.queue.send(
-        bench.options.lane,
+      const { failed } = await scope.ports.queue.send(
+        scope.options.lane,
         page.map(({ item, delayMs }) => ({ ...item.message, delayMs })),
       );
       giveBack.push(...failed.flatMap((index) => page[index]?.item.messageId ?? []));
     } catch (error) {
-      bench.ports.log.warn("early messages could not be sent anew; they are given back", { error });
+      scope.ports.log.warn("early messages could not be sent anew; they are given back", { error });
       giveBack.push(...page.map(({ item }) => item.messageId));
     }
   }

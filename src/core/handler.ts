@@ -27,14 +27,17 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
       `no definition "${job.kind}" in this release: deploy the code that defines it, then retry the job`,
     );
   }
-  const checked = await definition.check(job.payload);
-  if (!checked.ok) return failedAtOnce("INVALID_PAYLOAD", new InvalidPayload(job.kind, checked.issues).message);
+  const checked = await checkPayload(definition, job);
+  if ("is" in checked) return checked;
   const startedMs = ports.clock.elapsedMs();
   const timer = startTimer(worker, job, definition, remainingMs);
   const invocation = createInvocation(worker, job, definition, checked.value, timer.signal);
   measureStart(worker, job, definition);
   try {
-    const end = await race(worker, invocation.run(), timer.signal);
+    // A worker that stops may have claimed this a moment before.
+    const end = timer.signal.aborted
+      ? { error: timer.signal.reason as unknown }
+      : await race(worker, invocation.run(), timer.signal);
     return finish(worker, job, definition, invocation, timer.signal, end);
   } finally {
     timer.stop();
@@ -42,6 +45,17 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
     ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds", {
       job: job.kind,
     });
+  }
+}
+
+/** A schema that throws is code that failed, so it is worth another try; one that says no is not. */
+async function checkPayload(definition: JobDefinition, job: Claimed): Promise<{ value: unknown } | Finished> {
+  try {
+    const checked = await definition.check(job.payload);
+    if (checked.ok) return { value: checked.value };
+    return failedAtOnce("INVALID_PAYLOAD", new InvalidPayload(job.kind, checked.issues).message);
+  } catch (error) {
+    return { is: "outcome", outcome: outcomeOf(error, null), children: [] };
   }
 }
 
@@ -141,4 +155,11 @@ function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : "ERROR";
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Anything can be thrown, also what has no text, or an error whose message is none. */
+function messageOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return "something was thrown that has no text";
+  }
+}

@@ -1,5 +1,5 @@
 import type { Registry } from "./definition.ts";
-import { claimBatch, type Arrived } from "./claim.ts";
+import { claimBatch, claimEarly, type Arrived, type ClaimedBatch } from "./claim.ts";
 import { runHandler, type Finished } from "./handler.ts";
 import { Interruption } from "./interruption.ts";
 import { createHeart } from "./heart.ts";
@@ -71,23 +71,63 @@ async function runBatch(
   const { ports } = scope;
   const arrived = await readRecords(scope, records);
   await ports.crashPoint("received");
-  const failed = new Set<string>(arrived.unread);
-  const work = await claimBatch(scope, arrived.messages, remainingMs);
-  for (const id of work.giveBack) failed.add(id);
+  const alone = arrived.messages.length === 1;
+  const first = await claimBatch(scope, arrived.messages, alone);
   await ports.crashPoint("claimed");
-  scope.settler.expect(work.running.length);
-  const ended = await Promise.all(work.running.map((job) => runOne(scope, job, remainingMs)));
-  for (const suspect of work.suspects) {
-    const alone = await claimBatch(scope, [suspect], remainingMs, { alone: true });
-    for (const id of alone.giveBack) failed.add(id);
-    scope.settler.expect(alone.running.length);
-    for (const job of alone.running) ended.push(await runOne(scope, job, remainingMs));
-  }
+  // What is due starts now; what is early by a moment must not keep it waiting.
+  const [ended, early] = await Promise.all([
+    runAll(scope, first.running, remainingMs),
+    runEarly(scope, first, { alone, remainingMs }),
+  ]);
+  const last = await runSuspects(scope, [...first.suspects, ...early.suspects], remainingMs);
   await ports.crashPoint("settled");
-  const unknown = new Set(ended.filter((end) => !end.known).map((end) => end.jobId));
+  const unknown = new Set(
+    [...ended, ...early.ended, ...last.ended].filter((end) => !end.known).map((end) => end.jobId),
+  );
+  const failed = new Set([...arrived.unread, ...first.giveBack, ...early.giveBack, ...last.giveBack]);
   for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
   ports.metrics.flush();
   return { failed: [...failed] };
+}
+
+interface Ended {
+  readonly jobId: string;
+  /** False when nobody can say whether its outcome was written. */
+  readonly known: boolean;
+}
+
+function runAll(scope: WorkerScope, jobs: readonly Claimed[], remainingMs: () => number): Promise<readonly Ended[]> {
+  scope.settler.expect(jobs.length);
+  return Promise.all(jobs.map((job) => runOne(scope, job, remainingMs)));
+}
+
+async function runEarly(
+  scope: WorkerScope,
+  first: ClaimedBatch,
+  options: { alone: boolean; remainingMs: () => number },
+): Promise<ClaimedBatch & { ended: readonly Ended[] }> {
+  const batch = await claimEarly(scope, first, options);
+  return { ...batch, ended: await runAll(scope, batch.running, options.remainingMs) };
+}
+
+/** One at a time, after the others: if this one takes the worker down again, it does so alone. */
+async function runSuspects(
+  scope: WorkerScope,
+  suspects: readonly Arrived[],
+  remainingMs: () => number,
+): Promise<{ ended: readonly Ended[]; giveBack: readonly string[] }> {
+  const ended: Ended[] = [];
+  const giveBack: string[] = [];
+  for (const suspect of suspects) {
+    if (scope.stopping.aborted) {
+      giveBack.push(suspect.messageId);
+      continue;
+    }
+    const batch = await claimBatch(scope, [suspect], true);
+    giveBack.push(...batch.giveBack);
+    ended.push(...(await runAll(scope, batch.running, remainingMs)));
+  }
+  return { ended, giveBack };
 }
 
 async function readRecords(
@@ -115,16 +155,17 @@ async function readRecords(
   }
 }
 
-/** Runs and settles one claimed job. `known: false` when nobody can say whether its outcome was written. */
-async function runOne(
-  scope: WorkerScope,
-  job: Claimed,
-  remainingMs: () => number,
-): Promise<{ jobId: string; known: boolean }> {
-  const finished: Finished = await runHandler(scope, job, remainingMs);
-  const known = await write(scope, job, finished);
-  scope.heart.drop(job);
-  return { jobId: job.jobId, known };
+/** Runs and settles one claimed job. A bug of ours leaves the job to its lease: it must not take its batch down. */
+async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => number): Promise<Ended> {
+  try {
+    const finished = await runHandler(scope, job, remainingMs);
+    return { jobId: job.jobId, known: await write(scope, job, finished) };
+  } catch (error) {
+    scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });
+    return { jobId: job.jobId, known: await scope.settler.withdraw() };
+  } finally {
+    scope.heart.drop(job);
+  }
 }
 
 async function write(scope: WorkerScope, job: Claimed, finished: Finished): Promise<boolean> {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { backoffMs, decide, type Outcome, type Tries } from "../../src/core/decide.ts";
 import type { RetryPolicy } from "../../src/core/definition.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Interruption } from "../../src/core/handler.ts";
+import { Interruption } from "../../src/core/interruption.ts";
 import { createHeart, type Heart } from "../../src/core/heart.ts";
 import type { JobId } from "../../src/core/job.ts";
 import { limits } from "../../src/core/limits.ts";

@@ -93,7 +93,7 @@ describe("taking a lock", () => {
     await diedHolding(ports);
     const both = [watched(acquire(ports, "b")), watched(acquire(ports, "c"))];
     await ports.clock.advance(leaseMs + leaseMs / limits.lockLooksPerLease);
-    expect(both.map((each) => each.value?.got).toSorted()).toEqual(["held", "lock"]);
+    expect(new Set(both.map((each) => each.value?.got))).toEqual(new Set(["held", "lock"]));
     expect(both.find((each) => each.value?.got === "held")?.value).toMatchObject({
       by: ports.locks.items.get(name)?.owner,
     });

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
 import { decodeMessage, encodeMessage } from "../../src/core/message.ts";
@@ -57,6 +57,6 @@ describe("a queue message", () => {
   });
 
   test("any text at all is read without throwing", () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (body) => void decodeMessage(body)));
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (body) => expect(() => decodeMessage(body)).not.toThrow()));
   });
 });

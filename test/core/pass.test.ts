@@ -28,12 +28,9 @@ const down = (): Promise<never> => Promise.reject(new Error("503"));
 /** Runs to its end while time passes. */
 async function run(ports: World, over: Partial<PassOptions> = {}): Promise<PassReport> {
   const running = runPasses(ports, registry, options(over));
-  let ended = false;
-  void running.then(
-    () => (ended = true),
-    () => (ended = true),
-  );
-  while (!ended) await ports.clock.advance(1_000);
+  const ended = new AbortController();
+  running.finally(() => ended.abort()).catch(() => {});
+  while (!ended.signal.aborted) await ports.clock.advance(1_000);
   return running;
 }
 

@@ -93,8 +93,7 @@ export const sum = (measured: readonly Metric[], name: string, job?: string): nu
     .filter((metric) => metric.name === name && (job === undefined || metric.dimensions["job"] === job))
     .reduce((total, metric) => total + metric.value, 0);
 
-export const appOf = (...jobs: readonly Job<never>[]): AppDefinition =>
-  defineApp({ name: "test", jobs: jobs as readonly Job<unknown>[] });
+export const appOf = (...jobs: readonly Job<never>[]): AppDefinition => defineApp({ name: "test", jobs });
 
 export const registryFor = (...jobs: readonly Job<never>[]): Registry => registryOf([appOf(...jobs)]);
 
