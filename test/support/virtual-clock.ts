@@ -27,7 +27,7 @@ export function virtualTime(): VirtualTime {
   let order = 0;
 
   const after = (ms: number, run: () => void): (() => void) => {
-    const entry: Entry = { atMs: nowMs + Math.max(0, ms), order: order++, run };
+    const entry: Entry = { atMs: nowMs + Math.max(0, Math.ceil(ms)), order: order++, run };
     push(heap, entry);
     return () => {
       entry.run = null;

@@ -1,0 +1,190 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Context, Job } from "../../src/core/context.ts";
+import { defineApp } from "../../src/core/define-app.ts";
+import { defineJob } from "../../src/core/define-job.ts";
+import { defineSchedule } from "../../src/core/define-schedule.ts";
+import { registry } from "../../src/core/definition.ts";
+import type { Registry } from "../../src/core/definition.ts";
+import { PermanentError, RetryLater } from "../../src/core/errors.ts";
+
+/** What a handler may do to the world around it. */
+export interface Surroundings {
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls an outside target that keeps its own ledger. */
+  target(effect: { key: string; jobId: string; attempt: number }): Promise<void>;
+  /** The process dies: `process.exit`, out of memory. */
+  die(): Promise<never>;
+}
+
+export interface Payload {
+  /** Names the enqueue that asked for this job. */
+  readonly mark?: string;
+  /** The job whose handler enqueued this one. */
+  readonly parent?: string;
+  readonly workMs: number;
+  /** Tries that fail before one succeeds. */
+  readonly failures?: number;
+  /** Tries that kill their process. */
+  readonly kills?: number;
+}
+
+export interface SimApp {
+  readonly registry: Registry;
+  /** By kind: what a client may enqueue. */
+  readonly jobs: ReadonlyMap<string, Job<Payload>>;
+}
+
+const anything: StandardSchemaV1<Payload, Payload> = {
+  "~standard": { version: 1, vendor: "sim", validate: (value) => ({ value: value as Payload }) },
+};
+
+const quick = {
+  payload: anything,
+  lease: "2s",
+  timeout: "6s",
+  retry: { maxAttempts: 4, base: "1s", cap: "30s" },
+} as const;
+
+/** Kinds whose success writes one row in its own transaction. */
+export const transactionalKinds = ["transfer"] as const;
+/** Children each successful job of a kind leaves. */
+export const childrenOf = new Map([
+  ["parent", 2],
+  ["transfer", 1],
+]);
+/** What clients enqueue. */
+export const enqueuedKinds = [
+  "plain",
+  "flaky",
+  "permanent",
+  "capped",
+  "locked",
+  "guarded",
+  "transfer",
+  "parent",
+  "poison",
+  "slow",
+] as const;
+
+/** The definitions of one process: its handlers sleep, call and die in that process. `everyMs` differs by release. */
+export function simApp(world: Surroundings, everyMs: number): SimApp {
+  const jobs = [...simple(world), ...slotted(world), ...families(world), ...broken(world)];
+  const sweep = jobs.find((job) => job.id === "sweep") ?? jobs[0];
+  if (sweep === undefined) throw new Error("the app has jobs");
+  const often = { payload: { workMs: 400 }, run: sweep } as const;
+  const schedules = [
+    defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
+    defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
+    defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", payload: { workMs: 6_000 }, run: sweep }),
+  ];
+  const app = defineApp({ name: "sim", jobs, schedules, lanes: { mail: {} } });
+  return { registry: registry([app]), jobs: new Map(jobs.map((job) => [job.id, job])) };
+}
+
+type Run = (payload: Payload, ctx: Context) => Promise<void>;
+
+function work(world: Surroundings): Run {
+  return async (payload, ctx) => {
+    await world.sleep(payload.workMs, ctx.signal);
+    ctx.signal.throwIfAborted();
+    await world.target({ key: ctx.effectKey("call"), jobId: ctx.jobId, attempt: ctx.attempt });
+  };
+}
+
+function simple(world: Surroundings): Job<Payload>[] {
+  const run = work(world);
+  const flaky: Run = async (payload, ctx) => {
+    await world.sleep(payload.workMs, ctx.signal);
+    if (ctx.failures >= (payload.failures ?? 0)) return;
+    if (payload.workMs % 3 === 0) throw new RetryLater("busy", { afterMs: 25_000 });
+    throw new Error("failed this time");
+  };
+  const log = async (_payload: Payload, settled: { jobId: string; attempt: number }, tx: { query: Query }) => {
+    await tx.query("insert into log", [settled.jobId, settled.attempt]);
+  };
+  return [
+    defineJob({ id: "plain", ...quick, run }),
+    defineJob({ id: "sweep", ...quick, run }),
+    defineJob({ id: "child", ...quick, lane: "mail", run }),
+    defineJob({ id: "flaky", ...quick, run: flaky, onSettled: log }),
+    defineJob({
+      id: "permanent",
+      ...quick,
+      run: async () => {
+        throw new PermanentError("never works");
+      },
+    }),
+  ];
+}
+
+type Query = (text: string, values?: unknown[]) => Promise<unknown>;
+
+function slotted(world: Surroundings): Job<Payload>[] {
+  const run = work(world);
+  return [
+    defineJob({ id: "capped", ...quick, lane: "mail", concurrency: 2, run }),
+    defineJob({ id: "locked", ...quick, lock: { name: "one", ttl: { default: "2s" } }, run }),
+    defineJob({
+      id: "guarded",
+      ...quick,
+      timeout: "20s",
+      run: async (payload, ctx) => {
+        const got = await ctx.withLock("guard", { ttl: "3s" }, async (signal) => {
+          await world.sleep(payload.workMs, signal);
+        });
+        if (!got.acquired) throw new RetryLater("somebody has it", { afterMs: 2_000 });
+      },
+    }),
+  ];
+}
+
+function families(world: Surroundings): Job<Payload>[] {
+  const child = defineJob({ id: "grandchild", ...quick, run: work(world) });
+  return [
+    child,
+    defineJob({
+      id: "parent",
+      ...quick,
+      run: async (payload, ctx) => {
+        for (let n = 0; n < 2; n += 1) await ctx.enqueue(child, { parent: ctx.jobId, workMs: payload.workMs });
+        await world.sleep(payload.workMs, ctx.signal);
+      },
+    }),
+    defineJob({
+      id: "transfer",
+      ...quick,
+      run: async (payload, ctx) => {
+        await world.sleep(payload.workMs, ctx.signal);
+        await ctx.tx(async (tx) => {
+          await tx.query("insert into effect", [ctx.jobId, ctx.attempt]);
+          await ctx.enqueue(child, { parent: ctx.jobId, workMs: 50 });
+          await world.sleep(payload.workMs % 400, ctx.signal);
+        });
+      },
+    }),
+  ];
+}
+
+function broken(world: Surroundings): Job<Payload>[] {
+  return [
+    defineJob({
+      id: "poison",
+      ...quick,
+      run: async (payload, ctx) => {
+        await world.sleep(payload.workMs, ctx.signal);
+        if (ctx.attempt <= (payload.kills ?? 0)) await world.die();
+      },
+    }),
+    /** Ignores its signal: the worker leaves it behind, and the attempt's number fences what it writes. */
+    defineJob({
+      id: "slow",
+      ...quick,
+      timeout: "2s",
+      retry: { maxAttempts: 2, base: "1s" },
+      run: async (payload, ctx) => {
+        await world.sleep(ctx.failures === 0 ? payload.workMs * 4 : 100);
+        await world.target({ key: ctx.effectKey("call"), jobId: ctx.jobId, attempt: ctx.attempt });
+      },
+    }),
+  ];
+}

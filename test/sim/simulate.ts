@@ -1,0 +1,107 @@
+import { checkInvariants } from "../invariants/check.ts";
+import type { Violation } from "../invariants/evidence.ts";
+import { gather, isAtRest } from "./gather.ts";
+import { keepDrain, keepWorker, wakeSchedulers } from "./hosts.ts";
+import { damageLocks } from "./locks.ts";
+import { deploy, startClients, startOperator } from "./people.ts";
+import { calmQueue } from "./queue.ts";
+import { nothingPlanted, restMsMax, World } from "./world.ts";
+import type { Planted } from "./world.ts";
+import type { Layer } from "./store.ts";
+import { noFaults } from "./wire.ts";
+
+export interface Simulated {
+  readonly violations: readonly Violation[];
+  /** Virtual milliseconds until everything had ended. */
+  readonly restedAtMs: number;
+  readonly jobs: number;
+  readonly events: number;
+}
+
+export interface SimulateOptions {
+  readonly planted?: Planted;
+  /** Layers switched off; by default the seed decides. */
+  readonly without?: readonly Layer[];
+  readonly trace?: (line: string) => void;
+}
+
+/** One run: a world, its troubles, rest, and the judgement. The same seed gives the same run, to the byte. */
+export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Simulated> {
+  const without = new Set<Layer>(options.without ?? (seed % 4 === 0 ? ["requeue"] : []));
+  const world = new World({ seed, planted: options.planted ?? nothingPlanted, without, trace: options.trace ?? null });
+  const faultyMs = world.random.between(40_000, 90_000);
+  await begin(world, faultyMs);
+  await world.time.runUntil(faultyMs);
+  calm(world);
+  await world.time.runUntil(faultyMs + 15_000);
+  const endedBefore = world.now();
+  let restedAtMs = world.time.nowMs;
+  while (!isAtRest(world, endedBefore) && restedAtMs < faultyMs + restMsMax) {
+    restedAtMs += 5_000;
+    await world.time.runUntil(restedAtMs);
+  }
+  const evidence = gather(world, endedBefore);
+  return {
+    violations: checkInvariants(evidence),
+    restedAtMs,
+    jobs: evidence.jobs.length,
+    events: evidence.events.length,
+  };
+}
+
+async function begin(world: World, faultyMs: number): Promise<void> {
+  const { random } = world;
+  const first = deploy(world, "deploy.0", random.pick([10_000, 15_000, 20_000]));
+  await world.time.runUntil(200);
+  await first;
+  trouble(world);
+  for (const [lane, name] of [
+    ["default", "alpha"],
+    ["default", "beta"],
+    ["mail", "gamma"],
+  ] as const) {
+    keepWorker(world, lane, name);
+  }
+  for (const lane of ["default", "mail"]) keepDrain(world, lane);
+  for (let n = 1; n <= random.between(2, 3); n += 1) wakeSchedulers(world, `scheduler-${n}`);
+  startClients(world, random.between(10, 35), faultyMs);
+  startOperator(world, random.between(0, 5), faultyMs);
+  interruptions(world, faultyMs);
+}
+
+/** How bad it is, by seed: some runs are nearly calm, so that what self-healing hides can be seen too. */
+function trouble(world: World): void {
+  const { random } = world;
+  const level = random.pick([0.2, 1, 1, 2]);
+  const rate = (most: number): number => random.next() * most * level;
+  world.isFaulty = true;
+  world.wire.rates = {
+    refused: rate(0.02),
+    answerLost: rate(0.02),
+    slow: rate(0.02),
+    kill: rate(0.006),
+    stop: rate(0.004),
+  };
+  const lose = world.without.has("requeue") ? 0 : rate(0.08);
+  world.queue.rates = { lose, duplicate: rate(0.25), late: rate(0.1), early: rate(0.3), refuse: rate(0.08) };
+}
+
+function calm(world: World): void {
+  world.trace?.("faults end");
+  world.isFaulty = false;
+  world.wire.rates = noFaults;
+  world.queue.rates = calmQueue;
+}
+
+/** Stops by request, releases, and damage to the lock table, at moments of the seed's choice. */
+function interruptions(world: World, faultyMs: number): void {
+  const { random, time } = world;
+  const often = (times: number, run: (n: number) => void): void => {
+    for (let n = 1; n <= times; n += 1) time.after(random.between(1_000, faultyMs), () => run(n));
+  };
+  often(random.between(0, 4), () => world.terminateOne());
+  often(random.between(0, 3), (n) => void deploy(world, `deploy.${n}`, random.pick([8_000, 10_000, 15_000, 20_000])));
+  if (random.chance(0.3)) {
+    often(1, () => damageLocks(world.lockTable, world.record, random.pick(["wiped", "restored"]), time.nowMs));
+  }
+}

@@ -1,0 +1,173 @@
+import type { JobId } from "../../src/core/job.ts";
+import type { Claimed, Fence, Message, Settled, Settlement, Store, StoreTx, Tx } from "../../src/core/ports.ts";
+import type { WorkerFact } from "../invariants/evidence.ts";
+import type { SimProcess } from "./process.ts";
+import type { Record } from "./record.ts";
+import type { Wire } from "./wire.ts";
+
+/** Which self-healing is switched off, so that what it would hide can be seen. */
+export type Layer = "requeue" | "reopen" | "rescue" | "wake";
+
+export interface StoreLine {
+  readonly base: Store;
+  readonly wire: Wire;
+  readonly record: Record;
+  readonly without: ReadonlySet<Layer>;
+  /** The newest attempt of a job: a heartbeat's answer names jobs only, and a worker may hold two attempts of one. */
+  readonly attemptOf: (jobId: JobId) => number;
+}
+
+/** The store as one process reaches it: over the wire, with what it was answered written down. */
+export function storeFor(process: SimProcess, line: StoreLine): Store {
+  const { base, without } = line;
+  const call = <T>(name: string, serve: () => Promise<T>): Promise<T> =>
+    line.wire.call(process, `store.${name}`, serve);
+  const fenced = <T>(name: string, fence: Fence | undefined, serve: () => Promise<T>): Promise<T> =>
+    call(name, async () => {
+      const result = await serve();
+      if (fence !== undefined && hasWritten(result)) line.record.fenced.push({ name: fence.name, token: fence.token });
+      return result;
+    });
+  return {
+    now: () => call("now", () => base.now()),
+    insert: (jobs, o) => fenced("insert", o.fence, () => base.insert(jobs, withRealTx(o))),
+    installSlots: (groups) => call("installSlots", () => base.installSlots(groups)),
+    relay: (o) => fenced("relay", o.fence, () => base.relay(o)),
+    confirm: (sent) => call("confirm", () => base.confirm(sent)),
+    reopen: (o) => fenced("reopen", o.fence, async () => (without.has("reopen") ? [] : await base.reopen(o))),
+    requeueLost: (o) =>
+      fenced("requeueLost", o.fence, async () => (without.has("requeue") ? 0 : await base.requeueLost(o))),
+    wake: (o) => fenced("wake", o.fence, async () => (isOff(without, o) ? [] : await base.wake(o))),
+    claim: (messages, o) => call("claim", () => claim(line, messages, o)),
+    look: (ids) => call("look", () => base.look(ids)),
+    heartbeat: (held, worker) => call("heartbeat", () => heartbeat(line, held, worker)),
+    settle: (settlements, o) => call("settle", () => settle(process, line, settlements, o)),
+    transaction: (work) => call("transaction", () => transaction(process, line, work)),
+    freeSlots: (held) => call("freeSlots", () => base.freeSlots(held)),
+    undelivered: (messages, o) => call("undelivered", () => base.undelivered(messages, withHook(process, line, o))),
+    quarantine: (lane, bodies) => call("quarantine", () => base.quarantine(lane, bodies)),
+    rescue: (o) =>
+      fenced("rescue", o.fence, async () =>
+        without.has("rescue") ? nothing : await base.rescue(withHook(process, line, o)),
+      ),
+    cancel: (ids, hook) =>
+      call("cancel", () => base.cancel(ids, hook && ((tx, rows) => hook(txFor(process, line, tx, []), rows)))),
+    retry: (ids) => call("retry", () => base.retry(ids)),
+    prune: (o) => fenced("prune", o.fence, () => base.prune(o)),
+    installFence: (fence) => call("installFence", () => base.installFence(fence)),
+    acquire: (name, owner, leaseMs) => call("acquire", () => base.acquire(name, owner, leaseMs)),
+    beat: (name, owner, fence, leaseMs) => call("beat", () => base.beat(name, owner, fence, leaseMs)),
+    release: (name, owner, fence) => call("release", () => base.release(name, owner, fence)),
+    installSchedules: (specs) => call("installSchedules", () => base.installSchedules(specs)),
+    dueSchedules: (o) => call("dueSchedules", () => base.dueSchedules(o)),
+    plan: (plans, o) => fenced("plan", o.fence, () => base.plan(plans, o)),
+    job: (id) => call("job", () => base.job(id)),
+    jobs: (filter) => call("jobs", () => base.jobs(filter)),
+    counts: () => call("counts", () => base.counts()),
+    schedules: () => call("schedules", () => base.schedules()),
+    occurrences: (id, limit) => call("occurrences", () => base.occurrences(id, limit)),
+  };
+}
+
+const nothing = { rows: [], handoffs: [], freed: [] };
+
+/** The net that looks at all slots; whoever freed one still wakes the next himself. */
+const isOff = (without: ReadonlySet<Layer>, o: { slotKeys: readonly string[] | "all" }): boolean =>
+  without.has("wake") && o.slotKeys === "all";
+
+async function claim(
+  line: StoreLine,
+  messages: readonly Message[],
+  options: { worker: string; alone: boolean },
+): Promise<readonly Claimed[]> {
+  const asked = new Map(messages.map((message) => [message.jobId, message.generation]));
+  const claimed = await line.base.claim(messages, options);
+  const at = await line.base.now();
+  for (const row of claimed) {
+    if (row.state !== "RUNNING") continue;
+    const { jobId, attempt, leaseMs, generation, dueAt } = row;
+    line.record.leases.set(`${jobId}/${attempt}`, leaseMs);
+    const held = { worker: options.worker, jobId, attempt, at, leaseMs };
+    line.record.workers.push({ is: "claimed", ...held, askedGeneration: asked.get(jobId) ?? -1, generation, dueAt });
+  }
+  return claimed;
+}
+
+async function heartbeat(
+  line: StoreLine,
+  held: Parameters<Store["heartbeat"]>[0],
+  worker: string,
+): ReturnType<Store["heartbeat"]> {
+  const kept = await line.base.heartbeat(held, worker);
+  const at = await line.base.now();
+  for (const { jobId, attempt } of held) {
+    if (!kept.includes(jobId) || line.attemptOf(jobId) !== attempt) continue;
+    const leaseMs = line.record.leases.get(`${jobId}/${attempt}`) ?? 0;
+    line.record.workers.push({ is: "kept", worker, jobId, attempt, at, leaseMs });
+  }
+  return kept;
+}
+
+/** In a transaction the answer counts only once it committed: it is kept with the transaction until then. */
+async function settle(
+  process: SimProcess,
+  line: StoreLine,
+  settlements: readonly Settlement[],
+  options: Parameters<Store["settle"]>[1],
+): Promise<Settled> {
+  const answer = await line.base.settle(settlements, withHook(process, line, withRealTx(options)));
+  const facts = settlements.map((one): WorkerFact => {
+    const { jobId, attempt, to } = one;
+    return { is: "settled", worker: options.worker, jobId, attempt, to, written: answer.settled.includes(jobId) };
+  });
+  const open = options.tx === undefined ? undefined : transactions.get(options.tx);
+  (open?.facts ?? line.record.workers).push(...facts);
+  return answer;
+}
+
+/** The real transaction behind the one a process holds, and what it will have been told once it commits. */
+const transactions = new WeakMap<Tx, { readonly real: StoreTx; readonly facts: WorkerFact[] }>();
+
+function withRealTx<O extends { readonly tx?: Tx }>(options: O): O {
+  const open = options.tx === undefined ? undefined : transactions.get(options.tx);
+  return open === undefined ? options : { ...options, tx: open.real };
+}
+
+function withHook<O extends { inSameTransaction?: (tx: StoreTx, rows: never) => Promise<void> }>(
+  process: SimProcess,
+  line: StoreLine,
+  options: O,
+): O {
+  const hook = options.inSameTransaction;
+  if (hook === undefined) return options;
+  return { ...options, inSameTransaction: (tx: StoreTx, rows: never) => hook(txFor(process, line, tx, []), rows) };
+}
+
+/** Commits when the work is done and the commit has reached the server; a process that dies before leaves nothing. */
+async function transaction<T>(process: SimProcess, line: StoreLine, work: (tx: StoreTx) => Promise<T>): Promise<T> {
+  const facts: WorkerFact[] = [];
+  const value = await line.base.transaction(async (real) => {
+    facts.length = 0;
+    const done = await work(txFor(process, line, real, facts));
+    await line.wire.leg();
+    return done;
+  });
+  line.record.workers.push(...facts);
+  return value;
+}
+
+function txFor(process: SimProcess, line: StoreLine, real: StoreTx, facts: WorkerFact[]): StoreTx {
+  const tx: StoreTx = {
+    query: (text, values) => line.wire.call(process, "tx.query", () => real.query(text, values)),
+    nested: (work) => real.nested(work),
+  };
+  transactions.set(tx, { real, facts });
+  return tx;
+}
+
+function hasWritten(result: unknown): boolean {
+  if (typeof result === "number") return result > 0;
+  if (Array.isArray(result)) return result.length > 0;
+  if (typeof result !== "object" || result === null) return false;
+  return Object.values(result).some((value) => (Array.isArray(value) ? value.length > 0 : Number(value) > 0));
+}

@@ -1,0 +1,176 @@
+import type { JobId } from "../../src/core/job.ts";
+import { limits } from "../../src/core/limits.ts";
+import type { Log, LockStore, Metrics, Ports, Store } from "../../src/core/ports.ts";
+import type { Worker } from "../../src/core/worker.ts";
+import { createMemoryLockStore } from "../support/memory-lock-store.ts";
+import type { MemoryLockStore } from "../support/memory-lock-store.ts";
+import { referenceStore } from "../support/reference-store.ts";
+import type { ReferenceStore } from "../support/reference-store.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import type { SeededRandom } from "../support/seeded-random.ts";
+import { virtualTime } from "../support/virtual-clock.ts";
+import type { VirtualTime } from "../support/virtual-clock.ts";
+import { simApp } from "./app.ts";
+import type { SimApp } from "./app.ts";
+import { watchEras } from "./eras.ts";
+import { locksFor } from "./locks.ts";
+import { SimProcess, never } from "./process.ts";
+import { queueFor, SimQueue } from "./queue.ts";
+import { emptyRecord } from "./record.ts";
+import type { Record } from "./record.ts";
+import { storeFor } from "./store.ts";
+import type { Layer } from "./store.ts";
+import { Wire } from "./wire.ts";
+
+/** Where a planted bug may sit: between the real core and the servers, or in what runs the core. */
+export interface Planted {
+  store(base: ReferenceStore, world: World): Store;
+  locks(base: MemoryLockStore, world: World): LockStore;
+  queue(process: Ports["queue"]): Ports["queue"];
+  worker(worker: Worker): Worker;
+  /** Messages are acknowledged when they are received. */
+  readonly ackFirst: boolean;
+}
+
+export const nothingPlanted: Planted = {
+  store: (base) => base,
+  locks: (base) => base,
+  queue: (queue) => queue,
+  worker: (worker) => worker,
+  ackFirst: false,
+};
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly planted: Planted;
+  readonly without: ReadonlySet<Layer>;
+  readonly trace: ((line: string) => void) | null;
+}
+
+const epochMs = Date.UTC(2026, 10, 1, 0, 0, 0);
+
+/** Servers, time and chance, shared by all processes of one run. */
+export class World {
+  readonly time: VirtualTime = virtualTime();
+  readonly random: SeededRandom;
+  readonly record: Record = emptyRecord();
+  readonly reference: ReferenceStore;
+  readonly lockTable = createMemoryLockStore();
+  readonly queue: SimQueue;
+  readonly wire: Wire;
+  readonly planted: Planted;
+  readonly without: ReadonlySet<Layer>;
+  readonly trace: ((line: string) => void) | null;
+  /** Shorter than in real life, so that runs of a minute see rows on both sides of it. */
+  readonly lookAheadMs = 15_000;
+  /** The period that the newest release gives the schedule `often`. */
+  everyMs = 15_000;
+  isFaulty = false;
+  readonly #store: Store;
+  readonly #locks: LockStore;
+  readonly #living = new Map<SimProcess, (() => void) | null>();
+  readonly #hostClocks = new Map<string, number>();
+
+  constructor(options: WorldOptions) {
+    this.random = seededRandom(options.seed);
+    this.planted = options.planted;
+    this.without = options.without;
+    const trace = options.trace;
+    this.trace = trace === null ? null : (line) => trace(`${String(this.time.nowMs).padStart(7)} ${line}`);
+    this.queue = new SimQueue(this.time, this.random.fork("queue"));
+    this.wire = new Wire(this.time, this.random.fork("wire"), this.trace);
+    this.reference = referenceStore(() => this.now());
+    watchEras(this.reference, this.record);
+    this.#store = this.planted.store(this.reference, this);
+    this.#locks = this.planted.locks(this.lockTable, this);
+  }
+
+  /** The database's clock. */
+  now(): number {
+    return epochMs + this.time.nowMs;
+  }
+
+  /** The wall clock of the host a process runs on: up to ten minutes wrong. */
+  hostNow(processName: string): number {
+    const host = processName.split(".")[0] ?? processName;
+    const known = this.#hostClocks.get(host) ?? this.random.between(-600_000, 600_000);
+    this.#hostClocks.set(host, known);
+    return this.now() + known;
+  }
+
+  process(name: string, onDeath: () => void): SimProcess {
+    const process = new SimProcess(name, this.time, {
+      clockOffsetMs: this.random.between(0, 1_000_000),
+      onKill: (dead, why) => {
+        this.trace?.(`${dead.name} ended: ${why}`);
+        this.#living.delete(dead);
+        onDeath();
+      },
+    });
+    this.#living.set(process, null);
+    return process;
+  }
+
+  onTerm(process: SimProcess, told: () => void): void {
+    if (process.isAlive) this.#living.set(process, told);
+  }
+
+  /** SIGTERM to one of the processes that listen for it. */
+  terminateOne(): void {
+    const listening = [...this.#living].filter((entry): entry is [SimProcess, () => void] => entry[1] !== null);
+    const chosen = this.random.shuffled(listening)[0];
+    if (chosen === undefined) return;
+    this.trace?.(`${chosen[0].name} is told to stop`);
+    this.#living.set(chosen[0], null);
+    chosen[0].deliver(chosen[1]);
+  }
+
+  /** The ports and definitions of a process. */
+  inside(process: SimProcess): { ports: Ports; app: SimApp } {
+    const { wire, record, time, without } = this;
+    const random = this.random.fork(process.name);
+    const ports: Ports = {
+      store: storeFor(process, { base: this.#store, wire, record, without, attemptOf: (id) => this.#attemptOf(id) }),
+      queue: this.planted.queue(queueFor(process, wire, this.queue, random)),
+      locks: locksFor(process, { base: this.#locks, wire, record, time }),
+      clock: process.clock,
+      random,
+      log: silent,
+      metrics: noMetrics,
+      crashPoint: (name) => wire.mayCrash(process, name),
+    };
+    return { ports, app: simApp(this.#surroundings(process), this.everyMs) };
+  }
+
+  #surroundings(process: SimProcess): Parameters<typeof simApp>[0] {
+    return {
+      sleep: (ms, signal) => process.clock.sleep(ms, signal),
+      target: (effect) =>
+        this.wire.call(process, "target", async () => {
+          this.record.effects.push(effect);
+        }),
+      die: () => {
+        process.kill("the handler killed it");
+        return never();
+      },
+    };
+  }
+
+  #attemptOf(id: JobId): number {
+    return this.reference.tables.jobs.get(Number(id))?.attempt ?? 0;
+  }
+
+  /** The rows of a kind that run, for bugs that count. */
+  running(kind: string): readonly JobId[] {
+    return this.reference.tables
+      .inStates("RUNNING")
+      .filter((row) => row.kind === kind)
+      .map((row) => String(row.id) as JobId);
+  }
+}
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+const noMetrics: Metrics = { add() {}, flush() {} };
+
+/** Virtual time a run may need to come to rest after the last fault. */
+export const restMsMax = 8 * 60_000 + limits.deadLetterBackoffMs;
