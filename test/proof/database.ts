@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { Client } from "pg";
+import { migrate } from "../../src/adapters/postgres/migrate.ts";
 
 let made = 0;
 
@@ -9,15 +9,9 @@ export async function prepareDatabase(postgresUrl: string, sql: string): Promise
   await once(postgresUrl, `create database ${name}`);
   const url = new URL(postgresUrl);
   url.pathname = `/${name}`;
-  for (const text of ["create schema if not exists belfry", ...migrations()]) await once(url.href, text);
+  await migrate({ url: url.href });
   if (sql !== "") await once(url.href, sql);
   return url.href;
-}
-
-function migrations(): readonly string[] {
-  const folder = new URL("../../src/adapters/postgres/migrations/", import.meta.url);
-  const files = readdirSync(folder).filter((file) => file.endsWith(".sql"));
-  return files.toSorted().map((file) => readFileSync(new URL(file, folder), "utf8"));
 }
 
 async function once(url: string, text: string): Promise<void> {

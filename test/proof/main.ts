@@ -13,7 +13,8 @@ import { elapsedMs } from "./until.ts";
 interface Options {
   readonly rounds: number;
   readonly dir?: string;
-  readonly scale: number;
+  readonly scale?: number;
+  readonly size: number;
   readonly seed: number;
   readonly defaults: boolean;
   readonly without?: string;
@@ -34,7 +35,8 @@ const command = new Command("proof")
   .argument("<case...>", "one or more of the cases below, or all", knownCase, [])
   .option("--rounds <n>", "how often each case is run", positive, 1)
   .option("--dir <folder>", "input of the cases that read a folder")
-  .option("--scale <x>", "multiplies the amount of work", positive, 1)
+  .option("--scale <x>", "seconds of the system per second of the machine, for the cases that wait", positive)
+  .option("--size <x>", "multiplies the amount of work", positive, 1)
   .option("--seed <n>", "replays the harness's own random choices", positive, 1)
   .option("--defaults", "real leases and timeouts instead of short ones", false)
   .option("--without <guard>", "takes one guard away: the case must fail then")
@@ -85,7 +87,8 @@ async function runCase(
     const verdict = await bounded(proof, {
       round,
       seed: options.seed + round,
-      scale: options.scale,
+      scale: options.scale ?? null,
+      size: options.size,
       defaults: options.defaults,
       without: options.without ?? null,
       dir: options.dir ?? null,

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { Children, type ChildOptions } from "../../src/local/children.ts";
+import type { HistoryLine } from "./recorder.ts";
 import { elapsedMs } from "./until.ts";
 
 /** One line of a process's JSON log. */
@@ -22,19 +23,14 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What a worker was answered when it tried to write the outcome of a try it held. */
-export interface Settling {
-  readonly pid: number;
-  readonly job: string;
-  readonly attempt: number;
-  readonly state: string | null;
-  readonly answer: "written" | "refused";
-}
+/** What a process wrote down itself about what it was answered, and when the harness read it (monotonic). */
+export type History = HistoryLine & { readonly pid: number; readonly atMs: number };
 
 /** The processes of one proof, with everything they said and how each ended. */
 export class Processes extends Children {
   readonly lines: LogLine[] = [];
   readonly ends: Ended[] = [];
+  readonly histories: History[] = [];
   readonly #plain = new Map<number, string[]>();
 
   override start(options: ChildOptions): ChildProcess {
@@ -57,19 +53,14 @@ export class Processes extends Children {
     return this.ends.find((end) => end.pid === pid);
   }
 
+  /** Processes that ended by a signal nobody can handle. */
+  killed(): ReadonlySet<number> {
+    return new Set(this.ends.filter((end) => end.signal === "SIGKILL").map((end) => end.pid));
+  }
+
   /** Lines that are not JSON, like `held by ...`. */
   plainLines(pid: number): readonly string[] {
     return this.#plain.get(pid) ?? [];
-  }
-
-  /** The workers' own histories. */
-  settlings(): readonly Settling[] {
-    return this.lines.flatMap(({ pid, message, fields }) => {
-      const answer = answers[message];
-      if (answer === undefined) return [];
-      const state = typeof fields["state"] === "string" ? fields["state"] : null;
-      return [{ pid, job: String(fields["job"]), attempt: Number(fields["attempt"]), state, answer }];
-    });
   }
 
   #take(pid: number, line: string): void {
@@ -78,16 +69,13 @@ export class Processes extends Children {
       const plain = this.#plain.get(pid) ?? [];
       plain.push(line);
       this.#plain.set(pid, plain);
+    } else if ("history" in fields) {
+      this.histories.push({ ...(fields as unknown as HistoryLine), pid, atMs: elapsedMs() });
     } else if (typeof fields["message"] === "string") {
       this.lines.push({ pid, atMs: elapsedMs(), message: fields["message"], fields });
     }
   }
 }
-
-const answers: Readonly<Record<string, Settling["answer"]>> = {
-  "job settled": "written",
-  "the job was no longer this worker's; its outcome was refused": "refused",
-};
 
 function parsed(line: string): Record<string, unknown> | null {
   if (!line.startsWith("{")) return null;

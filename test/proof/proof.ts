@@ -4,8 +4,10 @@ export interface ProofContext {
   readonly round: number;
   /** Replays the random choices of the harness; processes and networks have chance of their own. */
   readonly seed: number;
-  /** Multiplies the amount of work: 0.1 is a quick look, 10 the full size of what is scaled down. */
-  readonly scale: number;
+  /** Seconds of the system per second of the machine, for the cases that wait; null is the case's own. */
+  readonly scale: number | null;
+  /** Multiplies the amount of work: 0.1 is a quick look. */
+  readonly size: number;
   /** Real leases and timeouts instead of short ones. */
   readonly defaults: boolean;
   /** The guard to take away, to see the case fail. */

@@ -1,20 +1,22 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "pg";
-import type { SQSClient } from "@aws-sdk/client-sqs";
+import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Enqueued } from "../../src/core/context.ts";
 import type { EnqueueItem } from "../../src/core/enqueue.ts";
-import { slotGroupsOf } from "../../src/core/new-job.ts";
+import { installDefinitions } from "../../src/core/install.ts";
 import { startDynamodb } from "../../src/local/dynamodb.ts";
 import { createResources, type LaneQueues } from "../../src/local/resources.ts";
 import { startSqs } from "../../src/local/sqs.ts";
 import { openRuntime, type Runtime } from "../../src/runtime.ts";
 import type { LaneTopology, Topology } from "../../src/topology.ts";
+import type { Enqueue } from "../invariants/evidence.ts";
 import { prepareDatabase } from "./database.ts";
 import { type Fleet, type FleetOptions, startFleet } from "./fleet.ts";
+import { markOf } from "./judge.ts";
 import { type Ledger, startLedger } from "./ledger.ts";
 import { Processes } from "./process-log.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
@@ -48,6 +50,9 @@ export interface System {
   readonly ledger: Ledger;
   readonly processes: Processes;
   readonly proxies: { readonly sqs?: Proxy; readonly dynamodb?: Proxy };
+  /** Every enqueue there was, with its answer. */
+  readonly asked: readonly Enqueue[];
+  depth(url: string): Promise<{ visible: number; inFlight: number }>;
   enqueue(kind: string, items: readonly EnqueueItem[]): Promise<readonly Enqueued[]>;
   /** Writes the schedules and slot groups of the app, as a deploy does. */
   install(): Promise<void>;
@@ -116,6 +121,7 @@ async function build(
   const queues = await createResources(clients, topology, { timeScale: config.timeScale });
   const pool = opened(new Pool({ connectionString: databaseUrl, max: 4 }), (part) => part.end());
   pool.on("error", () => {});
+  const asked: Enqueue[] = [];
   const processes = opened(new Processes(options.folder), endAll);
   return {
     runtime,
@@ -126,8 +132,12 @@ async function build(
     ledger,
     processes,
     proxies,
-    enqueue: (kind, items) => enqueue(runtime, kind, items),
-    install: () => install(runtime),
+    asked,
+    depth: (url) => depthOf(clients.sqs, url),
+    enqueue: (kind, items) => enqueue(runtime, asked, kind, items),
+    install: async () => {
+      await installDefinitions(runtime.ports, runtime.registry, { stage: "dev" });
+    },
     fleet: (fleet = {}) =>
       opened(startFleet({ processes, sqs: clients.sqs, queues, env }, fleet), (part) => part.stop(500)),
     scheduler: (more = {}, name) => startSchedulerProcess(processes, { ...env, ...more }, name),
@@ -155,7 +165,8 @@ async function endAll(processes: Processes): Promise<void> {
 function environment(options: SystemOptions, parts: Record<string, string>): Record<string, string> {
   const { PATH = "", HOME = "", TZ = "UTC" } = process.env;
   const app = new URL(`./app/${options.app}.ts`, import.meta.url).href;
-  return { PATH, HOME, TZ, BELFRY_STAGE: "dev", BELFRY_APPS: app, ...parts, ...options.env };
+  const preload = `--import=${new URL("./preload.ts", import.meta.url).href}`;
+  return { PATH, HOME, TZ, NODE_OPTIONS: preload, BELFRY_STAGE: "dev", BELFRY_APPS: app, ...parts, ...options.env };
 }
 
 const withLanes = (topology: Topology, change: SystemOptions["lane"]): Topology => ({
@@ -163,14 +174,32 @@ const withLanes = (topology: Topology, change: SystemOptions["lane"]): Topology 
   lanes: topology.lanes.map((lane) => ({ ...lane, ...change?.(lane) })),
 });
 
-async function enqueue(runtime: Runtime, kind: string, items: readonly EnqueueItem[]): Promise<readonly Enqueued[]> {
+async function enqueue(
+  runtime: Runtime,
+  asked: Enqueue[],
+  kind: string,
+  items: readonly EnqueueItem[],
+): Promise<readonly Enqueued[]> {
   const definition = runtime.registry.jobs.get(kind);
   if (definition === undefined) throw new Error(`the app of this proof has no job "${kind}"`);
-  return runtime.client.enqueue(definition, items);
+  const answers = await runtime.client.enqueue(definition, items);
+  answers.forEach(({ id, created }, index) => {
+    const { payload, key = null } = items[index] ?? { payload: null };
+    const mark = markOf({ kind, payload, scheduleId: null, key: null }) ?? "";
+    asked.push({ mark, kind, key, answer: { id, created } });
+  });
+  return answers;
 }
 
-async function install({ ports, registry, apps }: Runtime): Promise<void> {
-  await ports.store.installSlots([...registry.jobs.values()].flatMap((job) => slotGroupsOf(job)));
-  const specs = apps.flatMap((app) => app.schedules.map((schedule) => schedule.spec("dev", app.name)));
-  await ports.store.installSchedules(specs);
+async function depthOf(client: SQSClient, url: string): Promise<{ visible: number; inFlight: number }> {
+  const { Attributes: counts } = await client.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: url,
+      AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+    }),
+  );
+  return {
+    visible: Number(counts?.ApproximateNumberOfMessages ?? 0),
+    inFlight: Number(counts?.ApproximateNumberOfMessagesNotVisible ?? 0),
+  };
 }

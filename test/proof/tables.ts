@@ -23,6 +23,7 @@ export interface JobRow {
   readonly errorMessage: string | null;
   readonly payload: unknown;
   readonly worker: string | null;
+  readonly dueAt: number;
 }
 
 export interface EventRow {
@@ -59,6 +60,12 @@ export interface SlotRow {
   readonly key: string;
   readonly n: number;
   readonly jobId: string | null;
+  readonly freeFrom: number | null;
+}
+
+export interface HandoffRow {
+  readonly id: string;
+  readonly members: readonly { readonly jobId: string; readonly generation: number }[];
 }
 
 /** Everything the checker looks at, read in one snapshot. */
@@ -69,7 +76,7 @@ export interface Tables {
   readonly attempts: readonly AttemptRow[];
   readonly occurrences: readonly OccurrenceRow[];
   readonly slots: readonly SlotRow[];
-  readonly handoffs: readonly { readonly id: string; readonly ids: readonly string[] }[];
+  readonly handoffs: readonly HandoffRow[];
   readonly quarantine: readonly { readonly lane: string; readonly body: string }[];
 }
 
@@ -79,19 +86,22 @@ const texts = {
   jobs: `select id::text, kind, key, lane, state, hold, blocked, generation, attempt, failures, interruptions,
       dead_letters as "deadLetters", max_attempts as "maxAttempts", slot_keys as "slotKeys", schedule_id as "scheduleId",
       ${milliseconds("scheduled_for")} as "scheduledFor", error_code as "errorCode", error_message as "errorMessage",
-      payload, worker
+      payload, worker, ${milliseconds("due_at")} as "dueAt"
     from belfry.job order by job.id`,
   events: `select id::text, job_id::text as "jobId", ${milliseconds("at")} as at, from_state as "from", to_state as "to",
       attempt, generation, worker, reason
-    from belfry.event order by job_id, event.id`,
+    from belfry.event order by event.id`,
   attempts: `select job_id::text as "jobId", attempt, worker, ${milliseconds("started_at")} as "startedAt",
       ${milliseconds("ended_at")} as "endedAt", outcome, error_code as "errorCode"
     from belfry.attempt order by job_id, attempt`,
   occurrences: `select schedule_id as "scheduleId", ${milliseconds("nominal_at")} as "nominalAt", outcome, reason,
       job_id::text as "jobId"
     from belfry.occurrence order by schedule_id, nominal_at`,
-  slots: `select key, n, job_id::text as "jobId" from belfry.slot order by key, n`,
-  handoffs: `select id::text, ids::text[] as ids from belfry.handoff order by handoff.id`,
+  slots: `select key, n, job_id::text as "jobId", ${milliseconds("free_from")} as "freeFrom"
+    from belfry.slot where n > 0 order by key, n`,
+  handoffs: `select id::text, (select jsonb_agg(jsonb_build_object('jobId', job::text, 'generation', gen))
+      from unnest(ids, gens) as m (job, gen)) as members
+    from belfry.handoff order by handoff.id`,
   quarantine: `select lane, body from belfry.quarantine order by id`,
 } as const;
 

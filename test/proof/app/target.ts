@@ -7,7 +7,8 @@ const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 export function tell(what: "effect" | "start" | "stop", ctx: Context, note = ""): Promise<void> {
   const url = process.env["BELFRY_PROOF_LEDGER"];
   if (url === undefined) throw new Error("BELFRY_PROOF_LEDGER is not set: the harness sets it to its ledger's address");
-  const record = { what, key: ctx.effectKey(what), job: ctx.jobId, attempt: ctx.attempt, pid: process.pid, note };
+  const key = without("key") ? `${ctx.jobId}:${Math.random()}` : ctx.effectKey(what);
+  const record = { what, key, job: ctx.jobId, attempt: ctx.attempt, pid: process.pid, note };
   return new Promise((resolve, reject) => {
     const call = request(url, { method: "POST", agent }, (response) => {
       response.resume();

@@ -18,7 +18,7 @@ const outside = defineJob({
   ...settings,
   async run({ n }, ctx) {
     await tell("effect", ctx, String(n));
-    await ctx.enqueue(child, { n }, { key: `outside:${ctx.jobId}:${ctx.attempt}` });
+    await ctx.enqueue(child, { n }, { key: `child:${ctx.jobId}:${ctx.attempt}` });
   },
 });
 
@@ -29,7 +29,7 @@ const inside = defineJob({
   async run({ n }, ctx) {
     await ctx.tx(async (tx) => {
       await note(tx, n, ctx.attempt);
-      await ctx.enqueue(child, { n }, { key: `inside:${ctx.jobId}:${ctx.attempt}`, tx });
+      await ctx.enqueue(child, { n }, { key: `child:${ctx.jobId}:${ctx.attempt}`, tx });
       await tell("effect", ctx, String(n));
     });
   },

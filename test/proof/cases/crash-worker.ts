@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isFinal } from "../../../src/core/state.ts";
-import { ambiguousJobs, judge, killedPids } from "../judge.ts";
+import { ambiguousJobs, judge } from "../judge.ts";
 import { points, type WorkerPoint } from "../points.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
@@ -34,11 +34,9 @@ export const crashWorker: Proof = {
       crash(system, plan, context),
     );
     await wakes.stop();
-    const tables = await readTables(system.pool);
+    const ambiguous = ambiguousJobs(await readTables(system.pool), system.processes.killed());
+    const tables = await judge(list, system, { ambiguous });
     for (const kill of kills) assess(list, kill, tables, system, context.defaults);
-    const { settlings, ends } = { settlings: system.processes.settlings(), ends: system.processes.ends };
-    const ambiguous = ambiguousJobs(tables, killedPids(ends));
-    judge(list, { tables, ledger: system.ledger.read(), settlings, killed: killedPids(ends), ambiguous });
     report(list, kills);
     await system.stop();
     return list.verdict();

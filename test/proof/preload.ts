@@ -1,0 +1,42 @@
+/**
+ * Loaded before everything else in the processes of a proof (`NODE_OPTIONS=--import`). Wraps the store, so that each
+ * process writes down what it was answered; and takes a guard out of the source when a run asks for that, so that a
+ * case can show that it would notice. A patch whose text is not found ends the process: a guard that moved is news.
+ */
+import { registerHooks } from "node:module";
+import { mutants } from "./mutants.ts";
+import { recorded } from "./recorder.ts";
+
+export interface Patch {
+  /** How the module's address ends. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+declare global {
+  var belfryRecorded: typeof recorded;
+}
+
+globalThis.belfryRecorded = recorded;
+
+const record: Patch = {
+  file: "/src/runtime.ts",
+  from: "store: createPostgresStore(connections)",
+  to: "store: globalThis.belfryRecorded(createPostgresStore(connections))",
+};
+const patches = [record, ...(mutants[process.env["BELFRY_PROOF_WITHOUT"] ?? ""] ?? [])];
+
+registerHooks({
+  load(url, context, next) {
+    const loaded = next(url, context);
+    const mine = patches.filter((patch) => url.endsWith(patch.file));
+    if (mine.length === 0) return loaded;
+    let source = String(loaded.source);
+    for (const { file, from, to } of mine) {
+      if (!source.includes(from)) throw new Error(`the text to patch in ${file} is gone: ${from}`);
+      source = source.replaceAll(from, to);
+    }
+    return { ...loaded, source };
+  },
+});

@@ -1,0 +1,93 @@
+import { writeSync } from "node:fs";
+import type { Store, Tx } from "../../src/core/ports.ts";
+
+/** What a process was answered, one line each on its standard output, written before anything can follow. */
+export type HistoryLine =
+  | {
+      readonly history: "claimed";
+      readonly worker: string;
+      readonly job: string;
+      readonly attempt: number;
+      readonly asked: number;
+      readonly generation: number;
+      readonly dueAt: number;
+      readonly leaseMs: number;
+    }
+  | {
+      readonly history: "kept";
+      readonly worker: string;
+      readonly job: string;
+      readonly attempt: number;
+      /** Before the question, so that the lease that was granted ends no earlier than this and its length. */
+      readonly at: number;
+    }
+  | {
+      readonly history: "settled";
+      readonly worker: string;
+      readonly job: string;
+      readonly attempt: number;
+      readonly to: string;
+      readonly written: boolean;
+    }
+  | { readonly history: "fence"; readonly name: string; readonly token: number; readonly inForce: number };
+
+/** The same store, with a history of claims, heartbeats, settles and tokens. */
+export function recorded(store: Store): Store {
+  const inTransactions = new WeakMap<Tx, HistoryLine[]>();
+  return {
+    ...store,
+    async claim(messages, options) {
+      const rows = await store.claim(messages, options);
+      const asked = new Map(messages.map((message) => [message.jobId, message.generation]));
+      for (const { jobId, state, attempt, generation, dueAt, leaseMs } of rows) {
+        if (state !== "RUNNING") continue;
+        const { worker } = options;
+        const line = { worker, job: jobId, attempt, asked: asked.get(jobId) ?? -1, generation, dueAt, leaseMs };
+        write({ history: "claimed", ...line });
+      }
+      return rows;
+    },
+    async heartbeat(held, worker) {
+      const at = Date.now();
+      const kept = new Set(await store.heartbeat(held, worker));
+      for (const { jobId, attempt } of held) {
+        if (kept.has(jobId)) write({ history: "kept", worker, job: jobId, attempt, at });
+      }
+      return [...kept];
+    },
+    async settle(settlements, options) {
+      const answer = await store.settle(settlements, options);
+      const written = new Set(answer.settled);
+      const lines = settlements.map((each) => ({
+        history: "settled" as const,
+        worker: options.worker,
+        job: each.jobId,
+        attempt: each.attempt,
+        to: each.to,
+        written: written.has(each.jobId),
+      }));
+      const later = options.tx === undefined ? undefined : inTransactions.get(options.tx);
+      if (later === undefined) for (const line of lines) write(line);
+      else later.push(...lines);
+      return answer;
+    },
+    /** What a settle inside was answered counts only once the transaction has committed. */
+    async transaction(work) {
+      const lines: HistoryLine[] = [];
+      const value = await store.transaction((tx) => {
+        lines.length = 0;
+        inTransactions.set(tx, lines);
+        return work(tx);
+      });
+      for (const line of lines) write(line);
+      return value;
+    },
+    async installFence(fence) {
+      const inForce = await store.installFence(fence);
+      write({ history: "fence", ...fence, inForce });
+      return inForce;
+    },
+  };
+}
+
+const write = (line: HistoryLine): void => void writeSync(1, `${JSON.stringify(line)}\n`);
