@@ -54,6 +54,7 @@ export function jsonScreen(out: NodeJS.WriteStream): Screen {
         urls: { ...urls, database: withoutPassword(urls.database) },
         jobs: setup.jobs,
         schedules: setup.schedules,
+        requeued: setup.requeued,
       }),
     event(event) {
       if (event.is !== "line") write(event.is === "problem" ? { ...event, error: messageOf(event.error) } : event);

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sqsClient } from "../adapters/aws/endpoint.ts";
+import { stageNamed } from "../stages.ts";
 import { type ApiProcess, startApi } from "./api-process.ts";
 import { Children } from "./children.ts";
 import { claimHome, type Home } from "./home.ts";
@@ -70,7 +71,7 @@ const stopMs = 5_000;
  * error that names the part. Nothing is left running then.
  */
 export async function startLocal(options: LocalOptions): Promise<LocalSystem> {
-  const stage = options.stage ?? "dev";
+  const stage = stageNamed(options.stage ?? "dev").name;
   const home = claimHome(resolve(options.home), stage);
   const stops: (() => Promise<void> | void)[] = [() => home.release()];
   try {

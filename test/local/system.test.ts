@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { connect } from "../../src/adapters/postgres/connect.ts";
+import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import type { JobView } from "../../src/core/job.ts";
+import type { Store } from "../../src/core/ports.ts";
+import { identityOf } from "../../src/local/process-identity.ts";
+import { type LocalSystem, startLocal } from "../../src/local/system.ts";
+import { freshFolder } from "./folder.ts";
+import { writeGreetingApp } from "./greeting-app.ts";
+import { until } from "./until.ts";
+
+const slowMs = 60_000;
+/** No part may be taken from the environment of whoever runs the tests. */
+const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
+
+function newApp(text: string): { home: string; app: URL; edit: (text: string) => void } {
+  const folder = freshFolder();
+  const code = join(folder, "app");
+  mkdirSync(code);
+  const app = writeGreetingApp(code, text);
+  return { home: folder, app, edit: (next) => void writeGreetingApp(code, next) };
+}
+
+function storeOf(url: string): Store {
+  const connections = connect({ url, applicationName: "test" });
+  onTestFinished(() => connections.close());
+  return createPostgresStore(connections);
+}
+
+async function begin(home: string, app: URL): Promise<LocalSystem> {
+  const system = await startLocal({ home, apps: [app], environment, postgresSettings: { fsync: "off" } });
+  onTestFinished(() => system.stop());
+  return system;
+}
+
+const finished = async (store: Store): Promise<JobView | null> =>
+  (await store.jobs({ states: ["SUCCESS"], limit: 1 }))[0] ?? null;
+
+describe("the local system", () => {
+  it(
+    "carries a scheduled job from the wake to the settled row, shows an edit, and stops without a trace",
+    async () => {
+      const { home, app, edit } = newApp("hello");
+      const system = await begin(home, app);
+      const store = storeOf(system.urls.database);
+      const job = await until("a finished job", () => finished(store), slowMs);
+      expect(job).toMatchObject({ kind: "greet", scheduleId: "greet-often", attempt: 1, result: { said: "hello" } });
+      const seen = await store.job(job.id);
+      expect(seen?.events.map(({ from, to }) => [from, to])).toEqual([
+        [null, "QUEUED"],
+        ["QUEUED", "RUNNING"],
+        ["RUNNING", "SUCCESS"],
+      ]);
+      const occurrences = await store.occurrences("greet-often", 1_000);
+      expect(occurrences.find(({ jobId }) => jobId === job.id)).toMatchObject({ outcome: "FIRED" });
+      await expect(begin(home, app)).rejects.toThrow(`process ${process.pid}, ${system.urls.api}`);
+      expect((await fetch(`${system.urls.api}/jobs/${job.id}`)).status).toBe(200);
+
+      edit("edited");
+      await until(
+        "the edit",
+        async () => JSON.stringify((await finished(store))?.result) === '{"said":"edited"}',
+        slowMs,
+      );
+
+      const pids = [...system.processes().map(({ pid }) => pid), system.postgres?.pid ?? 0];
+      await system.stop();
+      expect(pids.filter((pid) => identityOf(pid) !== null)).toEqual([]);
+    },
+    2 * slowMs,
+  );
+
+  it(
+    "loses nothing when everything is killed",
+    async () => {
+      const { home, app } = newApp("hello");
+      const first = await startProcess(home, app);
+      const before = storeOf(first.database);
+      await until("a finished job", () => finished(before), slowMs);
+      first.process.kill("SIGKILL");
+      await once(first.process, "exit");
+
+      const second = await startProcess(home, app);
+      const store = storeOf(second.database);
+      const nowMs = await store.now();
+      expect(second.lines.find((line) => line["is"] === "started")?.["requeued"]).toBeGreaterThan(100);
+      const left = await until(
+        "every job due by now",
+        async () => {
+          const jobs = await store.jobs({ limit: 1_000 });
+          const due = jobs.filter(({ dueAt }) => dueAt <= nowMs);
+          return due.length > 0 && due.every(({ state }) => state === "SUCCESS") ? jobs : null;
+        },
+        slowMs,
+      );
+      expect(left.filter(({ attempt, interruptions }) => attempt > 1 + interruptions)).toEqual([]);
+      second.process.kill("SIGINT");
+      expect(await once(second.process, "exit")).toEqual([0, null]);
+    },
+    2 * slowMs,
+  );
+
+  it("names the stages there are when it is given another", async () => {
+    await expect(startLocal({ home: freshFolder(), stage: "nowhere", environment })).rejects.toThrow(
+      'stage "nowhere" is not defined: use one of dev, demo, prod',
+    );
+  });
+});
+
+interface Started {
+  readonly process: ChildProcess;
+  readonly database: string;
+  readonly lines: Record<string, unknown>[];
+}
+
+/** As `npm start` does, in a process of its own that can be killed. */
+async function startProcess(home: string, app: URL): Promise<Started> {
+  const main = fileURLToPath(new URL("../../src/local/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [main, "start", "--json"], {
+    env: { ...environment, BELFRY_HOME: home, BELFRY_APPS: app.href },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGINT");
+    await once(child, "exit");
+  });
+  const lines: Record<string, unknown>[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) =>
+    lines.push(JSON.parse(line) as Record<string, unknown>),
+  );
+  const started = await until("the start", () => lines.find((line) => line["is"] === "started"), slowMs);
+  const { database } = started["urls"] as { database: string };
+  return { process: child, database: database.replace("***", passwordOf(home)), lines };
+}
+
+/** What is printed hides it. */
+const passwordOf = (home: string): string =>
+  (JSON.parse(readFileSync(join(home, "postgres", "postgres.json"), "utf8")) as { password: string }).password;
