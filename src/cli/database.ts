@@ -1,7 +1,45 @@
+import { connect } from "../adapters/postgres/connect.ts";
+import { assertSchema, assertServer, schemaVersion } from "../adapters/postgres/migrate.ts";
+import type { Tx } from "../core/ports.ts";
 import type { Finding } from "./commands/doctor.ts";
 
-/** What `doctor` says about the database; nothing to say without its address. */
+/** What `doctor` says about the database that `DATABASE_URL` names; without one, the system brings its own. */
 export async function databaseFindings(url: string | undefined): Promise<readonly Finding[]> {
-  void url;
-  return [];
+  if (url === undefined || url === "") return [];
+  try {
+    const connections = connect({ url, applicationName: "belfry doctor" });
+    try {
+      return await examine(connections.main, connections.where);
+    } finally {
+      await connections.close();
+    }
+  } catch (error) {
+    const fix = "correct DATABASE_URL, or unset it: npm start then brings its own Postgres";
+    return [{ name: "database", ok: false, detail: messageOf(error), fix }];
+  }
 }
+
+async function examine(tx: Tx, where: string): Promise<readonly Finding[]> {
+  const version = await schemaVersion(tx);
+  const reachable: Finding = { name: "database", ok: true, detail: where };
+  return [
+    reachable,
+    await finding("server", "version and settings are fit", "see the message", () =>
+      assertServer(tx, { allowLosingCommits: false }),
+    ),
+    await finding("schema", `version ${version}`, "bring it to this release: npx belfry migrate", () =>
+      assertSchema(tx),
+    ),
+  ];
+}
+
+async function finding(name: string, detail: string, fix: string, check: () => Promise<void>): Promise<Finding> {
+  try {
+    await check();
+    return { name, ok: true, detail };
+  } catch (error) {
+    return { name, ok: false, detail: messageOf(error), fix };
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -5,6 +5,7 @@ import { defineJob } from "../../src/core/define-job.ts";
 import { defineSchedule } from "../../src/core/define-schedule.ts";
 import { registry } from "../../src/core/definition.ts";
 import { createClient } from "../../src/core/enqueue.ts";
+import type { JobId } from "../../src/core/job.ts";
 import type { Log } from "../../src/core/ports.ts";
 import { createMemoryLockStore } from "../support/memory-lock-store.ts";
 import { createMemoryQueue } from "../support/memory-queue.ts";
@@ -54,11 +55,26 @@ export async function openApi() {
   return { api, store, ports, logged, advance: (ms: number) => (nowMs += ms), call: caller(api) };
 }
 
+/** The members that tests read of an answer, whatever it is; what is not there is undefined all the same. */
+export interface AnswerBody {
+  readonly id: JobId;
+  readonly code: string;
+  readonly payload: { readonly name: string };
+  readonly dueAt: string;
+  readonly databaseTime: string;
+  readonly trace: string;
+  readonly events: readonly { readonly to: string }[];
+  readonly errors: readonly { readonly path: string }[];
+  readonly conflict: { readonly existingHash: string; readonly hash: string };
+  readonly jobs: readonly { readonly key: string }[];
+  readonly schedules: readonly unknown[];
+  readonly nextCursor: string | null;
+}
+
 export interface Answer {
   readonly status: number;
   readonly type: string | null;
-  // oxlint-disable-next-line no-explicit-any -- a test reads whatever the API answers and asserts on it
-  readonly body: any;
+  readonly body: AnswerBody;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -68,6 +84,10 @@ function caller(api: ReturnType<typeof createApi>) {
   return async (method: string, path: string, body?: unknown, headers: Headers = jsonHeaders): Promise<Answer> => {
     const content = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
     const response = await api.fetch(new Request(`http://127.0.0.1${path}`, { method, headers, ...content }));
-    return { status: response.status, type: response.headers.get("content-type"), body: await response.json() };
+    return {
+      status: response.status,
+      type: response.headers.get("content-type"),
+      body: (await response.json()) as AnswerBody,
+    };
   };
 }

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { JobId } from "../../src/core/job.ts";
 import { openApi, startOfTime } from "./harness.ts";
 
 const ada = { kind: "greet", payload: { name: "Ada" }, key: "greet-ada" };
@@ -9,7 +8,7 @@ test("a new job is answered with 201, its id, its state and its first event, and
   const { status, body } = await call("POST", "/jobs", ada);
   expect(status).toBe(201);
   expect(body).toMatchObject({ created: true, kind: "greet", key: "greet-ada", state: "QUEUED", attempts: [] });
-  expect(body.payload).toEqual({ name: "Ada", loud: false });
+  expect(body.payload).toEqual({ name: "Ada" });
   expect(body.events).toMatchObject([{ from: null, to: "QUEUED", at: "2026-11-21T08:00:00.000Z" }]);
   expect(ports.queue.size("default")).toBe(1);
 });
@@ -75,7 +74,7 @@ test.each([
   const { call } = await openApi();
   const answer = await call("POST", "/jobs", body);
   expect(answer.status).toBe(400);
-  expect(answer.body.errors.map((issue: { path: string }) => issue.path)).toEqual([path]);
+  expect(answer.body.errors.map((issue) => issue.path)).toEqual([path]);
 });
 
 test("a job that does not exist is a 404, and an id that is no number a 400", async () => {
@@ -93,7 +92,7 @@ test("the list is filtered and paged by a cursor without repeats or gaps", async
   for (let cursor: string | null = ""; cursor !== null;) {
     const path: string = `/jobs?kind=ping&state=queued,pending&limit=2${cursor ? `&cursor=${cursor}` : ""}`;
     const { body } = await call("GET", path);
-    seen.push(...body.jobs.map((job: { key: string }) => job.key));
+    seen.push(...body.jobs.map((job) => job.key));
     cursor = body.nextCursor;
   }
   expect(seen).toEqual(["ping-4", "ping-3", "ping-2", "ping-1", "ping-0"]);
@@ -111,7 +110,7 @@ test.each([
   const { call } = await openApi();
   const { status, body } = await call("GET", path);
   expect(status).toBe(400);
-  expect(body.errors[0].path.startsWith(named)).toBe(true);
+  expect(body.errors[0]?.path.startsWith(named)).toBe(true);
 });
 
 test("a waiting job can be canceled, twice with the same answer, and then retried under the same id", async () => {
@@ -135,7 +134,7 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
   await store.settle(
     [
       {
-        jobId: job.id as JobId,
+        jobId: job.id,
         attempt: 1,
         to: "SUCCESS",
         reason: null,
@@ -160,7 +159,7 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
     result: 42,
     attempts: [{ attempt: 1, outcome: "SUCCESS", worker: "w" }],
   });
-  expect(body.events.map((event: { to: string }) => event.to)).toEqual(["QUEUED", "RUNNING", "SUCCESS"]);
+  expect(body.events.map((event) => event.to)).toEqual(["QUEUED", "RUNNING", "SUCCESS"]);
 });
 
 test("schedules are listed with their next time, and an unknown one is a 404 with close names", async () => {

@@ -7,12 +7,23 @@ import { onTestFinished } from "vitest";
 import { run } from "../../src/cli/run.ts";
 import { openApi } from "../api/harness.ts";
 
+/** The members that tests read of what a command wrote; what is not there is undefined all the same. */
+interface Written {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly jobs: readonly unknown[];
+  readonly schedules: readonly unknown[];
+  readonly nextCursor: string;
+  readonly findings: readonly { readonly name: string; readonly ok: boolean; readonly fix?: string }[];
+  readonly stages: readonly { readonly stage: string; readonly problems: readonly unknown[] }[];
+}
+
 export interface Ran {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  // oxlint-disable-next-line no-explicit-any -- a test reads whatever a command wrote and asserts on it
-  readonly json: any;
+  /** With `--json`: stdout, parsed. */
+  readonly json: Written;
 }
 
 type Settings = { readonly isTerminal?: boolean; readonly env?: NodeJS.ProcessEnv; readonly folder?: string };
@@ -26,7 +37,7 @@ export async function belfry(
   let err = "";
   const streams = { out: (text: string) => (out += text), err: (text: string) => (err += text), isTerminal };
   const code = await run(args, { streams, env, folder });
-  return { code, out, err, json: args.includes("--json") ? JSON.parse(out) : null };
+  return { code, out, err, json: (args.includes("--json") ? JSON.parse(out) : {}) as Written };
 }
 
 /** The API on the reference store behind a real port; stopped when the test ends. */

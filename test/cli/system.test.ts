@@ -28,11 +28,9 @@ test("the doctor names a system that ended without cleaning up", async () => {
   const { code, json } = await belfry(["doctor", "--local", "--json"], { folder });
   expect(code).toBe(1);
   expect(json.ok).toBe(false);
-  const named = Object.fromEntries(
-    json.findings.map((finding: { name: string; ok: boolean }) => [finding.name, finding.ok]),
-  );
+  const named = Object.fromEntries(json.findings.map((finding) => [finding.name, finding.ok]));
   expect(named).toMatchObject({ node: true, system: false, api: false });
-  const wrong = json.findings.filter((finding: { ok: boolean }) => !finding.ok);
+  const wrong = json.findings.filter((finding) => !finding.ok);
   for (const finding of wrong) expect(finding.fix).toContain("npm start");
 });
 
@@ -48,7 +46,7 @@ test("the doctor finds nothing wrong with an API that answers", async () => {
 
 test("check reads the definitions of every stage without a running system", async () => {
   const { code, json } = await belfry(["check", "--json"]);
-  expect(json.stages.map((report: { stage: string; problems: unknown[] }) => [report.stage, report.problems])).toEqual([
+  expect(json.stages.map((report) => [report.stage, report.problems])).toEqual([
     ["dev", []],
     ["demo", []],
     ["prod", []],

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
+import { setInterval as ticks } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Pool } from "pg";
 import { type LocalEvent, type LocalSystem, startLocal } from "../../src/local/system.ts";
@@ -115,14 +115,14 @@ interface Watching {
 async function untilComplete(evidence: Evidence, { left, say, signal }: Watching): Promise<ReadonlySet<Judge>> {
   const complete = new Set<Judge>();
   const told = new Map<Judge, string>();
-  while (complete.size < judges.length && left() > 0 && !signal.aborted) {
+  for await (const _ of ticks(lookMs)) {
     for (const judge of judges.filter((each) => !complete.has(each))) {
       const { done, line } = await judge.progress(evidence);
       if (told.get(judge) !== line) say(`${judge.name}: ${line}`);
       told.set(judge, line);
       if (done) complete.add(judge);
     }
-    await wait(lookMs, undefined, { signal }).catch(() => {});
+    if (complete.size === judges.length || left() <= 0 || signal.aborted) break;
   }
   return complete;
 }

@@ -1,17 +1,54 @@
+import { fileURLToPath } from "node:url";
 import { Command } from "commander";
+import { migrate, type Migrated } from "../../adapters/postgres/migrate.ts";
+import { loadApps } from "../../apps.ts";
+import { stageNamed, stageNames } from "../../stages.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
 import type { World } from "../run.ts";
 
+/** Belfry's own tables, then those of the stage's apps. Two at once wait for each other. */
 export function migrateCommand(world: World, out: Output): Command {
   return new Command("migrate")
     .description("bring the database to this release's schema; safe to run again")
     .option("--database-url <url>", "default: DATABASE_URL")
-    .addHelpText("after", "\nExample:\n  $ DATABASE_URL=postgresql://... npx belfry migrate")
-    .action(async ({ databaseUrl }: { databaseUrl?: string }) => {
+    .option("--stage <name>", `whose apps' tables: ${stageNames.join(", ")}`, world.env["BELFRY_STAGE"] ?? "dev")
+    .addHelpText("after", "\nExample:\n  $ DATABASE_URL=postgresql://... npx belfry migrate --stage prod")
+    .action(async ({ databaseUrl, stage }: { databaseUrl?: string; stage: string }) => {
       const url = databaseUrl ?? world.env["DATABASE_URL"];
       if (!url)
         throw new CliError(exitCodes.usage, "no-database", "name the database: set DATABASE_URL or --database-url");
-      out.result({}, () => "");
+      if (!stageNames.includes(stage)) {
+        throw new CliError(
+          exitCodes.usage,
+          "unknown-stage",
+          `--stage is ${JSON.stringify(stage)}; use ${stageNames.join(", ")}`,
+        );
+      }
+      const sets = await migrateAll(url, stage);
+      out.result({ stage, sets }, () => sets.map(lineOf).join("\n"));
     });
+}
+
+interface MigratedSet extends Migrated {
+  /** `belfry`, or the name of an app. */
+  readonly name: string;
+}
+
+async function migrateAll(url: string, stage: string): Promise<readonly MigratedSet[]> {
+  try {
+    const sets = [{ name: "belfry", ...(await migrate({ url })) }];
+    for (const { name, migrations } of await loadApps(stageNamed(stage))) {
+      if (migrations === null) continue;
+      sets.push({ name, ...(await migrate({ url, app: name, folder: fileURLToPath(migrations) })) });
+    }
+    return sets;
+  } catch (error) {
+    throw new CliError(exitCodes.failure, "migration-failed", error instanceof Error ? error.message : String(error));
+  }
+}
+
+function lineOf({ name, applied, version }: MigratedSet): string {
+  const what = applied.length === 0 ? "nothing to do" : `applied ${applied.join(", ")}`;
+  return `${name}: version ${version}, ${what}`;
 }

@@ -1,0 +1,45 @@
+import { expect, onTestFinished, test } from "vitest";
+import { blankDatabase } from "../support/database.ts";
+import { belfry } from "./harness.ts";
+
+async function database(): Promise<string> {
+  const { url, close } = await blankDatabase();
+  onTestFinished(close);
+  return url;
+}
+
+test("migrate makes the tables of Belfry and of the stage's apps, and the second time finds nothing to do", async () => {
+  const env = { DATABASE_URL: await database() };
+  const first = await belfry(["migrate", "--stage", "demo"], { env });
+  expect(first.code).toBe(0);
+  expect(first.out).toMatch(/^belfry: version \d+, applied 0001_spine/);
+  expect(first.out).toContain("batch-scheduler: version 2, applied 0001_outbox");
+  const second = await belfry(["migrate", "--stage", "demo"], { env });
+  expect(second.out.trim().split("\n")).toEqual([
+    expect.stringMatching(/^belfry: version \d+, nothing to do$/),
+    "batch-scheduler: version 2, nothing to do",
+  ]);
+});
+
+test("the doctor says that a database without tables wants migrate, and is content afterwards", async () => {
+  const env = { DATABASE_URL: await database() };
+  const before = await belfry(["doctor", "--local"], { env });
+  expect(before.out).toMatch(/wrong schema: .*npx belfry migrate/);
+  await belfry(["migrate"], { env });
+  const after = await belfry(["doctor", "--local"], { env });
+  expect(after.out).toMatch(/ok {4}schema: version \d+/);
+});
+
+test("a database that does not answer is named, and nothing is shown of its password", async () => {
+  const env = { DATABASE_URL: "postgresql://belfry:topsecret@127.0.0.1:9/belfry" };
+  for (const args of [["migrate"], ["doctor", "--local"]]) {
+    const { code, out, err } = await belfry(args, { env });
+    expect(code).toBe(1);
+    expect(out + err).toContain("127.0.0.1:9");
+    expect(out + err).not.toContain("topsecret");
+  }
+});
+
+test("migrate without a database says how to name one", async () => {
+  expect(await belfry(["migrate"])).toMatchObject({ code: 2, err: expect.stringContaining("DATABASE_URL") });
+});
