@@ -60,6 +60,7 @@ export const limits = {
   handoffsResentMax: 20,
   wakeRowsMax: 100,
   requeueRowsMax: 500,
+  runningSampleMax: 1_000,
   emptyQueueMs: 5_000,
   unclaimedMs: 30_000,
   overtakenMs: 120_000,

@@ -1,4 +1,4 @@
-import pg from "pg";
+import { Pool, type PoolConfig } from "pg";
 import { limits } from "../../core/limits.ts";
 
 export interface ConnectOptions {
@@ -20,8 +20,8 @@ export interface ConnectOptions {
 
 /** The connections of one process. The kept ones and those of handlers are apart. */
 export interface Connections {
-  readonly main: pg.Pool;
-  readonly tx: pg.Pool;
+  readonly main: Pool;
+  readonly tx: Pool;
   /** `host:port/database`, for messages. */
   readonly where: string;
   close(): Promise<void>;
@@ -31,8 +31,8 @@ export interface Connections {
 export function connect(options: ConnectOptions): Connections {
   const target = parseUrl(options.url);
   const config = { ...target, ...settings(options) };
-  const main = quiet(new pg.Pool({ ...config, max: options.connections ?? 1 }));
-  const tx = quiet(new pg.Pool({ ...config, max: options.txConnections ?? 2 }));
+  const main = quiet(new Pool({ ...config, max: options.connections ?? 1 }));
+  const tx = quiet(new Pool({ ...config, max: options.txConnections ?? 2 }));
   let closing: Promise<void> | null = null;
   return {
     main,
@@ -45,7 +45,7 @@ export function connect(options: ConnectOptions): Connections {
   };
 }
 
-function settings(options: ConnectOptions): pg.PoolConfig {
+function settings(options: ConnectOptions): PoolConfig {
   return {
     application_name: options.applicationName,
     lock_timeout: limits.claimLockTimeoutMs,
@@ -58,7 +58,7 @@ function settings(options: ConnectOptions): pg.PoolConfig {
 }
 
 /** A client that breaks while idle, or while checked out, raises an event that would end the process if nobody listened. */
-function quiet(pool: pg.Pool): pg.Pool {
+function quiet(pool: Pool): Pool {
   pool.on("error", () => {});
   pool.on("connect", (client) => {
     client.on("error", () => {});

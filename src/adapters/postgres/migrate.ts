@@ -1,4 +1,4 @@
-import pg from "pg";
+import { Client } from "pg";
 import { limits } from "../../core/limits.ts";
 import type { Tx } from "../../core/ports.ts";
 import { converted, unavailable } from "./failure.ts";
@@ -39,7 +39,7 @@ const ownSet = "belfry";
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const files = migrationFiles(options.folder ?? ownFolder);
   const set = options.app ?? ownSet;
-  const client = new pg.Client({
+  const client = new Client({
     connectionString: options.url,
     application_name: "belfry migrate",
     ...(options.ca === undefined ? {} : { ssl: { ca: options.ca } }),
@@ -55,7 +55,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
   }
 }
 
-async function migrateOn(client: pg.Client, set: string, files: readonly MigrationFile[]): Promise<Migrated> {
+async function migrateOn(client: Client, set: string, files: readonly MigrationFile[]): Promise<Migrated> {
   await assertServer(client);
   await execute(client, lockMigrations);
   await execute(client, createLedger);
@@ -133,7 +133,7 @@ const tooNew = (set: string, version: number, known: number): Error =>
       "deploy the newer code, or use a database of this version",
   );
 
-async function apply(client: pg.Client, set: string, file: MigrationFile): Promise<void> {
+async function apply(client: Client, set: string, file: MigrationFile): Promise<void> {
   try {
     await client.query("begin");
     await client.query(`set local lock_timeout = ${limits.migrationLockMs}`);
@@ -147,9 +147,9 @@ async function apply(client: pg.Client, set: string, file: MigrationFile): Promi
 }
 
 /** Partition steps are single statements, so the runner's own connection is session enough. */
-const sessionOn = (client: pg.Client): Pick<Session, "run" | "fenced"> => ({
+const sessionOn = (client: Client): Pick<Session, "run" | "fenced"> => ({
   run: (statement, values) => execute(client, statement, values),
   fenced: (_fence, statement, values) => execute(client, statement, values),
 });
 
-const whereOf = (client: pg.Client): string => `${client.host}:${client.port}/${client.database ?? ""}`;
+const whereOf = (client: Client): string => `${client.host}:${client.port}/${client.database ?? ""}`;

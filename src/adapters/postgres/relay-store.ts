@@ -1,3 +1,4 @@
+import { limits } from "../../core/limits.ts";
 import type { Store } from "../../core/ports.ts";
 import { handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
@@ -21,8 +22,12 @@ export function relayStore(session: Session): Pick<Store, "relay" | "confirm" | 
       return handoffsOf(await session.fenced(fence, reopenHandoffs, [olderThanMs, limit, lane ?? null]));
     },
     async requeueLost({ lane, evidence, olderThanMs, limit, fence }) {
-      const statement = evidence === "overtaken" ? requeueOvertaken : requeueUnqueued;
-      return (await session.fenced(fence, statement, [lane, olderThanMs, limit])).length;
+      const values = [lane, olderThanMs, limit];
+      const rows =
+        evidence === "queue-empty"
+          ? await session.fenced(fence, requeueUnqueued, values)
+          : await session.fenced(fence, requeueOvertaken, [...values, limits.runningSampleMax]);
+      return rows.length;
     },
     async wake({ slotKeys, limit, fence }) {
       if (slotKeys === "all") return handoffsOf(await session.fenced(fence, wakeAll, [limit]));

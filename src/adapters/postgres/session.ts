@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type pg from "pg";
+import type { Pool, PoolClient } from "pg";
 import { limits } from "../../core/limits.ts";
 import type { Fence, StoreTx, Tx } from "../../core/ports.ts";
 import { FenceLost, UnknownOutcome } from "../../core/ports.ts";
@@ -18,7 +18,7 @@ export interface Session {
   fenced<R>(fence: Fence | undefined, statement: Statement<R>, values?: unknown[]): Promise<R[]>;
 }
 
-export function createSession(pool: pg.Pool, where: string): Session {
+export function createSession(pool: Pool, where: string): Session {
   const session: Session = {
     run: (statement, values) => retried(() => withClient(pool, where, (client) => execute(client, statement, values))),
     transaction: (work, fence) => retried(() => transaction(pool, where, work, fence)),
@@ -32,7 +32,7 @@ export function createSession(pool: pg.Pool, where: string): Session {
 
 /** READ COMMITTED, whatever the database's default. Commits when `work` resolves, else rolls back. Never retried. */
 export async function transaction<T>(
-  pool: pg.Pool,
+  pool: Pool,
   where: string,
   work: (tx: StoreTx) => Promise<T>,
   fence?: Fence,
@@ -64,7 +64,7 @@ async function holdFence(tx: Tx, fence: Fence): Promise<void> {
 }
 
 /** One round trip: the transaction begins and tells its id, by which an unclear commit is looked up. */
-async function begin(client: pg.PoolClient): Promise<string> {
+async function begin(client: PoolClient): Promise<string> {
   try {
     const results = (await client.query(beginTransaction.text)) as unknown as { rows: { xid: string }[] }[];
     return results.at(-1)?.rows[0]?.xid ?? "";
@@ -74,7 +74,7 @@ async function begin(client: pg.PoolClient): Promise<string> {
 }
 
 /** @returns the error of a connection that broke meanwhile: only another connection can tell what became of it. */
-async function commit(client: pg.PoolClient): Promise<UnknownOutcome | null> {
+async function commit(client: PoolClient): Promise<UnknownOutcome | null> {
   try {
     const { command } = await client.query("commit");
     if (command === "COMMIT") return null;
@@ -89,7 +89,7 @@ async function commit(client: pg.PoolClient): Promise<UnknownOutcome | null> {
 }
 
 /** @throws UnknownOutcome when nobody can say, DatabaseUnavailable when the transaction is known not to have happened. */
-async function assertCommitted(pool: pg.Pool, where: string, xid: string, cause: UnknownOutcome): Promise<void> {
+async function assertCommitted(pool: Pool, where: string, xid: string, cause: UnknownOutcome): Promise<void> {
   for (let look = 0; look < limits.commitLooksMax; look += 1) {
     const status = await withClient(pool, where, (client) => execute(client, transactionStatus, [xid])).then(
       (rows) => rows[0]?.status ?? null,
@@ -109,7 +109,7 @@ async function assertCommitted(pool: pg.Pool, where: string, xid: string, cause:
   throw cause;
 }
 
-async function rollback(client: pg.PoolClient): Promise<void> {
+async function rollback(client: PoolClient): Promise<void> {
   try {
     await client.query("rollback");
   } catch {
@@ -117,7 +117,7 @@ async function rollback(client: pg.PoolClient): Promise<void> {
   }
 }
 
-const storeTx = (client: pg.PoolClient): StoreTx => ({
+const storeTx = (client: PoolClient): StoreTx => ({
   query: (text, values) => client.query(text, values),
   async nested(work) {
     await client.query("savepoint belfry_nested");
@@ -133,7 +133,7 @@ const storeTx = (client: pg.PoolClient): StoreTx => ({
   },
 });
 
-async function withClient<T>(pool: pg.Pool, where: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function withClient<T>(pool: Pool, where: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     throw unavailable(error, where);
   });

@@ -26,14 +26,20 @@ select id from moved`,
 
 /**
  * Messages sent much later already run: those sent before them are lost. The mark is 2 minutes before the 5th percentile
- * of the lane's running jobs, and the row must also be older than $2. Locks as `requeue-empty`.
+ * of the lane's running jobs, and the row must also be older than $2. It looks at $4 running jobs of all lanes at most:
+ * filtered by lane inside, stale statistics would make it read the whole table. Locks as `requeue-empty`.
  */
 export const requeueOvertaken = statement<{ id: string }>(
   "requeue-overtaken",
   `
 with mark as materialized (
-  select percentile_disc(0.05) within group (order by greatest(handed_at, due_at)) - interval '2 minutes' as at
-  from belfry.job where lease_until is not null and lane = $1
+  select percentile_disc(0.05) within group (order by out_since) - interval '2 minutes' as at
+  from (
+    select lane, greatest(handed_at, due_at) as out_since from belfry.job
+    where lease_until is not null
+    order by lease_until limit $4
+  ) running
+  where lane = $1
 ), lost as materialized (
   select id from belfry.job
   where state = 'QUEUED' and lane = $1

@@ -1,0 +1,153 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { assertSchema, assertServer, migrate, schemaVersion } from "../../src/adapters/postgres/migrate.ts";
+import { ownFolder } from "../../src/adapters/postgres/migration-files.ts";
+import { dumpSchema } from "../../src/adapters/postgres/schema-dump.ts";
+import { blankDatabase } from "../support/database.ts";
+
+let database: { url: string; close: () => Promise<void> };
+let client: Client;
+let folder: string;
+
+beforeEach(async () => {
+  database = await blankDatabase();
+  client = new Client({ connectionString: database.url });
+  await client.connect();
+  folder = mkdtempSync(join(tmpdir(), "belfry-migrations-"));
+});
+
+afterEach(async () => {
+  await client.end();
+  await database.close();
+  rmSync(folder, { recursive: true });
+});
+
+const file = (name: string, sql: string): void => writeFileSync(join(folder, name), sql);
+const shop = () => migrate({ url: database.url, app: "shop", folder });
+
+describe("migrate", () => {
+  test("makes the tables once, and a second run finds nothing to do", async () => {
+    expect((await migrate({ url: database.url })).applied).toEqual(["0001_spine.sql"]);
+    expect(await migrate({ url: database.url })).toEqual({ applied: [], version: 1 });
+    expect(await schemaVersion(client)).toBe(1);
+    await assertSchema(client);
+  });
+
+  test("the schema it makes is the one checked in", async () => {
+    await migrate({ url: database.url });
+    const checkedIn = readFileSync(new URL("../../src/adapters/postgres/schema.txt", import.meta.url), "utf8");
+    expect(await dumpSchema(client)).toBe(checkedIn);
+  });
+
+  test("makes partitions for today and the next days, so that no event lies in the default one", async () => {
+    await migrate({ url: database.url });
+    const { rows } = await client.query(
+      "select count(*)::int as days from pg_class where relname ~ '^event_[0-9]{8}$'",
+    );
+    expect(rows).toEqual([{ days: 8 }]);
+  });
+
+  test("applies an app's own files under the app's name, in order", async () => {
+    file("0001_first.sql", "create schema shop; create table shop.item (id int)");
+    file("0002_second.sql", "alter table shop.item add column name text");
+    expect((await shop()).applied).toEqual(["0001_first.sql", "0002_second.sql"]);
+    const { rows } = await client.query("select set, number from belfry.migration order by number");
+    expect(rows).toEqual([
+      { set: "shop", number: 1 },
+      { set: "shop", number: 2 },
+    ]);
+    await client.query("select id, name from shop.item");
+  });
+
+  test("four runners at once apply each file once", async () => {
+    const runs = await Promise.all([1, 2, 3, 4].map(() => migrate({ url: database.url })));
+    expect(runs.flatMap((run) => run.applied)).toEqual(["0001_spine.sql"]);
+  });
+
+  test("a file that fails leaves nothing of itself, and what was applied before stays", async () => {
+    file("0001_first.sql", "create schema shop");
+    file("0002_broken.sql", "create table shop.half (id int); select no_such_column");
+    await expect(shop()).rejects.toThrow('migration "0002_broken.sql" of shop failed with 42703');
+    const { rows } = await client.query(
+      "select to_regclass('shop.half') as half, count(*)::int as applied from belfry.migration",
+    );
+    expect(rows).toEqual([{ half: null, applied: 1 }]);
+  });
+});
+
+describe("migrate refuses", () => {
+  beforeEach(async () => {
+    file("0001_first.sql", "create schema shop");
+    file("0002_second.sql", "create table shop.item (id int)");
+    await shop();
+  });
+
+  test("a file that was edited after it was applied", async () => {
+    file("0001_first.sql", "create schema shop; -- edited");
+    await expect(shop()).rejects.toThrow('"0001_first.sql" of shop was edited after it was applied');
+  });
+
+  test("a file that was renamed or replaced", async () => {
+    rmSync(join(folder, "0002_second.sql"));
+    file("0002_other.sql", "create table shop.item (id int)");
+    await expect(shop()).rejects.toThrow(
+      '"0002_second.sql" of shop was applied to this database but its file is missing',
+    );
+  });
+
+  test("a gap in the numbers", async () => {
+    rmSync(join(folder, "0001_first.sql"));
+    await expect(shop()).rejects.toThrow("migration 1 is missing");
+  });
+
+  test("two files with one number", async () => {
+    file("0002_too.sql", "select 1");
+    await expect(shop()).rejects.toThrow('"0002_second.sql" and "0002_too.sql"');
+  });
+
+  test("a file with another kind of name", async () => {
+    file("3-third.sql", "select 1");
+    await expect(shop()).rejects.toThrow('"3-third.sql"');
+  });
+
+  test("a database that is newer than the code, before it applies anything", async () => {
+    rmSync(join(folder, "0002_second.sql"));
+    await expect(shop()).rejects.toThrow(
+      "the database is at schema version 2 of shop, this code knows 1: deploy the newer code",
+    );
+  });
+});
+
+describe("the schema version", () => {
+  test("of a database without tables is 0, and starting on it is refused with what to run", async () => {
+    expect(await schemaVersion(client)).toBe(0);
+    await expect(assertSchema(client)).rejects.toThrow("run `npx belfry migrate`");
+  });
+
+  test("above the code's is refused", async () => {
+    cpSync(ownFolder, folder, { recursive: true });
+    file("0002_future.sql", "select 1");
+    await migrate({ url: database.url, folder });
+    await expect(assertSchema(client)).rejects.toThrow(
+      "the database is at schema version 2 of belfry, this code knows 1",
+    );
+  });
+});
+
+describe("the server", () => {
+  test("that would lose committed jobs in a crash is refused, unless the caller accepts it", async () => {
+    await client.query("set synchronous_commit = off");
+    await expect(assertServer(client, {})).rejects.toThrow("synchronous_commit is off");
+    await assertServer(client, { allowLosingCommits: true });
+    await client.query("set synchronous_commit = on");
+    await assertServer(client, {});
+  });
+
+  test("that is read-only is refused", async () => {
+    await client.query("set default_transaction_read_only = on");
+    await expect(assertServer(client, { allowLosingCommits: true })).rejects.toThrow("use the writer endpoint");
+  });
+});

@@ -1,0 +1,79 @@
+import { readdirSync } from "node:fs";
+import type { Pool } from "pg";
+import type { Connections } from "../../src/adapters/postgres/connect.ts";
+
+/** What Postgres did for one execution of one of our statements. */
+export interface Plan {
+  readonly name: string;
+  /** Pages touched by the whole statement. */
+  readonly buffers: number;
+  readonly milliseconds: number;
+  /** Tables that were read from end to end and had hundreds of rows. */
+  readonly scanned: readonly string[];
+}
+
+interface Node {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows"?: number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Shared Hit Blocks"?: number;
+  readonly "Shared Read Blocks"?: number;
+  readonly Plans?: readonly Node[];
+}
+
+/**
+ * Lets the server explain every statement of these connections while it runs, with the values it really had.
+ * Needs a superuser, which the test server's user is.
+ */
+export function watchPlans(connections: Connections): { readonly plans: Plan[] } {
+  const plans: Plan[] = [];
+  for (const pool of [connections.main, connections.tx]) watch(pool, plans);
+  return { plans };
+}
+
+function watch(pool: Pool, plans: Plan[]): void {
+  pool.on("connect", (client) => {
+    client.on("notice", (notice) => {
+      const plan = planOf(notice.message ?? "");
+      if (plan !== null) plans.push(plan);
+    });
+    void client.query(`
+      load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on;
+      set auto_explain.log_buffers = on; set auto_explain.log_timing = off; set auto_explain.log_format = json;
+      set auto_explain.log_level = notice; set auto_explain.log_nested_statements = off`);
+  });
+}
+
+function planOf(message: string): Plan | null {
+  const json = /plan:\n([\s\S]*)$/.exec(message)?.[1];
+  if (json === undefined) return null;
+  const { "Query Text": text, Plan: root } = JSON.parse(json) as { "Query Text": string; Plan: Node };
+  const name = /^\/\* belfry:([a-z-]+) \*\//.exec(text)?.[1];
+  if (name === undefined) return null;
+  const milliseconds = Number(/duration: ([\d.]+) ms/.exec(message)?.[1] ?? 0);
+  const buffers = (root["Shared Hit Blocks"] ?? 0) + (root["Shared Read Blocks"] ?? 0);
+  return { name, buffers, milliseconds, scanned: [...new Set(scans(root))] };
+}
+
+const manyRows = 300;
+
+function scans(node: Node): string[] {
+  const rows = (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0);
+  const here = node["Node Type"] === "Seq Scan" && rows >= manyRows ? [node["Relation Name"] ?? "?"] : [];
+  return [...here, ...(node.Plans ?? []).flatMap(scans)];
+}
+
+/** The names of all statements in the folder of SQL texts. */
+export async function statementNames(): Promise<readonly string[]> {
+  const folder = new URL("../../src/adapters/postgres/sql/", import.meta.url);
+  const names: string[] = [];
+  for (const file of readdirSync(folder)) {
+    const exported = Object.values((await import(new URL(file, folder).href)) as Record<string, unknown>);
+    for (const value of exported) if (isStatement(value)) names.push(value.name);
+  }
+  return names.toSorted();
+}
+
+const isStatement = (value: unknown): value is { name: string; text: string } =>
+  typeof value === "object" && value !== null && "name" in value && "text" in value;

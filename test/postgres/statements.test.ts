@@ -1,0 +1,81 @@
+import type { Pool } from "pg";
+import { describe, expect, test } from "vitest";
+import { freshDatabase } from "../support/database.ts";
+import { type Plan, statementNames, watchPlans } from "./plans.ts";
+import { tour } from "./tour.ts";
+
+/** Statements that no verb of the store runs: the migration runner's, the test clock's, and what only a fault brings. */
+const elsewhere = new Set(["transaction-status", "fence-end-idle", "server", "schema", "schema-path"]);
+const isElsewhere = (name: string): boolean =>
+  elsewhere.has(name) ||
+  name.startsWith("migration-") ||
+  name.startsWith("test-clock") ||
+  name.startsWith("partition-");
+
+/** Read everything on purpose: for people, or once a deploy. */
+const mayScan = new Set(["counts", "schedules", "schedules-changed", "partition-work"]);
+
+/** Pages one execution may touch, whatever lies in the tables: some are for 10 rows with 9 indexes, events and partitions. */
+const buffersMax = 600;
+
+describe("every statement of the store", () => {
+  test("has a name of its own", async () => {
+    const names = await statementNames();
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test("runs on empty tables, and stays cheap after a burst of rows that no statistics know of", async () => {
+    const db = await freshDatabase({ own: true });
+    try {
+      await db.pool.query("analyze");
+      const { plans } = watchPlans(db.connections);
+      await tour(db.store, db.clock, "before");
+      const seen = new Set(plans.map((plan) => plan.name));
+      expect(
+        (await statementNames()).filter((name) => !isElsewhere(name) && name !== "begin" && !seen.has(name)),
+      ).toEqual([]);
+      plans.length = 0;
+      await burst(db.pool);
+      await tour(db.store, db.clock, "after");
+      expect(plans.filter((plan) => plan.scanned.length > 0 && !mayScan.has(plan.name)).map(readable)).toEqual([]);
+      expect(plans.filter((plan) => plan.buffers > buffersMax && !mayScan.has(plan.name)).map(readable)).toEqual([]);
+    } finally {
+      await db.close();
+    }
+  });
+});
+
+const readable = ({ name, buffers, scanned }: Plan): string => `${name}: ${buffers} pages, scanned ${scanned.join()}`;
+
+/** 60,000 jobs in every state with their history: most of them later, held or finished. */
+async function burst(pool: Pool): Promise<void> {
+  await pool.query(`
+    insert into belfry.job (kind, payload, payload_hash, lane, state, hold, held_on, due_at, generation, attempt, max_attempts,
+      lease_ms, retention_ms, trace, worker, started_at, lease_until, handed_at, finished_at, created_at, slot_keys)
+    select 'burst', '{}', '\\x00', case when n % 7 = 0 then 'mail' else 'default' end, s.state::belfry.job_state,
+      case when s.held then 'slot' else 'none' end::belfry.job_hold, case when s.held then 'cap:burst' end,
+      belfry.now() + case when s.state = 'PENDING' and not s.held then interval '1 day' else interval '-1 minute' end,
+      1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(), case when s.state = 'RUNNING' then belfry.now() + interval '1 hour' end,
+      belfry.now() - interval '1 second', case when s.state in ('SUCCESS', 'FAILED') then belfry.now() end, belfry.now(),
+      case when s.held then array['cap:burst'] end
+    from generate_series(1, 10000) n
+    cross join (values ('PENDING', false), ('PENDING', true), ('QUEUED', false), ('RUNNING', false), ('SUCCESS', false),
+      ('FAILED', false)) s (state, held);
+    insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
+      select id, belfry.now(), null, 'QUEUED', 0, 1 from belfry.job where kind = 'burst';
+    insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome)
+      select id, 1, 'w', belfry.now(), belfry.now(), 'SUCCESS' from belfry.job where kind = 'burst' and state = 'SUCCESS';
+    insert into belfry.handoff (at, lane, ids, gens)
+      select belfry.now() + interval '1 hour', 'default', array_agg(id), array_agg(1)
+      from belfry.job where kind = 'burst' and state = 'QUEUED' group by id % 500;
+    insert into belfry.slot_group (key, size, on_refusal, reason)
+      select 'cap:' || n, 20, 'hold', 'slot' from generate_series(1, 200) n;
+    insert into belfry.slot (key, n, job_id, attempt)
+      select 'cap:' || k, n, k * 100 + n, 1 from generate_series(1, 200) k, generate_series(1, 20) n;
+    insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
+      select 'burst-' || n, 'burst', 1, 'code', '{}', true, belfry.now(), belfry.now() + interval '1 day', belfry.now(),
+        belfry.now(), belfry.now() from generate_series(1, 5000) n;
+    insert into belfry.occurrence (schedule_id, local_time, fold, nominal_at, outcome, schedule_version, job_id, planned_at)
+      select 'burst-' || n % 100, n::text, 0, belfry.now() + n * interval '1 minute', 'PLANNED', 1, n, belfry.now()
+      from generate_series(1, 20000) n`);
+}

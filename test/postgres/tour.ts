@@ -1,0 +1,157 @@
+import type { TestClock } from "../../src/adapters/postgres/test-clock.ts";
+import type { JobId, NewJob } from "../../src/core/job.ts";
+import { limits } from "../../src/core/limits.ts";
+import type { Store } from "../../src/core/ports.ts";
+import type { ScheduleSpec } from "../../src/core/schedule.ts";
+import { aJob, failure, lookAheadMs, minute, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+
+/** Uses every verb of the store once or more, so that every statement runs with values of its daily life. */
+export async function tour(store: Store, clock: TestClock, tag: string): Promise<void> {
+  await handOffs(store, clock, tag);
+  await slots(store, clock);
+  await endings(store, clock, tag);
+  await schedules(store, clock, tag);
+  await locks(store, tag);
+  await reads(store);
+}
+
+const ten = (over: Partial<NewJob> = {}): NewJob[] => Array.from({ length: 10 }, () => aJob(over));
+
+async function insert(store: Store, jobs: readonly NewJob[]): Promise<JobId[]> {
+  const { results, handoffs } = await store.insert(jobs, { lookAheadMs });
+  await store.confirm(handoffs.map(({ id }) => ({ id, failed: [] })));
+  return results.map((result) => result.id);
+}
+
+const claim = async (store: Store, ids: readonly JobId[], alone = false) => {
+  const looked = await store.look(ids);
+  const messages = looked.map(({ jobId, generation }) => ({ jobId, generation, trace: "" }));
+  return await store.claim(messages, { worker: "worker-1", alone });
+};
+
+async function handOffs(store: Store, clock: TestClock, tag: string): Promise<void> {
+  const keyed = ten().map((job, i) => ({ ...job, key: `${tag}-${i}` }));
+  await insert(store, keyed);
+  await insert(store, keyed);
+  await store.insert(ten({ delayMs: lookAheadMs + minute }), { lookAheadMs });
+  await clock.advance(2 * minute);
+  const relayed = await store.relay({ lookAheadMs, limit: 10 });
+  await store.confirm(relayed.map(({ id, messages }) => ({ id, failed: messages.slice(0, 1).map((m) => m.jobId) })));
+  await clock.advance(minute);
+  await store.reopen({ olderThanMs: limits.handoffOpenMs, limit: 20 });
+  await store.requeueLost({ lane: "default", evidence: "overtaken", olderThanMs: minute, limit: 10 });
+  await store.requeueLost({ lane: "quiet", evidence: "queue-empty", olderThanMs: minute, limit: 10 });
+}
+
+async function slots(store: Store, clock: TestClock): Promise<void> {
+  await store.installSlots([
+    { key: "cap:tour", size: 3, onRefusal: "hold", reason: "slot" },
+    { key: "overlap:tour", size: 1, onRefusal: "queue-one", reason: "overlap" },
+  ]);
+  const ids = await insert(store, ten({ slotKeys: ["cap:tour"] }));
+  const held = (await claim(store, ids)).filter((row) => row.state === "RUNNING");
+  await store.wake({ slotKeys: ["cap:tour"], limit: limits.wakeRowsMax });
+  const [first, ...others] = held;
+  if (first === undefined) throw new Error("three slots were free");
+  await store.cancel([first.jobId]);
+  await store.freeSlots([first]);
+  await store.settle(
+    others.map((job) => settlementOf(job)),
+    settleOptions,
+  );
+  await store.wake({ slotKeys: "all", limit: limits.wakeRowsMax });
+  const both = await insert(store, [aJob({ slotKeys: ["cap:tour", "overlap:tour"] })]);
+  await claim(store, both);
+  await clock.advance(minute);
+  await store.rescue({ limit: 100, interruptionsMax: 20, inSameTransaction: async () => {} });
+}
+
+async function endings(store: Store, clock: TestClock, tag: string): Promise<void> {
+  const running = await claim(store, await insert(store, ten()));
+  await store.heartbeat(running, "worker-1");
+  const outcomes = [{}, failure, { ...failure, to: "FAILED" }, { to: "QUEUED", interruptions: 1 }] as const;
+  const settlements = running.slice(0, 8).map((job, i) => settlementOf(job, outcomes[i % outcomes.length]));
+  await store.settle(settlements, { ...settleOptions, inSameTransaction: async () => {} });
+  await store.retry(running.map((job) => job.jobId));
+  await clock.advance(minute);
+  await store.rescue({ limit: limits.workerRescueRowsMax, interruptionsMax: 20, lane: "default" });
+  const [dead] = await insert(store, [aJob({ key: `${tag}-dead` })]);
+  if (dead === undefined) throw new Error("one job was inserted");
+  const died = [{ jobId: dead, generation: 1, trace: "" }];
+  await store.undelivered(died, { undeliveredMax: 3, backoffMs: minute });
+  await store.quarantine("default", ["not json"]);
+  await store.transaction(async (tx) => {
+    await store.insert([aJob()], { lookAheadMs, tx });
+  });
+  await store.prune({ limit: limits.pruneRowsMax });
+}
+
+async function schedules(store: Store, clock: TestClock, tag: string): Promise<void> {
+  const spec = specOf(tag);
+  await store.installSchedules([spec, { ...spec, id: `${tag}-gone` }]);
+  const { now } = await store.dueSchedules({ horizonMs: lookAheadMs, limit: 10 });
+  const occurrences = [0, 1, 2].map((n) => ({
+    localTime: `${tag}-${n}`,
+    fold: 0 as const,
+    nominalAt: now + n * minute,
+    outcome: "PLANNED" as const,
+    reason: null,
+    isCatchUp: false,
+    missedCount: 0,
+    job: aJob({ dueAt: now + n * minute }),
+  }));
+  const plan = {
+    scheduleId: spec.id,
+    version: 1,
+    decidedUntil: now + 2 * minute,
+    nextAt: now + 3 * minute,
+    occurrences,
+  };
+  const { handoffs } = await store.plan([plan], { lookAheadMs });
+  await clock.advance(minute);
+  await claim(store, handoffs.flatMap(({ messages }) => messages.map((message) => message.jobId)).slice(0, 1));
+  await store.installSchedules([{ ...spec, overlap: "skip" }]);
+}
+
+export function specOf(id: string): ScheduleSpec {
+  const { key: _key, dueAt: _due, delayMs: _delay, trace: _trace, ...template } = aJob();
+  const { payload: _payload, canonicalInput: _input, expiresAt: _expires, ...job } = template;
+  return {
+    id,
+    app: "tour",
+    expression: { form: "every", everyMs: minute },
+    timezone: "UTC",
+    dst: { gap: "auto", overlap: "auto" },
+    misfire: { rule: "latest", maxAgeMs: null, maxCount: null, paceMs: 1_000 },
+    overlap: "allow",
+    startAt: null,
+    endAt: null,
+    enabled: true,
+    tzVersion: "2026d",
+    payload: null,
+    job,
+    materializeBeforeMs: 0,
+    launch: "tick",
+  };
+}
+
+async function locks(store: Store, tag: string): Promise<void> {
+  await store.installFence({ name: tag, token: 1 });
+  await store.relay({ lookAheadMs, limit: 10, fence: { name: tag, token: 1 } });
+  const taken = await store.acquire(tag, "a", minute);
+  await store.acquire(tag, "b", minute);
+  if (!("fence" in taken)) throw new Error("the lock row was free");
+  await store.beat(tag, "a", taken.fence, minute);
+  await store.release(tag, "a", taken.fence);
+}
+
+async function reads(store: Store): Promise<void> {
+  await store.now();
+  const [newest] = await store.jobs({ limit: 10 });
+  if (newest === undefined) throw new Error("the tour inserted jobs");
+  await store.job(newest.id);
+  await store.jobs({ limit: 10, states: ["FAILED"] });
+  await store.counts();
+  await store.schedules();
+  await store.occurrences("tour", 10);
+}
