@@ -6,7 +6,7 @@ import { limits } from "../../src/core/limits.ts";
 import { encodeMessage } from "../../src/core/message.ts";
 import { rescue } from "../../src/core/rescue.ts";
 import { aRow } from "./rows.ts";
-import { acknowledge, gate, jobOf, lane, movesOf, shop, sum, world } from "./world.ts";
+import { gate, jobOf, lane, movesOf, shop, sum, world } from "./world.ts";
 
 const plenty = () => 600_000;
 const to = z.object({ to: z.string() });

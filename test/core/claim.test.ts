@@ -1,0 +1,196 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineJob } from "../../src/core/define-job.ts";
+import { limits } from "../../src/core/limits.ts";
+import type { Queue, Store } from "../../src/core/ports.ts";
+import { acknowledge, gate, jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
+
+const down = (): Promise<never> => Promise.reject(new Error("down"));
+const withStore = (faults: (store: Store) => Partial<Store>): World =>
+  world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
+const withQueue = (faults: (queue: Queue) => Partial<Queue>): World =>
+  world((base) => ({ queue: Object.assign({}, base.queue, faults(base.queue)) }));
+
+const at = z.object({ n: z.number() });
+
+describe("a message that comes before its job is due", () => {
+  const starts: number[] = [];
+  const note = (ports: World) =>
+    defineJob({ id: "note", payload: at, run: () => void starts.push(ports.clock.elapsedMs()) });
+
+  test("by a moment is waited for, and the job starts when it is due", async () => {
+    starts.length = 0;
+    const ports = world();
+    const job = note(ports);
+    const { enqueue, work } = await shop([job], ports);
+    await enqueue(job, { n: 1 }, { delayMs: 900 });
+    const batch = work();
+    await ports.clock.advance(899);
+    expect(starts).toEqual([]);
+    await ports.clock.advance(1);
+    expect(await batch).toEqual([]);
+    expect(starts).toEqual([900]);
+  });
+
+  test("keeps nobody of its batch waiting", async () => {
+    starts.length = 0;
+    const ports = world();
+    const job = note(ports);
+    const { enqueue, work } = await shop([job], ports);
+    await enqueue(job, { n: 1 }, { delayMs: 900 });
+    await enqueue(job, { n: 2 });
+    const batch = work();
+    await ports.clock.advance(1_000);
+    await batch;
+    expect(starts).toEqual([0, 900]);
+  });
+
+  test("by more is sent anew with the rest of the time, acknowledged, and not counted against anything", async () => {
+    const ports = world();
+    const job = note(ports);
+    const { enqueue, worker } = await shop([job], ports);
+    const id = await enqueue(job, { n: 1 }, { delayMs: 50_000 });
+    ports.queue.delete(lane, ["m1"]);
+    await ports.clock.advance(20_000);
+    const body = JSON.stringify({ jobId: id, generation: 1, trace: "" });
+    expect(await worker.handle([{ messageId: "early", body }], { remainingMs: () => 600_000 })).toEqual({ failed: [] });
+    expect(ports.queue.size(lane)).toBe(1);
+    expect(ports.queue.nextVisibleAt(lane)).toBe(50_000);
+    expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED", attempt: 0, generation: 1 });
+  });
+
+  test("is given back only when the queue does not take it anew", async () => {
+    let refuse = false;
+    const ports = withQueue((queue) => ({
+      send: (to, messages) => (refuse ? Promise.resolve({ failed: [0] }) : queue.send(to, messages)),
+    }));
+    const job = note(ports);
+    const { enqueue, worker } = await shop([job], ports);
+    const id = await enqueue(job, { n: 1 }, { delayMs: 50_000 });
+    refuse = true;
+    const body = JSON.stringify({ jobId: id, generation: 1, trace: "" });
+    expect(await worker.handle([{ messageId: "m", body }], { remainingMs: () => 600_000 })).toEqual({ failed: ["m"] });
+  });
+});
+
+describe("when the store fails", () => {
+  const hello = defineJob({ id: "hello", run: () => {} });
+
+  test("a claim whose outcome is unknown gives its messages back", async () => {
+    const ports = withStore(() => ({ claim: down }));
+    const { enqueue, work } = await shop([hello], ports);
+    await enqueue(hello, undefined);
+    await enqueue(hello, undefined);
+    expect(await work()).toEqual(["m1", "m2"]);
+    expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("a look that fails gives back what was not claimed; what was claimed is run", async () => {
+    const ports = withStore(() => ({ look: down }));
+    const { enqueue, receive, work } = await shop([hello], ports);
+    const done = await enqueue(hello, undefined);
+    const stale = receive();
+    ports.queue.giveBack(
+      lane,
+      stale.map((record) => record.messageId),
+    );
+    await work();
+    expect((await jobOf(ports, done)).state).toBe("SUCCESS");
+    const fresh = await enqueue(hello, undefined);
+    for (const { body } of stale) ports.queue.put(lane, body);
+    expect(await work()).toHaveLength(1);
+    expect((await jobOf(ports, fresh)).state).toBe("SUCCESS");
+    expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("a wake that fails after a refused slot does not keep the others from running", async () => {
+    const open = gate();
+    const capped = defineJob({ id: "capped", concurrency: 1, run: () => open.promise });
+    const ports = withStore(() => ({ wake: down }));
+    const { enqueue, receive, worker, another } = await shop([capped, hello], ports);
+    await enqueue(capped, undefined);
+    const first = worker.handle(receive(), { remainingMs: () => 600_000 });
+    await ports.clock.settle();
+    const held = await enqueue(capped, undefined);
+    const free = await enqueue(hello, undefined);
+    expect(await another("worker-2").handle(receive(), { remainingMs: () => 600_000 })).toEqual({ failed: [] });
+    expect(await jobOf(ports, held)).toMatchObject({ state: "PENDING", hold: "slot" });
+    expect((await jobOf(ports, free)).state).toBe("SUCCESS");
+    open.open();
+    await ports.clock.advance(100);
+    await first;
+  });
+});
+
+describe("what a claim refuses", () => {
+  test("a job without a free slot is held, its message acknowledged, and it runs when the slot is freed", async () => {
+    const open = gate();
+    const capped = defineJob({
+      id: "capped",
+      concurrency: 1,
+      payload: at,
+      run: (p) => (p.n === 1 ? open.promise : undefined),
+    });
+    const { enqueue, receive, worker, another, work, world: ports } = await shop([capped]);
+    await enqueue(capped, { n: 1 });
+    const records = receive();
+    const first = worker.handle(records, { remainingMs: () => 600_000 });
+    await ports.clock.settle();
+    const second = await enqueue(capped, { n: 2 });
+    const refused = receive();
+    acknowledge(ports, refused, (await another("worker-2").handle(refused, { remainingMs: () => 600_000 })).failed);
+    expect(ports.queue.size(lane)).toBe(1);
+    open.open();
+    await ports.clock.advance(100);
+    acknowledge(ports, records, (await first).failed);
+    await work();
+    expect(await movesOf(ports, second)).toEqual([
+      ">QUEUED",
+      "QUEUED>PENDING",
+      "PENDING>QUEUED",
+      "QUEUED>RUNNING",
+      "RUNNING>SUCCESS",
+    ]);
+    expect(sum(ports.measured, "job.refused", "capped")).toBe(1);
+  });
+
+  test("a job whose lock is held is SKIPPED and counted", async () => {
+    const open = gate();
+    const locked = defineJob({ id: "nightly", lock: {}, run: () => open.promise });
+    const { enqueue, receive, worker, another, world: ports } = await shop([locked]);
+    await enqueue(locked, undefined);
+    const first = worker.handle(receive(), { remainingMs: () => 600_000 });
+    await ports.clock.settle();
+    const second = await enqueue(locked, undefined);
+    await another("worker-2").handle(receive(), { remainingMs: () => 600_000 });
+    expect((await jobOf(ports, second)).state).toBe("SKIPPED");
+    expect(sum(ports.measured, "scheduler.lock.failed", "nightly")).toBe(1);
+    expect(sum(ports.measured, "scheduler.lock.acquired", "nightly")).toBe(1);
+    open.open();
+    await ports.clock.advance(100);
+    await first;
+  });
+});
+
+describe("a page of many messages", () => {
+  test("that all come too early is sent anew by ten", async () => {
+    const sizes: number[] = [];
+    const ports = withQueue((queue) => ({
+      send: (to, messages) => {
+        sizes.push(messages.length);
+        return queue.send(to, messages);
+      },
+    }));
+    const hello = defineJob({ id: "hello", run: () => {} });
+    const { enqueue, worker } = await shop([hello], ports);
+    const bodies: string[] = [];
+    for (let n = 0; n < 23; n += 1) {
+      const id = await enqueue(hello, undefined, { delayMs: 60_000 });
+      bodies.push(JSON.stringify({ jobId: id, generation: 1, trace: "" }));
+    }
+    sizes.length = 0;
+    const records = bodies.map((body, n) => ({ messageId: `e${n}`, body }));
+    expect(await worker.handle(records, { remainingMs: () => 600_000 })).toEqual({ failed: [] });
+    expect(sizes).toEqual([limits.sendBatchMax, limits.sendBatchMax, 3]);
+  });
+});

@@ -1,0 +1,210 @@
+import { describe, expect, test } from "vitest";
+import { defineJob } from "../../src/core/define-job.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/errors.ts";
+import { limits } from "../../src/core/limits.ts";
+import type { Context, Job } from "../../src/core/context.ts";
+import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
+
+const minutes = (n: number) => n * 60_000;
+
+/** Enqueues one job, runs one batch and shows the row. */
+async function runOne(job: Job<void>, options: { remainingMs?: () => number; ports?: World; passMs?: number } = {}) {
+  const { enqueue, work, world: ports } = await shop([job], options.ports ?? world());
+  const id = await enqueue(job, undefined);
+  const batch = work(options.remainingMs === undefined ? {} : { remainingMs: options.remainingMs });
+  await ports.clock.advance(options.passMs ?? 100);
+  const failed = await batch;
+  return { row: await jobOf(ports, id), moves: await movesOf(ports, id), ports, failed };
+}
+
+const throwing = (error: unknown): Job<void> =>
+  defineJob({
+    id: "broken",
+    run: () => {
+      throw error;
+    },
+  });
+
+describe("what a handler throws", () => {
+  test("an error is worth another try; name and message are kept", async () => {
+    const { row, moves } = await runOne(throwing(new TypeError("no such user")));
+    expect(row).toMatchObject({ failures: 1, errorCode: "TypeError", errorMessage: "no such user", attempt: 1 });
+    expect(moves).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>RETRY_WAIT", "RETRY_WAIT>QUEUED"]);
+  });
+
+  test("the code of a system error is kept", async () => {
+    const { row } = await runOne(throwing(Object.assign(new Error("refused"), { code: "ECONNREFUSED" })));
+    expect(row.errorCode).toBe("ECONNREFUSED");
+  });
+
+  test("a PermanentError fails the job at once", async () => {
+    const { row } = await runOne(throwing(new PermanentError("no such address", { code: "HTTP_404" })));
+    expect(row).toMatchObject({ state: "FAILED", errorCode: "HTTP_404", failures: 1 });
+  });
+
+  test("RetryLater says when", async () => {
+    const { row, ports } = await runOne(throwing(new RetryLater("busy", { afterMs: minutes(3), code: "HTTP_429" })));
+    expect(row).toMatchObject({ state: "QUEUED", errorCode: "HTTP_429", failures: 1 });
+    expect(row.dueAt - (await ports.store.now())).toBeGreaterThan(minutes(3) - 1_000);
+  });
+
+  test("an AmbiguousError parks the job where the definition asks for it", async () => {
+    const parked = defineJob({
+      id: "pay",
+      onAmbiguous: "park",
+      run: () => {
+        throw new AmbiguousError("sent, no answer");
+      },
+    });
+    expect((await runOne(parked)).row).toMatchObject({ state: "FAILED", errorCode: "AMBIGUOUS" });
+  });
+
+  test.each([
+    ["nothing", undefined, "undefined"],
+    ["null", null, "null"],
+    ["a text", "oh no", "oh no"],
+    ["an object without a text", Object.create(null), "something was thrown that has no text"],
+    ["an error whose message is no text", Object.assign(new Error("x"), { message: 7 }), "7"],
+  ])("%s costs one try and takes nothing else down", async (_what, error, message) => {
+    const { row, failed, ports } = await runOne(throwing(error));
+    expect(row).toMatchObject({ failures: 1, errorMessage: message });
+    expect(failed).toEqual([]);
+    expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("the tries of the definition are its number of failures, and then it is FAILED", async () => {
+    const job = defineJob({
+      id: "thrice",
+      retry: { maxAttempts: 3, base: "10s" },
+      run: () => Promise.reject(new Error("again")),
+    });
+    const { enqueue, work, world: ports } = await shop([job]);
+    const id = await enqueue(job, undefined);
+    for (let round = 0; round < 5; round += 1) {
+      await work();
+      await ports.clock.advance(minutes(1));
+    }
+    expect(await jobOf(ports, id)).toMatchObject({ state: "FAILED", attempt: 3, failures: 3 });
+  });
+
+  test("a result that JSON cannot say fails at once: another try would say the same", async () => {
+    const big = defineJob({ id: "big", run: () => "x".repeat(limits.resultBytesMax + 1) });
+    expect((await runOne(big)).row).toMatchObject({ state: "FAILED", errorCode: "INVALID_RESULT" });
+  });
+});
+
+describe("time", () => {
+  const waiting = (end: (ctx: Context, resolve: () => void, reject: (error: unknown) => void) => void) =>
+    defineJob({
+      id: "slow",
+      timeout: "30s",
+      run: (_, ctx) => new Promise<void>((resolve, reject) => end(ctx, resolve, reject)),
+    });
+
+  test("a handler that outlives its timeout has failed with TIMEOUT", async () => {
+    const obedient = waiting((ctx, _, reject) => ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason)));
+    const { row, ports } = await runOne(obedient, { passMs: 30_010 });
+    expect(row).toMatchObject({ failures: 1, interruptions: 0, errorCode: "TIMEOUT" });
+    expect(sum(ports.measured, "scheduler.execution.time", "slow")).toBe(30_000);
+  });
+
+  test("a handler that ignores its signal is left behind after the grace, and what it returns later changes nothing", async () => {
+    let late = (): void => {};
+    const deaf = waiting((_ctx, resolve) => (late = resolve));
+    const { row, ports, failed } = await runOne(deaf, { passMs: 30_000 + limits.abortGraceMs + 10 });
+    expect(row).toMatchObject({ failures: 1, errorCode: "TIMEOUT", state: "QUEUED" });
+    expect(failed).toEqual([]);
+    late();
+    await ports.clock.settle();
+    expect(await jobOf(ports, row.id)).toMatchObject({ state: "QUEUED", attempt: 1 });
+  });
+
+  test("a handler that ends well within the grace has succeeded", async () => {
+    const tidy = waiting((ctx, resolve) => ctx.signal.addEventListener("abort", () => resolve()));
+    expect((await runOne(tidy, { passMs: 30_010 })).row.state).toBe("SUCCESS");
+  });
+
+  test("when the worker's own time runs out first, the job is released and has not failed", async () => {
+    const obedient = waiting((ctx, _, reject) => ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason)));
+    const { row } = await runOne(obedient, {
+      remainingMs: () => 10_000,
+      passMs: 10_000 - limits.deadlineMarginMs + 10,
+    });
+    expect(row).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
+  });
+
+  test("no timer is left when a handler ends", async () => {
+    const { ports } = await runOne(defineJob({ id: "hello", run: () => {} }));
+    expect(ports.clock.pending()).toBe(0);
+  });
+});
+
+describe("a job that is no longer this worker's", () => {
+  test("has its handler aborted, and the worker writes nothing about it", async () => {
+    const why: unknown[] = [];
+    const long = defineJob({
+      id: "long",
+      lease: "30s",
+      timeout: "10m",
+      run: (_, ctx) =>
+        new Promise<void>((resolve) => {
+          ctx.signal.addEventListener("abort", () => {
+            why.push(ctx.signal.reason);
+            resolve();
+          });
+        }),
+    });
+    const { enqueue, work, world: ports } = await shop([long]);
+    const id = await enqueue(long, undefined);
+    const batch = work();
+    await ports.clock.advance(1_000);
+    await ports.store.cancel([id]);
+    await ports.clock.advance(20_000);
+    expect(await batch).toEqual([]);
+    expect(why).toMatchObject([{ why: "lost" }]);
+    expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>CANCELED"]);
+  });
+
+  test("keeps its slot after a cancel until its handler is really gone; then the next one gets it", async () => {
+    const running: string[] = [];
+    const capped = defineJob({
+      id: "capped",
+      concurrency: 1,
+      lease: "30s",
+      timeout: "10m",
+      run: (_, ctx) => {
+        running.push(ctx.jobId);
+        return new Promise<void>((resolve) => ctx.signal.addEventListener("abort", () => resolve()));
+      },
+    });
+    const { enqueue, work, receive, another, world: ports } = await shop([capped]);
+    const first = await enqueue(capped, undefined);
+    const batch = work();
+    await ports.clock.advance(1_000);
+    const second = await enqueue(capped, undefined);
+    await ports.store.cancel([first]);
+    await another("worker-2").handle(receive(), { remainingMs: () => minutes(20) });
+    expect(await jobOf(ports, second)).toMatchObject({ state: "PENDING", hold: "slot" });
+    await ports.clock.advance(20_000);
+    await batch;
+    expect(running).toEqual([first]);
+    expect(await jobOf(ports, second)).toMatchObject({ state: "QUEUED", hold: "none" });
+    expect(receive()).toHaveLength(1);
+  });
+
+  test("cannot be completed by a handler that ends before its worker learns of it", async () => {
+    const open = gate();
+    const slow = defineJob({ id: "slow", run: () => open.promise });
+    const { enqueue, work, world: ports } = await shop([slow]);
+    const id = await enqueue(slow, undefined);
+    const batch = work();
+    await ports.clock.settle();
+    await ports.store.cancel([id]);
+    open.open();
+    await ports.clock.advance(100);
+    expect(await batch).toEqual([]);
+    expect((await jobOf(ports, id)).state).toBe("CANCELED");
+    expect(sum(ports.measured, "job.settle.refused", "slow")).toBe(1);
+    expect(sum(ports.measured, "job.success", "slow")).toBe(0);
+  });
+});
