@@ -1,16 +1,9 @@
+import { formatDuration } from "../core/duration.ts";
 import type { AttemptView, EventView, Instant, JobView } from "../core/job.ts";
 import type { OccurrenceView, ScheduleRow } from "../core/schedule.ts";
 import { isFinal } from "../core/state.ts";
 
 /** What the API answers for a job. Times are ISO 8601 in UTC, durations milliseconds; members are only ever added. */
-export type JobJson = ReturnType<typeof jobJson>;
-export type JobDetailJson = JobJson & {
-  readonly attempts: readonly ReturnType<typeof attemptJson>[];
-  readonly events: readonly ReturnType<typeof eventJson>[];
-};
-export type ScheduleJson = ReturnType<typeof scheduleJson>;
-export type OccurrenceJson = ReturnType<typeof occurrenceJson>;
-
 export const jobJson = (job: JobView, now: Instant) => ({
   id: job.id,
   kind: job.kind,
@@ -99,7 +92,7 @@ function phaseOf(job: JobView, now: Instant): string {
 
 function expressionOf(expression: ScheduleRow["spec"]["expression"]): string {
   if (expression.form === "cron") return expression.cron;
-  return expression.form === "every" ? `every ${expression.everyMs}ms` : `at ${iso(expression.at)}`;
+  return expression.form === "every" ? `every ${formatDuration(expression.everyMs)}` : `at ${iso(expression.at)}`;
 }
 
 function iso(instant: Instant): string;

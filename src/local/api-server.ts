@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
+import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
 import { readConfig } from "../config.ts";
 import { openRuntime } from "../runtime.ts";
@@ -20,6 +21,7 @@ const api = createApi({
   client: runtime.client,
   version: manifest.version,
   lookAheadMs: config.lookAheadMs,
+  schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
 });
 const server = createAdaptorServer({ fetch: api.fetch }) as Server;
 const port = await listen(server, Number(process.env["PORT"] ?? 0), "the API");

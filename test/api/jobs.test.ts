@@ -165,9 +165,7 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
 test("schedules are listed with their next time, and an unknown one is a 404 with close names", async () => {
   const { call } = await openApi();
   const { body } = await call("GET", "/schedules");
-  expect(body.schedules).toMatchObject([
-    { id: "ping-often", kind: "ping", expression: "every 600000ms", enabled: true },
-  ]);
+  expect(body.schedules).toMatchObject([{ id: "ping-often", kind: "ping", expression: "every 10m", enabled: true }]);
   expect((await call("GET", "/schedules/ping-often/occurrences")).body).toEqual({ occurrences: [] });
   expect(await call("GET", "/schedules/ping-oftn/occurrences")).toMatchObject({
     status: 404,

@@ -15,7 +15,7 @@ import { judgeExample, type Report, reportText } from "./report.ts";
 
 const judges: readonly Judge[] = [batchScheduler];
 const timeScale = 1;
-const secondsMax = 150;
+const secondsMax = 165;
 const lookMs = 500;
 const exitCodes = { passed: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 

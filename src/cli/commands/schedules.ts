@@ -8,7 +8,7 @@ export function schedulesCommand(world: World, out: Output): Command {
   const schedules = new Command("schedules").description("look at schedules");
   schedules.addCommand(
     new Command("list")
-      .description("every schedule with its next time")
+      .description("every schedule; times up to the look-ahead (5 minutes) are planned already")
       .addHelpText("after", "\nExample:\n  $ npx belfry schedules list --json")
       .action(async (_: object, command: Command) => {
         const url = apiAddress(command.optsWithGlobals<{ url?: string }>().url, world.env, world.folder);
@@ -30,5 +30,5 @@ function listText(schedules: readonly Schedule[], isTerminal: boolean): string {
     each.paused ? "paused" : each.enabled ? "on" : "off",
     each.nextAt ?? "",
   ]);
-  return table(["ID", "APP", "WHEN", "ZONE", "RUNS", "STATUS", "NEXT"], rows, isTerminal);
+  return table(["ID", "APP", "WHEN", "ZONE", "RUNS", "STATUS", "NEXT TO PLAN"], rows, isTerminal);
 }
