@@ -1,0 +1,218 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Context } from "../../src/core/context.ts";
+import { defineJob } from "../../src/core/define-job.ts";
+import { UnknownOutcome, type Store } from "../../src/core/ports.ts";
+import { jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
+
+const child = defineJob({ id: "child", payload: z.object({ n: z.number() }), run: () => {} });
+
+const withStore = (faults: (store: Store) => Partial<Store>): World =>
+  world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
+
+/** What the handlers wrote into their own tables: exists exactly if the transaction committed. */
+const effects = (ports: World): readonly string[] => ports.store.tables.effects.rows.map((row) => row.text);
+
+/** Runs one job whose handler is `run`. */
+async function runOne(run: (ctx: Context) => Promise<unknown>, ports: World = world()) {
+  const job = defineJob({ id: "job", run: async (_, ctx) => void (await run(ctx)) });
+  const { enqueue, work } = await shop([job, child], ports);
+  const id = await enqueue(job, undefined);
+  const batch = work();
+  await ports.clock.advance(2_000);
+  const failed = await batch;
+  return { id, failed, ports, row: await jobOf(ports, id), moves: await movesOf(ports, id) };
+}
+
+describe("ctx.tx", () => {
+  test("commits the effect, the children and the success together", async () => {
+    const { row, moves, ports } = await runOne((ctx) =>
+      ctx.tx(async (tx) => {
+        await tx.query("insert into transfer");
+        await ctx.enqueue(child, { n: 1 });
+        return { moved: 5 };
+      }),
+    );
+    expect(row).toMatchObject({ state: "SUCCESS", result: { moved: 5 } });
+    expect(moves).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
+    expect(effects(ports)).toEqual(["insert into transfer"]);
+    const children = await ports.store.jobs({ kind: "child", limit: 10 });
+    expect(children).toMatchObject([{ state: "QUEUED", key: `${row.id}:child:0`, trace: row.trace }]);
+    expect(ports.queue.size(lane)).toBe(1);
+    expect(sum(ports.measured, "job.success", "job")).toBe(1);
+  });
+
+  test("that throws leaves no effect, no child, and a failed try", async () => {
+    const { row, ports } = await runOne((ctx) =>
+      ctx.tx(async (tx) => {
+        await tx.query("insert into transfer");
+        await ctx.enqueue(child, { n: 1 });
+        throw new Error("insufficient funds");
+      }),
+    );
+    expect(row).toMatchObject({ state: "QUEUED", failures: 1, errorMessage: "insufficient funds" });
+    expect(effects(ports)).toEqual([]);
+    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+    expect(ports.queue.size(lane)).toBe(1);
+  });
+
+  test("of a worker that lost its job leaves nothing, whatever the handler believes", async () => {
+    const ports = world();
+    const { row } = await runOne(
+      (ctx) =>
+        ctx
+          .tx(async (tx) => {
+            await tx.query("insert into transfer");
+            await ports.store.cancel([ctx.jobId]);
+          })
+          .catch(() => {}),
+      ports,
+    );
+    expect(row.state).toBe("CANCELED");
+    expect(effects(ports)).toEqual([]);
+  });
+
+  test("happens once: a second one is refused, and so are later enqueues", async () => {
+    const refusals: string[] = [];
+    const note = (error: unknown): void => void refusals.push((error as Error).message);
+    const { row, ports } = await runOne(async (ctx) => {
+      await ctx.tx(async () => {
+        await ctx.tx(async () => {}).catch(note);
+      });
+      await ctx.tx(async () => {}).catch(note);
+      await ctx.enqueue(child, { n: 1 }).catch(note);
+    });
+    expect(row.state).toBe("SUCCESS");
+    expect(refusals).toHaveLength(3);
+    expect(refusals[0]).toContain("already open");
+    expect(refusals[1]).toContain("already committed");
+    expect(refusals[2]).toContain("after the job was settled");
+    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+  });
+
+  test("may be tried again by the handler after it failed", async () => {
+    let tries = 0;
+    const { row, ports } = await runOne(async (ctx) => {
+      const work = () =>
+        ctx.tx(async (tx) => {
+          tries += 1;
+          await tx.query(`try ${tries}`);
+          if (tries === 1) throw new Error("lock timeout");
+        });
+      await work().catch(() => work());
+    });
+    expect(row.state).toBe("SUCCESS");
+    expect(effects(ports)).toEqual(["try 2"]);
+  });
+
+  test("stays a success when the handler fails after it", async () => {
+    const { row, ports } = await runOne(async (ctx) => {
+      await ctx.tx(async () => {});
+      throw new Error("too late");
+    });
+    expect(row).toMatchObject({ state: "SUCCESS", failures: 0 });
+    expect(ports.lines.some((line) => line.message.includes("after its transaction committed"))).toBe(true);
+  });
+
+  test("whose commit got no answer is looked up: it happened, so the job is a success", async () => {
+    const ports = withStore((store) => ({
+      transaction: async (work) => {
+        await store.transaction(work);
+        throw new UnknownOutcome("connection broke during commit");
+      },
+    }));
+    const { row } = await runOne((ctx) => ctx.tx(async (tx) => void (await tx.query("insert into transfer"))), ports);
+    expect(row).toMatchObject({ state: "SUCCESS", failures: 0 });
+    expect(effects(ports)).toEqual(["insert into transfer"]);
+  });
+
+  test("whose commit got no answer and did not happen is one failed try", async () => {
+    const ports = withStore(() => ({
+      transaction: () => Promise.reject(new UnknownOutcome("connection broke during commit")),
+    }));
+    const { row } = await runOne((ctx) => ctx.tx(async () => {}), ports);
+    expect(row).toMatchObject({ state: "QUEUED", failures: 1 });
+  });
+
+  test("is refused after the signal aborted", async () => {
+    let refused = "";
+    const job = defineJob({
+      id: "late",
+      timeout: "5s",
+      run: async (_, ctx) => {
+        await new Promise<void>((resolve) => ctx.signal.addEventListener("abort", () => resolve()));
+        await ctx.tx(async () => {}).catch((error: unknown) => (refused = String(error)));
+        throw new Error("gave up");
+      },
+    });
+    const { enqueue, work, world: ports } = await shop([job]);
+    const id = await enqueue(job, undefined);
+    const batch = work();
+    await ports.clock.advance(6_000);
+    await batch;
+    expect(refused).toContain("timeout");
+    expect(await jobOf(ports, id)).toMatchObject({ failures: 1, errorCode: "TIMEOUT" });
+  });
+
+  test("keeps no result that JSON cannot say, such as a driver's answer, and succeeds all the same", async () => {
+    const { row } = await runOne((ctx) => ctx.tx(async () => ({ callback: () => 1 })));
+    expect(row).toMatchObject({ state: "SUCCESS", result: null });
+  });
+});
+
+describe("children outside a transaction", () => {
+  test("are written with the success, in one step, each with a key of its own", async () => {
+    const ports = world();
+    const { row } = await runOne(async (ctx) => {
+      await ctx.enqueue(child, { n: 1 });
+      await ctx.enqueue(child, { n: 2 });
+      await ctx.enqueue(child, { n: 3 }, { key: "mine", delay: "1h" });
+      expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+    }, ports);
+    expect(row.state).toBe("SUCCESS");
+    const children = await ports.store.jobs({ kind: "child", limit: 10 });
+    expect(new Map(children.map((each) => [each.key, each.state]))).toEqual(
+      new Map([
+        [`${row.id}:child:0`, "QUEUED"],
+        [`${row.id}:child:1`, "QUEUED"],
+        ["mine", "PENDING"],
+      ]),
+    );
+    expect(ports.queue.size(lane)).toBe(2);
+  });
+
+  test("of a failed try do not exist", async () => {
+    const { ports } = await runOne(async (ctx) => {
+      await ctx.enqueue(child, { n: 1 });
+      throw new Error("no");
+    });
+    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+  });
+
+  test("of a try that was fenced off do not exist", async () => {
+    const ports = world();
+    const { row } = await runOne(async (ctx) => {
+      await ctx.enqueue(child, { n: 1 });
+      await ports.store.cancel([ctx.jobId]);
+    }, ports);
+    expect(row.state).toBe("CANCELED");
+    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+  });
+
+  test("with a bad payload are refused when they are enqueued, with the path", async () => {
+    let refusal: unknown;
+    await runOne(async (ctx) => {
+      await ctx.enqueue(child, { n: "one" } as never).catch((error: unknown) => (refusal = error));
+    });
+    expect(refusal).toMatchObject({ name: "InvalidPayload", issues: [{ path: "n" }] });
+  });
+
+  test("cannot be added once the handler has ended", async () => {
+    let later: Context | null = null;
+    const { ports } = await runOne(async (ctx) => void (later = ctx));
+    const ctx = later as unknown as Context;
+    await expect(ctx.enqueue(child, { n: 1 })).rejects.toThrow("after the job was settled");
+    await expect(ctx.tx(async () => {})).rejects.toThrow("the handler has ended");
+    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+  });
+});
