@@ -35,17 +35,18 @@ const poisons = {
 
 export const poisonNames = Object.keys(poisons) as readonly (keyof typeof poisons)[];
 
+const payload = z.object({ n: z.number() });
 const few = { maxAttempts: 2, backoff: "fixed", base: "100ms" } as const;
 
 const jobs = Object.entries(poisons).flatMap(([name, poison]) => [
-  defineJob({ id: name, lane: name, ...quick, retry: few, timeout: "20s", run: () => poison() }),
+  defineJob({ id: name, lane: name, ...quick, retry: few, timeout: "20s", payload, run: () => poison() }),
   defineJob({
     id: `mate-of-${name}`,
     lane: name,
     ...quick,
     retry: few,
     timeout: "20s",
-    payload: z.object({ n: z.number() }),
+    payload,
     async run({ n }, ctx) {
       await tell("effect", ctx, String(n));
     },
@@ -57,7 +58,7 @@ const fine = defineJob({
   id: "fine",
   ...quick,
   retry: few,
-  payload: z.object({ n: z.number() }),
+  payload,
   async run({ n }, ctx) {
     await tell("effect", ctx, String(n));
   },
