@@ -4,7 +4,7 @@ import { InvalidPayload, KeyConflict } from "./errors.ts";
 import type { NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
 import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "./new-job.ts";
-import type { Inserted, Ports, Tx } from "./ports.ts";
+import type { InsertResult, Ports, Tx } from "./ports.ts";
 import { sendHandoffs } from "./send.ts";
 
 export interface EnqueueItem {
@@ -37,7 +37,7 @@ export function createClient(ports: ClientPorts, settings: { stage: string; look
       const trace = options.trace ?? ports.random.id();
       const jobs = await prepare(definition, settings.stage, trace, items);
       await installSlotsOnce(ports, definition, installed);
-      const answers: Enqueued[] = [];
+      const answers: InsertResult[] = [];
       for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
         const page = jobs.slice(from, from + limits.insertRowsMax);
         const inserted = await ports.store.insert(page, {
@@ -45,9 +45,10 @@ export function createClient(ports: ClientPorts, settings: { stage: string; look
           ...(options.tx === undefined ? {} : { tx: options.tx }),
         });
         if (options.tx === undefined) await sendHandoffs(ports, inserted.handoffs);
-        answers.push(...answer(page, inserted));
+        answers.push(...inserted.results);
       }
-      return answers;
+      refuseConflicts(jobs, answers);
+      return answers.map(({ id, created }) => ({ id, created }));
     },
   };
 }
@@ -93,14 +94,13 @@ function delayOf(kind: string, delayMs: number | undefined): number {
   return delayMs;
 }
 
-function answer(jobs: readonly NewJob[], inserted: Inserted): readonly Enqueued[] {
-  return inserted.results.map((result, index) => {
-    const job = jobs[index];
-    if (result.conflict !== null && job !== undefined) {
-      throw new KeyConflict(job.kind, job.key ?? "", result.id, result.conflict.existingHash, result.conflict.hash);
-    }
-    return { id: result.id, created: result.created };
-  });
+/** Raised at the end, so that one conflict of many does not keep the other jobs from being written. */
+function refuseConflicts(jobs: readonly NewJob[], answers: readonly InsertResult[]): void {
+  const index = answers.findIndex((each) => each.conflict !== null);
+  const job = jobs[index];
+  const conflict = answers[index]?.conflict;
+  if (job === undefined || conflict === null || conflict === undefined) return;
+  throw new KeyConflict(job.kind, job.key ?? "", answers[index]?.id ?? "", conflict.existingHash, conflict.hash);
 }
 
 /** A job whose slot group does not exist would wait for ever, so whoever enqueues a kind first creates its groups. */

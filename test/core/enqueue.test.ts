@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineJob, definitionOf } from "../../src/core/define-job.ts";
+import { bindClient, boundClient } from "../../src/core/enqueue.ts";
+import { limits } from "../../src/core/limits.ts";
+import { jobOf, lane, shop, world } from "./world.ts";
+
+const mail = defineJob({ id: "mail", payload: z.object({ n: z.number().default(1) }), run: () => {} });
+const capped = defineJob({ id: "capped", concurrency: 2, lock: {}, run: () => {} });
+
+describe("enqueue", () => {
+  test("writes the job and hands its message to the queue before it answers", async () => {
+    const { enqueue, world: ports } = await shop([mail]);
+    const id = await enqueue(mail, { n: 1 });
+    expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED", generation: 1 });
+    expect(ports.queue.size(lane)).toBe(1);
+    expect(ports.store.tables.handoffs.size).toBe(0);
+  });
+
+  test("answers the existing job for the same key and payload, and the payload is the caller's, before defaults", async () => {
+    const { client, world: ports } = await shop([mail]);
+    const definition = definitionOf(mail);
+    const first = await client.enqueue(definition, [{ payload: {}, key: "k" }]);
+    const again = await client.enqueue(definition, [{ payload: {}, key: "k" }]);
+    expect([first[0]?.created, again[0]?.created]).toEqual([true, false]);
+    expect(again[0]?.id).toBe(first[0]?.id);
+    expect(ports.queue.size(lane)).toBe(1);
+    await expect(client.enqueue(definition, [{ payload: { n: 2 }, key: "k" }])).rejects.toThrow(
+      /key "k" of "mail" already belongs to job 1 with another payload/,
+    );
+  });
+
+  test("answers in the order of the input", async () => {
+    const { client, world: ports } = await shop([mail]);
+    const items = [3, 1, 2].map((n) => ({ payload: { n }, key: `k${n}` }));
+    const answers = await client.enqueue(definitionOf(mail), items);
+    const payloads = await Promise.all(answers.map(async ({ id }) => (await jobOf(ports, id)).payload));
+    expect(payloads).toEqual([{ n: 3 }, { n: 1 }, { n: 2 }]);
+  });
+
+  test("writes nothing when one payload of many is invalid", async () => {
+    const { client, world: ports } = await shop([mail]);
+    const items = [{ payload: { n: 1 } }, { payload: { n: "two" } }];
+    await expect(client.enqueue(definitionOf(mail), items)).rejects.toMatchObject({ issues: [{ path: "n" }] });
+    expect(await ports.store.jobs({ limit: 10 })).toEqual([]);
+  });
+
+  test("writes a long list by pages of a bounded size, also behind a conflict", async () => {
+    const pages: number[] = [];
+    const ports = world((base) => ({
+      store: Object.assign({}, base.store, {
+        insert: ((jobs, options) => {
+          pages.push(jobs.length);
+          return base.store.insert(jobs, options);
+        }) satisfies typeof base.store.insert,
+      }),
+    }));
+    const { client } = await shop([mail], ports);
+    await client.enqueue(definitionOf(mail), [{ payload: { n: 0 }, key: "k0" }]);
+    const items = Array.from({ length: limits.insertRowsMax + 5 }, (_, n) => ({ payload: { n: n + 1 }, key: `k${n}` }));
+    await expect(client.enqueue(definitionOf(mail), items)).rejects.toThrow("another payload");
+    expect(pages).toEqual([1, limits.insertRowsMax, 5]);
+    expect((await ports.store.counts()).QUEUED).toBe(limits.insertRowsMax + 5);
+  });
+
+  test("creates the slot groups of a kind first, so that its jobs cannot wait for a group that does not exist", async () => {
+    const ports = world();
+    const { client } = await shop([], ports);
+    await client.enqueue(definitionOf(capped), [{ payload: undefined }]);
+    expect([...ports.store.tables.groups.values()].map((group) => group.key).toSorted()).toEqual([
+      "cap:capped",
+      "lock:capped",
+    ]);
+  });
+
+  test.each([
+    [{ delayMs: -1 }, /delay of "mail" is -1 ms/],
+    [{ delayMs: Number.NaN }, /delay of "mail" is NaN ms/],
+    [{ delayMs: limits.delayMsMax + 1 }, /must lie between 0 and/],
+    [{ dueAt: new Date(Number.NaN) }, /dueAt of "mail" is not a valid Date/],
+  ])("refuses a time that is none: %j", async (when, message) => {
+    const { client } = await shop([mail]);
+    await expect(client.enqueue(definitionOf(mail), [{ payload: {}, ...when }])).rejects.toThrow(message);
+  });
+
+  test("a job due later waits without a message", async () => {
+    const { enqueue, world: ports } = await shop([mail]);
+    const id = await enqueue(mail, { n: 1 }, { delayMs: limits.lookAheadMs + 60_000 });
+    expect((await jobOf(ports, id)).state).toBe("PENDING");
+    expect(ports.queue.size(lane)).toBe(0);
+  });
+
+  test("in the caller's transaction exists exactly if that commits, and no message leaves before", async () => {
+    const { client, world: ports } = await shop([mail]);
+    const enqueueThen = (fail: boolean) =>
+      ports.store.transaction(async (tx) => {
+        await client.enqueue(definitionOf(mail), [{ payload: {} }], { tx });
+        expect(ports.queue.size(lane)).toBe(0);
+        if (fail) throw new Error("rolled back");
+      });
+    await expect(enqueueThen(true)).rejects.toThrow("rolled back");
+    expect(await ports.store.jobs({ limit: 10 })).toEqual([]);
+    await enqueueThen(false);
+    expect(await ports.store.jobs({ limit: 10 })).toHaveLength(1);
+    expect(ports.store.tables.handoffs.size).toBe(1);
+  });
+
+  test("job.enqueue() goes through the client of this process, and says so when there is none", async () => {
+    const { client, world: ports } = await shop([mail]);
+    bindClient(client);
+    try {
+      const { id, created } = await mail.enqueue({ n: 4 }, { delay: "10m" });
+      expect(created).toBe(true);
+      expect(await jobOf(ports, id)).toMatchObject({ payload: { n: 4 }, state: "PENDING" });
+    } finally {
+      bindClient(null);
+    }
+    expect(boundClient).toThrow("not connected");
+    await expect(mail.enqueue({ n: 4 })).rejects.toThrow("not connected");
+  });
+});

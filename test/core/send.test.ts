@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../src/core/job.ts";
+import { limits } from "../../src/core/limits.ts";
+import type { Handoff, OutMessage, Queue, Store } from "../../src/core/ports.ts";
+import { sendHandoffs } from "../../src/core/send.ts";
+import { world, type World } from "./world.ts";
+
+interface Sent {
+  readonly ports: World;
+  readonly calls: { readonly lane: string; readonly messages: readonly OutMessage[] }[];
+  readonly confirmed: { readonly id: string; readonly failed: readonly JobId[] }[];
+  /** The most calls that were under way at once. */
+  busiest(): number;
+}
+
+function sending(answer: Queue["send"] = async () => ({ failed: [] }), confirm?: Store["confirm"]): Sent {
+  const calls: { lane: string; messages: readonly OutMessage[] }[] = [];
+  const confirmed: { id: string; failed: readonly JobId[] }[] = [];
+  let under = 0;
+  let busiest = 0;
+  const ports = world((base) => ({
+    queue: Object.assign({}, base.queue, {
+      send: (async (lane, messages) => {
+        calls.push({ lane, messages });
+        busiest = Math.max(busiest, ++under);
+        try {
+          await Promise.resolve();
+          return await answer(lane, messages);
+        } finally {
+          under -= 1;
+        }
+      }) satisfies Queue["send"],
+    }),
+    store: Object.assign({}, base.store, {
+      confirm: confirm ?? (async (sent) => void confirmed.push(...sent)),
+    } satisfies Partial<Store>),
+  }));
+  return { ports, calls, confirmed, busiest: () => busiest };
+}
+
+let nextId = 0;
+const handoff = (id: string, lane: string, messages: number): Handoff => ({
+  id,
+  lane,
+  messages: Array.from({ length: messages }, () => ({
+    jobId: String(++nextId) as JobId,
+    generation: 1,
+    trace: "t",
+    delayMs: 0,
+  })),
+});
+
+describe("sending hand-offs", () => {
+  test("goes by ten, never mixes lanes, and confirms every hand-off that was accepted", async () => {
+    const { ports, calls, confirmed } = sending();
+    const accepted = await sendHandoffs(ports, [handoff("h1", "a", 13), handoff("h2", "b", 2), handoff("h3", "a", 9)]);
+    expect(accepted).toBe(24);
+    expect(calls.map((call) => [call.lane, call.messages.length])).toEqual([
+      ["a", 10],
+      ["a", 10],
+      ["b", 2],
+      ["a", 2],
+    ]);
+    expect(confirmed).toEqual([
+      { id: "h1", failed: [] },
+      { id: "h2", failed: [] },
+      { id: "h3", failed: [] },
+    ]);
+  });
+
+  test("sends each message exactly once", async () => {
+    const { ports, calls } = sending();
+    const given = [handoff("h1", "a", 57)];
+    await sendHandoffs(ports, given);
+    const ids = calls.flatMap((call) => call.messages.map((message) => message.jobId));
+    expect(new Set(ids).size).toBe(57);
+    expect(ids).toHaveLength(57);
+  });
+
+  test("keeps only a few calls under way", async () => {
+    const { ports, busiest } = sending();
+    await sendHandoffs(ports, [handoff("h1", "a", 200)]);
+    expect(busiest()).toBe(limits.sendConcurrencyMax);
+  });
+
+  test("asks the queue nothing when there is nothing to send", async () => {
+    const { ports, calls, confirmed } = sending();
+    expect(await sendHandoffs(ports, [])).toBe(0);
+    expect([calls, confirmed]).toEqual([[], []]);
+  });
+
+  test("leaves open what the queue refused although it answered well", async () => {
+    const { ports, confirmed } = sending(async () => ({ failed: [0, 2] }));
+    const given = handoff("h1", "a", 4);
+    expect(await sendHandoffs(ports, [given])).toBe(2);
+    expect(confirmed).toEqual([{ id: "h1", failed: [given.messages[0]?.jobId, given.messages[2]?.jobId] }]);
+  });
+
+  test("leaves open the messages of a call that threw, and goes on with the others", async () => {
+    let call = 0;
+    const { ports, confirmed } = sending(async () => {
+      if (++call === 1) throw new Error("socket hang up");
+      return { failed: [] };
+    });
+    const given = handoff("h1", "a", 12);
+    expect(await sendHandoffs(ports, [given])).toBe(2);
+    expect(confirmed[0]?.failed).toEqual(given.messages.slice(0, 10).map((message) => message.jobId));
+    expect(ports.lines.map((line) => line.level)).toEqual(["warn"]);
+  });
+
+  test("does not throw when the confirmation fails: that costs a duplicate", async () => {
+    const { ports } = sending(undefined, () => Promise.reject(new Error("down")));
+    expect(await sendHandoffs(ports, [handoff("h1", "a", 1)])).toBe(1);
+    expect(ports.lines.map((line) => line.message)).toEqual(["confirm failed; the messages will be sent twice"]);
+  });
+
+  test("confirms after it sent, so that a crash in between repeats rather than loses", async () => {
+    const { ports, calls, confirmed } = sending();
+    const seen: string[] = [];
+    const crashing = {
+      ...ports,
+      crashPoint: async (name: string) => void seen.push(`${name} ${calls.length} ${confirmed.length}`),
+    };
+    await sendHandoffs(crashing, [handoff("h1", "a", 1)]);
+    expect(seen).toEqual(["relay.sent 1 0", "relay.confirmed 1 1"]);
+  });
+});
