@@ -231,10 +231,12 @@ function beginWatch(started: Started, { api, lanes, wakes }: Reloadable): void {
   };
   const own = (env["BELFRY_APPS"] || "").split(",").flatMap((url) => (url === "" ? [] : [dirname(fileURLToPath(url))]));
   const folders = own.length > 0 ? own : [join(project, "jobs"), join(project, "examples")];
-  const unwatch = watchSources(folders, (file) => {
-    current = current.then(() => reload(file));
+  let isOver = false;
+  const unwatch = watchSources(folders, env["BELFRY_HOME"] ?? "", (file) => {
+    current = current.then(() => (isOver ? undefined : reload(file)));
   });
   stops.push(async () => {
+    isOver = true;
     unwatch();
     await current;
   });
