@@ -7,7 +7,7 @@ import type { ScheduleDefinition } from "../../src/core/definition.ts";
 import { FenceLost } from "../../src/core/ports.ts";
 import type { ScheduleSpec } from "../../src/core/schedule.ts";
 import { aSpec, hour, midnight, minute } from "./spec.ts";
-import { world } from "./world.ts";
+import { referenceGround, world } from "./world.ts";
 
 const work = defineJob({ id: "work", run: () => {} });
 const mail = defineJob({
@@ -22,7 +22,7 @@ const app = (...schedules: ScheduleDefinition[]) => defineApp({ name: "test", jo
 
 /** A world with one app, its definitions installed at midnight. */
 async function started(...schedules: ScheduleDefinition[]) {
-  const at = world([app(...schedules)], midnight);
+  const at = world([app(...schedules)], referenceGround(midnight));
   await at.install();
   return at;
 }
@@ -67,7 +67,7 @@ describe("a tick", () => {
 
   test("catches up in its own slot, not in the one of the on-time jobs", async () => {
     const at = await started(minutely("s", { overlap: "skip" }));
-    at.advance(hour);
+    await at.advance(hour);
     await at.tick();
     const slots = at.store.tables.inStates("QUEUED", "PENDING").map((row) => [row.catchUp, row.slotKeys]);
     expect(slots[0]).toEqual([true, ["catchup:s"]]);
@@ -76,7 +76,7 @@ describe("a tick", () => {
 
   test("an outage of more times than a page holds gives one job under latest, and it knows the count", async () => {
     const at = await started(defineSchedule({ id: "s", every: "1s", run: work }));
-    at.advance(hour);
+    await at.advance(hour);
     const counts = await at.tick();
     expect(counts).toMatchObject({ schedules: 1, occurrences: 3_900, missed: 3_600 });
     const rows = await at.work();
@@ -95,7 +95,7 @@ describe("a tick", () => {
       ...ids.map((id) => minutely(id)),
       minutely("paced", { misfire: { all: { pace: "10s" } } }),
     );
-    at.advance(6 * hour);
+    await at.advance(6 * hour);
     for (let round = 0; round < 5; round++) await at.tick();
     const caughtUp = at.store.tables.inStates("QUEUED", "PENDING").filter((row) => row.catchUp);
     expect(caughtUp.filter((row) => row.scheduleId !== "paced")).toHaveLength(100);
@@ -157,7 +157,7 @@ describe("a schedule that cannot be decided here is left as it is, and said once
   });
 
   test("however many there are, the others are still planned", async () => {
-    const at = world([app(minutely("z"))], midnight);
+    const at = world([app(minutely("z"))], referenceGround(midnight));
     await at.store.installSchedules(
       Array.from({ length: 600 }, (_, k) => aSpec({ id: `a${k}`, app: "other", tzVersion: "2999z" })),
     );
@@ -169,7 +169,7 @@ describe("a schedule that cannot be decided here is left as it is, and said once
 describe("many ticks at once, and ticks that die", () => {
   test("two ticks at once plan every time once, and choose the latest missed time once", async () => {
     const at = await started(minutely("a"), minutely("b"));
-    at.advance(hour);
+    await at.advance(hour);
     const both = await Promise.all([at.tick(), at.tick(), at.tick()]);
     expect(both.map((counts) => counts.occurrences).toSorted()).toEqual([0, 0, 130]);
     expect(at.store.tables.inStates("QUEUED").filter((row) => row.catchUp)).toHaveLength(2);
@@ -188,7 +188,7 @@ describe("many ticks at once, and ticks that die", () => {
 
   test("a tick that dies between pages of an outage has decided nothing that the next one changes", async () => {
     const at = await started(defineSchedule({ id: "s", every: "1s", run: work }));
-    at.advance(30 * minute);
+    await at.advance(30 * minute);
     at.crash("tick.afterCommit");
     for (let page = 0; page < 2; page++) await expect(at.tick()).rejects.toThrow("crashed");
     at.crash(null);

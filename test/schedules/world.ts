@@ -1,7 +1,8 @@
 import { type AppDefinition, registry } from "../../src/core/definition.ts";
 import { installDefinitions } from "../../src/core/install.ts";
 import type { JobId } from "../../src/core/job.ts";
-import type { Claimed, Fence, Log, OutMessage, Ports } from "../../src/core/ports.ts";
+import type { Claimed, Fence, Log, Message, OutMessage, Ports, Store } from "../../src/core/ports.ts";
+import { sendHandoffs } from "../../src/core/send.ts";
 import { tick } from "../../src/core/tick.ts";
 import { referenceStore } from "../support/reference-store.ts";
 
@@ -11,14 +12,38 @@ export interface Line {
   readonly fields: Record<string, unknown>;
 }
 
-/** A stage in memory: the reference store on a clock the test sets, a queue that only counts, and the real tick. */
-export function world(apps: readonly AppDefinition[], start: number) {
+/** A store whose clock stands still unless the test moves it. */
+export interface Ground<S extends Store> {
+  readonly store: S;
+  readonly start: number;
+  advance(ms: number): Promise<void>;
+  pause(id: string, paused: boolean): Promise<void>;
+}
+
+export function referenceGround(start: number) {
   let now = start;
   const store = referenceStore(() => now);
+  return {
+    store,
+    start,
+    advance: async (ms: number) => void (now += ms),
+    pause: async (id: string, paused: boolean) => {
+      store.tables.schedules.set(id, { ...store.tables.schedules.row(id), paused });
+      store.tables.journal.length = 0;
+    },
+  };
+}
+
+/** The whole of a stage but its processes: a store, a queue in memory, and the real tick. */
+export function world<S extends Store>(apps: readonly AppDefinition[], ground: Ground<S>) {
+  const { store } = ground;
+  let now = ground.start;
   const definitions = registry(apps);
-  const sent: OutMessage[] = [];
   const lines: Line[] = [];
   const metrics: { name: string; value: number; dimensions: Record<string, string> }[] = [];
+  const sent: OutMessage[] = [];
+  const ran: JobId[] = [];
+  let inbox: { readonly message: Message; readonly visibleAt: number }[] = [];
   let ids = 0;
   let crashAt: string | null = null;
   const write =
@@ -37,6 +62,7 @@ export function world(apps: readonly AppDefinition[], start: number) {
     queue: {
       send: async (_lane, messages) => {
         sent.push(...messages);
+        inbox.push(...messages.map((message) => ({ message, visibleAt: now + message.delayMs })));
         return { failed: [] };
       },
       depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
@@ -51,14 +77,35 @@ export function world(apps: readonly AppDefinition[], start: number) {
       if (name === crashAt) throw new Error(`crashed at ${name}`);
     },
   };
+  /** Claims and finishes everything that is due now, as workers without a fault would. */
+  const work = async (): Promise<readonly Claimed[]> => {
+    const claimed: Claimed[] = [];
+    for (let turn = 0; turn < 10_000; turn++) {
+      await sendHandoffs(ports, await store.relay({ lookAheadMs: 0, limit: 10_000 }));
+      await sendHandoffs(ports, await store.wake({ slotKeys: "all", limit: 10_000 }));
+      const visible = inbox.filter((each) => each.visibleAt <= now).map((each) => each.message);
+      if (visible.length === 0) return claimed;
+      inbox = inbox.filter((each) => each.visibleAt > now);
+      const rows = await store.claim(visible, { worker: "w", alone: true });
+      const running = rows.filter((row) => row.state === "RUNNING");
+      claimed.push(...rows);
+      ran.push(...running.map((row) => row.jobId));
+      if (running.length > 0) await store.settle(running.map(success), { worker: "w", lookAheadMs: 0 });
+    }
+    throw new Error("work never ends");
+  };
   return {
     store,
     sent,
+    ran,
     lines,
     metrics,
     ports,
+    work,
     now: () => now,
-    advance(ms: number) {
+    pause: ground.pause,
+    async advance(ms: number) {
+      await ground.advance(ms);
       now += ms;
     },
     crash(point: string | null) {
@@ -67,29 +114,6 @@ export function world(apps: readonly AppDefinition[], start: number) {
     install: (stage = "test") => installDefinitions(ports, definitions, { stage }),
     tick: (over: { fence?: Fence; signal?: AbortSignal; tzVersion?: string; lookAheadMs?: number } = {}) =>
       tick(ports, definitions, { stage: "test", lookAheadMs: 5 * 60_000, ...over }),
-    /** Claims and finishes everything that is due now, as workers without a fault would. */
-    async work(): Promise<readonly Claimed[]> {
-      const claimed: Claimed[] = [];
-      for (let turn = 0; turn < 1_000; turn++) {
-        await store.relay({ lookAheadMs: 0, limit: 10_000 });
-        const due = store.tables.inStates("QUEUED").filter((row) => row.dueAt <= now);
-        if (due.length === 0) return claimed;
-        const messages = due.map((row) => ({
-          jobId: String(row.id) as JobId,
-          generation: row.generation,
-          trace: row.trace,
-        }));
-        const rows = await store.claim(messages, { worker: "w", alone: true });
-        claimed.push(...rows);
-        await store.settle(rows.filter((row) => row.state === "RUNNING").map(success), { worker: "w", lookAheadMs: 0 });
-        await store.wake({ slotKeys: "all", limit: 10_000 });
-      }
-      throw new Error("work never ends");
-    },
-    pause(id: string, paused: boolean) {
-      store.tables.schedules.set(id, { ...store.tables.schedules.row(id), paused });
-      store.tables.journal.length = 0;
-    },
     /** Every row of a schedule, the oldest first. */
     ledger: async (id: string) => (await store.occurrences(id, 1_000_000)).toReversed(),
   };

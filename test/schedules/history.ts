@@ -1,0 +1,189 @@
+import * as fc from "fast-check";
+import { expect } from "vitest";
+import { parseCron } from "../../src/core/cron.ts";
+import { defineApp } from "../../src/core/define-app.ts";
+import { defineJob } from "../../src/core/define-job.ts";
+import type { Dst } from "../../src/core/fires.ts";
+import type { JobId } from "../../src/core/job.ts";
+import type { Store } from "../../src/core/ports.ts";
+import type { OccurrenceView, ScheduleSpec } from "../../src/core/schedule.ts";
+import { rowsByHand, type Seen, watch } from "./clock.ts";
+import { aSpec, hour, minute } from "./spec.ts";
+import { type Ground, world } from "./world.ts";
+
+/**
+ * P4 as a property: whatever the expression, zone, rules, policy, outages of scheduler and workers, pauses and edits,
+ * the ledger is the expected set exactly, every past time is decided, and each fired time ran one job.
+ */
+const stretches = [
+  ["UTC", Date.UTC(2026, 10, 21)],
+  ["America/New_York", Date.UTC(2026, 2, 6, 17)],
+  ["America/New_York", Date.UTC(2026, 9, 30, 17)],
+  ["Australia/Lord_Howe", Date.UTC(2026, 3, 3)],
+  ["Australia/Lord_Howe", Date.UTC(2026, 9, 2)],
+  ["Pacific/Apia", Date.UTC(2011, 11, 29)],
+  ["Asia/Seoul", Date.UTC(1988, 4, 6)],
+  ["Africa/Casablanca", Date.UTC(2026, 1, 14)],
+] as const;
+const daysMax = 4;
+
+const watches = new Map<string, readonly Seen[]>();
+
+function watched(zone: string, start: number): readonly Seen[] {
+  const known = watches.get(`${zone} ${start}`) ?? watch(zone, start - hour, start + (daysMax + 2) * 24 * hour);
+  watches.set(`${zone} ${start}`, known);
+  return known;
+}
+
+const minuteField = fc.oneof(
+  fc.constantFrom("*", "*", "*/5", "0", "30", "15,45", "*/20", "0-10/5"),
+  fc.integer({ min: 0, max: 59 }).map(String),
+);
+const hourField = fc.constantFrom("*", "*", "*/2", "0-3", "1,2", "2", "3", "0", "9", "23-2", "*/7");
+const dayFields = fc.constantFrom("* * *", "* * *", "* * SUN", "*/2 * *", "* * SAT-MON", "L * *", "8 * 6");
+const cron = fc.tuple(minuteField, hourField, dayFields).map((fields) => fields.join(" "));
+const dst: fc.Arbitrary<Dst> = fc.record({
+  gap: fc.constantFrom("auto" as const, "skip" as const, "shift" as const, "first-valid" as const),
+  overlap: fc.constantFrom("auto" as const, "first" as const, "second" as const, "both" as const),
+});
+const policy = fc.record({
+  dst,
+  misfire: fc.record({
+    rule: fc.constantFrom("skip" as const, "latest" as const, "all" as const),
+    maxAgeMs: fc.option(fc.constantFrom(hour, 12 * hour)),
+    maxCount: fc.option(fc.integer({ min: 1, max: 50 })),
+    paceMs: fc.constantFrom(1, 1_000, 30_000),
+  }),
+  overlap: fc.constantFrom("allow" as const, "skip" as const, "queue-one" as const),
+});
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant("run" as const), minutes: fc.constantFrom(1, 2, 4, 60, 61, 400, 1_200) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("no scheduler" as const), minutes: fc.integer({ min: 1, max: 1_500 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("no workers" as const), minutes: fc.integer({ min: 1, max: 600 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("pause" as const), minutes: fc.integer({ min: 1, max: 300 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("edit" as const), cron, policy }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+export const histories = fc.record({
+  stretch: fc.constantFrom(...stretches),
+  cron,
+  policy,
+  steps: fc.array(step, { minLength: 3, maxLength: 12 }),
+  beatMinutes: fc.constantFrom(1, 3, 20),
+});
+
+export type History = typeof histories extends fc.Arbitrary<infer H> ? H : never;
+type World = ReturnType<typeof world<Store>>;
+
+/** A stretch of time in which one version of the schedule was in force, by what had been decided when it was edited. */
+interface Era {
+  readonly spec: ScheduleSpec;
+  readonly after: number;
+  readonly until: number;
+}
+
+const job = defineJob({ id: "work", run: () => {} });
+
+/** Lives through one history, then lets everything that was planned become due and be worked off. */
+export async function live<S extends Store>(history: History, ground: Ground<S>): Promise<void> {
+  const [zone, start] = history.stretch;
+  const specOf = (text: string, rules: typeof history.policy) =>
+    aSpec({ ...rules, expression: { form: "cron", cron: text }, timezone: zone });
+  const at = world([defineApp({ name: "test", jobs: [job] })], ground);
+  const eras: Era[] = [];
+  let spec = specOf(history.cron, history.policy);
+  let after = start;
+  const edit = async (next: ScheduleSpec) => {
+    await at.store.installSchedules([next]);
+    if (JSON.stringify(next) === JSON.stringify(spec)) return;
+    const until = await decidedUntil(at.store);
+    eras.push({ spec, after, until });
+    [spec, after] = [next, until];
+  };
+  await at.store.installSlots(slotGroups);
+  await at.store.installSchedules([spec]);
+  for (const one of history.steps) {
+    if (one.do === "edit") await edit(specOf(one.cron, one.policy));
+    else await pass(at, one, { beatMs: history.beatMinutes * minute, end: start + daysMax * 24 * hour });
+  }
+  await ground.pause("s", false);
+  await at.advance(1);
+  await at.tick();
+  await drain(at);
+  eras.push({ spec, after, until: await decidedUntil(at.store) });
+  const rows = await at.ledger("s");
+  expect(rows.map(keyOf).toSorted()).toEqual(expectedKeys(eras, watched(zone, start)).toSorted());
+  expect(rows.filter((row) => row.outcome === "PLANNED")).toEqual([]);
+  checkJobs(at.ran, rows);
+  seen.rows += rows.length;
+}
+
+/** How much was compared: a test that saw next to nothing proves nothing. */
+export const seen = { rows: 0 };
+
+async function decidedUntil(store: Store): Promise<number> {
+  const [row] = await store.schedules();
+  if (row === undefined) throw new Error("the schedule is gone");
+  return row.decidedUntil;
+}
+
+const slotGroups = [
+  { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" },
+  { key: "catchup:s", size: 1, onRefusal: "hold", reason: "slot" },
+] as const;
+
+async function pass(at: World, one: Exclude<Step, { do: "edit" }>, { beatMs, end }: { beatMs: number; end: number }) {
+  await at.pause("s", one.do === "pause");
+  const until = Math.min(at.now() + one.minutes * minute, end);
+  while (at.now() < until) {
+    await at.advance(Math.min(beatMs, until - at.now()));
+    if (one.do !== "no scheduler") await at.tick();
+    if (one.do !== "no workers") await at.work();
+  }
+}
+
+async function drain(at: World): Promise<void> {
+  for (let round = 0; round < 2_000; round++) {
+    await at.work();
+    const counts = await at.store.counts();
+    if (counts.PENDING + counts.QUEUED === 0) return;
+    await at.advance(10 * minute);
+  }
+  throw new Error("what was planned never ends");
+}
+
+const keyOf = (row: Pick<OccurrenceView, "localTime" | "fold" | "nominalAt">): string =>
+  `${row.localTime}/${row.fold} ${row.nominalAt}`;
+
+function expectedKeys(eras: readonly Era[], seen: readonly Seen[]): string[] {
+  return eras.flatMap(({ spec, after, until }) => {
+    const parsed = spec.expression.form === "cron" ? parseCron(spec.expression.cron) : null;
+    if (parsed?.ok !== true) throw new Error("not a cron expression");
+    return rowsByHand(parsed.cron, spec.dst, seen)
+      .filter((row) => row.nominalAt > after && row.nominalAt <= until)
+      .map(keyOf);
+  });
+}
+
+/** Fired and caught-up times ran exactly one job; merged, missed and skipped ones none. */
+function checkJobs(ran: readonly JobId[], rows: readonly OccurrenceView[]): void {
+  const fired = rows.filter((row) => row.outcome === "FIRED" || row.outcome === "CAUGHT_UP");
+  expect(fired.map((row) => String(row.jobId)).toSorted()).toEqual([...ran].toSorted());
+  expect(new Set(fired.map((row) => row.nominalAt)).size).toBe(fired.length);
+  expect(
+    rows
+      .filter((row) => row.outcome === "COALESCED")
+      .every((row) => row.jobId === null && row.reason?.startsWith("into ")),
+  ).toBe(true);
+  expect(rows.filter((row) => row.outcome === "SKIPPED").every((row) => row.reason !== null)).toBe(true);
+}
