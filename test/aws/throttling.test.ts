@@ -1,0 +1,70 @@
+import { hash } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
+import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
+import { encodeMessage } from "../../src/core/message.ts";
+import { message } from "../contract/queue.ts";
+
+interface Reply {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** Answers each call with the next reply, and the last one for ever; null hangs up without an answer. */
+async function serve(...replies: (Reply | null)[]): Promise<{ url: string; calls: () => number }> {
+  let calls = 0;
+  const server = createServer((request, response) => {
+    const reply = replies[Math.min(calls++, replies.length - 1)] ?? null;
+    request.resume().on("end", () => {
+      if (reply === null) request.socket.destroy();
+      else
+        response
+          .writeHead(reply.status, { "content-type": "application/x-amz-json-1.0" })
+          .end(JSON.stringify(reply.body));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls };
+}
+
+const throttled: Reply = { status: 400, body: { __type: "ThrottlingException", message: "slow down" } };
+const broken: Reply = { status: 500, body: { __type: "InternalServerError", message: "oops" } };
+const refused: Reply = { status: 400, body: { __type: "ConditionalCheckFailedException", message: "no" } };
+const MD5OfMessageBody = hash("md5", encodeMessage(message(1)), "hex");
+const sent: Reply = { status: 200, body: { Successful: [{ Id: "0", MessageId: "m", MD5OfMessageBody }], Failed: [] } };
+const held: Reply = {
+  status: 200,
+  body: { Item: { owner: { S: "ada" }, rvn: { S: "a1" }, fence: { N: "3" }, leaseMs: { N: "30000" } } },
+};
+
+it("sends again what the queue throttled", async () => {
+  const { url, calls } = await serve(throttled, sent);
+  const client = sqsClient({ region: "us-east-1", sqsEndpoint: url, dynamodbEndpoint: null });
+  const queue = createSqsQueue({ client, names: {}, urls: { mail: `${url}/1/mail` } });
+  expect(await queue.send("mail", [message(1)])).toEqual({ failed: [] });
+  expect(calls()).toBe(2);
+});
+
+it("has the lock when the take succeeded, the answer said 500, and the repeat was refused", async () => {
+  const { url } = await serve(broken, refused, held);
+  const client = dynamodbClient({ region: "us-east-1", sqsEndpoint: null, dynamodbEndpoint: url });
+  const store = createDynamoLockStore({ client, tableName: "lock" });
+  expect(await store.take("pass", { owner: "ada", rvn: "a1", leaseMs: 30_000, overRvn: null })).toBe(3);
+});
+
+it("throws when the lock store hangs up again and again", async () => {
+  const { url, calls } = await serve(null);
+  const client = dynamodbClient({ region: "us-east-1", sqsEndpoint: null, dynamodbEndpoint: url });
+  const store = createDynamoLockStore({ client, tableName: "lock" });
+  await expect(store.read("pass")).rejects.toThrow(/hang up|ECONNRESET/);
+  expect(calls()).toBe(3);
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { type Config, readConfig } from "../../src/config.ts";
+import { ProblemsFound } from "../../src/core/problem.ts";
+
+const local = {
+  DATABASE_URL: "postgresql://belfry:secret@127.0.0.1:5432/belfry",
+  AWS_ENDPOINT_URL: "http://127.0.0.1:4566",
+};
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ProblemsFound)) throw error;
+    return error.problems.map(({ field, value, rule }) => `${field} ${value} ${rule}`);
+  }
+}
+
+describe("the configuration", () => {
+  it("needs a database and nothing else where endpoints replace the services", () => {
+    const config = readConfig(local);
+    expect(config).toMatchObject({
+      stage: { name: "dev" },
+      aws: { region: "us-east-1", sqsEndpoint: "http://127.0.0.1:4566", dynamodbEndpoint: "http://127.0.0.1:4566" },
+      lockLeaseMs: 30_000,
+      passMs: 55_000,
+      crashPlans: [],
+      timeScale: 1,
+    } satisfies Partial<Record<keyof Config, unknown>>);
+  });
+
+  it("lets the endpoint of one service win over the common one", () => {
+    const { aws } = readConfig({ ...local, AWS_ENDPOINT_URL_SQS: "http://127.0.0.1:1" });
+    expect([aws.sqsEndpoint, aws.dynamodbEndpoint]).toEqual(["http://127.0.0.1:1", "http://127.0.0.1:4566"]);
+  });
+
+  it("treats an empty variable as one that is not set", () => {
+    expect(readConfig({ ...local, BELFRY_STAGE: "", AWS_REGION: "" }).stage.name).toBe("dev");
+  });
+
+  it("reports every problem at once, with name, value and rule", () => {
+    const found = problemsOf({
+      BELFRY_STAGE: "nowhere",
+      AWS_ENDPOINT_URL: "localhost",
+      BELFRY_PASS_MS: "soon",
+      BELFRY_POOL_SIZE: "0",
+    });
+    expect(found).toEqual([
+      'BELFRY_STAGE "nowhere" must be a stage of src/stages.ts: dev, demo, prod',
+      "DATABASE_URL (missing) must be a Postgres URL, for example postgresql://user:password@host:5432/database",
+      'AWS_ENDPOINT_URL "localhost" must be an http or https URL, for example http://127.0.0.1:4566',
+      'BELFRY_PASS_MS "soon" must be a number of milliseconds from 0 to 840000',
+      'BELFRY_POOL_SIZE "0" must be a number from 1 to 100',
+    ]);
+  });
+
+  it("never shows a password", () => {
+    const [found] = problemsOf({ ...local, DATABASE_URL: "mysql://me:secret@host/db" });
+    expect(found).toContain('"mysql://me:***@host/db"');
+  });
+
+  it.each([
+    ["a region where no endpoints are given", { DATABASE_URL: local.DATABASE_URL }, "AWS_REGION (missing)"],
+    [
+      "no crash points in prod",
+      { ...local, BELFRY_STAGE: "prod", BELFRY_CRASH_POINT: "claimed" },
+      "BELFRY_CRASH_POINT",
+    ],
+    [
+      "real time where the services are real",
+      { DATABASE_URL: local.DATABASE_URL, AWS_REGION: "eu-west-1", BELFRY_TIME_SCALE: "60" },
+      "BELFRY_TIME_SCALE 60",
+    ],
+  ])("asks for %s", (_, environment, expected) => {
+    expect(problemsOf(environment)).toEqual([expect.stringContaining(expected)]);
+  });
+
+  it("reads queue URLs by lane, and refuses what is not JSON", () => {
+    const text = '{"mail":"https://sqs.eu-west-1.amazonaws.com/1/mail"}';
+    expect(readConfig({ ...local, BELFRY_QUEUE_URLS: text }).queueUrls).toEqual(JSON.parse(text));
+    expect(problemsOf({ ...local, BELFRY_QUEUE_URLS: "{mail" })).toEqual([
+      expect.stringContaining("must be JSON with a URL for each lane"),
+    ]);
+  });
+});

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, it, onTestFinished } from "vitest";
+import { createCrashPoint, parseCrashPlans } from "../../src/adapters/crash-point.ts";
+import { until } from "./until.ts";
+
+it("reads a name, an ordinal and how to end", () => {
+  expect(parseCrashPlans("claimed")).toEqual([{ name: "claimed", ordinal: 1, how: "kill" }]);
+  expect(parseCrashPlans("relay.sent:2, effect.after:1:stop")).toEqual([
+    { name: "relay.sent", ordinal: 2, how: "kill" },
+    { name: "effect.after", ordinal: 1, how: "stop" },
+  ]);
+});
+
+it.each(["", ":1", "claimed:0", "claimed:x", "claimed:1:explode", "claimed:1:kill:now"])("refuses %j", (text) => {
+  expect(parseCrashPlans(text)).toBeNull();
+});
+
+it("is free to pass unless asked for", async () => {
+  const pass = createCrashPoint([{ name: "claimed", ordinal: 2, how: "kill" }]);
+  await pass("received");
+  await expect(pass("claimed")).resolves.toBeUndefined();
+});
+
+/** Passes `claimed` three times and says so each time. */
+function passer(how: "kill" | "stop") {
+  const module = new URL("../../src/adapters/crash-point.ts", import.meta.url).href;
+  const child = spawn(
+    process.execPath,
+    [
+      "--input-type=module",
+      "-e",
+      `import { createCrashPoint } from ${JSON.stringify(module)};
+       const pass = createCrashPoint([{ name: "claimed", ordinal: 2, how: "${how}" }]);
+       for (let n = 1; n <= 3; n++) { await pass("claimed"); console.log(n); }`,
+    ],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
+  let written = "";
+  child.stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (written += chunk.toString()));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return { child, written: () => written };
+}
+
+it("kills the process at the passing it names, and not one step later", async () => {
+  const { child, written } = passer("kill");
+  expect(await once(child, "close")).toEqual([null, "SIGKILL"]);
+  expect(written()).toBe("1\ncrash point claimed:2:kill\n");
+});
+
+it("freezes the process, which goes on when it is told to", async () => {
+  const { child, written } = passer("stop");
+  await until("the freeze", () => written().includes("crash point claimed:2:stop"));
+  child.kill("SIGCONT");
+  expect(await once(child, "close")).toEqual([0, null]);
+  expect(written()).toBe("1\ncrash point claimed:2:stop\n2\n3\n");
+});
