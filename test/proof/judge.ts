@@ -80,10 +80,10 @@ function factOf(tables: Tables): (line: History) => readonly WorkerFact[] {
       const leaseMs = leases.get(`${jobId}/${attempt}`) ?? 0;
       return [{ is: "kept", worker, jobId, attempt, at: line.at - clockSlackMs, leaseMs }];
     }
-    const { leaseMs, asked, generation, dueAt } = line;
+    const { leaseMs, asked, generation, dueAt, batch } = line;
     leases.set(`${jobId}/${attempt}`, leaseMs);
     const at = claims.get(`${jobId}/${attempt}`)?.at ?? 0;
-    return [{ is: "claimed", worker, jobId, attempt, at, leaseMs, askedGeneration: asked, generation, dueAt }];
+    return [{ is: "claimed", worker, jobId, attempt, at, leaseMs, askedGeneration: asked, generation, dueAt, batch }];
   };
 }
 

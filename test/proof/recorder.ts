@@ -12,6 +12,8 @@ export type HistoryLine =
       readonly generation: number;
       readonly dueAt: number;
       readonly leaseMs: number;
+      /** How many jobs that claim made run. */
+      readonly batch: number;
     }
   | {
       readonly history: "kept";
@@ -39,10 +41,11 @@ export function recorded(store: Store): Store {
     async claim(messages, options) {
       const rows = await store.claim(messages, options);
       const asked = new Map(messages.map((message) => [message.jobId, message.generation]));
-      for (const { jobId, state, attempt, generation, dueAt, leaseMs } of rows) {
-        if (state !== "RUNNING") continue;
+      const running = rows.filter((row) => row.state === "RUNNING");
+      const batch = running.length;
+      for (const { jobId, attempt, generation, dueAt, leaseMs } of running) {
         const { worker } = options;
-        const line = { worker, job: jobId, attempt, asked: asked.get(jobId) ?? -1, generation, dueAt, leaseMs };
+        const line = { worker, job: jobId, attempt, asked: asked.get(jobId) ?? -1, generation, dueAt, leaseMs, batch };
         write({ history: "claimed", ...line });
       }
       return rows;

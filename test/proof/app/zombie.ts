@@ -1,24 +1,34 @@
-import { defineApp, defineJob, type Tx } from "belfry";
+import { existsSync } from "node:fs";
+import { defineApp, defineJob, type Context, type Tx } from "belfry";
 import { z } from "zod";
 import { quick, tell } from "./target.ts";
+
+const payload = z.object({
+  n: z.number(),
+  /** Where the first try falls asleep. */
+  asleep: z.enum(["before", "after"]),
+  /** The second try waits until this file exists; the zombie wakes up meanwhile. */
+  gate: z.string().nullable(),
+});
+type Payload = z.output<typeof payload>;
 
 const settings = {
   ...quick,
   timeout: "2m",
   retry: { maxAttempts: 4, backoff: "fixed", base: "100ms" },
-  payload: z.object({ n: z.number() }),
 } as const;
 
-/** Written by whoever completes the job; a zombie's child would be seen. */
-const child = defineJob({ id: "child", ...settings, async run() {} });
+/** Written by whoever completes the job: a zombie's child would be seen. */
+const child = defineJob({ id: "child", ...settings, payload: z.object({ n: z.number() }), async run() {} });
 
 /** Its effect is outside; its child is written with the settle. */
 const outside = defineJob({
   id: "outside",
   ...settings,
-  async run({ n }, ctx) {
-    await tell("effect", ctx, String(n));
-    await ctx.enqueue(child, { n }, { key: `child:${ctx.jobId}:${ctx.attempt}` });
+  payload,
+  async run(input, ctx) {
+    await effect(input, ctx);
+    await ctx.enqueue(child, { n: input.n }, { key: `child:${ctx.jobId}:${ctx.attempt}` });
   },
 });
 
@@ -26,18 +36,36 @@ const outside = defineJob({
 const inside = defineJob({
   id: "inside",
   ...settings,
-  async run({ n }, ctx) {
+  payload,
+  async run(input, ctx) {
     await ctx.tx(async (tx) => {
-      await note(tx, n, ctx.attempt);
-      await ctx.enqueue(child, { n }, { key: `child:${ctx.jobId}:${ctx.attempt}`, tx });
-      await tell("effect", ctx, String(n));
+      await note(tx, input.n, ctx);
+      await ctx.enqueue(child, { n: input.n }, { key: `child:${ctx.jobId}:${ctx.attempt}`, tx });
+      await effect(input, ctx);
     });
   },
 });
 
-const note = (tx: Tx, n: number, attempt: number) =>
-  tx.query("insert into proof.note (n, attempt, pid) values ($1, $2, $3)", [n, attempt, process.pid]);
+async function effect({ n, asleep, gate }: Payload, ctx: Context): Promise<void> {
+  if (ctx.attempt === 1 && asleep === "before") sleep();
+  if (ctx.attempt > 1 && gate !== null) await opened(gate);
+  await tell("effect", ctx, String(n));
+  if (ctx.attempt === 1 && asleep === "after") sleep();
+}
 
-export default [
-  defineApp({ name: "proof", jobs: [child, outside, inside], lanes: { default: { batchSize: 1, concurrency: 2 } } }),
-];
+/** Stops the whole process, as a paused machine does: it neither works nor beats until somebody sends SIGCONT. */
+const sleep = (): void => void process.kill(process.pid, "SIGSTOP");
+
+const opened = (gate: string): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (!existsSync(gate)) return;
+      clearInterval(timer);
+      resolve();
+    }, 20);
+  });
+
+const note = (tx: Tx, n: number, ctx: Context) =>
+  tx.query("insert into proof.note (n, job_id, attempt) values ($1, $2, $3)", [n, ctx.jobId, ctx.attempt]);
+
+export default [defineApp({ name: "proof", jobs: [child, outside, inside] })];

@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { judge, workerPid } from "../judge.ts";
+import { Checklist, type Proof } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import type { Tables } from "../tables.ts";
+import { elapsedMs, until } from "../until.ts";
+
+const exitMsMax = 20_000;
+const each = 3;
+const kinds = ["finishes", "obeys", "ignores"] as const;
+
+/** A worker and a scheduler are told to stop in the middle of their work. */
+export const sigterm: Proof = {
+  name: "sigterm",
+  about: "SIGTERM mid-job: it finishes or is released and costs no failure; exit 0 within 20 s",
+  guards: ["release"],
+  async run(context) {
+    const list = new Checklist();
+    const system = await startSystem({
+      app: "stopping",
+      folder: join(context.folder, "system"),
+      postgresUrl: context.postgresUrl,
+      lane: () => ({ visibilityTimeoutSeconds: 6, concurrency: 1 }),
+      env: context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without },
+    });
+    await system.install();
+    for (const kind of kinds) {
+      await system.enqueue(
+        kind,
+        Array.from({ length: each }, (_, n) => ({ payload: { n } })),
+      );
+    }
+    const fleet = system.fleet();
+    await until("all handlers to run", 30_000, () => system.ledger.read().length === kinds.length * each);
+    const [pid = -1] = fleet.pids();
+    const toldMs = elapsedMs();
+    process.kill(pid, "SIGTERM");
+    const end = await until("the worker to end", 60_000, () => system.processes.endOf(pid));
+    const tookMs = end.atMs - toldMs;
+    list.expect("the worker ends with 0", end.code === 0, end.signal ?? String(end.code));
+    list.expect("the worker ends within 20 s", tookMs <= exitMsMax, `${tookMs.toFixed(0)} ms`);
+    list.figure(`worker gone after ${(tookMs / 1_000).toFixed(1)} s`);
+    await until("all jobs to end", 60_000, async () => {
+      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
+      return rows[0]?.open === 0;
+    });
+    await fleet.stop();
+    assess(list, await judge(list, system), pid);
+    await stopScheduler(list, system);
+    await system.stop();
+    return list.verdict();
+  },
+};
+
+/** The next task finds the lock free, and need not wait for a lease to pass. */
+async function stopScheduler(list: Checklist, system: System): Promise<void> {
+  const first = system.scheduler();
+  await installed(system, first.pid);
+  const toldMs = elapsedMs();
+  const end = await first.stop(30_000);
+  list.expect("the scheduler ends with 0", end.code === 0, end.signal ?? String(end.code));
+  list.expect("the scheduler ends within 20 s", end.atMs - toldMs <= exitMsMax, `${end.atMs - toldMs} ms`);
+  list.expect(
+    "the scheduler says that it is done",
+    first.report()?.outcome === "done",
+    first.report()?.outcome ?? "nothing",
+  );
+  const startedMs = elapsedMs();
+  const next = system.scheduler();
+  const atMs = await installed(system, next.pid);
+  list.expect(
+    "the next scheduler has the lock at once",
+    atMs - startedMs <= 10_000,
+    `${(atMs - startedMs).toFixed(0)} ms`,
+  );
+  list.figure(
+    `scheduler gone after ${((end.atMs - toldMs) / 1_000).toFixed(1)} s, the next one at work ${((atMs - startedMs) / 1_000).toFixed(1)} s after its start`,
+  );
+  await next.stop();
+}
+
+const installed = (system: System, pid: number): Promise<number> =>
+  until(
+    `scheduler ${pid} to install its token`,
+    30_000,
+    () => system.processes.histories.find((line) => line.history === "fence" && line.pid === pid)?.atMs,
+  );
+
+function assess(list: Checklist, { jobs, attempts }: Tables, pid: number): void {
+  list.expectNone(
+    "every job succeeds",
+    jobs.filter((job) => job.state !== "SUCCESS").map((job) => `${job.kind} ${job.state}`),
+  );
+  list.expectNone(
+    "nobody is charged a failure",
+    jobs.filter((job) => job.failures > 0).map((job) => job.kind),
+  );
+  const first = new Map(attempts.filter((row) => row.attempt === 1).map((row) => [row.jobId, row]));
+  const seen = (kind: string, outcome: string): number =>
+    jobs.filter(
+      (job) =>
+        job.kind === kind &&
+        first.get(job.id)?.outcome === outcome &&
+        workerPid(first.get(job.id)?.worker ?? null) === pid,
+    ).length;
+  list.expect(
+    "those that finish in time are finished by the worker that was told to stop",
+    seen("finishes", "SUCCESS") === each,
+    seen("finishes", "SUCCESS"),
+  );
+  list.expect("those that obey are released", seen("obeys", "QUEUED") === each, seen("obeys", "QUEUED"));
+  list.expect(
+    "those that ignore their signal are released",
+    seen("ignores", "QUEUED") === each,
+    seen("ignores", "QUEUED"),
+  );
+  const interrupted = jobs.filter((job) => job.kind !== "finishes" && job.interruptions !== 1);
+  list.expectNone(
+    "the released ones count one interruption",
+    interrupted.map((job) => `${job.kind} ${job.interruptions}`),
+  );
+}
