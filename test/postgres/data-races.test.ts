@@ -1,0 +1,138 @@
+/** The races of CORRECTNESS.md, by number: what went wrong there must not go wrong here. Fast versions of its stress runs. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { aJob, lookAheadMs, minute, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { deadlocks, messagesOf, shuffled, untilWaiting } from "./race.ts";
+import { specOf } from "./tour.ts";
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await freshDatabase({ connections: 12 });
+});
+afterEach(() => db.close());
+
+describe("finding 12: the same keys from many clients", () => {
+  test("8 clients with 200 keys in their own orders: each key one job, and every client gets its id", async () => {
+    const { store } = db;
+    for (let round = 0; round < 3; round += 1) {
+      const names = Array.from({ length: 200 }, (_, n) => `${round}-${n}`);
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, async (_, client) => {
+          const keys = shuffled(names, client);
+          const { results } = await store.insert(
+            keys.map((key) => aJob({ key })),
+            { lookAheadMs },
+          );
+          return keys.map((key, i) => ({ key, ...results[i] }));
+        }),
+      );
+      const byKey = Map.groupBy(answers.flat(), (answer) => answer.key);
+      expect([...byKey.values()].every((all) => all.length === 8 && new Set(all.map(({ id }) => id)).size === 1)).toBe(
+        true,
+      );
+      expect([...byKey.values()].every((all) => all.filter(({ created }) => created).length === 1)).toBe(true);
+    }
+    expect(await store.counts()).toMatchObject({ QUEUED: 600 });
+    expect(await deadlocks(db)).toBe(0);
+  });
+
+  test("a key whose first transaction rolls back belongs to the second", async () => {
+    const { store } = db;
+    const undone = store.transaction(async (tx) => {
+      await store.insert([aJob({ key: "k" })], { lookAheadMs, tx });
+      const second = store.insert([aJob({ key: "k" })], { lookAheadMs });
+      await untilWaiting(db);
+      throw Object.assign(new Error("undone"), { second });
+    });
+    const { second } = await undone.catch((error: Error & { second: ReturnType<typeof store.insert> }) => error);
+    expect((await second).results).toMatchObject([{ created: true, conflict: null }]);
+  });
+
+  test("an open transaction with the same key delays an enqueue no longer than its lock timeout", async () => {
+    const { store } = db;
+    await store.transaction(async (tx) => {
+      await store.insert([aJob({ key: "k" })], { lookAheadMs, tx });
+      await expect(store.insert([aJob({ key: "k" })], { lookAheadMs })).rejects.toThrow(
+        "statement insert failed with 55P03",
+      );
+    });
+  });
+});
+
+describe("finding 15: one bad row", () => {
+  test("a NUL and half a surrogate pair in an error are replaced, and the group is settled", async () => {
+    const { store } = db;
+    const [bad, good] = [await running(store), await running(store)];
+    const failed = { to: "FAILED", failures: 1, errorCode: "E\u0000", errorMessage: "a\u0000b\uD800c" } as const;
+    const { settled } = await store.settle([settlementOf(bad, failed), settlementOf(good)], settleOptions);
+    expect(settled).toHaveLength(2);
+    expect((await show(store, bad.jobId)).job).toMatchObject({ errorCode: "E\uFFFD", errorMessage: "a\uFFFDb\uFFFDc" });
+  });
+
+  test("data that Postgres refuses fails its own job only, which says so", async () => {
+    const { store } = db;
+    const [bad, good] = [await running(store), await running(store)];
+    const child = aJob({ kind: "child", payload: { text: "\u0000" } });
+    const group = [
+      settlementOf(bad, { children: [child] }),
+      settlementOf(good, { children: [aJob({ kind: "child" })] }),
+    ];
+    const { settled } = await store.settle(group, settleOptions);
+    expect(settled.toSorted()).toEqual([bad.jobId, good.jobId].toSorted());
+    expect((await show(store, bad.jobId)).job).toMatchObject({ state: "FAILED", errorCode: "unsettleable" });
+    expect((await show(store, good.jobId)).job.state).toBe("SUCCESS");
+    expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
+  });
+});
+
+describe("finding 17: occurrences", () => {
+  test("many ticks at once plan each nominal time once", async () => {
+    const { store } = db;
+    await store.installSchedules(["a", "b", "c"].map(specOf));
+    const now = await store.now();
+    const occurrence = (n: number) =>
+      ({ localTime: `t${n}`, fold: 0, nominalAt: now + n * 1_000, job: aJob() }) as const;
+    const rest = { outcome: "PLANNED", reason: null, isCatchUp: false, missedCount: 0 } as const;
+    const occurrences = Array.from({ length: 20 }, (_, n) => ({ ...occurrence(n), ...rest }));
+    const plan = (scheduleId: string) => ({
+      scheduleId,
+      version: 1,
+      decidedUntil: now + minute,
+      nextAt: null,
+      occurrences,
+    });
+    const ticks = Array.from({ length: 8 }, (_, seed) =>
+      store.plan(shuffled(["a", "b", "c"], seed).map(plan), { lookAheadMs }),
+    );
+    const written = (await Promise.all(ticks)).map((tick) => tick.occurrences);
+    expect(written.reduce((sum, each) => sum + each, 0)).toBe(60);
+    expect(await store.counts()).toMatchObject({ QUEUED: 60 });
+  });
+
+  test("an edit that waits for a claim leaves what the claim fired", async () => {
+    const { store } = db;
+    await store.installSchedules([specOf("a")]);
+    const nominalAt = (await store.now()) + minute;
+    const job = aJob({ dueAt: await store.now() });
+    const occurrences = [
+      {
+        localTime: "t",
+        fold: 0,
+        nominalAt,
+        outcome: "PLANNED",
+        reason: null,
+        isCatchUp: false,
+        missedCount: 0,
+        job,
+      } as const,
+    ];
+    const plan = { scheduleId: "a", version: 1, decidedUntil: nominalAt, nextAt: null, occurrences };
+    const messages = messagesOf((await store.plan([plan], { lookAheadMs })).handoffs);
+    const [claimed] = await Promise.all([
+      store.claim(messages, { worker: "worker-1", alone: true }),
+      store.installSchedules([{ ...specOf("a"), overlap: "skip" }]),
+    ]);
+    const ledger = (await store.occurrences("a", 10)).map((row) => row.outcome);
+    expect(ledger).toEqual(claimed.length === 1 ? ["FIRED"] : []);
+  });
+});

@@ -1,0 +1,146 @@
+/** The races of CORRECTNESS.md, by number: what went wrong there must not go wrong here. Fast versions of its stress runs. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  aJob,
+  insertMany,
+  insertOne,
+  lookAheadMs,
+  minute,
+  settlementOf,
+  settleOptions,
+  show,
+} from "../contract/store/fixture.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { deadlocks, shuffled, untilWaiting } from "./race.ts";
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await freshDatabase({ connections: 12 });
+});
+afterEach(() => db.close());
+
+describe("finding 8: the fence", () => {
+  const pass = (token: number) => ({ name: "pass", token });
+
+  test("a new holder installs its token within a second behind holders whose transactions overlap", async () => {
+    const { store } = db;
+    await store.installFence(pass(1));
+    let isOver = false;
+    const insert = () => store.insert([aJob()], { lookAheadMs, fence: pass(1) });
+    const loop = async (): Promise<void> => {
+      while (!isOver) await insert();
+    };
+    const loops = [loop(), loop(), loop(), loop()].map((each) => each.catch((error: unknown) => error));
+    const began = performance.now();
+    await store.installFence(pass(2));
+    const took = performance.now() - began;
+    isOver = true;
+    await Promise.all(loops);
+    expect(took).toBeLessThan(1_000);
+    await expect(insert()).rejects.toThrow("not the newest");
+  });
+
+  test("a holder stopped in the middle of a transaction does not keep the new one out", async () => {
+    const { store, pool } = db;
+    await store.installFence(pass(1));
+    const stopped = await pool.connect();
+    stopped.on("error", () => {});
+    await stopped.query("begin");
+    await stopped.query("select pg_advisory_xact_lock_shared(hashtextextended('belfry.fence:' || 'pass', 0))");
+    await stopped.query("insert into belfry.quarantine (at, lane, body) values (belfry.now(), 'l', 'late')");
+    expect(await store.installFence(pass(2))).toBe(2);
+    await expect(stopped.query("commit")).rejects.toThrow();
+    stopped.release(true);
+    const { rows } = await pool.query("select count(*)::int as late from belfry.quarantine");
+    expect(rows).toEqual([{ late: 0 }]);
+  });
+
+  test("a check that waited for an installer sees what it installed", async () => {
+    const { store, pool } = db;
+    await store.installFence(pass(1));
+    const installer = await pool.connect();
+    await installer.query("begin");
+    await installer.query("select pg_advisory_xact_lock(hashtextextended('belfry.fence:' || 'pass', 0))");
+    await installer.query("update belfry.lock_fence set token = 2 where name = 'pass'");
+    const stale = store.insert([aJob()], { lookAheadMs, fence: pass(1) }).then(
+      () => "written",
+      (error: Error) => error.name,
+    );
+    await untilWaiting(db);
+    await installer.query("commit");
+    installer.release();
+    expect(await stale).toBe("FenceLost");
+    expect(await store.jobs({ limit: 1 })).toEqual([]);
+  });
+});
+
+describe("finding 10: one lock order", () => {
+  test("settles, heartbeats, cancels and rescues of the same rows in any order never deadlock", async () => {
+    const { store, clock } = db;
+    await store.installSlots([{ key: "cap:many", size: 100, onRefusal: "hold", reason: "slot" }]);
+    for (let round = 0; round < 15; round += 1) {
+      const kinds = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? {} : { slotKeys: ["cap:many"] }));
+      const ids = await insertMany(store, kinds);
+      const messages = ids.map((jobId) => ({ jobId, generation: 1, trace: "" }));
+      const held = await store.claim(shuffled(messages, round), { worker: "worker-1", alone: false });
+      await clock.advance(minute);
+      const settle = (seed: number) =>
+        store.settle(
+          shuffled(held, seed).map((job) => settlementOf(job)),
+          settleOptions,
+        );
+      await Promise.all([
+        settle(round),
+        store.heartbeat(shuffled(held, round + 1), "worker-1"),
+        store.cancel(shuffled(ids, round + 2)),
+        store.rescue({ limit: 20, interruptionsMax: 20 }),
+        settle(round + 3),
+        store.claim(shuffled(messages, round + 4), { worker: "worker-2", alone: true }),
+        store.retry(shuffled(ids, round + 5)),
+        store.relay({ lookAheadMs, limit: 20 }),
+      ]);
+    }
+    expect(await deadlocks(db)).toBe(0);
+  });
+});
+
+describe("finding 11: a claim waits", () => {
+  test("for whoever holds the row, and then takes it: nothing is dropped", async () => {
+    const { store, pool } = db;
+    const jobId = await insertOne(store);
+    const other = await pool.connect();
+    await other.query("begin");
+    await other.query("select 1 from belfry.job where id = $1 for no key update", [jobId]);
+    const claim = store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
+    await untilWaiting(db);
+    await other.query("rollback");
+    other.release();
+    expect(await claim).toMatchObject([{ jobId, state: "RUNNING" }]);
+  });
+
+  test("and sees what the other one changed", async () => {
+    const { store, pool } = db;
+    const jobId = await insertOne(store);
+    const other = await pool.connect();
+    await other.query("begin");
+    await other.query("update belfry.job set generation = generation + 1 where id = $1", [jobId]);
+    const claim = store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
+    await untilWaiting(db);
+    await other.query("commit");
+    other.release();
+    expect(await claim).toEqual([]);
+  });
+
+  test("no longer than its lock timeout: then it throws, and the row is untouched", async () => {
+    const { store, pool } = db;
+    const jobId = await insertOne(store);
+    const other = await pool.connect();
+    await other.query("begin");
+    await other.query("select 1 from belfry.job where id = $1 for no key update", [jobId]);
+    const claim = store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
+    await expect(claim).rejects.toThrow("statement claim failed with 55P03");
+    await other.query("rollback");
+    other.release();
+    expect((await show(store, jobId)).job).toMatchObject({ state: "QUEUED", attempt: 0 });
+  });
+});

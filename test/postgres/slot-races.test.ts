@@ -1,0 +1,116 @@
+/** The races of CORRECTNESS.md, by number: what went wrong there must not go wrong here. Fast versions of its stress runs. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Claimed } from "../../src/core/ports.ts";
+import {
+  aJob,
+  insertMany,
+  insertOne,
+  lookAheadMs,
+  running,
+  settlementOf,
+  settleOptions,
+  show,
+} from "../contract/store/fixture.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { messagesOf } from "./race.ts";
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await freshDatabase({ connections: 12 });
+});
+afterEach(() => db.close());
+
+describe("finding 1: a cap is a set of slots", () => {
+  test("12 workers never run more than 7, leak no slot and leave no held job behind", async () => {
+    const { store } = db;
+    await store.installSlots([{ key: "cap:seven", size: 7, onRefusal: "hold", reason: "slot" }]);
+    const jobs = Array.from({ length: 150 }, () => aJob({ slotKeys: ["cap:seven"] }));
+    const messages = [...messagesOf((await store.insert(jobs, { lookAheadMs })).handoffs)];
+    const wake = async (slotKeys: readonly string[]): Promise<void> => {
+      messages.push(...messagesOf(await store.wake({ slotKeys, limit: 100 })));
+    };
+    let now = 0;
+    let peak = 0;
+    const finish = async (claimed: readonly Claimed[]): Promise<void> => {
+      peak = Math.max(peak, (now += claimed.length));
+      await store.heartbeat(claimed, "worker-1");
+      now -= claimed.length;
+      const { settled, freed } = await store.settle(
+        claimed.map((job) => settlementOf(job)),
+        settleOptions,
+      );
+      expect(settled).toHaveLength(claimed.length);
+      await wake(freed);
+    };
+    const worker = async (): Promise<void> => {
+      for (let batch = messages.splice(0, 5); batch.length > 0; batch = messages.splice(0, 5)) {
+        const claimed = await store.claim(batch, { worker: "worker-1", alone: false });
+        await finish(claimed.filter((job) => job.state === "RUNNING"));
+        if (claimed.some((job) => job.state === "PENDING")) await wake(["cap:seven"]);
+      }
+    };
+    while (messages.length > 0) await Promise.all(Array.from({ length: 12 }, worker));
+    expect(await store.counts()).toMatchObject({ SUCCESS: 150, PENDING: 0, QUEUED: 0, RUNNING: 0 });
+    expect(peak).toBeGreaterThan(1);
+    expect(peak).toBeLessThanOrEqual(7);
+    const { rows } = await db.pool.query("select count(*)::int as taken from belfry.slot where job_id is not null");
+    expect(rows).toEqual([{ taken: 0 }]);
+  });
+
+  test("two claims at once of jobs that share a lock: one runs, the other is SKIPPED", async () => {
+    const { store } = db;
+    await store.installSlots([{ key: "lock:one", size: 1, onRefusal: "skip", reason: "lock-held" }]);
+    for (let round = 0; round < 10; round += 1) {
+      const ids = await insertMany(store, [{ slotKeys: ["lock:one"] }, { slotKeys: ["lock:one"] }]);
+      const claims = await Promise.all(
+        ids.map((jobId) => store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: true })),
+      );
+      expect(
+        claims
+          .flat()
+          .map((job) => job.state)
+          .toSorted(),
+      ).toEqual(["RUNNING", "SKIPPED"]);
+      const ran = claims.flat().filter((job) => job.state === "RUNNING");
+      await store.settle(
+        ran.map((job) => settlementOf(job)),
+        settleOptions,
+      );
+    }
+  });
+
+  test("of many refused by queue-one at once exactly one waits", async () => {
+    const { store } = db;
+    await store.installSlots([{ key: "overlap:s", size: 1, onRefusal: "queue-one", reason: "overlap" }]);
+    const runs = await running(store, { slotKeys: ["overlap:s"] });
+    const ids = await insertMany(
+      store,
+      Array.from({ length: 10 }, () => ({ slotKeys: ["overlap:s"] })),
+    );
+    const claims = await Promise.all(
+      ids.map((jobId) => store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: true })),
+    );
+    const states = claims.flat().map((job) => job.state);
+    expect(states.filter((state) => state === "PENDING")).toHaveLength(1);
+    expect(states.filter((state) => state === "SKIPPED")).toHaveLength(9);
+    const { freed } = await store.settle([settlementOf(runs)], settleOptions);
+    const woken = messagesOf(await store.wake({ slotKeys: freed, limit: 10 }));
+    expect(await store.claim(woken, { worker: "worker-1", alone: true })).toMatchObject([{ state: "RUNNING" }]);
+    const next = await insertOne(store, { slotKeys: ["overlap:s"] });
+    const refused = await store.claim([{ jobId: next, generation: 1, trace: "" }], { worker: "worker-1", alone: true });
+    expect(refused).toMatchObject([{ state: "PENDING" }]);
+  });
+});
+
+describe("finding 3: a message that died decides nothing", () => {
+  test("a job that runs, or has a newer message, is left alone by the death of an older one", async () => {
+    const { store } = db;
+    const job = await running(store);
+    const dead = [{ jobId: job.jobId, generation: 1, trace: "" }];
+    const options = { undeliveredMax: 1, backoffMs: 0 };
+    expect((await store.undelivered(dead, options)).rows).toEqual([]);
+    await store.settle([settlementOf(job, { to: "QUEUED", interruptions: 1 })], settleOptions);
+    expect((await store.undelivered(dead, options)).rows).toEqual([]);
+    expect((await show(store, job.jobId)).job).toMatchObject({ state: "QUEUED", generation: 2 });
+  });
+});
