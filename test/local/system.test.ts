@@ -9,6 +9,7 @@ import { connect } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import type { JobView } from "../../src/core/job.ts";
 import type { Store } from "../../src/core/ports.ts";
+import { startParts } from "../../src/local/parts.ts";
 import { identityOf } from "../../src/local/process-identity.ts";
 import { type LocalSystem, startLocal } from "../../src/local/system.ts";
 import { freshFolder } from "./folder.ts";
@@ -33,8 +34,9 @@ function storeOf(url: string): Store {
   return createPostgresStore(connections);
 }
 
-async function begin(home: string, app: URL): Promise<LocalSystem> {
-  const system = await startLocal({ home, apps: [app], environment, postgresSettings: { fsync: "off" } });
+async function begin(home: string, app: URL, more: Record<string, string> = {}): Promise<LocalSystem> {
+  const settings = { environment: { ...environment, ...more }, postgresSettings: { fsync: "off" } };
+  const system = await startLocal({ home, apps: [app], ...settings });
   onTestFinished(() => system.stop());
   return system;
 }
@@ -102,6 +104,27 @@ describe("the local system", () => {
       expect(left.filter(({ attempt, interruptions }) => attempt > 1 + interruptions)).toEqual([]);
       second.process.kill("SIGINT");
       expect(await once(second.process, "exit")).toEqual([0, null]);
+    },
+    2 * slowMs,
+  );
+
+  it(
+    "uses the parts that the environment names",
+    async () => {
+      const { home, app } = newApp("hello");
+      const parts = await startParts({ home: freshFolder(), environment: {}, postgresSettings: { fsync: "off" } });
+      onTestFinished(() => parts.stop());
+      const { DATABASE_URL = "", AWS_ENDPOINT_URL_SQS = "", AWS_ENDPOINT_URL_DYNAMODB = "" } = parts.env;
+      const system = await begin(home, app, { DATABASE_URL, AWS_ENDPOINT_URL_SQS, AWS_ENDPOINT_URL_DYNAMODB });
+      expect(system.postgres).toBeNull();
+      expect([system.urls.database, system.urls.sqs, system.urls.dynamodb]).toEqual([
+        DATABASE_URL,
+        AWS_ENDPOINT_URL_SQS,
+        AWS_ENDPOINT_URL_DYNAMODB,
+      ]);
+      const store = storeOf(DATABASE_URL);
+      await until("a finished job", () => finished(store), slowMs);
+      await system.stop();
     },
     2 * slowMs,
   );
