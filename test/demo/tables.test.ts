@@ -15,6 +15,8 @@ const migrations = ["0001_outbox.sql", "0002_external_file.sql"].map((file) =>
 async function seeded(): Promise<Pool> {
   const { url, close } = await blankDatabase();
   const pool = new Pool({ connectionString: url, max: 2 });
+  // Dropping the database cuts connections that are about to close.
+  pool.on("error", () => {});
   onTestFinished(async () => {
     await pool.end();
     await close();

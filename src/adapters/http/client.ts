@@ -56,7 +56,7 @@ export function httpClient(options: HttpClientOptions): HttpClient {
         const response = await fetch(new URL(request.path, settings.baseUrl), init(request, settings.headers, signal));
         timeouts.answered();
         if (!response.ok) {
-          await response.body?.cancel();
+          await response.body?.cancel().catch(() => {});
           throw httpError(response);
         }
         return answer(response, await readBody(response, settings.answerBytesMax));

@@ -12,8 +12,9 @@ export function devCommand(): Command {
     .addHelpText("after", "\nStops on Ctrl-C. State lives in .belfry and survives.")
     .allowUnknownOption()
     .argument("[options...]", "passed on to the local system")
-    .action(async (options: string[]) => {
-      const code = await start(options);
+    .action(async (options: string[], _: object, command: Command) => {
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
+      const code = await start(json === true ? [...options, "--json"] : options);
       if (code !== 0) throw new Finished(code === 130 ? exitCodes.interrupted : exitCodes.failure);
     });
 }
