@@ -77,6 +77,16 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
       if (name === crashAt) throw new Error(`crashed at ${name}`);
     },
   };
+  /** A delay is rounded down, so a message may come a little early: it waits, as a worker would let it. */
+  const sendAnew = async (messages: readonly Message[]): Promise<void> => {
+    if (messages.length === 0) return;
+    const rows = new Map((await store.look(messages.map((message) => message.jobId))).map((row) => [row.jobId, row]));
+    for (const message of messages) {
+      const row = rows.get(message.jobId);
+      const isOurs = row?.state === "QUEUED" && row.generation === message.generation;
+      if (isOurs) inbox.push({ message, visibleAt: now + Math.max(1, Math.ceil(row.dueInMs)) });
+    }
+  };
   /** Claims and finishes everything that is due now, as workers without a fault would. */
   const work = async (): Promise<readonly Claimed[]> => {
     const claimed: Claimed[] = [];
@@ -90,6 +100,7 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
       const running = rows.filter((row) => row.state === "RUNNING");
       claimed.push(...rows);
       ran.push(...running.map((row) => row.jobId));
+      await sendAnew(visible.filter((message) => !rows.some((row) => row.jobId === message.jobId)));
       if (running.length > 0) await store.settle(running.map(success), { worker: "w", lookAheadMs: 0 });
     }
     throw new Error("work never ends");
