@@ -1,0 +1,21 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const bin = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
+
+test("the installed command is executable and runs from any folder", () => {
+  expect(() => accessSync(bin, constants.X_OK)).not.toThrow();
+  const out = execFileSync(process.execPath, [bin, "check", "--stage", "prod", "--json"], {
+    cwd: "/",
+    encoding: "utf8",
+  });
+  expect(JSON.parse(out)).toMatchObject({ ok: true, stages: [{ stage: "prod" }] });
+});
+
+test("its exit code is the command's", () => {
+  const { status, stderr } = spawnSync(process.execPath, [bin, "check", "--stage", "nowhere"], { encoding: "utf8" });
+  expect(status).toBe(2);
+  expect(stderr).toContain("nowhere");
+});
