@@ -3,7 +3,9 @@ import { crashWorker } from "./cases/crash-worker.ts";
 import { sigterm } from "./cases/sigterm.ts";
 import { transfersProof } from "./cases/transfers.ts";
 import { zombie } from "./cases/zombie.ts";
+import { cron } from "./cases/cron.ts";
+import { zones } from "./cases/zones.ts";
 import type { Proof } from "./proof.ts";
 
 /** Every case there is, in the order of `all`. */
-export const proofs: readonly Proof[] = [crashWorker, crashScheduler, transfersProof, sigterm, zombie];
+export const proofs: readonly Proof[] = [crashWorker, crashScheduler, transfersProof, sigterm, zombie, cron, zones];
