@@ -76,6 +76,13 @@ export const limits = {
   timetablesMax: 20_000,
   gapReadingsMax: 2_000,
   toldProblemsMax: 1_000,
+  scheduleVersionsMax: 10_000,
+  holderLookBackMax: 3_000,
+  backfillTimesMax: 10_000,
+  backfillDaysMax: 3_660,
+  previewTimesMax: 500,
+  ruleGraceMs: 90_000,
+  ruleEarlyMs: 10_000,
 
   // one pass of the scheduler task
   relayRowsMax: 500,

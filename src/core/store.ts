@@ -1,6 +1,7 @@
 /** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
 import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
 import type { OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
+import type { ScheduleControlStore } from "./schedule-store.ts";
 import type { State } from "./state.ts";
 
 /** A transaction. A plain `pg` client that has begun one is a `Tx`. */
@@ -182,7 +183,7 @@ export interface StandInLock {
  * The truth. Every method is one transaction; every write is a compare-and-set; the returned rows say what happened.
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
-export interface Store extends StandInLock {
+export interface Store extends StandInLock, ScheduleControlStore {
   now(): Promise<Instant>;
 
   /** Inserts jobs with one event each; QUEUED with a hand-off row when due within the look-ahead, else PENDING. */

@@ -3,6 +3,7 @@
  * store that is the oracle of the model test and the store of the simulation.
  */
 import { describe } from "vitest";
+import { backfillContract } from "./store/backfill.ts";
 import { claimContract } from "./store/claim.ts";
 import { controlContract } from "./store/control.ts";
 import type { OpenStore } from "./store/fixture.ts";
@@ -11,6 +12,7 @@ import { insertContract } from "./store/insert.ts";
 import { locksContract } from "./store/locks.ts";
 import { occurrencesContract } from "./store/occurrences.ts";
 import { rescueContract } from "./store/rescue.ts";
+import { scheduleControlContract } from "./store/schedule-control.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
 import { slotsContract } from "./store/slots.ts";
@@ -28,6 +30,8 @@ export function storeContract(name: string, open: OpenStore): void {
     rescueContract(open);
     controlContract(open);
     schedulesContract(open);
+    scheduleControlContract(open);
+    backfillContract(open);
     occurrencesContract(open);
     locksContract(open);
   });

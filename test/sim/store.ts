@@ -1,5 +1,6 @@
 import type { JobId } from "../../src/core/job.ts";
 import type { Claimed, Fence, Message, Settled, Settlement, Store, StoreTx, Tx } from "../../src/core/ports.ts";
+import type { ScheduleControlStore } from "../../src/core/schedule-store.ts";
 import type { WorkerFact } from "../invariants/evidence.ts";
 import type { SimProcess } from "./process.ts";
 import type { Record } from "./record.ts";
@@ -29,6 +30,8 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
       return result;
     });
   return {
+    // What people do to schedules happens beside the wire.
+    ...base,
     now: () => call("now", () => base.now()),
     insert: (jobs, o) => fenced("insert", o.fence, () => base.insert(jobs, withRealTx(o))),
     installSlots: (groups) => call("installSlots", () => base.installSlots(groups)),
@@ -66,6 +69,24 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     counts: () => call("counts", () => base.counts()),
     schedules: () => call("schedules", () => base.schedules()),
     occurrences: (id, limit) => call("occurrences", () => base.occurrences(id, limit)),
+    ...scheduleControlFor(call, base),
+  };
+}
+
+type Call = <T>(name: string, serve: () => Promise<T>) => Promise<T>;
+
+function scheduleControlFor(call: Call, base: Store): ScheduleControlStore {
+  return {
+    scheduleFacts: (id) => call("scheduleFacts", () => base.scheduleFacts(id)),
+    createSchedule: (spec) => call("createSchedule", () => base.createSchedule(spec)),
+    updateSchedule: (spec) => call("updateSchedule", () => base.updateSchedule(spec)),
+    pauseSchedule: (id, paused) => call("pauseSchedule", () => base.pauseSchedule(id, paused)),
+    deleteSchedule: (id) => call("deleteSchedule", () => base.deleteSchedule(id)),
+    occurrencesAt: (id, at) => call("occurrencesAt", () => base.occurrencesAt(id, at)),
+    occurrencesBetween: (id, from, until, limit) =>
+      call("occurrencesBetween", () => base.occurrencesBetween(id, from, until, limit)),
+    backfill: (id, times, o) => call("backfill", () => base.backfill(id, times, o)),
+    slotHolder: (id, o) => call("slotHolder", () => base.slotHolder(id, o)),
   };
 }
 
@@ -83,12 +104,19 @@ async function claim(
   const asked = new Map(messages.map((message) => [message.jobId, message.generation]));
   const claimed = await line.base.claim(messages, options);
   const at = await line.base.now();
-  for (const row of claimed) {
-    if (row.state !== "RUNNING") continue;
+  const running = claimed.filter((row) => row.state === "RUNNING");
+  for (const row of running) {
     const { jobId, attempt, leaseMs, generation, dueAt } = row;
     line.record.leases.set(`${jobId}/${attempt}`, leaseMs);
     const held = { worker: options.worker, jobId, attempt, at, leaseMs };
-    line.record.workers.push({ is: "claimed", ...held, askedGeneration: asked.get(jobId) ?? -1, generation, dueAt });
+    line.record.workers.push({
+      is: "claimed",
+      ...held,
+      askedGeneration: asked.get(jobId) ?? -1,
+      generation,
+      dueAt,
+      batch: running.length,
+    });
   }
   return claimed;
 }

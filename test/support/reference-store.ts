@@ -10,6 +10,7 @@ import { insert } from "./reference/insert.ts";
 import { acquire, beat, installFence, release } from "./reference/locks.ts";
 import { counts, job, jobs, occurrences } from "./reference/read.ts";
 import { rescue, undelivered } from "./reference/rescue.ts";
+import { scheduleControl } from "./reference/schedule-control.ts";
 import { dueSchedules, installSchedules, plan, scheduleRow } from "./reference/schedules.ts";
 import { settle } from "./reference/settle.ts";
 import { freeLeft, installSlots } from "./reference/slots.ts";
@@ -74,6 +75,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     counts: async () => counts(t),
     schedules: async () => [...t.schedules.values()].map(scheduleRow),
     occurrences: async (scheduleId, limit) => occurrences(t, scheduleId, limit),
+    ...scheduleControl(t, run),
   };
 }
 

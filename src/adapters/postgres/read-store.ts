@@ -63,7 +63,7 @@ async function events(session: Session, id: JobId): Promise<readonly EventView[]
   }));
 }
 
-const jobView = (row: JobRow): JobView => ({
+export const jobView = (row: JobRow): JobView => ({
   id: row.id as JobId,
   kind: row.kind,
   key: row.key,

@@ -119,7 +119,7 @@ const occurrenceColumns = (rows: readonly Planned[]): unknown[][] =>
   );
 
 /** What the tick only passes on. */
-const policyOf = ({
+export const policyOf = ({
   leaseMs,
   maxAttempts,
   retentionMs,
@@ -135,7 +135,7 @@ const policyOf = ({
   ...(slotKeys.length === 0 ? {} : { slotKeys }),
 });
 
-const scheduleRow = (row: StoredScheduleRow): ScheduleRow => ({
+export const scheduleRow = (row: StoredScheduleRow): ScheduleRow => ({
   id: row.id,
   version: row.version,
   source: row.source,
@@ -146,7 +146,7 @@ const scheduleRow = (row: StoredScheduleRow): ScheduleRow => ({
   carry: row.carry as Carry | null,
 });
 
-const occurrenceView = (row: OccurrenceRow): OccurrenceView => ({
+export const occurrenceView = (row: OccurrenceRow): OccurrenceView => ({
   scheduleId: row.schedule_id,
   localTime: row.local_time,
   fold: row.fold,

@@ -8,6 +8,7 @@ import { pruneStore } from "./prune-store.ts";
 import { readStore } from "./read-store.ts";
 import { relayStore } from "./relay-store.ts";
 import { rescueStore } from "./rescue-store.ts";
+import { scheduleControlStore } from "./schedule-control-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
 import { createSession, transaction } from "./session.ts";
 import { settleStore } from "./settle-store.ts";
@@ -27,6 +28,7 @@ export function createPostgresStore(connections: Connections): Store {
     ...rescueStore(session),
     ...controlStore(session),
     ...scheduleStore(session),
+    ...scheduleControlStore(session),
     ...fenceStore(session),
     ...pruneStore(session),
     transaction: (work) => transaction(connections.tx, connections.where, work),

@@ -24,6 +24,7 @@ export function insertOne(
   lookAheadMs: number,
   queued: JobRow[],
   from: FromSchedule = fromNoSchedule,
+  reason: string | null = null,
 ): InsertResult {
   const hash = createHash("sha256").update(job.canonicalInput).digest("hex");
   const known = job.key === null ? undefined : t.withKey(job.kind, job.key);
@@ -32,7 +33,7 @@ export function insertOne(
     return { id: idOf(known), created: false, conflict };
   }
   const row = newRow(t, job, hash, lookAheadMs, from);
-  t.add(row);
+  t.add(row, reason);
   if (row.state === "QUEUED") queued.push(row);
   return { id: idOf(row), created: true, conflict: null };
 }

@@ -41,7 +41,7 @@ export function occurrences(t: Tables, scheduleId: string, limit: number): Occur
     .map(occurrenceView);
 }
 
-function jobView(row: JobRow): JobView {
+export function jobView(row: JobRow): JobView {
   return {
     id: idOf(row),
     kind: row.kind,
@@ -82,7 +82,7 @@ export const eventView = (row: EventRow): EventView => ({
   jobId: String(row.jobId) as JobId,
 });
 
-function occurrenceView(row: OccurrenceRow): OccurrenceView {
+export function occurrenceView(row: OccurrenceRow): OccurrenceView {
   const { catchUp: _catchUp, jobId, ...view } = row;
   return { ...view, jobId: jobId === null ? null : (String(jobId) as JobId) };
 }

@@ -98,6 +98,17 @@ export interface StoredSchedule {
   readonly decidedUntil: Instant;
   readonly nextAt: Instant | null;
   readonly carry: Carry | null;
+  /** Left out: `code`. */
+  readonly source?: "code" | "api";
+  readonly ledgerFrom?: Instant;
+}
+
+/** What was in force when. A null spec: deleted. */
+export interface EraRow {
+  readonly scheduleId: string;
+  readonly version: number;
+  readonly spec: ScheduleSpec | null;
+  readonly fromAt: Instant;
 }
 
 export interface OccurrenceRow {

@@ -12,36 +12,50 @@ export function installSchedules(t: Tables, specs: readonly ScheduleSpec[]): voi
   const apps = new Set(specs.map((spec) => spec.app));
   const wanted = new Set(specs.map((spec) => spec.id));
   for (const row of Array.from(t.schedules.values())) {
-    if (!apps.has(row.spec.app) || wanted.has(row.id)) continue;
+    if (!apps.has(row.spec.app) || wanted.has(row.id) || row.source === "api") continue;
     withdraw(t, row.id);
-    t.schedules.delete(row.id);
+    removeSchedule(t, row);
   }
   for (const spec of specs) installOne(t, spec);
 }
 
 function installOne(t: Tables, spec: ScheduleSpec): void {
-  const now = t.now();
   const stored = t.schedules.get(spec.id);
-  if (stored === undefined) {
-    t.schedules.set(spec.id, {
-      id: spec.id,
-      version: 1,
-      paused: false,
-      spec,
-      decidedUntil: now,
-      nextAt: now,
-      carry: null,
-    });
-    return;
-  }
-  if (canonical(stored.spec) === canonical(spec)) return;
-  withdraw(t, spec.id);
-  const decidedUntil = Math.min(stored.decidedUntil, now);
-  t.schedules.set(spec.id, { ...stored, version: stored.version + 1, spec, decidedUntil, nextAt: now, carry: null });
+  if (stored === undefined) return addSchedule(t, spec, "code");
+  if (stored.source === "api") throw new Error(`schedule "${spec.id}" exists and was made through the API`);
+  changeSchedule(t, stored, spec);
 }
 
+/** A new schedule begins now, under a version its id never had. */
+export function addSchedule(t: Tables, spec: ScheduleSpec, source: "code" | "api"): void {
+  const now = t.now();
+  const version = 1 + Math.max(0, ...erasOf(t, spec.id).map((era) => era.version));
+  const begun = { decidedUntil: now, nextAt: now, carry: null, ledgerFrom: now };
+  t.schedules.set(spec.id, { id: spec.id, version, paused: false, spec, source, ...begun });
+  t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
+}
+
+/** A changed spec is a new version from now on; an equal one changes nothing. */
+export function changeSchedule(t: Tables, stored: StoredSchedule, spec: ScheduleSpec): void {
+  if (canonical(stored.spec) === canonical(spec)) return;
+  const now = t.now();
+  const version = stored.version + 1;
+  withdraw(t, spec.id);
+  const decidedUntil = stored.spec.enabled ? Math.min(stored.decidedUntil, now) : now;
+  t.schedules.set(spec.id, { ...stored, version, spec, decidedUntil, nextAt: now, carry: null });
+  t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
+}
+
+/** Its rows and versions stay; a last version without a spec says until when. */
+export function removeSchedule(t: Tables, { id, version }: StoredSchedule): void {
+  t.schedules.delete(id);
+  t.eras.append({ scheduleId: id, version: version + 1, spec: null, fromAt: t.now() });
+}
+
+export const erasOf = (t: Tables, id: string) => t.eras.rows.filter((era) => era.scheduleId === id);
+
 /** Takes back what was planned after now: the row is deleted, its job CANCELED, the event stays. */
-function withdraw(t: Tables, scheduleId: string): void {
+export function withdraw(t: Tables, scheduleId: string): void {
   for (const row of Array.from(t.occurrences.values())) {
     if (row.scheduleId !== scheduleId || row.outcome !== "PLANNED" || row.nominalAt <= t.now()) continue;
     t.occurrences.delete(occurrenceKey(row));
@@ -111,7 +125,9 @@ export function dueSchedules(t: Tables, options: { horizonMs: number; limit: num
     .map(scheduleRow);
 }
 
-export const scheduleRow = (row: StoredSchedule): ScheduleRow => ({ ...row, source: "code" });
+export function scheduleRow({ ledgerFrom: _ledgerFrom, ...row }: StoredSchedule): ScheduleRow {
+  return { ...row, source: row.source ?? "code" };
+}
 
 /** JSON with sorted keys, as `jsonb` compares. */
 function canonical(value: unknown): string {

@@ -28,6 +28,7 @@ export class Tables {
   readonly fences = new Table<string, number>(this.journal);
   readonly standIns = new Table<string, rows.StandInRow>(this.journal);
   readonly schedules = new Table<string, rows.StoredSchedule>(this.journal);
+  readonly eras = new AppendOnly<rows.EraRow>(this.journal);
   readonly occurrences = new Table<string, rows.OccurrenceRow>(this.journal);
   readonly #byState = new Map<State, Set<number>>(states.map((state) => [state, new Set()]));
   readonly #byKey = new Map<string, number>();
@@ -76,10 +77,10 @@ export class Tables {
     }
   }
 
-  add(row: JobRow): void {
+  add(row: JobRow, reason: string | null = null): void {
     check(row);
     this.jobs.set(row.id, row);
-    this.#event(row, null, {});
+    this.#event(row, null, { reason });
   }
 
   /** Changes columns but not the state: no event. */

@@ -69,15 +69,25 @@ where (select count(*) from waiting) >= 0
   and (o.outcome = 'PLANNED' or o.job_id is null)`,
 );
 
-/** Locks: rows that are locked already. Their past occurrences and versions stay: they are history. */
+/**
+ * Locks: rows that are locked already. Their past occurrences and versions stay: they are history, and a last version
+ * without a spec says until when.
+ */
 export const removeSchedules = statement<never>(
   "schedules-remove",
-  "delete from belfry.schedule where id = any($1::text[])",
+  `
+with gone as (
+  delete from belfry.schedule where id = any($1::text[]) returning id, version
+)
+insert into belfry.schedule_version (schedule_id, version, spec, from_at)
+select id, version + 1, 'null', belfry.now() from gone
+on conflict (schedule_id, version) do nothing`,
 );
 
 /**
  * New schedules begin now; a changed one begins again from now, under a new version. What was not decided before the change
- * is decided by the new version, except for a schedule that was disabled: its times were nobody's.
+ * is decided by the new version, except for a schedule that was disabled: its times were nobody's. One that was removed and
+ * comes back goes on with its versions.
  * $1 ids $2 specs. Locks: rows in id order (the changed ones are locked already).
  */
 export const writeSchedules = statement<never>(
@@ -88,9 +98,9 @@ with given as materialized (
 ), written as (
   insert into belfry.schedule as s
     (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
-  select id, spec ->> 'app', 1, 'code', spec, (spec ->> 'enabled')::boolean, belfry.now(), belfry.now(), belfry.now(),
-    belfry.now(), belfry.now()
-  from given
+  select id, spec ->> 'app', 1 + coalesce((select max(v.version) from belfry.schedule_version v where v.schedule_id = g.id), 0),
+    'code', spec, (spec ->> 'enabled')::boolean, belfry.now(), belfry.now(), belfry.now(), belfry.now(), belfry.now()
+  from given g
   on conflict (id) do update set
     app = excluded.app, version = s.version + 1, spec = excluded.spec, enabled = excluded.enabled, carry = null,
     decided_until = case when s.enabled then least(s.decided_until, belfry.now()) else belfry.now() end,

@@ -1,0 +1,131 @@
+import { hash } from "node:crypto";
+import type { Tx } from "../../core/ports.ts";
+import type { ScheduleRow, ScheduleSpec } from "../../core/schedule.ts";
+import type {
+  Backfilled,
+  BackfillTime,
+  ScheduleControlStore,
+  ScheduleEra,
+  ScheduleRefusal,
+} from "../../core/schedule-store.ts";
+import { limits } from "../../core/limits.ts";
+import { jobView } from "./read-store.ts";
+import { occurrenceView, policyOf, scheduleRow } from "./schedule-store.ts";
+import type { Session } from "./session.ts";
+import { backfillTimes } from "./sql/backfill.ts";
+import { cancelJobs } from "./sql/control.ts";
+import { removeSchedules, withdrawPlanned, writeSchedules } from "./sql/schedule.ts";
+import {
+  findHolder,
+  findWaiting,
+  insertSchedule,
+  lockSchedule,
+  readEras,
+  readOccurrencesAt,
+  readOccurrencesBetween,
+  readSchedule,
+  setPaused,
+} from "./sql/schedule-control.ts";
+import { columns, execute } from "./statement.ts";
+
+export function scheduleControlStore(session: Session): ScheduleControlStore {
+  return {
+    scheduleFacts: (id) => session.transaction((tx) => facts(tx, id)),
+    createSchedule: (spec) => session.transaction((tx) => create(tx, spec)),
+    updateSchedule: (spec) => session.transaction((tx) => update(tx, spec)),
+    pauseSchedule: (id, paused) => session.transaction((tx) => pause(tx, id, paused)),
+    deleteSchedule: (id) => session.transaction((tx) => remove(tx, id)),
+    async occurrencesAt(id, { localTimes, instants }) {
+      return (await session.run(readOccurrencesAt, [id, localTimes, instants])).map(occurrenceView);
+    },
+    async occurrencesBetween(id, from, until, limit) {
+      return (await session.run(readOccurrencesBetween, [id, from, until, limit])).map(occurrenceView);
+    },
+    backfill: (id, times, options) => session.transaction((tx) => backfill(tx, id, times, options)),
+    async slotHolder(jobId, { at, prefix }) {
+      const [row] = await session.run(findHolder, [jobId, prefix, at, limits.holderLookBackMax]);
+      return row === undefined ? null : jobView(row);
+    },
+  };
+}
+
+async function facts(tx: Tx, id: string): ReturnType<ScheduleControlStore["scheduleFacts"]> {
+  const rows = await execute(tx, readEras, [id, limits.scheduleVersionsMax]);
+  const [first] = rows;
+  if (first === undefined) return null;
+  const [stored] = await execute(tx, readSchedule, [id]);
+  const eras = rows.map((row): ScheduleEra => {
+    return { version: row.era ?? 0, spec: row.era_spec as ScheduleSpec | null, fromAt: row.from_at };
+  });
+  return {
+    now: first.now,
+    row: stored === undefined ? null : scheduleRow(stored),
+    ledgerFrom: first.ledger_from,
+    eras,
+  };
+}
+
+async function create(tx: Tx, spec: ScheduleSpec): Promise<ScheduleRow | ScheduleRefusal> {
+  const made = await execute(tx, insertSchedule, [JSON.stringify(spec)]);
+  return made.length === 0 ? { refused: "exists" } : stored(tx, spec.id);
+}
+
+async function update(tx: Tx, spec: ScheduleSpec): Promise<ScheduleRow | ScheduleRefusal> {
+  const text = JSON.stringify(spec);
+  const [locked] = await execute(tx, lockSchedule, [spec.id, text]);
+  if (locked === undefined) return { refused: "unknown" };
+  if (locked.source === "code") return { refused: "code" };
+  if (!locked.same) {
+    await execute(tx, withdrawPlanned, [[spec.id]]);
+    await execute(tx, writeSchedules, [[spec.id], [text]]);
+  }
+  return stored(tx, spec.id);
+}
+
+async function pause(tx: Tx, id: string, paused: boolean): Promise<ScheduleRow | ScheduleRefusal> {
+  const changed = await execute(tx, setPaused, [id, paused]);
+  return changed.length === 0 ? { refused: "unknown" } : stored(tx, id);
+}
+
+async function remove(tx: Tx, id: string): ReturnType<ScheduleControlStore["deleteSchedule"]> {
+  const [locked] = await execute(tx, lockSchedule, [id, null]);
+  if (locked === undefined) return { refused: "unknown" };
+  if (locked.source === "code") return { refused: "code" };
+  await execute(tx, withdrawPlanned, [[id]]);
+  const waiting = await execute(tx, findWaiting, [id]);
+  const canceled = await execute(tx, cancelJobs, [waiting.map((row) => row.id), "deleted"]);
+  await execute(tx, removeSchedules, [[id]]);
+  return { canceled: canceled.length };
+}
+
+async function stored(tx: Tx, id: string): Promise<ScheduleRow | ScheduleRefusal> {
+  const [row] = await execute(tx, readSchedule, [id]);
+  return row === undefined ? { refused: "unknown" } : scheduleRow(row);
+}
+
+async function backfill(
+  tx: Tx,
+  id: string,
+  times: readonly BackfillTime[],
+  { paceMs, slotKey }: { readonly paceMs: number; readonly slotKey: string },
+): Promise<Backfilled | ScheduleRefusal> {
+  const [locked] = await execute(tx, lockSchedule, [id, null]);
+  if (locked === undefined) return { refused: "unknown" };
+  const [row] = await execute(tx, backfillTimes, [id, ...timeColumns(times), slotKey, paceMs]);
+  return row ?? { added: 0, again: 0 };
+}
+
+const timeColumns = (times: readonly BackfillTime[]): unknown[][] =>
+  columns(
+    times,
+    ({ occurrence }) => occurrence.localTime,
+    ({ occurrence }) => occurrence.fold,
+    ({ occurrence }) => occurrence.nominalAt,
+    ({ version }) => version,
+    ({ occurrence }) => occurrence.missedCount,
+    ({ occurrence: { job } }) => job?.kind ?? null,
+    ({ occurrence: { job } }) => (job === null ? null : JSON.stringify(job.payload)),
+    ({ occurrence: { job } }) => (job === null ? null : hash("sha256", job.canonicalInput, "hex")),
+    ({ occurrence: { job } }) => job?.lane ?? null,
+    ({ occurrence: { job } }) => (job === null ? null : JSON.stringify(policyOf(job))),
+  );

@@ -1,0 +1,81 @@
+import { statement } from "../statement.ts";
+
+/**
+ * Plans times of the past. $1 schedule (its row is locked before), $2-$11 times with their job, $12 slot key, $13 pace.
+ * Locks: the jobs that are used again in id order, then occurrences, in this order because a claim does so too. A time that
+ * ran, runs or waits is left alone, and so is a second reading of an instant that has a row.
+ * Due times follow those that an earlier backfill left waiting under the same slot.
+ */
+export const backfillTimes = statement<{ added: number; again: number }>(
+  "backfill",
+  `
+with given as materialized (
+  select v.* from unnest($2::text[], $3::int[], $4::float8[], $5::int[], $6::int[], $7::text[], $8::text[], $9::text[],
+    $10::text[], $11::jsonb[]) with ordinality
+    as v (local_time, fold, nominal, version, missed, kind, payload, hash, lane, policy, ord)
+), known as materialized (
+  select g.ord, o.local_time, o.fold, o.outcome, o.job_id, j.id as kept
+  from given g
+  join belfry.occurrence o on o.schedule_id = $1 and o.local_time = g.local_time and o.fold = g.fold
+  left join belfry.job j on j.id = o.job_id
+), ended as materialized (
+  select id, state from belfry.job
+  where id = any(array(select kept from known where kept is not null and outcome = 'SKIPPED'))
+    and state in ('FAILED', 'CANCELED', 'SKIPPED') and attempt = 0
+  order by id
+  for no key update
+), wanted as materialized (
+  select g.*, k.ord is not null as is_known, e.id as ended_id, e.state as was,
+    case when e.id is null then nextval('belfry.job_id_seq') end as new_id
+  from given g left join known k on k.ord = g.ord left join ended e on e.id = k.kept
+  where k.ord is null
+    or (k.outcome in ('SKIPPED', 'COALESCED') and (k.kept is null or e.id is not null) and not exists (
+      select from belfry.occurrence t
+      where t.schedule_id = $1 and t.nominal_at = belfry.at(g.nominal) and t.outcome <> 'COALESCED'
+        and (t.local_time, t.fold) <> (g.local_time, g.fold) and t.reason is distinct from 'dst-gap'))
+), won as (
+  insert into belfry.occurrence (schedule_id, local_time, fold, nominal_at, outcome, schedule_version, job_id, catch_up, planned_at)
+  select $1, local_time, fold, belfry.at(nominal), 'PLANNED', version, new_id, true, belfry.now()
+  from wanted where not is_known
+  order by local_time, fold
+  on conflict do nothing
+  returning job_id
+), reopened as (
+  update belfry.occurrence o set outcome = 'PLANNED', reason = null, decided_at = null, lateness_ms = null, catch_up = true,
+    schedule_version = w.version, job_id = coalesce(w.ended_id, w.new_id)
+  from wanted w
+  where w.is_known and o.schedule_id = $1 and o.local_time = w.local_time and o.fold = w.fold
+  returning o.job_id
+), start as materialized (
+  select greatest(belfry.now(), max(due_at)) as at from belfry.job
+  where schedule_id = $1 and state in ('PENDING', 'QUEUED') and slot_keys @> array[$12::text]
+), paced as materialized (
+  select w.*, s.at + belfry.span($13::float8) * row_number() over (order by w.ord) as due_at
+  from wanted w cross join start s
+  where w.is_known or w.new_id in (select job_id from won)
+), made as (
+  insert into belfry.job (id, kind, payload, payload_hash, lane, state, due_at, lease_ms, max_attempts, retention_ms, slot_keys,
+    schedule_id, scheduled_for, catch_up, missed, trace, created_at)
+  overriding system value
+  select new_id, kind, payload::jsonb, decode(hash, 'hex'), lane, 'PENDING', due_at, (policy ->> 'leaseMs')::int,
+    (policy ->> 'maxAttempts')::int, (policy ->> 'retentionMs')::bigint,
+    (select array_agg(k order by o) from jsonb_array_elements_text(policy -> 'slotKeys') with ordinality as t (k, o)),
+    $1, belfry.at(nominal), true, missed, policy ->> 'trace', belfry.now()
+  from paced where new_id is not null
+  order by new_id
+  returning id, null::belfry.job_state as was, attempt, generation
+), used_again as (
+  update belfry.job j set state = 'PENDING', generation = j.generation + 1, failures = 0, interruptions = 0, dead_letters = 0,
+    suspect = false, alone = false, due_at = p.due_at, expires_at = null, finished_at = null, error_code = null,
+    error_message = null, catch_up = true,
+    slot_keys = (select array_agg(k order by o) from jsonb_array_elements_text(p.policy -> 'slotKeys') with ordinality as t (k, o))
+  from paced p where j.id = p.ended_id
+  returning j.id, p.was, j.attempt, j.generation
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), was, 'PENDING', attempt, generation, 'backfill'
+  from (select * from made union all select * from used_again) both_kinds
+  order by id
+)
+select (select count(*) from won)::int as added, (select count(*) from reopened)::int as again`,
+);

@@ -1,0 +1,135 @@
+import { statement } from "../statement.ts";
+import type { JobRow } from "./read.ts";
+import type { OccurrenceRow, StoredScheduleRow } from "./schedule.ts";
+
+export interface FactsRow {
+  readonly now: number;
+  readonly ledger_from: number | null;
+  readonly era: number | null;
+  readonly era_spec: unknown;
+  readonly from_at: number;
+}
+
+/** Every version there was, the oldest first; a version whose spec is JSON null marks a deletion. Locks nothing. */
+export const readEras = statement<FactsRow>(
+  "schedule-eras",
+  `
+select belfry.ms(belfry.now()) as now, belfry.ms(s.ledger_from) as ledger_from, v.version as era, v.spec as era_spec,
+  belfry.ms(v.from_at) as from_at
+from belfry.schedule_version v left join belfry.schedule s on s.id = v.schedule_id
+where v.schedule_id = $1
+order by v.version limit $2`,
+);
+
+/** Locks nothing. */
+export const readSchedule = statement<StoredScheduleRow>(
+  "schedule",
+  `
+select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+from belfry.schedule where id = $1`,
+);
+
+/** Locks: the schedule's row, waiting, so that no tick plans it and nobody edits it meanwhile. */
+export const lockSchedule = statement<{ source: "code" | "api"; same: boolean }>(
+  "schedule-lock",
+  "select source, spec = $2::jsonb as same from belfry.schedule where id = $1 for no key update",
+);
+
+/** A schedule that people made begins now, under a version its id never had. $1 spec. Locks only the new row. */
+export const insertSchedule = statement<{ id: string }>(
+  "schedule-insert",
+  `
+with given as materialized (
+  select spec, spec ->> 'id' as id from (select $1::jsonb as spec) one
+), made as (
+  insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
+  select id, spec ->> 'app', 1 + coalesce((select max(v.version) from belfry.schedule_version v where v.schedule_id = g.id), 0),
+    'api', spec, (spec ->> 'enabled')::boolean, belfry.now(), belfry.now(), belfry.now(), belfry.now(), belfry.now()
+  from given g
+  on conflict (id) do nothing
+  returning id, version, spec
+), versioned as (
+  insert into belfry.schedule_version (schedule_id, version, spec, from_at)
+  select id, version, spec, belfry.now() from made
+)
+select id from made`,
+);
+
+/** $1 id $2 paused. Locks: the row, waiting. */
+export const setPaused = statement<{ id: string }>(
+  "schedule-pause",
+  "update belfry.schedule set paused = $2, updated_at = belfry.now() where id = $1 returning id",
+);
+
+/** Jobs of times that were due and have not started. $1 id. Locks nothing: the cancel that follows decides. */
+export const findWaiting = statement<{ id: string }>(
+  "schedule-waiting",
+  `
+select job_id as id from belfry.occurrence
+where schedule_id = $1 and outcome = 'PLANNED' and nominal_at <= belfry.now() and job_id is not null
+order by job_id`,
+);
+
+/** By reading or by instant: two index scans, because an OR of both reads the whole ledger. $1 id $2 readings $3 instants. */
+export const readOccurrencesAt = statement<OccurrenceRow>(
+  "occurrences-at",
+  `
+with keys as (
+  select schedule_id, local_time, fold from belfry.occurrence where schedule_id = $1 and local_time = any($2::text[])
+  union
+  select schedule_id, local_time, fold from belfry.occurrence
+  where schedule_id = $1 and nominal_at = any(array(select belfry.at(i) from unnest($3::float8[]) as i))
+)
+select o.schedule_id, o.local_time, o.fold, belfry.ms(o.nominal_at) as nominal_at, o.outcome, o.reason,
+  belfry.ms(o.decided_at) as decided_at, o.lateness_ms, o.schedule_version, o.job_id
+from keys k cross join lateral (
+  select * from belfry.occurrence i where i.schedule_id = k.schedule_id and i.local_time = k.local_time and i.fold = k.fold
+) o
+order by o.nominal_at, o.local_time, o.fold`,
+);
+
+/** $1 id $2 from $3 until $4 limit. Locks nothing. */
+export const readOccurrencesBetween = statement<OccurrenceRow>(
+  "occurrences-between",
+  `
+select schedule_id, local_time, fold, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
+  lateness_ms, schedule_version, job_id
+from belfry.occurrence
+where schedule_id = $1 and nominal_at >= belfry.at($2::float8) and nominal_at <= belfry.at($3::float8)
+order by belfry.occurrence.nominal_at, local_time, fold limit $4`,
+);
+
+/**
+ * Who held a slot that this job needed: the newest job before or shortly after it with the same key that had a try at that
+ * time. $1 job $2 prefix of the key $3 instant $4 ids to look back. Bounded: the holder is nearly always the fire before.
+ * Locks nothing.
+ */
+export const findHolder = statement<JobRow>(
+  "slot-holder",
+  `
+with mine as materialized (
+  select id, schedule_id, array(select k from unnest(slot_keys) as k where starts_with(k, $2)) as keys
+  from belfry.job where id = $1::bigint
+), near as materialized (
+  select j.id from mine m join belfry.job j on j.id between m.id - $4::bigint and m.id + 500
+  where j.id <> m.id and j.slot_keys && m.keys and j.started_at is not null
+  union
+  select j.id from mine m cross join lateral (
+    select id, slot_keys from belfry.job where schedule_id = m.schedule_id and id < m.id order by id desc limit 100
+  ) j
+  where j.slot_keys && m.keys
+)
+select j.id, kind, key, state, lane, hold, generation, j.attempt, failures, interruptions, max_attempts, payload, result, progress,
+  error_code, error_message, worker, trace, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
+  belfry.ms(created_at) as created_at, belfry.ms(due_at) as due_at, belfry.ms(started_at) as started_at,
+  belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at
+from belfry.job j
+where j.id = any(array(select id from near)) and (
+  (j.state = 'RUNNING' and j.started_at <= belfry.at($3::float8))
+  or exists (
+    select from belfry.attempt a
+    where a.job_id = j.id and a.started_at <= belfry.at($3::float8) + interval '1 ms' and a.ended_at >= belfry.at($3::float8)
+  )
+)
+order by j.id desc limit 1`,
+);

@@ -1,0 +1,246 @@
+import { describe, expect, test } from "vitest";
+import type { ScheduleSpec } from "../../../src/core/schedule.ts";
+import type { Store } from "../../../src/core/ports.ts";
+import { claimOne, eachTest, lookAheadMs, minute, only, running, settleOne, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+
+export function scheduleControlContract(open: OpenStore): void {
+  describe("schedules that people make", () => {
+    making(open);
+  });
+  describe("pauseSchedule and deleteSchedule", () => {
+    stopping(open);
+  });
+  describe("scheduleFacts and occurrences by time", () => {
+    looking(open);
+  });
+  describe("slotHolder", () => {
+    holding(open);
+  });
+}
+
+const faster: Partial<ScheduleSpec> = { expression: { form: "every", everyMs: minute } };
+
+async function factsOf(store: Store, id = "every-minute") {
+  const facts = await store.scheduleFacts(id);
+  if (facts === null) throw new Error(`schedule ${id} never was`);
+  return facts;
+}
+
+function making(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a created schedule begins now, is the API's and is due for a tick", async () => {
+    const { store } = at();
+    const before = await store.now();
+    const row = await store.createSchedule(aSpec());
+    expect(row).toMatchObject({ id: "every-minute", version: 1, source: "api", paused: false, spec: aSpec() });
+    const due = await store.dueSchedules({ horizonMs: lookAheadMs, limit: 10 });
+    expect(only(due.schedules).decidedUntil).toBeGreaterThanOrEqual(before);
+  });
+
+  test("an id that exists is not created again, whoever made it", async () => {
+    const { store } = at();
+    await store.installSchedules([aSpec()]);
+    expect(await store.createSchedule(aSpec(faster))).toEqual({ refused: "exists" });
+    expect(only(await store.schedules())).toMatchObject({ source: "code", spec: aSpec() });
+  });
+
+  test("an update is a new version and withdraws what was planned after now; an equal one changes nothing", async () => {
+    const { store } = at();
+    await store.createSchedule(aSpec());
+    const soon = (await store.now()) + minute;
+    const { handoffs } = await planned(store, [occurrenceAt(soon)]);
+    const equal = await store.updateSchedule(aSpec());
+    expect([equal, (await ledger(store)).length]).toEqual([expect.objectContaining({ version: 1 }), 1]);
+    expect(await store.updateSchedule(aSpec(faster))).toMatchObject({ version: 2, source: "api", spec: aSpec(faster) });
+    expect(await ledger(store)).toEqual([]);
+    const { job, events } = await show(store, only(only(handoffs).messages).jobId);
+    expect([job.state, events.at(-1)?.reason]).toEqual(["CANCELED", "withdrawn"]);
+  });
+
+  test("code wins for its own ids: they are neither updated nor deleted", async () => {
+    const { store } = at();
+    await store.installSchedules([aSpec()]);
+    expect(await store.updateSchedule(aSpec(faster))).toEqual({ refused: "code" });
+    expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "code" });
+    expect(only(await store.schedules())).toMatchObject({ version: 1, spec: aSpec() });
+  });
+
+  test("what does not exist is neither updated, paused nor deleted", async () => {
+    const { store } = at();
+    expect(await store.updateSchedule(aSpec())).toEqual({ refused: "unknown" });
+    expect(await store.pauseSchedule("every-minute", true)).toEqual({ refused: "unknown" });
+    expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "unknown" });
+  });
+
+  test("installing code leaves the API's schedules of the same app alone", async () => {
+    const { store } = at();
+    await store.createSchedule(aSpec());
+    await store.installSchedules([aSpec({ id: "other" })]);
+    expect((await store.schedules()).map((row) => row.id).toSorted()).toEqual(["every-minute", "other"]);
+  });
+}
+
+function stopping(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a pause is decided at claim, also for what was handed off, and a resume lets the next one run", async () => {
+    const { store, advance } = at();
+    const { jobId, nominalAt } = await dueOccurrence(store);
+    expect(await store.pauseSchedule("every-minute", true)).toMatchObject({ paused: true, version: 1 });
+    expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
+    expect(await store.pauseSchedule("every-minute", false)).toMatchObject({ paused: false });
+    await advance(minute);
+    const { handoffs } = await planned(store, [occurrenceAt(nominalAt + minute)]);
+    expect(await claimOne(store, only(only(handoffs).messages).jobId)).toMatchObject({ state: "RUNNING" });
+  });
+
+  test("a pause outlives a deploy", async () => {
+    const { store } = at();
+    await store.installSchedules([aSpec()]);
+    await store.pauseSchedule("every-minute", true);
+    await store.installSchedules([aSpec(faster)]);
+    expect(only(await store.schedules())).toMatchObject({ version: 2, paused: true });
+  });
+
+  test("a deleted schedule starts nothing more: what is planned is withdrawn, what was due and waits is canceled", async () => {
+    const { store } = at();
+    await store.createSchedule(aSpec());
+    const now = await store.now();
+    const { handoffs } = await planned(
+      store,
+      [-2, -1, 1].map((k) => occurrenceAt(now + k * minute)),
+    );
+    const [ran, waits, later] = only(handoffs).messages.map((message) => message.jobId);
+    if (ran === undefined || waits === undefined || later === undefined) throw new Error("three jobs were planned");
+    await claimOne(store, ran);
+    expect(await store.deleteSchedule("every-minute")).toEqual({ canceled: 1 });
+    expect(await store.schedules()).toEqual([]);
+    expect((await ledger(store)).map((row) => [row.outcome, row.reason])).toEqual([
+      ["SKIPPED", "canceled"],
+      ["FIRED", null],
+    ]);
+    const events = (await show(store, waits)).events;
+    expect([(await show(store, later)).job.state, events.at(-1)?.reason]).toEqual(["CANCELED", "deleted"]);
+    expect((await show(store, ran)).job.state).toBe("RUNNING");
+  });
+
+  test("a schedule that comes back goes on with its versions", async () => {
+    const { store } = at();
+    await store.createSchedule(aSpec());
+    await store.deleteSchedule("every-minute");
+    expect(await store.createSchedule(aSpec(faster))).toMatchObject({ version: 3 });
+    const { eras } = await factsOf(store);
+    expect(eras.map((era) => [era.version, era.spec?.expression.form ?? null])).toEqual([
+      [1, "cron"],
+      [2, null],
+      [3, "every"],
+    ]);
+  });
+
+  test("a schedule that code drops and brings back goes on with its versions too", async () => {
+    const { store } = at();
+    await store.installSchedules([aSpec(), aSpec({ id: "stays" })]);
+    await store.installSchedules([aSpec({ id: "stays" })]);
+    await store.installSchedules([aSpec(), aSpec({ id: "stays" })]);
+    const { eras, row } = await factsOf(store);
+    expect([row?.version, eras.map((era) => era.spec === null)]).toEqual([3, [false, true, false]]);
+  });
+}
+
+function looking(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("the facts tell the versions with the time each began, and from when on the ledger is complete", async () => {
+    const { store, advance } = at();
+    expect(await store.scheduleFacts("every-minute")).toBeNull();
+    await store.installSchedules([aSpec()]);
+    const { decidedUntil } = only(await store.schedules());
+    await advance(minute);
+    await store.installSchedules([aSpec(faster)]);
+    const facts = await factsOf(store);
+    expect(facts.row).toMatchObject({ version: 2 });
+    expect(facts.ledgerFrom).toBe(decidedUntil);
+    expect(facts.eras.map((era) => [era.version, era.spec])).toEqual([
+      [1, aSpec()],
+      [2, aSpec(faster)],
+    ]);
+    const [first, second] = facts.eras.map((era) => era.fromAt);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(minute);
+    expect(facts.now).toBeGreaterThanOrEqual(second ?? Number.NaN);
+  });
+
+  test("the facts of a deleted schedule have no row", async () => {
+    const { store } = at();
+    await store.createSchedule(aSpec());
+    await store.deleteSchedule("every-minute");
+    expect(await factsOf(store)).toMatchObject({ row: null, ledgerFrom: null });
+  });
+
+  test("occurrences are found by reading, by instant and by window, the oldest first", async () => {
+    const { store } = at();
+    await store.installSchedules([aSpec()]);
+    const now = await store.now();
+    const times = [1, 2, 3].map((k) => occurrenceAt(now + k * minute));
+    await planned(store, times);
+    const minutes = (rows: readonly { nominalAt: number }[]) => rows.map((row) => (row.nominalAt - now) / minute);
+    const by = { localTimes: [times[2]?.localTime ?? ""], instants: [now + minute] };
+    expect(minutes(await store.occurrencesAt("every-minute", by))).toEqual([1, 3]);
+    expect(minutes(await store.occurrencesAt("every-minute", { localTimes: [], instants: [now + 1] }))).toEqual([]);
+    const between = (until: number, limit: number) =>
+      store.occurrencesBetween("every-minute", now + minute, until, limit);
+    expect(minutes(await between(now + 2 * minute, 10))).toEqual([1, 2]);
+    expect(minutes(await between(now + 9 * minute, 2))).toEqual([1, 2]);
+  });
+}
+
+function holding(open: OpenStore): void {
+  const at = eachTest(open);
+  const group = { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" } as const;
+
+  test("names the job that had the slot at that time, also when it has finished since", async () => {
+    const { store, advance } = at();
+    await store.installSlots([group]);
+    const earlier = await running(store, { slotKeys: ["overlap:s"] });
+    await settleOne(store, earlier);
+    await advance(minute);
+    const holder = await running(store, { slotKeys: ["overlap:s"] });
+    const other = await running(store, { slotKeys: [] });
+    await advance(minute);
+    const now = await store.now();
+    const { results } = await store.insert([], { lookAheadMs });
+    expect(results).toEqual([]);
+    const refused = await running(store, {}).then((job) => job.jobId);
+    const asked = { at: now, prefix: "overlap:" };
+    expect(await store.slotHolder(refused, asked)).toBeNull();
+    const jobId = await skippedBy(store);
+    expect((await store.slotHolder(jobId, asked))?.id).toBe(holder.jobId);
+    await settleOne(store, holder);
+    await settleOne(store, other);
+    expect((await store.slotHolder(jobId, asked))?.id).toBe(holder.jobId);
+    expect(await store.slotHolder(jobId, { at: now + 60 * minute, prefix: "overlap:" })).toBeNull();
+    expect(await store.slotHolder(jobId, { at: now, prefix: "lock:" })).toBeNull();
+  });
+}
+
+async function skippedBy(store: Store) {
+  const { results } = await store.insert([aSkipped], { lookAheadMs });
+  const { id } = only(results);
+  expect(await claimOne(store, id)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
+  return id;
+}
+
+const { payload: _payload, ...template } = { ...aSpec().job, payload: null };
+const aSkipped = {
+  ...template,
+  key: null,
+  payload: {},
+  canonicalInput: "{}",
+  dueAt: null,
+  delayMs: 0,
+  expiresAt: null,
+  trace: "t",
+  slotKeys: ["overlap:s"],
+};

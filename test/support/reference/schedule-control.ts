@@ -1,0 +1,174 @@
+import type { JobId } from "../../../src/core/job.ts";
+import type { ScheduleRow, ScheduleSpec } from "../../../src/core/schedule.ts";
+import type {
+  Backfilled,
+  BackfillTime,
+  ScheduleControlStore,
+  ScheduleRefusal,
+} from "../../../src/core/schedule-store.ts";
+import { cancel } from "./control.ts";
+import { insertOne } from "./insert.ts";
+import { jobView, occurrenceView } from "./read.ts";
+import type { JobRow, OccurrenceRow } from "./rows.ts";
+import { addSchedule, changeSchedule, erasOf, removeSchedule, scheduleRow, withdraw } from "./schedules.ts";
+import { occurrenceKey } from "./tables.ts";
+import type { Tables } from "./tables.ts";
+
+type Run = <T>(statement: () => T) => T;
+
+export function scheduleControl(t: Tables, run: Run): ScheduleControlStore {
+  return {
+    scheduleFacts: async (id) => facts(t, id),
+    createSchedule: async (spec) => run(() => create(t, spec)),
+    updateSchedule: async (spec) => run(() => update(t, spec)),
+    pauseSchedule: async (id, paused) => run(() => pause(t, id, paused)),
+    deleteSchedule: async (id) => run(() => remove(t, id)),
+    occurrencesAt: async (id, { localTimes, instants }) =>
+      rowsOf(t, id)
+        .filter((row) => localTimes.includes(row.localTime) || instants.includes(row.nominalAt))
+        .map(occurrenceView),
+    occurrencesBetween: async (id, from, until, limit) =>
+      rowsOf(t, id)
+        .filter((row) => row.nominalAt >= from && row.nominalAt <= until)
+        .slice(0, limit)
+        .map(occurrenceView),
+    backfill: async (id, times, options) => run(() => backfill(t, id, times, options)),
+    slotHolder: async (jobId, options) => slotHolder(t, jobId, options),
+  };
+}
+
+const rowsOf = (t: Tables, id: string): OccurrenceRow[] =>
+  [...t.occurrences.values()]
+    .filter((row) => row.scheduleId === id)
+    .toSorted((a, b) => a.nominalAt - b.nominalAt || (a.localTime < b.localTime ? -1 : 1));
+
+function facts(t: Tables, id: string) {
+  const eras = erasOf(t, id);
+  const row = t.schedules.get(id);
+  if (eras.length === 0) return null;
+  return {
+    now: t.now(),
+    row: row === undefined ? null : scheduleRow(row),
+    ledgerFrom: row === undefined ? null : (row.ledgerFrom ?? t.now()),
+    eras: eras.map(({ version, spec, fromAt }) => ({ version, spec, fromAt })),
+  };
+}
+
+function create(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
+  if (t.schedules.get(spec.id) !== undefined) return { refused: "exists" };
+  addSchedule(t, spec, "api");
+  return scheduleRow(t.schedules.row(spec.id));
+}
+
+function update(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
+  const stored = t.schedules.get(spec.id);
+  if (stored === undefined) return { refused: "unknown" };
+  if (stored.source !== "api") return { refused: "code" };
+  changeSchedule(t, stored, spec);
+  return scheduleRow(t.schedules.row(spec.id));
+}
+
+function pause(t: Tables, id: string, paused: boolean): ScheduleRow | ScheduleRefusal {
+  const stored = t.schedules.get(id);
+  if (stored === undefined) return { refused: "unknown" };
+  t.schedules.set(id, { ...stored, paused });
+  return scheduleRow(t.schedules.row(id));
+}
+
+function remove(t: Tables, id: string): { canceled: number } | ScheduleRefusal {
+  const stored = t.schedules.get(id);
+  if (stored === undefined) return { refused: "unknown" };
+  if (stored.source !== "api") return { refused: "code" };
+  withdraw(t, id);
+  const waiting = rowsOf(t, id).flatMap(({ outcome, jobId }) =>
+    outcome === "PLANNED" && jobId !== null ? [String(jobId) as JobId] : [],
+  );
+  const canceled = cancel(t, waiting, "deleted").rows.length;
+  removeSchedule(t, stored);
+  return { canceled };
+}
+
+function backfill(
+  t: Tables,
+  id: string,
+  times: readonly BackfillTime[],
+  { paceMs, slotKey }: { paceMs: number; slotKey: string },
+): Backfilled | ScheduleRefusal {
+  if (t.schedules.get(id) === undefined) return { refused: "unknown" };
+  const waiting = t
+    .inStates("PENDING", "QUEUED")
+    .filter((row) => row.scheduleId === id && row.slotKeys.includes(slotKey));
+  let dueAt = Math.max(t.now(), ...waiting.map((row) => row.dueAt));
+  const done = { added: 0, again: 0 };
+  for (const time of times) {
+    const became = backfillOne(t, id, time, dueAt + paceMs);
+    if (became === null) continue;
+    dueAt += paceMs;
+    done[became] += 1;
+  }
+  return done;
+}
+
+/** @returns null when the time is left alone. */
+function backfillOne(
+  t: Tables,
+  scheduleId: string,
+  { occurrence, version }: BackfillTime,
+  dueAt: number,
+): "added" | "again" | null {
+  const { localTime, fold, nominalAt, job, missedCount } = occurrence;
+  if (job === null) throw new Error("a time of a backfill has a job");
+  const known = t.occurrences.get(occurrenceKey({ scheduleId, localTime, fold }));
+  if (known !== undefined && known.outcome !== "SKIPPED" && known.outcome !== "COALESCED") return null;
+  if (sharesInstant(t, scheduleId, { localTime, fold, nominalAt })) return null;
+  const kept = known?.jobId == null ? undefined : t.jobs.get(known.jobId);
+  if (kept !== undefined && !(isEnded(kept) && known?.outcome === "SKIPPED")) return null;
+  const jobId = kept === undefined ? insertNew() : useAgain(t, kept, dueAt, job.slotKeys);
+  t.putOccurrence({
+    ...{ scheduleId, localTime, fold, nominalAt, version, jobId },
+    ...{ outcome: "PLANNED", reason: null, catchUp: true, decidedAt: null, latenessMs: null },
+  });
+  return known === undefined ? "added" : "again";
+
+  function insertNew(): number {
+    const from = { scheduleId, scheduledFor: nominalAt, catchUp: true, missed: missedCount };
+    const planned = { ...occurrence.job, dueAt, delayMs: 0 } as NonNullable<typeof job>;
+    return Number(insertOne(t, planned, Number.NEGATIVE_INFINITY, [], from, "backfill").id);
+  }
+}
+
+const isEnded = (row: JobRow): boolean =>
+  row.attempt === 0 && (row.state === "FAILED" || row.state === "CANCELED" || row.state === "SKIPPED");
+
+function sharesInstant(t: Tables, id: string, time: Pick<OccurrenceRow, "localTime" | "fold" | "nominalAt">): boolean {
+  return rowsOf(t, id).some(
+    (row) =>
+      row.nominalAt === time.nominalAt &&
+      row.outcome !== "COALESCED" &&
+      row.reason !== "dst-gap" &&
+      (row.localTime !== time.localTime || row.fold !== time.fold),
+  );
+}
+
+function useAgain(t: Tables, row: JobRow, dueAt: number, slotKeys: readonly string[]): number {
+  const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false, alone: false };
+  const again = { state: "PENDING", generation: row.generation + 1, dueAt, expiresAt: null } as const;
+  const error = { errorCode: null, errorMessage: null };
+  t.move(row, { ...again, ...counters, ...error, catchUp: true, slotKeys }, { reason: "backfill" });
+  return row.id;
+}
+
+function slotHolder(t: Tables, jobId: JobId, { at, prefix }: { at: number; prefix: string }) {
+  const mine = t.jobs.row(Number(jobId));
+  const keys = mine.slotKeys.filter((key) => key.startsWith(prefix));
+  const holder = [...t.jobs.values()]
+    .filter((row) => row.id !== mine.id && row.slotKeys.some((key) => keys.includes(key)))
+    .filter((row) => hadATry(t, row, at))
+    .at(-1);
+  return holder === undefined ? null : jobView(holder);
+}
+
+function hadATry(t: Tables, row: JobRow, at: number): boolean {
+  if (row.state === "RUNNING" && (row.startedAt ?? at) <= at) return true;
+  return t.attempts.rows.some((each) => each.jobId === row.id && each.startedAt <= at && each.endedAt >= at);
+}
