@@ -11,6 +11,7 @@ export async function tour(store: Store, clock: TestClock, tag: string): Promise
   await slots(store, clock);
   await endings(store, clock, tag);
   await schedules(store, clock, tag);
+  await scheduleControl(store, clock, tag);
   await locks(store, tag);
   await reads(store);
 }
@@ -111,6 +112,34 @@ async function schedules(store: Store, clock: TestClock, tag: string): Promise<v
   await clock.advance(minute);
   await claim(store, handoffs.flatMap(({ messages }) => messages.map((message) => message.jobId)).slice(0, 1));
   await store.installSchedules([{ ...spec, overlap: "skip" }]);
+}
+
+async function scheduleControl(store: Store, clock: TestClock, tag: string): Promise<void> {
+  const spec = { ...specOf(`${tag}-api`), app: "api" };
+  await store.createSchedule(spec);
+  await store.updateSchedule({ ...spec, overlap: "skip" });
+  await store.pauseSchedule(spec.id, true);
+  await store.pauseSchedule(spec.id, false);
+  await clock.advance(10 * minute);
+  const nominalAt = (await store.now()) - 5 * minute;
+  const occurrence = {
+    localTime: `${tag}-past`,
+    fold: 0,
+    nominalAt,
+    outcome: "PLANNED",
+    reason: null,
+    isCatchUp: true,
+    missedCount: 0,
+    job: aJob({ dueAt: nominalAt, slotKeys: ["cap:tour"] }),
+  } as const;
+  await store.backfill(spec.id, [{ occurrence, version: 2 }], { paceMs: 1_000, slotKey: "cap:tour" });
+  const found = await store.occurrencesAt(spec.id, { localTimes: [occurrence.localTime], instants: [nominalAt] });
+  await store.occurrencesBetween(spec.id, nominalAt - minute, nominalAt, 10);
+  const jobId = found[0]?.jobId;
+  if (jobId === undefined || jobId === null) throw new Error("the past time was planned");
+  await store.slotHolder(jobId, { at: nominalAt, prefix: "cap:" });
+  await store.scheduleFacts(spec.id);
+  await store.deleteSchedule(spec.id);
 }
 
 export function specOf(id: string): ScheduleSpec {

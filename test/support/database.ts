@@ -1,4 +1,4 @@
-import pg from "pg";
+import { Pool } from "pg";
 import { inject } from "vitest";
 import { type Connections, connect } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
@@ -8,7 +8,7 @@ import type { Store } from "../../src/core/ports.ts";
 export interface TestDatabase {
   readonly url: string;
   /** For raw SQL of the test itself; ended by `close`. */
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly connections: Connections;
   readonly store: Store;
   /** Moves and scales `belfry.now()` of this database only. It starts at real time, at rate 1. */
@@ -31,7 +31,7 @@ export interface FreshOptions {
 export async function freshDatabase(options: FreshOptions = {}): Promise<TestDatabase> {
   const isOwn = options.own === true;
   const url = (isOwn ? undefined : emptied.pop()) ?? (await create(inject("postgresTemplate")));
-  const pool = new pg.Pool({ connectionString: url, max: 8 });
+  const pool = new Pool({ connectionString: url, max: 8 });
   pool.on("error", () => {});
   const connections = connect({
     url,
@@ -76,7 +76,7 @@ async function create(from: string): Promise<string> {
 const drop = (url: string): Promise<void> => onServer(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
 
 /** Deleting a few rows is much faster than truncating dozens of partitions. */
-async function empty(pool: pg.Pool): Promise<void> {
+async function empty(pool: Pool): Promise<void> {
   await pool.query(`
     delete from belfry.job; delete from belfry.attempt; delete from belfry.event; delete from belfry.handoff;
     delete from belfry.slot_group; delete from belfry.lock_fence; delete from belfry.stand_in_lock;
@@ -85,12 +85,12 @@ async function empty(pool: pg.Pool): Promise<void> {
     update belfry.test_clock set origin = clock_timestamp(), rate = 1, shift = interval '0'`);
 }
 
-let admin: pg.Pool | null = null;
+let admin: Pool | null = null;
 
 /** One statement on the server's own database; the connection is kept for the life of the test process. */
 async function onServer(text: string): Promise<void> {
   if (admin === null) {
-    admin = new pg.Pool({ connectionString: inject("postgresUrl"), max: 2, allowExitOnIdle: true });
+    admin = new Pool({ connectionString: inject("postgresUrl"), max: 2, allowExitOnIdle: true });
     admin.on("error", () => {});
   }
   await admin.query(text);

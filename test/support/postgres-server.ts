@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
+import { Client } from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { installTestClock } from "../../src/adapters/postgres/test-clock.ts";
@@ -57,7 +57,7 @@ async function startOwn(): Promise<{ url: string; stop: () => Promise<void> }> {
 
 async function migrateTemplate(url: string): Promise<void> {
   await migrate({ url });
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     await installTestClock(client, { thisIsATestDatabase: true });
@@ -68,7 +68,7 @@ async function migrateTemplate(url: string): Promise<void> {
 
 /** The template and what was made from it, on a server that is not ours. */
 async function dropAll(url: string, template: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();
   try {
@@ -89,7 +89,7 @@ function withDatabase(url: string, name: string): string {
 }
 
 async function once(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();
   try {

@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { connect, type ConnectOptions } from "../../src/adapters/postgres/connect.ts";
+import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { UnknownOutcome } from "../../src/core/ports.ts";
+import { aJob, insertOne, lookAheadMs, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
+import { freePort } from "../../src/local/free-port.ts";
+import { blankDatabase, freshDatabase, type TestDatabase } from "../support/database.ts";
+import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+function storeAt(url: string, options: Partial<ConnectOptions> = {}) {
+  const connections = connect({ url, applicationName: "belfry test", ...options });
+  opened.push(connections.close);
+  return createPostgresStore(connections);
+}
+
+describe("a DATABASE_URL that is", () => {
+  test.each(["", "localhost", "mysql://u:p@h/db", "postgresql://h:5432", "postgresql://u:p@h:5432/"])(
+    "%j is refused at once, with how to write it and without its password",
+    (url) => {
+      expect(() => connect({ url, applicationName: "t" })).toThrow(
+        "write postgresql://user:password@host:port/database",
+      );
+      expect(() => connect({ url, applicationName: "t" })).not.toThrow(":p@");
+    },
+  );
+
+  test("right but nobody listens there: says where and what to check", async () => {
+    const port = await freePort();
+    const store = storeAt(`postgresql://u:secret@127.0.0.1:${port}/db`);
+    const failure = store.now().catch((error: Error) => error.message);
+    expect(await failure).toMatch(`cannot use Postgres at 127.0.0.1:${port}/db`);
+    expect(await failure).toMatch("is it running");
+    expect(await failure).not.toMatch("secret");
+  });
+
+  test("of a database that does not exist: says so", async () => {
+    const url = new URL(inject("postgresUrl"));
+    url.pathname = "/belfry_nowhere";
+    await expect(storeAt(url.href).now()).rejects.toThrow("the database does not exist");
+  });
+
+  test("of a database without tables: says what to run", async () => {
+    const { url, close } = await blankDatabase();
+    await expect(storeAt(url).jobs({ limit: 1 })).rejects.toThrow("run `npx belfry migrate`");
+    await opened.pop()?.();
+    await close();
+  });
+});
+
+describe("a connection that breaks", () => {
+  let db: TestDatabase;
+  let proxy: CuttingProxy;
+  beforeEach(async () => {
+    db = await freshDatabase();
+    proxy = await cuttingProxy(db.url);
+  });
+  afterEach(async () => {
+    for (const close of opened.splice(0)) await close();
+    await proxy.close();
+    await db.close();
+  });
+
+  test("after a COMMIT that got through: the transaction's value is answered, since another connection knows", async () => {
+    const store = storeAt(proxy.url);
+    const jobs = store.transaction(async (tx) => {
+      proxy.cutNext("after-commit");
+      return await store.insert([aJob()], { lookAheadMs, tx });
+    });
+    const [row] = (await jobs).results;
+    expect((await show(db.store, row?.id ?? raise())).job.state).toBe("QUEUED");
+  });
+
+  test("before the COMMIT got through: says that nothing happened", async () => {
+    const store = storeAt(proxy.url);
+    const jobs = store.transaction(async (tx) => {
+      proxy.cutNext("before-commit");
+      return await store.insert([aJob()], { lookAheadMs, tx });
+    });
+    await expect(jobs).rejects.toThrow("the transaction was rolled back");
+    expect(await db.store.jobs({ limit: 1 })).toEqual([]);
+  });
+
+  test("and stays broken, so that nobody can say: UnknownOutcome", async () => {
+    const store = storeAt(proxy.url);
+    const jobs = store.transaction(async (tx) => {
+      proxy.cutNext("after-commit", { forGood: true });
+      return await store.insert([aJob()], { lookAheadMs, tx });
+    });
+    await expect(jobs).rejects.toThrow(UnknownOutcome);
+  });
+
+  test("in the middle of a statement: UnknownOutcome, and the next statement has a connection again", async () => {
+    const { store, pool } = db;
+    const held = await running(store);
+    const other = await pool.connect();
+    await other.query("begin");
+    await other.query("select 1 from belfry.job where id = $1 for no key update", [held.jobId]);
+    const settle = store.settle([settlementOf(held)], settleOptions);
+    const end =
+      "select pg_terminate_backend(pid) from pg_stat_activity where query like '/* belfry:settle %' and state = 'active' and datname = current_database()";
+    const ended = endOnce(() => pool.query(end));
+    await expect(settle).rejects.toThrow(UnknownOutcome);
+    await ended;
+    await other.query("rollback");
+    other.release();
+    expect((await store.settle([settlementOf(held)], settleOptions)).settled).toEqual([held.jobId]);
+  });
+
+  test("while idle: nothing is thrown, and the next statement has a connection again", async () => {
+    await insertOne(db.store);
+    await db.pool.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'belfry test' and datname = current_database()",
+    );
+    expect(await db.store.jobs({ limit: 1 })).toHaveLength(1);
+  });
+});
+
+describe("a transaction", () => {
+  let db: TestDatabase;
+  beforeEach(async () => {
+    db = await freshDatabase();
+  });
+  afterEach(() => db.close());
+
+  test("whose statement failed and whose error was swallowed is not answered as committed", async () => {
+    const broken = db.store.transaction(async (tx) => {
+      await db.store.insert([aJob()], { lookAheadMs, tx });
+      await tx.query("select no_such_column").catch(() => {});
+    });
+    await expect(broken).rejects.toThrow("nothing of it was kept");
+    expect(await db.store.jobs({ limit: 1 })).toEqual([]);
+  });
+
+  test("is READ COMMITTED, whatever the database's default", async () => {
+    await db.pool.query("select 1");
+    const level = await db.store.transaction(async (tx) => (await tx.query("show transaction_isolation")).rows[0]);
+    expect(level).toEqual({ transaction_isolation: "read committed" });
+  });
+
+  test("of the caller's own plain client carries an enqueue: rolled back means no job", async () => {
+    const client = await db.pool.connect();
+    await client.query("begin");
+    const { results } = await db.store.insert([aJob()], { lookAheadMs, tx: client });
+    await client.query("rollback");
+    client.release();
+    expect(await db.store.job(results[0]?.id ?? raise())).toBeNull();
+  });
+
+  test("that is long does not keep a heartbeat waiting, since handlers have connections of their own", async () => {
+    const few = storeAt(db.url, { connections: 1, txConnections: 1 });
+    const held = await running(few);
+    await few.transaction(async () => {
+      expect(await few.heartbeat([held], "worker-1")).toEqual([held.jobId]);
+    });
+    await opened.pop()?.();
+  });
+});
+
+/** Repeats until the statement to be ended had begun. */
+async function endOnce(end: () => Promise<{ rowCount: number | null }>): Promise<void> {
+  for (let tries = 0; tries < 1_000; tries += 1) if (((await end()).rowCount ?? 0) > 0) return;
+}
+
+function raise(): never {
+  throw new Error("one job was inserted");
+}

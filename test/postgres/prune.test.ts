@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { limits } from "../../src/core/limits.ts";
+import { insertOne, running, settleOne } from "../contract/store/fixture.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+
+const day = 86_400_000;
+
+describe("prune on Postgres", () => {
+  let db: TestDatabase;
+  beforeEach(async () => {
+    db = await freshDatabase({ own: true });
+  });
+  afterEach(() => db.close());
+
+  const partitions = async (): Promise<readonly string[]> => {
+    const { rows } = await db.pool.query<{ name: string }>(
+      "select relname as name from pg_class where relname ~ '^(event|attempt)_[0-9]{8}$' and relkind = 'r' order by 1",
+    );
+    return rows.map((row) => row.name);
+  };
+
+  test("makes the days ahead as time goes on, and an event lies in its day", async () => {
+    const before = await partitions();
+    await db.clock.advance(3 * day);
+    await db.store.prune({ limit: 10 });
+    expect(await partitions()).toHaveLength(before.length + 2 * 3);
+    await insertOne(db.store);
+    const { rows } = await db.pool.query(
+      "select tableoid::regclass::text ~ '_[0-9]{8}$' as in_its_day from belfry.event",
+    );
+    expect(rows).toEqual([{ in_its_day: true }]);
+  });
+
+  test("drops the days past the history's retention, and counts them", async () => {
+    const before = await partitions();
+    await settleOne(db.store, await running(db.store));
+    await db.clock.advance(limits.historyMs + 2 * day);
+    const { partitions: dropped } = await db.store.prune({ limit: 10 });
+    expect(dropped).toBeGreaterThanOrEqual(2);
+    const after = await partitions();
+    expect(after).not.toContain(before[0]);
+    const { rows } = await db.pool.query("select count(*)::int as events from belfry.event");
+    expect(rows).toEqual([{ events: 0 }]);
+  });
+
+  test("a day that already has rows in the default partition stays there and stops nothing", async () => {
+    await db.clock.advance(40 * day);
+    await insertOne(db.store);
+    expect(await db.store.prune({ limit: 10 })).toEqual({ jobs: 0, partitions: 0 });
+    await db.store.prune({ limit: 10 });
+    const { rows } = await db.pool.query(
+      "select c.relname as lies_in from belfry.event e join pg_class c on c.oid = e.tableoid",
+    );
+    expect(rows).toEqual([{ lies_in: "event_rest" }]);
+    expect((await partitions()).filter((name) => name.startsWith("event"))).toHaveLength(8 + limits.partitionDaysAhead);
+  });
+
+  test("a long retention in front does not hide a short one behind it", async () => {
+    for (let n = 0; n < 20; n += 1) await settleOne(db.store, await running(db.store, { retentionMs: 60 * day }));
+    for (let n = 0; n < 5; n += 1) await settleOne(db.store, await running(db.store, { retentionMs: 7 * day }));
+    await db.clock.advance(8 * day);
+    expect((await db.store.prune({ limit: 3 })).jobs).toBe(3);
+    expect((await db.store.prune({ limit: 3 })).jobs).toBe(2);
+  });
+
+  test("unreadable bodies go after their retention", async () => {
+    await db.store.quarantine("default", ["one", "two"]);
+    await db.clock.advance(limits.retentionMsDefault + day);
+    await db.store.prune({ limit: 10 });
+    const { rows } = await db.pool.query("select count(*)::int as bodies from belfry.quarantine");
+    expect(rows).toEqual([{ bodies: 0 }]);
+  });
+});

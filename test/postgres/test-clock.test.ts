@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { installTestClock } from "../../src/adapters/postgres/test-clock.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+
+describe("the test clock", () => {
+  let db: TestDatabase;
+  beforeEach(async () => {
+    db = await freshDatabase();
+  });
+  afterEach(() => db.close());
+
+  test("is refused unless the caller says that this is a test database", async () => {
+    const careless = { thisIsATestDatabase: false } as unknown as { thisIsATestDatabase: true };
+    await expect(installTestClock(db.pool, careless)).rejects.toThrow("the test clock is refused");
+  });
+
+  test("moves forward", async () => {
+    const before = await db.store.now();
+    await db.clock.advance(3_600_000);
+    expect((await db.store.now()) - before).toBeGreaterThanOrEqual(3_600_000);
+  });
+
+  test("stands still at rate 0, goes on at another rate, and never jumps back", async () => {
+    const before = await db.store.now();
+    await db.clock.set(0);
+    const still = await db.store.now();
+    expect(still).toBeGreaterThanOrEqual(before);
+    expect(await db.store.now()).toBe(still);
+    await db.clock.advance(5);
+    expect(await db.store.now()).toBe(still + 5);
+    await db.clock.set(1_000_000);
+    expect(await db.store.now()).toBeGreaterThan(still + 5);
+  });
+});
