@@ -1,0 +1,29 @@
+import type { Ground } from "../ground.ts";
+import type { Figure } from "../measure.ts";
+import { future } from "./future.ts";
+import { insert } from "./insert.ts";
+import { pickup } from "./pickup.ts";
+import { relay } from "./relay.ts";
+import { send } from "./send.ts";
+import { throughput } from "./throughput.ts";
+import { work } from "./work.ts";
+
+export interface Case {
+  readonly name: string;
+  readonly what: string;
+  run(ground: Ground): Promise<readonly Figure[]>;
+}
+
+export const cases: readonly Case[] = [
+  { name: "insert", what: "bulk enqueue, 1,000 a call, beside a bare unnest INSERT", run: insert },
+  { name: "relay", what: "waiting -> QUEUED by 500, beside a bare SKIP LOCKED claim", run: relay },
+  { name: "send", what: "relay with its messages sent to SQS, beside the SDK alone", run: send },
+  { name: "work", what: "worker batches of 10 on 4 connections, beside two bare compare-and-sets", run: work },
+  { name: "throughput", what: "enqueue -> finished by 500, beside bare claim and complete", run: throughput },
+  {
+    name: "pickup",
+    what: "enqueue -> handler start when idle, beside a bare loop of commit, send, receive",
+    run: pickup,
+  },
+  { name: "future", what: "relay and work among 2,100,000 rows that are not due, beside an empty table", run: future },
+];

@@ -1,0 +1,126 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CreateQueueCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import pg from "pg";
+import { sqsClient } from "../src/adapters/aws/endpoint.ts";
+import { connect, createPostgresStore, migrate } from "../src/adapters/postgres/index.ts";
+import type { Store } from "../src/core/ports.ts";
+import { startPostgres, type RunningPostgres } from "../src/local/postgres.ts";
+import { cpuUs } from "./backend-cpu.ts";
+
+/** Durable as in production: fsync and synchronous_commit stay on. Only what would end a short run early is enlarged. */
+const settings = { max_wal_size: "8GB", shared_buffers: "512MB", checkpoint_timeout: "30min" };
+
+/** What the cases stand on: one real Postgres, and an SQS API in a process of its own once somebody asks for it. */
+export interface Ground {
+  /** A fresh, migrated database with `raw.job`: the same columns, indexes and checks as `belfry.job`, without its guard. */
+  database(): Promise<Database>;
+  sqs(): Promise<Sqs>;
+  close(): Promise<void>;
+}
+
+export interface Database {
+  readonly url: string;
+  /** For the roofs and for loading rows. */
+  readonly pool: pg.Pool;
+  /** A store on `connections` connections of its own. */
+  store(connections: number): Store;
+  /** CPU microseconds that the backends of these stores have used so far. */
+  storeCpuUs(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Sqs {
+  readonly client: SQSClient;
+  /** Makes a queue. @returns its URL. */
+  queue(name: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const storeName = "belfry bench";
+
+export async function openGround(): Promise<Ground> {
+  const folder = mkdtempSync(join(tmpdir(), "belfry-bench-"));
+  const server = await startPostgres({ folder, port: 0, settings });
+  const opened: { close(): Promise<void> }[] = [];
+  let made = 0;
+  return {
+    async database() {
+      made += 1;
+      const database = await createDatabase(server, `bench_${made}`);
+      opened.push(database);
+      return database;
+    },
+    async sqs() {
+      const sqs = await startSqsProcess();
+      opened.push(sqs);
+      return sqs;
+    },
+    async close() {
+      for (const each of opened) await each.close();
+      await server.stop("immediate");
+      rmSync(server.dataFolder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createDatabase(server: RunningPostgres, name: string): Promise<Database> {
+  await execute(server.url, `create database ${name}`);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  await migrate({ url: url.href });
+  const pool = new pg.Pool({ connectionString: url.href, max: 8, application_name: "bench roof" });
+  pool.on("error", () => {});
+  await pool.query("create schema raw; create table raw.job (like belfry.job including all)");
+  const connections: { close(): Promise<void> }[] = [];
+  return {
+    url: url.href,
+    pool,
+    store(count) {
+      const connected = connect({ url: url.href, applicationName: storeName, connections: count });
+      connections.push(connected);
+      return createPostgresStore(connected);
+    },
+    async storeCpuUs() {
+      const { rows } = await pool.query<{ pid: number }>(
+        "select pid from pg_stat_activity where application_name = $1 and datname = current_database()",
+        [storeName],
+      );
+      return rows.reduce((sum, { pid }) => sum + cpuUs(pid), 0);
+    },
+    async close() {
+      await Promise.all(connections.splice(0).map((each) => each.close()));
+      await pool.end();
+    },
+  };
+}
+
+async function execute(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
+async function startSqsProcess(): Promise<Sqs> {
+  const child = fork(new URL("./sqs-process.ts", import.meta.url));
+  const [url] = (await once(child, "message")) as [string];
+  const client = sqsClient({ region: "us-east-1", sqsEndpoint: url, dynamodbEndpoint: null });
+  return {
+    client,
+    async queue(name) {
+      const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name }));
+      if (QueueUrl === undefined) throw new Error(`the queue "${name}" was not made`);
+      return QueueUrl;
+    },
+    async close() {
+      client.destroy();
+      child.disconnect();
+      await once(child, "exit");
+    },
+  };
+}

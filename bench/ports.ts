@@ -1,0 +1,72 @@
+import { createClock, systemRandom } from "../src/adapters/clock.ts";
+import { createLog } from "../src/adapters/telemetry/log.ts";
+import { noMetrics } from "../src/adapters/telemetry/metrics.ts";
+import { defineApp } from "../src/core/define-app.ts";
+import { definitionOf, defineJob } from "../src/core/define-job.ts";
+import { type JobDefinition, registry } from "../src/core/definition.ts";
+import { limits } from "../src/core/limits.ts";
+import { encodeMessage } from "../src/core/message.ts";
+import type { LockStore, Message, Ports, Queue, Store } from "../src/core/ports.ts";
+import { createWorker, type Worker, type QueueRecord } from "../src/core/worker.ts";
+
+export const lane = "default";
+
+/** Everything real but the log, which is quiet, and the metrics, which nobody reads. */
+export function portsWith(store: Store, queue: Queue = noQueue): Ports {
+  return {
+    store,
+    queue,
+    locks: noLocks,
+    clock: createClock(),
+    random: systemRandom,
+    log: createLog({ service: "bench", level: "error" }),
+    metrics: noMetrics,
+    crashPoint: async () => {},
+  };
+}
+
+/** Accepts everything and keeps nothing: for cases that bring the messages themselves. */
+export const noQueue: Queue = {
+  send: async () => ({ failed: [] }),
+  depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
+};
+
+const noLocks: LockStore = {
+  read: () => Promise.reject(new Error("no lock is taken in a benchmark")),
+  take: async () => null,
+  beat: async () => false,
+  release: async () => false,
+  raise: async () => false,
+};
+
+/** The job every case runs: it does nothing. `onStart` is told when its handler starts. */
+export function noOp(onStart: (jobId: string) => void = () => {}): JobDefinition {
+  return definitionOf(defineJob({ id: "noop", run: (_, ctx) => onStart(ctx.jobId) }));
+}
+
+export function workerOf(store: Store, definition: JobDefinition, name: string): Worker {
+  const known = registry([{ ...defineApp({ name: "bench" }), jobs: [definition] }]);
+  const options = { worker: name, lane, stage: "bench", lookAheadMs: limits.lookAheadMs };
+  return createWorker(portsWith(store), known, options);
+}
+
+export const recordsOf = (messages: readonly Message[]): readonly QueueRecord[] =>
+  messages.map((message) => ({ messageId: message.jobId, body: encodeMessage(message) }));
+
+export function* pagesOf<T>(items: readonly T[], size: number): Generator<readonly T[], void, undefined> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
+
+/** `lanes` loops that share one list of pages, as so many workers share a queue. */
+export async function shared<T>(
+  pages: Iterable<T>,
+  loops: number,
+  work: (page: T, loop: number) => Promise<void>,
+): Promise<void> {
+  const iterator = pages[Symbol.iterator]();
+  await Promise.all(
+    Array.from({ length: loops }, async (_, loop) => {
+      for (let next = iterator.next(); !next.done; next = iterator.next()) await work(next.value, loop);
+    }),
+  );
+}

@@ -1,0 +1,33 @@
+import type pg from "pg";
+import type { Message } from "../src/core/ports.ts";
+
+/**
+ * The roof of the worker: two set-based compare-and-sets on the same columns, indexes and checks, and nothing else:
+ * no guard, no event, no attempt row.
+ */
+const claim = `
+update raw.job j set state = 'RUNNING', attempt = j.attempt + 1, worker = $3, started_at = belfry.now(),
+  lease_until = belfry.now() + belfry.span(j.lease_ms)
+from unnest($1::bigint[], $2::int[]) as v (id, generation)
+where j.id = v.id and j.state = 'QUEUED' and j.generation = v.generation
+returning j.id, j.kind, j.payload, j.attempt`;
+
+const complete = `
+update raw.job j set state = 'SUCCESS', finished_at = belfry.now(), lease_until = null, worker = null
+from unnest($1::bigint[], $2::int[]) as v (id, attempt)
+where j.id = v.id and j.state = 'RUNNING' and j.attempt = v.attempt
+returning j.id`;
+
+export async function rawWork(client: pg.Pool | pg.PoolClient, messages: readonly Message[]): Promise<void> {
+  const claimed = await client.query<{ id: string; attempt: number }>(claim, [
+    messages.map((message) => message.jobId),
+    messages.map((message) => message.generation),
+    "raw",
+  ]);
+  const done = await client.query(complete, [
+    claimed.rows.map((row) => row.id),
+    claimed.rows.map((row) => row.attempt),
+  ]);
+  if (done.rowCount !== messages.length)
+    throw new Error(`the roof finished ${done.rowCount} of ${messages.length} rows`);
+}

@@ -1,0 +1,81 @@
+import type pg from "pg";
+import { limits } from "../src/core/limits.ts";
+import type { JobId, NewJob } from "../src/core/job.ts";
+import type { Message } from "../src/core/ports.ts";
+
+/** Which of the two tables a load goes to. */
+export type Where = "belfry" | "raw";
+
+/** Columns every loaded row shares. */
+const shared = `kind, payload, payload_hash, lane, max_attempts, lease_ms, retention_ms, trace, created_at`;
+const sharedValues = `'noop', 'null'::jsonb, decode('74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b', 'hex'),
+  'default', 4, 20000, ${limits.retentionMsDefault}, 'trace', belfry.now()`;
+
+/** Waiting rows that are due: what a relay takes. */
+export async function loadWaiting(pool: pg.Pool, where: Where, rows: number): Promise<void> {
+  await pool.query(
+    `insert into ${where}.job (${shared}, state, due_at)
+     select ${sharedValues}, 'PENDING', belfry.now() - n * interval '1 ms' from generate_series(1, $1) n`,
+    [rows],
+  );
+}
+
+/** QUEUED rows with their messages: what a worker claims. */
+export async function loadQueued(pool: pg.Pool, where: Where, rows: number): Promise<readonly Message[]> {
+  const { rows: loaded } = await pool.query<{ id: JobId; generation: number }>(
+    `insert into ${where}.job (${shared}, state, due_at, generation, handed_at)
+     select ${sharedValues}, 'QUEUED', belfry.now(), 1, belfry.now() from generate_series(1, $1)
+     returning id, generation`,
+    [rows],
+  );
+  return loaded.map(({ id, generation }) => ({ jobId: id, generation, trace: "trace" }));
+}
+
+/** Rows that lie around: a million that are due later, 100,000 without a slot, a million that are done. */
+export async function loadCrowd(
+  pool: pg.Pool,
+  rows: { future: number; held: number; finished: number },
+): Promise<void> {
+  await pool.query(
+    `insert into belfry.job (${shared}, state, due_at)
+     select ${sharedValues}, 'PENDING', belfry.now() + interval '1 day' + n * interval '1 s' from generate_series(1, $1) n`,
+    [rows.future],
+  );
+  await pool.query(
+    `insert into belfry.job (${shared}, state, due_at, hold, held_on, slot_keys)
+     select ${sharedValues}, 'PENDING', belfry.now() - n * interval '1 s', 'slot', 'cap:noop', '{cap:noop}'
+     from generate_series(1, $1) n`,
+    [rows.held],
+  );
+  await pool.query(
+    `insert into belfry.job (${shared}, state, due_at, finished_at, generation, attempt)
+     select ${sharedValues}, 'SUCCESS', belfry.now() - n * interval '1 s', belfry.now(), 1, 1 from generate_series(1, $1) n`,
+    [rows.finished],
+  );
+  await pool.query("vacuum analyze belfry.job");
+  await pool.query("checkpoint");
+}
+
+/** Empties what a round filled, in both tables, so that every round starts alike. */
+export async function emptyTables(pool: pg.Pool): Promise<void> {
+  await pool.query("truncate belfry.job, belfry.event, belfry.attempt, belfry.handoff, raw.job");
+}
+
+/** Jobs as a client would hand them to the store. */
+export function newJobs(rows: number, keyPrefix: string): readonly NewJob[] {
+  return Array.from({ length: rows }, (_, n) => ({
+    kind: "noop",
+    key: `${keyPrefix}-${n}`,
+    payload: { to: `user-${n}@example.org`, subject: "Your report is ready" },
+    canonicalInput: `{"subject":"Your report is ready","to":"user-${n}@example.org"}`,
+    lane: "default",
+    dueAt: null,
+    delayMs: 0,
+    expiresAt: null,
+    leaseMs: limits.leaseMsDefault,
+    maxAttempts: limits.maxAttemptsDefault,
+    retentionMs: limits.retentionMsDefault,
+    slotKeys: [],
+    trace: "0123456789abcdef0123456789abcdef",
+  }));
+}
