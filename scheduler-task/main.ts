@@ -1,5 +1,6 @@
 /** The scheduler task: what a wake starts on Fargate, and the local clock as a child process. */
 import { hostname } from "node:os";
+import { DatabaseUnavailable } from "../src/adapters/postgres/failure.ts";
 import { readConfig } from "../src/config.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
 import { ProblemsFound } from "../src/core/problem.ts";
@@ -34,7 +35,8 @@ async function passOrFail(): Promise<number> {
     if (report.outcome === "held") console.error(`held by ${report.heldBy}`);
     return exitCodes[report.outcome];
   } catch (error) {
-    console.error(error instanceof ProblemsFound ? error.message : error);
+    const isExplained = error instanceof ProblemsFound || error instanceof DatabaseUnavailable;
+    console.error(isExplained ? error.message : error);
     return exitCodes.failure;
   }
 }
@@ -43,6 +45,7 @@ async function pass(): Promise<PassReport> {
   const config = readConfig(process.env);
   const runtime = await openRuntime(config, { role: "scheduler" });
   try {
+    await runtime.checkDatabase();
     return await runPasses(runtime.ports, runtime.registry, {
       owner: `${hostname()}:${process.pid}`,
       stage: config.stage.name,

@@ -4,6 +4,7 @@ import { createSqsQueue } from "./adapters/aws/queue.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { createCrashPoint } from "./adapters/crash-point.ts";
 import { connect } from "./adapters/postgres/connect.ts";
+import { assertServer, schemaVersion } from "./adapters/postgres/migrate.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
@@ -27,6 +28,10 @@ export interface Runtime {
   readonly client: Client;
   readonly topology: Topology;
   readonly apps: readonly AppDefinition[];
+  /** The number of the newest migration in the database; 0 when it has no tables of ours. */
+  schemaVersion(): Promise<number>;
+  /** @throws Error when the database would lose what it answered for, is read-only or too old. */
+  checkDatabase(): Promise<void>;
   /** Ends the connections. Nothing may be used afterwards. */
   close(): Promise<void>;
 }
@@ -53,6 +58,12 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
     client,
     topology,
     apps,
+    schemaVersion: () => schemaVersion(connections.main),
+    async checkDatabase() {
+      // Through the store first: it says which server it was that did not answer.
+      await ports.store.now();
+      await assertServer(connections.main, {});
+    },
     async close() {
       bindClient(null);
       ports.metrics.flush();

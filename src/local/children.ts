@@ -5,7 +5,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   type WriteStream,
   writeFileSync,
 } from "node:fs";
@@ -31,6 +33,7 @@ interface Recorded {
 }
 
 const leftoverMs = 3_000;
+const logBytesMax = 10 * 1024 * 1024;
 
 /**
  * The Node processes of one local system. Each is recorded in a file of its own while it runs, so that the next start
@@ -124,15 +127,20 @@ export class Children {
   }
 
   #logOf(name: string): WriteStream {
-    const known =
-      this.#logs.get(name) ??
-      createWriteStream(join(this.#logFolder, `${name.replaceAll(/[^\w.-]+/g, "-")}.log`), { flags: "a" });
+    const known = this.#logs.get(name) ?? openLog(join(this.#logFolder, `${name.replaceAll(/[^\w.-]+/g, "-")}.log`));
     this.#logs.set(name, known);
     return known;
   }
 }
 
 export const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+/** Goes on where the last run ended; one that has grown large is put aside first. */
+function openLog(file: string): WriteStream {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > logBytesMax) renameSync(file, `${file}.old`);
+  return createWriteStream(file, { flags: "a" });
+}
 
 function readRecord(file: string): Recorded | null {
   try {

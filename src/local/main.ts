@@ -27,6 +27,10 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const options = readArguments(args);
   if (options === null) return exitCodes.usage;
+  if (options.help) {
+    console.log(usage);
+    return exitCodes.stopped;
+  }
   const screen = options.json ? jsonScreen(process.stdout) : humanScreen(process.stdout);
   const stopped = untilSignal(screen);
   try {
@@ -44,6 +48,7 @@ interface Arguments {
   readonly port: number | null;
   readonly stage: string;
   readonly json: boolean;
+  readonly help: boolean;
 }
 
 function readArguments(args: readonly string[]): Arguments | null {
@@ -63,8 +68,13 @@ function readArguments(args: readonly string[]): Arguments | null {
       throw new Error(`--port is "${values.port}"; it must be a number from 1 to 65535`);
     }
     const [command = "start", ...rest] = positionals;
-    if (command !== "start" || rest.length > 0 || values.help === true) throw new Error(usage);
-    return { port, stage: values.stage ?? process.env["BELFRY_STAGE"] ?? "dev", json: values.json === true };
+    if (command !== "start" || rest.length > 0) throw new Error(usage);
+    return {
+      port,
+      stage: values.stage ?? process.env["BELFRY_STAGE"] ?? "dev",
+      json: values.json === true,
+      help: values.help === true,
+    };
   } catch (error) {
     console.error(textOf(error));
     return null;

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { startDynamodb } from "./dynamodb.ts";
 import { type MailSink, startMailSink } from "./mail.ts";
-import { type RunningPostgres, startPostgres } from "./postgres.ts";
+import { keepPostgres, type KeptPostgres } from "./kept-postgres.ts";
 import type { LocalServer } from "./server.ts";
 import { startSqs } from "./sqs.ts";
 
 /** The services of this machine. Null where the environment names another one. */
 export interface Parts {
-  readonly postgres: RunningPostgres | null;
+  readonly postgres: KeptPostgres | null;
   readonly dynamodb: LocalServer | null;
   readonly sqs: LocalServer | null;
   readonly mail: MailSink;
@@ -24,6 +24,8 @@ export async function startParts(options: {
   home: string;
   environment: Environment;
   postgresSettings: Readonly<Record<string, string>>;
+  /** A service died and is started again. */
+  onDied: (error: unknown) => void;
 }): Promise<Parts> {
   const { home, environment } = options;
   const given = (name: string): string | null => environment[name] || null;
@@ -40,7 +42,7 @@ export async function startParts(options: {
   };
   const results = await Promise.allSettled([
     start(given("DATABASE_URL") !== null, () =>
-      startPostgres({ folder: join(home, "postgres"), port: 0, settings: options.postgresSettings }),
+      keepPostgres({ folder: join(home, "postgres"), port: 0, settings: options.postgresSettings }, options.onDied),
     ),
     start((given("AWS_ENDPOINT_URL_DYNAMODB") ?? anyEndpoint) !== null, () =>
       startDynamodb({ folder: join(home, "dynamodb") }),

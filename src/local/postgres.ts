@@ -44,14 +44,21 @@ export interface RunningPostgres {
   readonly pid: number;
   /** Where the data lies: outside `folder` when we are root below a folder that other users cannot enter. */
   readonly dataFolder: string;
-  /** Resolves when the server is gone. `fast` disconnects clients; `immediate` is a crash with cleanup. */
-  stop(mode?: "fast" | "immediate"): Promise<void>;
+  /** Resolves when the server is gone. */
+  stop(mode?: StopMode): Promise<void>;
   /** kill -9 of the server process. Its own children end by themselves. */
   kill(): void;
   /** Resolves when the server is gone, whoever ended it. */
   readonly exited: Promise<void>;
 }
 
+/** `fast` disconnects clients; `immediate` is a crash with cleanup; `kill` is a crash. */
+export type StopMode = "fast" | "immediate" | "kill";
+
+const stopSignals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as const satisfies Record<
+  StopMode,
+  string
+>;
 const readyMsMax = 30_000;
 const stopMsMax = 30_000;
 const superuser = "belfry";
@@ -99,7 +106,7 @@ function running(server: ChildProcess, about: { url: string; port: number; dataF
     exited,
     kill: () => void server.kill("SIGKILL"),
     async stop(mode = "fast") {
-      server.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
+      server.kill(stopSignals[mode]);
       const impatient = new AbortController();
       const late = wait(stopMsMax, undefined, { signal: impatient.signal }).then(
         () => void server.kill("SIGKILL"),

@@ -60,6 +60,8 @@ export interface LocalSystem {
   wake(): void;
   /** Stops everything in order: wakes, workers, API, targets, services. Leaves no process. */
   stop(): Promise<void>;
+  /** Ends every process with SIGKILL, as a power cut would. What was committed is there at the next start. */
+  kill(): Promise<void>;
 }
 
 const project = fileURLToPath(new URL("../../", import.meta.url));
@@ -96,7 +98,12 @@ async function startAll(options: LocalOptions, { stage, home, stops }: Begun): P
   const leftovers = await children.endLeftovers();
   if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
 
-  const parts = await startParts({ home: home.folder, environment, postgresSettings: options.postgresSettings ?? {} });
+  const parts = await startParts({
+    home: home.folder,
+    environment,
+    postgresSettings: options.postgresSettings ?? {},
+    onDied: (error) => report({ is: "problem", from: "postgres", what: "died", error }),
+  });
   stops.push(
     () => parts.stop(),
     () => children.stopAll(stopMs),
@@ -127,6 +134,11 @@ async function startAll(options: LocalOptions, { stage, home, stops }: Begun): P
     processes: () => children.running(),
     wake: () => wakes?.again(),
     stop: () => stopInOrder(stops),
+    async kill() {
+      children.killAll();
+      await Promise.allSettled([parts.postgres?.stop("kill")]);
+      await stopInOrder(stops);
+    },
   };
 }
 

@@ -16,6 +16,7 @@ import { freshFolder } from "./folder.ts";
 import { writeGreetingApp } from "./greeting-app.ts";
 import { until } from "./until.ts";
 
+const onDied = (error: unknown): void => console.error(error);
 const slowMs = 60_000;
 /** No part may be taken from the environment of whoever runs the tests. */
 const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
@@ -112,7 +113,12 @@ describe("the local system", () => {
     "uses the parts that the environment names",
     async () => {
       const { home, app } = newApp("hello");
-      const parts = await startParts({ home: freshFolder(), environment: {}, postgresSettings: { fsync: "off" } });
+      const parts = await startParts({
+        home: freshFolder(),
+        environment: {},
+        postgresSettings: { fsync: "off" },
+        onDied,
+      });
       onTestFinished(() => parts.stop());
       const { DATABASE_URL = "", AWS_ENDPOINT_URL_SQS = "", AWS_ENDPOINT_URL_DYNAMODB = "" } = parts.env;
       const system = await begin(home, app, { DATABASE_URL, AWS_ENDPOINT_URL_SQS, AWS_ENDPOINT_URL_DYNAMODB });
