@@ -8,7 +8,7 @@ export function* deadLetters(evidence: Evidence): Generator<Violation> {
   for (const letter of evidence.deadLetters) {
     const what = `message of job ${letter.jobId}, generation ${letter.generation}`;
     if (!letter.drained) yield broken(`${what} lies in the dead-letter queue`);
-    if (letter.receives - letter.troubledReceives > 1)
+    if (letter.receives - letter.troubledReceives > 2)
       yield broken(
         `${what} died after ${letter.receives} receives, of which only ${letter.troubledReceives} met a fault`,
       );

@@ -62,6 +62,8 @@ export type WorkerFact =
       readonly askedGeneration: number;
       readonly generation: number;
       readonly dueAt: number;
+      /** How many jobs that claim made run. */
+      readonly batch: number;
     }
   | {
       /** A heartbeat that was answered: the lease holds until `at + leaseMs`. */

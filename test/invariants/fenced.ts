@@ -23,6 +23,7 @@ export function* fencedAttempts(evidence: Evidence): Generator<Violation> {
     }
   }
   yield* leases(evidence, ends);
+  yield* blame(evidence, ends);
   yield* attemptRows(evidence, ends);
 }
 
@@ -39,6 +40,16 @@ function* completions(fact: WorkerFact & { is: "settled" }, end: EventFact | und
   if (end === undefined) yield broken(`${what}, and no event says so`);
   else if (end.worker !== fact.worker || end.to !== fact.to)
     yield broken(`${what}; the event says ${end.to} by ${end.worker}`);
+}
+
+/** A batch that died charges its members nothing: only who ran alone may be blamed. */
+function* blame(evidence: Evidence, ends: ReadonlyMap<string, EventFact>): Generator<Violation> {
+  for (const fact of evidence.workers) {
+    if (fact.is !== "claimed" || fact.batch === 1) continue;
+    const end = ends.get(`${fact.jobId}/${fact.attempt}`);
+    if (end?.reason === "lost" && end.to !== "QUEUED")
+      yield broken(`job ${fact.jobId} ran in a batch of ${fact.batch} and was charged for its death: ${end.to}`);
+  }
 }
 
 /** Nobody takes a job from a worker within a lease it was granted. */

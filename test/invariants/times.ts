@@ -10,7 +10,8 @@ export function* nominalTimes(evidence: Evidence): Generator<Violation> {
     if (times.size !== rows.length) yield broken(`${scheduleId} has two rows for one nominal time`);
     const wanted = new Set(expected);
     for (const time of expected) if (!times.has(time)) yield broken(`${scheduleId} has no row for ${at(time)}`);
-    for (const time of times) if (!wanted.has(time)) yield broken(`${scheduleId} has a row for ${at(time)}, which is not nominal`);
+    for (const time of times)
+      if (!wanted.has(time)) yield broken(`${scheduleId} has a row for ${at(time)}, which is not nominal`);
   }
   for (const row of evidence.occurrences) {
     if (row.outcome === "PLANNED" && row.nominalAt < evidence.endedBefore)

@@ -4,7 +4,7 @@ import { defineApp } from "../../src/core/define-app.ts";
 import { defineJob } from "../../src/core/define-job.ts";
 import { defineSchedule } from "../../src/core/define-schedule.ts";
 import { registry } from "../../src/core/definition.ts";
-import type { Registry } from "../../src/core/definition.ts";
+import type { Registry, ScheduleDefinition } from "../../src/core/definition.ts";
 import { PermanentError, RetryLater } from "../../src/core/errors.ts";
 
 /** What a handler may do to the world around it. */
@@ -12,8 +12,8 @@ export interface Surroundings {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls an outside target that keeps its own ledger. */
   target(effect: { key: string; jobId: string; attempt: number }): Promise<void>;
-  /** The process dies: `process.exit`, out of memory. */
-  die(): Promise<never>;
+  /** While faults are on, the process dies: `process.exit`, out of memory. */
+  die(): Promise<void>;
 }
 
 export interface Payload {
@@ -58,6 +58,8 @@ export const enqueuedKinds = [
   "flaky",
   "permanent",
   "capped",
+  "capped",
+  "capped",
   "locked",
   "guarded",
   "transfer",
@@ -69,17 +71,30 @@ export const enqueuedKinds = [
 /** The definitions of one process: its handlers sleep, call and die in that process. `everyMs` differs by release. */
 export function simApp(world: Surroundings, everyMs: number): SimApp {
   const jobs = [...simple(world), ...slotted(world), ...families(world), ...broken(world)];
-  const sweep = jobs.find((job) => job.id === "sweep") ?? jobs[0];
-  if (sweep === undefined) throw new Error("the app has jobs");
-  const often = { payload: { workMs: 400 }, run: sweep } as const;
-  const schedules = [
-    defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
-    defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
-    defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", payload: { workMs: 6_000 }, run: sweep }),
-  ];
-  const app = defineApp({ name: "sim", jobs, schedules, lanes: { mail: {} } });
+  const schedules = schedulesOf(everyMs);
+  const app = { ...defineApp({ name: "sim", jobs, schedules: [], lanes: { mail: {} } }), schedules };
   return { registry: registry([app]), jobs: new Map(jobs.map((job) => [job.id, job])) };
 }
+
+/** Made once for each period: a schedule needs no process, and a run has hundreds of them. */
+const releases = new Map<number, readonly ScheduleDefinition[]>();
+
+function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
+  const known = releases.get(everyMs);
+  if (known !== undefined) return known;
+  const nowhere: Surroundings = { sleep: unused, target: unused, die: unused };
+  const often = { payload: { workMs: 400 }, run: sweepJob(nowhere) } as const;
+  const made = [
+    defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
+    defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
+    defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", ...often, payload: { workMs: 6_000 } }),
+  ];
+  releases.set(everyMs, made);
+  return made;
+}
+
+const unused = (): Promise<never> => Promise.reject(new Error("a schedule runs nothing by itself"));
+const sweepJob = (world: Surroundings): Job<Payload> => defineJob({ id: "sweep", ...quick, run: work(world) });
 
 type Run = (payload: Payload, ctx: Context) => Promise<void>;
 
@@ -104,7 +119,7 @@ function simple(world: Surroundings): Job<Payload>[] {
   };
   return [
     defineJob({ id: "plain", ...quick, run }),
-    defineJob({ id: "sweep", ...quick, run }),
+    sweepJob(world),
     defineJob({ id: "child", ...quick, lane: "mail", run }),
     defineJob({ id: "flaky", ...quick, run: flaky, onSettled: log }),
     defineJob({
@@ -122,7 +137,7 @@ type Query = (text: string, values?: unknown[]) => Promise<unknown>;
 function slotted(world: Surroundings): Job<Payload>[] {
   const run = work(world);
   return [
-    defineJob({ id: "capped", ...quick, lane: "mail", concurrency: 2, run }),
+    defineJob({ id: "capped", ...quick, concurrency: 2, run }),
     defineJob({ id: "locked", ...quick, lock: { name: "one", ttl: { default: "2s" } }, run }),
     defineJob({
       id: "guarded",

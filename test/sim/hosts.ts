@@ -25,17 +25,20 @@ async function runWorker(world: World, process: SimProcess, lane: string): Promi
   const { ports, app } = world.inside(process);
   const options = { worker: process.name, lane, stage: "sim", lookAheadMs: world.lookAheadMs };
   const worker = world.planted.worker(createWorker(ports, app.registry, options));
-  let isTold = false;
+  const told = new AbortController();
   world.onTerm(process, () => {
-    isTold = true;
+    told.abort();
     void worker.stop(3_000).then(() => process.kill("told to stop"));
   });
-  while (!isTold) {
+  while (!told.signal.aborted) {
     const records = world.queue.receive(lane, world.random.between(1, 6), visibilityMs);
     if (records.length === 0) {
       await process.clock.sleep(pollMs);
       continue;
     }
+    world.trace?.(
+      `${process.name} receives ${records.map(({ messageId, body }) => `${messageId} ${body.slice(0, 40)}`).join("; ")}`,
+    );
     const before = world.wire.troubles.get(process.name) ?? 0;
     const cancel = process.clock.after(invocationMs + 2_000, () => process.kill("out of time"));
     const until = process.clock.elapsedMs() + invocationMs;
@@ -44,6 +47,8 @@ async function runWorker(world: World, process: SimProcess, lane: string): Promi
     cancel();
     await world.wire.leg();
     const wasTroubled = (world.wire.troubles.get(process.name) ?? 0) > before;
+    if (failed.length > 0)
+      world.trace?.(`${process.name} gives back ${failed.join(" ")}${wasTroubled ? ", troubled" : ""}`);
     for (const { messageId } of records) {
       if (failed.includes(messageId)) world.queue.giveBack(lane, messageId, { delayMs: 1_000, wasTroubled });
       else world.queue.delete(lane, messageId);

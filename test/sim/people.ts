@@ -2,9 +2,7 @@
 import { cancelJobs, retryJobs } from "../../src/core/control.ts";
 import { definitionOf } from "../../src/core/define-job.ts";
 import { createClient } from "../../src/core/enqueue.ts";
-import { KeyConflict } from "../../src/core/errors.ts";
 import { installDefinitions } from "../../src/core/install.ts";
-import { UnknownOutcome } from "../../src/core/ports.ts";
 import { enqueuedKinds } from "./app.ts";
 import type { Payload } from "./app.ts";
 import type { SimProcess } from "./process.ts";
@@ -23,36 +21,41 @@ export function startClients(world: World, jobs: number, untilMs: number): void 
   }
 }
 
+/** One client asks once, for one job or for a burst of one kind, and remembers what it was answered. */
 async function ask(world: World, process: SimProcess, n: number): Promise<void> {
   const { ports, app } = world.inside(process);
-  const kind = world.random.pick(enqueuedKinds);
+  const { random, record } = world;
+  const kind = random.pick(enqueuedKinds);
   const job = app.jobs.get(kind);
   if (job === undefined) throw new Error(`no job ${kind}`);
-  const mark = `e${n}`;
-  const key = world.random.chance(0.4) ? `k${world.random.between(1, 8)}` : null;
-  const delayMs = world.random.chance(0.4) ? world.random.between(0, 40_000) : 0;
-  const payload = { ...payloadOf(world), ...(key === null ? { mark } : {}) };
-  const slot =
-    world.record.enqueues.push({ mark: key === null ? mark : `${kind}/${key}`, kind, key, answer: null }) - 1;
+  const items = Array.from({ length: random.chance(0.3) ? random.between(2, 5) : 1 }, (_, m) =>
+    itemOf(world, kind, `${n}.${m}`),
+  );
+  const first = record.enqueues.length;
+  for (const { payload, key } of items)
+    record.enqueues.push({ mark: payload.mark, kind, key: key ?? null, answer: null });
   const client = createClient(ports, { stage: "sim", lookAheadMs: world.lookAheadMs });
-  const item = { payload: key === null ? payload : keyed(kind, key), delayMs, ...(key === null ? {} : { key }) };
-  const entry = world.record.enqueues[slot];
-  if (entry === undefined) return;
-  try {
-    const [answer] = await client.enqueue(definitionOf(job), [item]);
-    if (answer !== undefined) world.record.enqueues[slot] = { ...entry, answer };
-  } catch (error) {
-    if (error instanceof KeyConflict) throw new Error("equal payloads cannot conflict", { cause: error });
-    if (!(error instanceof UnknownOutcome)) world.trace?.(`${process.name}: ${String(error)}`);
-  }
+  const answers = await client.enqueue(definitionOf(job), items);
+  answers.forEach((answer, index) => {
+    const asked = record.enqueues[first + index];
+    if (asked !== undefined) record.enqueues[first + index] = { ...asked, answer };
+  });
 }
 
-/** The payload of a key is always the same, as a retrying caller's would be. */
-const keyed = (kind: string, key: string): Payload => ({ mark: `${kind}/${key}`, workMs: 300, failures: 1, kills: 1 });
-
-function payloadOf(world: World): Payload {
+/** Some repeat a key, as a caller does who was not answered; the payload of a key is always the same. */
+function itemOf(
+  world: World,
+  kind: string,
+  n: string,
+): { payload: Payload & { mark: string }; key?: string; delayMs: number } {
   const { random } = world;
-  return { workMs: random.between(10, 2_500), failures: random.between(0, 5), kills: random.between(0, 2) };
+  const delayMs = random.chance(0.4) ? random.between(0, 40_000) : 0;
+  if (random.chance(0.3)) {
+    const key = `k${random.between(1, 8)}`;
+    return { payload: { mark: `${kind}/${key}`, workMs: 300, failures: 1, kills: 1 }, key, delayMs };
+  }
+  const bad = { failures: random.between(0, 5), kills: random.between(0, 2) };
+  return { payload: { mark: `e${n}`, workMs: random.between(10, 2_500), ...bad }, delayMs };
 }
 
 /** Somebody cancels and retries jobs. */

@@ -25,6 +25,8 @@ export class Wire {
   readonly #random: SeededRandom;
   readonly #trace: ((line: string) => void) | null;
   rates: FaultRates = noFaults;
+  /** Sees the start of every call: what must happen just then begins here. */
+  watch: ((name: string) => void) | null = null;
   /** How many faults hit calls of each process. */
   readonly troubles = new Map<string, number>();
 
@@ -44,8 +46,9 @@ export class Wire {
   /** One call of a process to a server. `serve` runs at the server, whatever became of the caller meanwhile. */
   async call<T>(process: SimProcess, name: string, serve: () => Promise<T>): Promise<T> {
     await this.mayCrash(process, name);
+    this.watch?.(name);
     const fate = this.#fate();
-    if (fate !== "answered") this.#trouble(process);
+    if (fate !== "answered") this.trouble(process);
     await this.leg();
     if (fate === "refused") return this.#answer(process, name, { error: new Error(`${name}: connection refused`) });
     let outcome: { value: T } | { error: unknown };
@@ -61,10 +64,10 @@ export class Wire {
   /** A place where the process may be killed or stopped. */
   async mayCrash(process: SimProcess, name: string): Promise<void> {
     if (this.#random.chance(this.rates.kill)) {
-      this.#trouble(process);
+      this.trouble(process);
       process.kill(name);
     } else if (this.#random.chance(this.rates.stop)) {
-      this.#trouble(process);
+      this.trouble(process);
       const ms = this.#random.between(100, 9_000);
       this.#trace?.(`${process.name} stopped for ${ms} ms at ${name}`);
       process.stop(ms);
@@ -93,7 +96,8 @@ export class Wire {
     return this.#random.chance(this.rates.answerLost) ? "answerLost" : "answered";
   }
 
-  #trouble(process: SimProcess): void {
+  /** A fault hit this process: what it gives back now is not given back in order to wait. */
+  trouble(process: SimProcess): void {
     this.troubles.set(process.name, (this.troubles.get(process.name) ?? 0) + 1);
   }
 }

@@ -25,14 +25,14 @@ import { Wire } from "./wire.ts";
 /** Where a planted bug may sit: between the real core and the servers, or in what runs the core. */
 export interface Planted {
   store(base: ReferenceStore, world: World): Store;
-  locks(base: MemoryLockStore, world: World): LockStore;
+  locks(base: MemoryLockStore, world: World, process: SimProcess): LockStore;
   queue(process: Ports["queue"]): Ports["queue"];
   worker(worker: Worker): Worker;
   /** Messages are acknowledged when they are received. */
   readonly ackFirst: boolean;
 }
 
-export const nothingPlanted: Planted = {
+const nothingPlanted: Planted = {
   store: (base) => base,
   locks: (base) => base,
   queue: (queue) => queue,
@@ -42,7 +42,7 @@ export const nothingPlanted: Planted = {
 
 export interface WorldOptions {
   readonly seed: number;
-  readonly planted: Planted;
+  readonly planted: Partial<Planted>;
   readonly without: ReadonlySet<Layer>;
   readonly trace: ((line: string) => void) | null;
 }
@@ -52,6 +52,7 @@ const epochMs = Date.UTC(2026, 10, 1, 0, 0, 0);
 /** Servers, time and chance, shared by all processes of one run. */
 export class World {
   readonly time: VirtualTime = virtualTime();
+  readonly seed: number;
   readonly random: SeededRandom;
   readonly record: Record = emptyRecord();
   readonly reference: ReferenceStore;
@@ -67,13 +68,13 @@ export class World {
   everyMs = 15_000;
   isFaulty = false;
   readonly #store: Store;
-  readonly #locks: LockStore;
   readonly #living = new Map<SimProcess, (() => void) | null>();
   readonly #hostClocks = new Map<string, number>();
 
   constructor(options: WorldOptions) {
+    this.seed = options.seed;
     this.random = seededRandom(options.seed);
-    this.planted = options.planted;
+    this.planted = { ...nothingPlanted, ...options.planted };
     this.without = options.without;
     const trace = options.trace;
     this.trace = trace === null ? null : (line) => trace(`${String(this.time.nowMs).padStart(7)} ${line}`);
@@ -82,7 +83,6 @@ export class World {
     this.reference = referenceStore(() => this.now());
     watchEras(this.reference, this.record);
     this.#store = this.planted.store(this.reference, this);
-    this.#locks = this.planted.locks(this.lockTable, this);
   }
 
   /** The database's clock. */
@@ -125,6 +125,17 @@ export class World {
     chosen[0].deliver(chosen[1]);
   }
 
+  /** SIGSTOP, longer than a lease, for one worker or scheduler task. */
+  stopOne(): void {
+    const running = [...this.#living].flatMap(([process, told]) => (told === null ? [] : [process]));
+    const chosen = this.random.shuffled(running)[0];
+    if (chosen === undefined) return;
+    const ms = this.random.between(2_500, 12_000);
+    this.trace?.(`${chosen.name} stopped for ${ms} ms`);
+    this.wire.trouble(chosen);
+    chosen.stop(ms);
+  }
+
   /** The ports and definitions of a process. */
   inside(process: SimProcess): { ports: Ports; app: SimApp } {
     const { wire, record, time, without } = this;
@@ -132,7 +143,7 @@ export class World {
     const ports: Ports = {
       store: storeFor(process, { base: this.#store, wire, record, without, attemptOf: (id) => this.#attemptOf(id) }),
       queue: this.planted.queue(queueFor(process, wire, this.queue, random)),
-      locks: locksFor(process, { base: this.#locks, wire, record, time }),
+      locks: locksFor(process, { base: this.planted.locks(this.lockTable, this, process), wire, record, time }),
       clock: process.clock,
       random,
       log: silent,
@@ -149,9 +160,10 @@ export class World {
         this.wire.call(process, "target", async () => {
           this.record.effects.push(effect);
         }),
-      die: () => {
+      die: async () => {
+        if (!this.isFaulty) return;
         process.kill("the handler killed it");
-        return never();
+        await never();
       },
     };
   }

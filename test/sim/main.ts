@@ -1,0 +1,124 @@
+/** `npm run sim`: random faults on virtual time, thousands of runs a minute; a seed replays its run to the byte. */
+import { Worker } from "node:worker_threads";
+import { Command, InvalidArgumentError } from "commander";
+import { mutantSeedsMax } from "./find.ts";
+import type { Caught, FoundViolation } from "./find.ts";
+import { mutantNamed, mutants } from "./mutants/index.ts";
+import type { Report, Task } from "./shard.ts";
+import { simulate } from "./simulate.ts";
+
+interface Options {
+  readonly seeds: number;
+  readonly seed?: number;
+  readonly mutant?: string;
+  readonly mutants?: boolean;
+  readonly workers: number;
+  readonly trace?: boolean;
+  readonly json?: boolean;
+}
+
+const count = (text: string): number => {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("must be a whole number from 1.");
+  return Number(text);
+};
+
+const options: Options = new Command("sim")
+  .description("Runs the real core on virtual time against faults chosen by a seed, and checks the invariants.")
+  .option("--seeds <n>", "how many seeds", count, 1_000)
+  .option("--seed <s>", "the first seed; with --trace the only one", count)
+  .option("--mutant <name>", `plants one bug and looks for it: ${mutants.map((mutant) => mutant.name).join(", ")}`)
+  .option("--mutants", `plants each bug in turn; each must be found within ${mutantSeedsMax} seeds`)
+  .option("--workers <n>", "threads", count, 2)
+  .option("--trace", "prints what one seed does, line by line")
+  .option("--json", "one JSON object on stdout")
+  .parse()
+  .opts<Options>();
+
+const from = options.seed ?? 1;
+const say = (line: string): void => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
+process.exitCode = await (options.trace ? trace() : options.mutants ? plantAll() : run());
+
+async function trace(): Promise<number> {
+  const mutant = options.mutant === undefined ? {} : mutantNamed(options.mutant);
+  const { violations, restedAtMs } = await simulate(from, { ...mutant, trace: say });
+  for (const { invariant, detail } of violations) say(`${invariant} ${detail}`);
+  say(`seed ${from}: ${violations.length} violations, at rest after ${restedAtMs / 1_000} s`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+/** Exits 0 when nothing was broken; with a mutant, when it was. */
+async function run(): Promise<number> {
+  const mutant = options.mutant === undefined ? null : mutantNamed(options.mutant).name;
+  const startedMs = performance.now();
+  const to = from + options.seeds - 1;
+  const done = Array.from({ length: options.workers }, () => 0);
+  const tasks = done.map((_, n): Task => ({ is: "seeds", from: from + n, to, step: options.workers, mutant }));
+  const violations: FoundViolation[] = [];
+  await Promise.all(
+    tasks.map((task, n) =>
+      shard(task, (report) => {
+        if (report.is === "done") violations.push(...report.violations);
+        else if (report.is === "progress") tell(done, n, report.done);
+      }),
+    ),
+  );
+  violations.sort((a, b) => a.seed - b.seed);
+  for (const { seed, invariant, detail } of violations.slice(0, 50)) {
+    say(`seed ${seed}: ${invariant} ${detail}   (npm run sim -- --seed ${seed} --trace)`);
+  }
+  const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
+  say(`${options.seeds} seeds from ${from} in ${seconds} s: ${violations.length} violations`);
+  const pass = mutant === null ? violations.length === 0 : violations.length > 0;
+  const caught = mutant === null ? [] : [{ name: mutant, caughtAtSeed: violations[0]?.seed ?? null }];
+  answer({ pass, seeds: options.seeds, violations: mutant === null ? violations : [], mutants: caught });
+  return pass ? 0 : 1;
+}
+
+function tell(done: number[], shardNumber: number, seeds: number): void {
+  done[shardNumber] = seeds;
+  const sum = done.reduce((a, b) => a + b, 0);
+  if (sum % 500 === 0) say(`${sum} of ${options.seeds} seeds`);
+}
+
+async function plantAll(): Promise<number> {
+  const found: Caught[] = [];
+  const names = mutants.map((mutant) => mutant.name);
+  const tasks = Array.from({ length: options.workers }, (_, n): Task => {
+    const share = names.filter((_name, index) => index % options.workers === n);
+    return { is: "mutants", names: share, from, seedsMax: mutantSeedsMax };
+  });
+  await Promise.all(
+    tasks.map((task) =>
+      shard(task, (report) => {
+        if (report.is !== "caught") return;
+        found.push(report.caught);
+        const { name, caughtAtSeed, by } = report.caught;
+        say(caughtAtSeed === null ? `${name}: NOT FOUND` : `${name}: found at seed ${caughtAtSeed} by ${by}`);
+      }),
+    ),
+  );
+  const pass = found.every((caught) => caught.caughtAtSeed !== null);
+  const caught = found.map(({ name, caughtAtSeed }) => ({ name, caughtAtSeed }));
+  answer({ pass, seeds: mutantSeedsMax, violations: [], mutants: caught });
+  return pass ? 0 : 1;
+}
+
+function answer(result: object): void {
+  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+}
+
+/** One thread. A thread that ends without its report is an error. */
+function shard(task: Task, onReport: (report: Report) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("./shard.ts", import.meta.url), { workerData: task });
+    let isDone = false;
+    worker.on("message", (report: Report) => {
+      if (report.is === "done") isDone = true;
+      onReport(report);
+    });
+    worker.on("error", reject);
+    worker.on("exit", (code) =>
+      isDone ? resolve() : reject(new Error(`a thread ended with code ${code} before it was done`)),
+    );
+  });
+}

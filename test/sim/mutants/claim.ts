@@ -1,0 +1,85 @@
+import type { Store } from "../../../src/core/ports.ts";
+import type { ReferenceStore } from "../../support/reference-store.ts";
+import type { World } from "../world.ts";
+import { inStore, place } from "./mutant.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** Bugs in who may run what. */
+export const claimMutants: readonly Mutant[] = [
+  {
+    name: "old-generation-accepted",
+    bug: "a claim takes any message of the job, whatever its generation",
+    without: [],
+    planted: inStore((base) => ({
+      claim: (messages, options) => {
+        const newest = messages.map((message) => {
+          const generation = base.tables.jobs.get(Number(message.jobId))?.generation ?? message.generation;
+          return { ...message, generation };
+        });
+        return base.claim(newest, options);
+      },
+    })),
+  },
+  {
+    name: "claim-before-due",
+    bug: "a claim does not look at the due time",
+    without: [],
+    planted: inStore((base, world) => ({ claim: claimEarly(base, world) })),
+  },
+  {
+    name: "cap-by-counting",
+    bug: "a claim counts what runs and takes the rest, instead of taking slots",
+    without: [],
+    planted: inStore((base, world) => ({ claim: claimByCounting(base, world) })),
+  },
+  {
+    name: "rescue-without-lease",
+    bug: "rescue takes every RUNNING row, also one whose lease holds",
+    without: [],
+    planted: inStore((base) => ({
+      rescue: (options) => {
+        place(base, (t) => {
+          for (const row of t.inStates("RUNNING")) t.change(row, { leaseUntil: t.now() - 1 });
+        });
+        return base.rescue(options);
+      },
+    })),
+  },
+  {
+    name: "batch-charged",
+    bug: "every claim counts as alone, so that a batch that died charges all its members",
+    without: [],
+    planted: inStore((base) => ({
+      claim: (messages, options) => base.claim(messages, { ...options, alone: true }),
+    })),
+  },
+];
+
+/** The event keeps the true due time, so the claim is told as it was: too early. */
+function claimEarly(base: ReferenceStore, world: World): Store["claim"] {
+  return async (messages, options) => {
+    const due = new Map<string, number>();
+    place(base, (t) => {
+      for (const { jobId } of messages) {
+        const row = t.jobs.get(Number(jobId));
+        if (row?.state !== "QUEUED" || row.dueAt <= world.now()) continue;
+        due.set(jobId, row.dueAt);
+        t.change(row, { dueAt: world.now() });
+      }
+    });
+    const claimed = await base.claim(messages, options);
+    return claimed.map((row) => ({ ...row, dueAt: due.get(row.jobId) ?? row.dueAt }));
+  };
+}
+
+/** Counts, and claims a moment later, as on a busy database: two workers that count together see the same room. */
+function claimByCounting(base: ReferenceStore, world: World): Store["claim"] {
+  return async (messages, options) => {
+    const room = 2 - world.running("capped").length;
+    const busyMs = world.random.between(0, 300);
+    await new Promise<void>((resolve) => world.time.after(busyMs, resolve));
+    const size = Math.max(1, world.running("capped").length + room);
+    await base.installSlots([{ key: "cap:capped", size, onRefusal: "hold", reason: "slot" }]);
+    return await base.claim(messages, options);
+  };
+}

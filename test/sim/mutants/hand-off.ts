@@ -1,0 +1,105 @@
+import type { Handoff, Store } from "../../../src/core/ports.ts";
+import type { ReferenceStore } from "../../support/reference-store.ts";
+import { inStore, place } from "./mutant.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** Bugs on the way from a committed row to its message and back. */
+export const handOffMutants: readonly Mutant[] = [
+  {
+    name: "mark-before-send",
+    bug: "a hand-off is confirmed by the statement that decided it, before anything was sent",
+    without: ["requeue"],
+    planted: inStore(confirmAtOnce),
+  },
+  {
+    name: "ignored-failed",
+    bug: "the list of messages that SendMessageBatch did not take is not read",
+    without: ["requeue"],
+    planted: {
+      queue: (queue) => ({
+        ...queue,
+        send: async (lane, messages) => {
+          await queue.send(lane, messages);
+          return { failed: [] };
+        },
+      }),
+    },
+  },
+  {
+    name: "relay-by-last-id",
+    bug: "the relay remembers the last id it took and never looks below it again",
+    without: [],
+    planted: inStore((base) => ({ relay: relayByLastId(base) })),
+  },
+  {
+    name: "ack-before-commit",
+    bug: "messages are acknowledged when they are received",
+    without: ["requeue"],
+    planted: { ackFirst: true },
+  },
+  {
+    name: "empty-after-error",
+    bug: "the worker answers an empty list of failures after an error",
+    without: ["requeue"],
+    planted: {
+      worker: (worker) => ({
+        ...worker,
+        handle: async (records, options) => {
+          await worker.handle(records, options);
+          return { failed: [] };
+        },
+      }),
+    },
+  },
+  {
+    name: "message-returned-to-wait",
+    bug: "a message that came early is given back instead of being sent anew",
+    without: [],
+    planted: inStore((base) => ({
+      look: async (ids) => (await base.look(ids)).map((row) => ({ ...row, dueInMs: Math.min(0, row.dueInMs) })),
+    })),
+  },
+];
+
+function confirmAtOnce(base: ReferenceStore): Partial<Store> {
+  const confirmed = async <T>(result: T, handoffs: readonly Handoff[]): Promise<T> => {
+    await base.confirm(handoffs.map(({ id }) => ({ id, failed: [] })));
+    return result;
+  };
+  return {
+    insert: async (jobs, o) => {
+      const result = await base.insert(jobs, o);
+      return await confirmed(result, result.handoffs);
+    },
+    relay: async (o) => {
+      const result = await base.relay(o);
+      return await confirmed(result, result);
+    },
+    settle: async (settlements, o) => {
+      const result = await base.settle(settlements, o);
+      return await confirmed(result, result.handoffs);
+    },
+    wake: async (o) => {
+      const result = await base.wake(o);
+      return await confirmed(result, result);
+    },
+  };
+}
+
+function relayByLastId(base: ReferenceStore): Store["relay"] {
+  let last = 0;
+  return async (options) => {
+    let handoffs: readonly Handoff[] = [];
+    place(base, (t) => {
+      t.checkFence(options.fence);
+      const until = t.now() + options.lookAheadMs;
+      const due = t
+        .inStates("PENDING", "RETRY_WAIT")
+        .filter((row) => row.hold === "none" && row.dueAt <= until && row.id > last)
+        .slice(0, options.limit);
+      last = due.at(-1)?.id ?? last;
+      handoffs = t.handOff(due.map((row) => t.queue(row)));
+    });
+    return handoffs;
+  };
+}

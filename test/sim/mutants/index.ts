@@ -1,0 +1,19 @@
+import { claimMutants } from "./claim.ts";
+import { handOffMutants } from "./hand-off.ts";
+import type { Mutant } from "./mutant.ts";
+import { schedulerMutants } from "./scheduler.ts";
+import { settleMutants } from "./settle.ts";
+
+export type { Mutant } from "./mutant.ts";
+
+/** Every planted bug. Each must be found within `seedsMax` seeds, or the simulation proves too little. */
+export const mutants: readonly Mutant[] = [...handOffMutants, ...claimMutants, ...settleMutants, ...schedulerMutants];
+
+/** @throws Error that lists the known names. */
+export function mutantNamed(name: string): Mutant {
+  const found = mutants.find((mutant) => mutant.name === name);
+  if (found === undefined) {
+    throw new Error(`unknown mutant "${name}": one of ${mutants.map((mutant) => mutant.name).join(", ")}`);
+  }
+  return found;
+}

@@ -1,0 +1,25 @@
+import type { Store } from "../../../src/core/ports.ts";
+import type { ReferenceStore } from "../../support/reference-store.ts";
+import type { Layer } from "../store.ts";
+import type { Planted, World } from "../world.ts";
+
+/** One planted bug. It wraps a port; the core itself stays as it is. */
+export interface Mutant {
+  readonly name: string;
+  /** What is wrong, as a reviewer would write it. */
+  readonly bug: string;
+  /** Self-healing that would hide the bug, switched off. */
+  readonly without: readonly Layer[];
+  readonly planted: Partial<Planted>;
+}
+
+/** A bug in the store: the methods it changes, all others as they are. */
+export const inStore = (change: (base: ReferenceStore, world: World) => Partial<Store>): Partial<Planted> => ({
+  store: (base, world) => ({ ...base, ...change(base, world) }),
+});
+
+/** Changes tables outside any statement: there is nothing to undo. */
+export function place(base: ReferenceStore, change: (tables: ReferenceStore["tables"]) => void): void {
+  change(base.tables);
+  base.tables.journal.length = 0;
+}
