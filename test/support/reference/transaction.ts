@@ -99,8 +99,8 @@ function replay<T>(t: Tables, drawn: number[], statement: () => T): T {
   }
 }
 
-/** What a caller may have acted on. How long until something is due changes with time and is not part of it. */
+/** What a caller may have acted on. Instants and waits change with the time of the statement and are not part of it. */
 const fingerprint = (answer: unknown): string =>
-  JSON.stringify(answer, (key, value: unknown) => (timeFields.has(key) ? undefined : value)) ?? "";
+  JSON.stringify(answer, (key, value: unknown) => (isTime.test(key) ? undefined : value)) ?? "";
 
-const timeFields = new Set(["delayMs", "dueAt", "finishedAt", "latenessMs"]);
+const isTime = /(?:At|Until|Ms)$/;
