@@ -27,6 +27,7 @@ export async function keepPostgres(options: PostgresOptions, onDied: (error: unk
       const next = await again({ ...options, port }, () => isOver);
       if (next === null) return;
       current = next;
+      if (isOver) return;
     }
   };
   const kept = keep().catch(onDied);
@@ -41,7 +42,7 @@ export async function keepPostgres(options: PostgresOptions, onDied: (error: unk
       isOver = true;
       await current.stop(mode);
       await kept;
-      // A restart may have been under way.
+      // A restart may have been under way, which nobody else stops.
       await current.stop(mode);
     },
   };

@@ -1,13 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
+import { keepPostgres } from "../../src/local/kept-postgres.ts";
 import { removePostgres } from "../../src/local/postgres-files.ts";
 import { type RunningPostgres, startPostgres } from "../../src/local/postgres.ts";
 import { identityOf } from "../../src/local/process-identity.ts";
 import { freshFolder } from "./folder.ts";
+import { until } from "./until.ts";
 
 async function begin(folder: string): Promise<RunningPostgres> {
   const postgres = await startPostgres({ folder, port: 0 });
@@ -100,4 +102,33 @@ it("leaves no process after stop", async () => {
   await query(url, "select 1");
   await stop();
   expect(identityOf(pid)).toBeNull();
+});
+
+it("comes back on its address when it crashes, and stays away after a stop", async () => {
+  const folder = join(freshFolder(), "postgres");
+  const died: unknown[] = [];
+  const postgres = await keepPostgres({ folder, port: 0 }, (error) => died.push(error));
+  onTestFinished(() => postgres.stop("immediate"));
+  await query(postgres.url, "create table kept as select 42 as n");
+  const { pid } = postgres;
+  postgres.kill();
+  await until("its return", () => postgres.pid !== pid, 30_000);
+  expect(await query(postgres.url, "select n from kept")).toEqual([42]);
+  expect(died.map(String)).toEqual([expect.stringContaining(`(pid ${pid}) ended`)]);
+  await postgres.stop();
+  expect(identityOf(postgres.pid)).toBeNull();
+});
+
+it("is stopped also in the middle of its return", async () => {
+  const folder = join(freshFolder(), "postgres");
+  const postgres = await keepPostgres({ folder, port: 0 }, () => {});
+  postgres.kill();
+  await until("the return of the server process", () => {
+    const file = join(postgres.dataFolder, "postmaster.pid");
+    const pid = existsSync(file) ? Number(readFileSync(file, "utf8").split("\n")[0]) : 0;
+    return pid > 0 && pid !== postgres.pid && identityOf(pid) !== null;
+  });
+  await postgres.stop();
+  expect(identityOf(postgres.pid)).toBeNull();
+  expect(existsSync(join(postgres.dataFolder, "postmaster.pid"))).toBe(false);
 });

@@ -135,12 +135,59 @@ describe("the local system", () => {
     2 * slowMs,
   );
 
+  it(
+    "lets one scheduler task make passes while the other says who holds the lock, and exits well",
+    async () => {
+      const { home, app } = newApp("hello");
+      const system = await startLocal({
+        home,
+        apps: [app],
+        environment,
+        postgresSettings: { fsync: "off" },
+        without: ["wakes", "workers", "api"],
+      });
+      onTestFinished(() => system.stop());
+      const env = { ...system.env, BELFRY_PASS_MS: "6000", BELFRY_LOCK_LEASE_MS: "1500" };
+      const [a, b] = await Promise.all([runPass(env), runPass(env)]);
+      expect([a.code, b.code]).toEqual([0, 0]);
+      const [done, held] = a.report["outcome"] === "done" ? [a, b] : [b, a];
+      expect(done.report).toMatchObject({ outcome: "done", heldBy: null });
+      expect(held.report).toMatchObject({
+        outcome: "held",
+        passes: 0,
+        heldBy: expect.stringMatching(/:\d+/) as string,
+      });
+      expect(held.errors).toContain(`held by ${String(held.report["heldBy"])}`);
+    },
+    2 * slowMs,
+  );
+
   it("names the stages there are when it is given another", async () => {
     await expect(startLocal({ home: freshFolder(), stage: "nowhere", environment })).rejects.toThrow(
       'stage "nowhere" is not defined: use one of dev, demo, prod',
     );
   });
 });
+
+/** One scheduler task to its end. */
+async function runPass(env: Readonly<Record<string, string>>) {
+  const task = fileURLToPath(new URL("../../scheduler-task/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [task, "pass"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [output, errors] = [child.stdout, child.stderr].map((stream) => stream.toArray());
+  const [code] = (await once(child, "close")) as [number | null];
+  const last =
+    Buffer.concat((await output) as Buffer[])
+      .toString()
+      .trim()
+      .split("\n")
+      .at(-1) ?? "{}";
+  return {
+    code,
+    report: JSON.parse(last) as Record<string, unknown>,
+    errors: Buffer.concat((await errors) as Buffer[]).toString(),
+  };
+}
 
 interface Started {
   readonly process: ChildProcess;
