@@ -8,6 +8,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -28,6 +29,10 @@ export interface PostgresRecord {
   readonly owner: ProcessIdentity | null;
 }
 
+const outsidePrefix = "belfry-postgres-";
+/** A file with the path of the folder that the data belongs to. */
+const belongsTo = "belongs-to";
+
 const recordFile = (folder: string): string => join(folder, "postgres.json");
 
 export function readRecord(folder: string): PostgresRecord | null {
@@ -46,14 +51,29 @@ export function writeRecord(folder: string, record: PostgresRecord): void {
 export function newRecord(folder: string, user: User | null): PostgresRecord {
   const password = randomBytes(18).toString("base64url");
   if (user === null || canReach(user, folder)) return { dataFolder: join(folder, "data"), password, owner: null };
+  removeOrphans();
   const outside = outsideFolder(folder);
+  // What lies there belongs to a folder of this name that was deleted: a fresh start was asked for.
+  rmSync(outside, { recursive: true, force: true });
   ownFolder(outside);
+  writeFileSync(join(outside, belongsTo), resolve(folder));
   return { dataFolder: join(outside, `data-${randomBytes(4).toString("hex")}`), password, owner: null };
 }
 
-/** Where data of this folder may lie outside of it. Its content without a record belongs to a folder that was deleted. */
-export function outsideFolder(folder: string): string {
-  return join(sharedFolder(), `belfry-postgres-${hash(resolve(folder))}`);
+/** Where data of this folder may lie outside of it. */
+function outsideFolder(folder: string): string {
+  return join(sharedFolder(), `${outsidePrefix}${hash(resolve(folder))}`);
+}
+
+/** Data whose folder was deleted, as tests and trials do, would lie there for ever. */
+function removeOrphans(): void {
+  for (const name of readdirSync(sharedFolder()).filter((each) => each.startsWith(outsidePrefix))) {
+    const outside = join(sharedFolder(), name);
+    const note = join(outside, belongsTo);
+    const isOurs = lstatSync(outside, { throwIfNoEntry: false })?.uid === process.getuid?.();
+    if (!isOurs || !existsSync(note) || existsSync(readFileSync(note, "utf8"))) continue;
+    rmSync(outside, { recursive: true, force: true });
+  }
 }
 
 /** Removes the data of a stopped server, wherever it lies. */
@@ -67,7 +87,7 @@ export function programs(user: User | null): string {
   const installed = installedPrograms();
   restoreLinks(installed);
   if (user === null || canReach(user, installed)) return installed;
-  const copy = join(sharedFolder(), `belfry-postgres-programs-${hash(`${installed}:${versionOf(installed)}`)}`);
+  const copy = join(sharedFolder(), `belfry-programs-${hash(`${installed}:${versionOf(installed)}`)}`);
   if (!existsSync(copy)) copyPrograms(installed, copy);
   if (statSync(copy).uid !== process.getuid?.())
     throw new Error(`${copy} belongs to another user: remove it and start again`);

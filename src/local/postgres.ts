@@ -16,15 +16,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import { freePort } from "./free-port.ts";
-import {
-  handOver,
-  newRecord,
-  outsideFolder,
-  type PostgresRecord,
-  programs,
-  readRecord,
-  writeRecord,
-} from "./postgres-files.ts";
+import { handOver, newRecord, type PostgresRecord, programs, readRecord, writeRecord } from "./postgres-files.ts";
 import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "./process-identity.ts";
 import { type User, unprivilegedUser } from "./unprivileged.ts";
 
@@ -78,7 +70,6 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   await stopLeftover(known?.dataFolder);
   const bin = join(programs(user), "bin");
   const record = known ?? newRecord(options.folder, user);
-  if (known === null) removeForgotten(options.folder, record);
   writeRecord(options.folder, { ...record, owner: identityOf(process.pid) });
   if (!existsSync(join(record.dataFolder, "PG_VERSION"))) await initialize(bin, record, user);
 
@@ -226,14 +217,6 @@ async function stopLeftover(dataFolder: string | undefined): Promise<void> {
       throw new Error(`the Postgres with pid ${server.pid}, left by an earlier start, does not stop: kill it`);
     await wait(20);
   }
-}
-
-/** Data outside whose folder was deleted: a fresh start was asked for. */
-function removeForgotten(folder: string, record: PostgresRecord): void {
-  const outside = outsideFolder(folder);
-  if (dirname(record.dataFolder) !== outside) return;
-  rmSync(outside, { recursive: true, force: true });
-  mkdirSync(outside, { recursive: true, mode: 0o755 });
 }
 
 async function createDatabase(url: string): Promise<void> {
