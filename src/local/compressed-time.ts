@@ -18,7 +18,7 @@ export async function compressTime(databaseUrl: string, scale: number): Promise<
     // The body of a function takes no parameters. All three are written by us: two timestamps and a number.
     await client.query(
       `create or replace function belfry.now() returns timestamptz language sql stable parallel safe
-         return timestamptz '${at.there}' + (statement_timestamp() - timestamptz '${at.here}') * ${Number(scale)}`,
+         return timestamptz '${at.there}' + (statement_timestamp() - timestamptz '${at.here}') * ${scale}`,
     );
   } finally {
     await client.end();

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Config } from "../config.ts";
 import { startDynamodb } from "./dynamodb.ts";
 import { type MailSink, startMailSink } from "./mail.ts";
 import { keepPostgres, type KeptPostgres } from "./kept-postgres.ts";
@@ -18,7 +17,6 @@ export interface Parts {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-export type AwsEndpoints = Pick<Config["aws"], "sqsEndpoint" | "dynamodbEndpoint">;
 
 export async function startParts(options: {
   home: string;

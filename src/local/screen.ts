@@ -14,7 +14,7 @@ const clearLine = "\u001B[2K\r";
 
 /** Without a terminal the live line is written as a line when it changed, at most every 5 seconds. */
 export function humanScreen(out: NodeJS.WriteStream): Screen {
-  const isTerminal = out.isTTY === true;
+  const isTerminal = out.isTTY;
   let live = "";
   let toldAt = -Infinity;
   const note = (text: string): void => {
@@ -104,7 +104,7 @@ function lineText(line: string, from: string): string | null {
     .join(" ");
   const why =
     typeof error === "object" && error !== null && "message" in error ? ` ${colors.red(String(error.message))}` : "";
-  return `${colors.dim(`${time} ${String(lane ?? service ?? from)}`)} ${tint(level)(String(message))} ${colors.dim(fields)}${why}`;
+  return `${colors.dim(`${time} ${short(lane ?? service ?? from)}`)} ${tint(level)(String(message))} ${colors.dim(fields)}${why}`;
 }
 
 const tint = (level: unknown): ((text: string) => string) =>

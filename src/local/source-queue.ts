@@ -53,7 +53,7 @@ const recordOf = (message: Message, eventSourceARN: string, awsRegion: string): 
   messageId: message.MessageId ?? "",
   receiptHandle: message.ReceiptHandle ?? "",
   body: message.Body ?? "",
-  attributes: (message.Attributes ?? {}) as Record<string, string>,
+  attributes: message.Attributes ?? {},
   messageAttributes: message.MessageAttributes ?? {},
   md5OfBody: message.MD5OfBody ?? "",
   eventSource: "aws:sqs",

@@ -15,5 +15,5 @@ export async function startSqs(options: { port?: number } = {}): Promise<LocalSe
   }
   const address = app.server.address();
   if (address === null || typeof address === "string") throw new Error("the SQS API has no port");
-  return { url: `http://127.0.0.1:${address.port}`, port: address.port, stop: async () => void (await app.close()) };
+  return { url: `http://127.0.0.1:${address.port}`, port: address.port, stop: () => app.close() };
 }

@@ -26,7 +26,7 @@ export function until<T>(what: string, condition: () => T | Promise<T>, withinMs
         else if (performance.now() - startedMs > withinMs)
           end(() => reject(new Error(`waited ${withinMs} ms for ${what}`)));
       } catch (error) {
-        end(() => reject(error as Error));
+        end(() => reject(error));
       }
     };
   });
