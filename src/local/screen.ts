@@ -123,6 +123,6 @@ function parse(line: string): Record<string, unknown> | null {
   }
 }
 
-const fit = (line: string, columns: number | undefined): string => line.slice(0, Math.max(20, (columns ?? 120) - 1));
+const fit = (line: string, columns: number | undefined): string => line.slice(0, Math.max(20, (columns || 120) - 1));
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const withoutPassword = (url: string): string => url.replace(/\/\/([^:/@]*):[^@]*@/, "//$1:***@");
