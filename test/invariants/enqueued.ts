@@ -18,6 +18,10 @@ export function* enqueued(evidence: Evidence): Generator<Violation> {
     if (job.scheduleId !== null) continue;
     if (job.parentId !== null) {
       const parent = jobs.get(job.parentId);
+      if (parent?.state === "SUCCESS" && (job.parentAttempt ?? parent.attempt) !== parent.attempt)
+        yield broken(
+          `job ${job.id} was left by try ${job.parentAttempt} of ${parent.id}, whose try ${parent.attempt} succeeded`,
+        );
       if (parent?.state !== "SUCCESS")
         yield broken(`job ${job.id} is a child of ${job.parentId}, which is ${parent?.state}`);
     } else if (job.mark === null || !asked.has(job.mark)) {

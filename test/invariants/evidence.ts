@@ -139,6 +139,8 @@ export interface JobFact {
   readonly mark: string | null;
   /** The job whose handler enqueued it. */
   readonly parentId: string | null;
+  /** Which try of that handler; left out where payloads do not say. */
+  readonly parentAttempt?: number | null;
 }
 
 export interface EventFact {

@@ -21,6 +21,7 @@ export interface Payload {
   readonly mark?: string;
   /** The job whose handler enqueued this one. */
   readonly parent?: string;
+  readonly parentAttempt?: number;
   readonly workMs: number;
   /** Tries that fail before one succeeds. */
   readonly failures?: number;
@@ -153,6 +154,11 @@ function slotted(world: Surroundings): Job<Payload>[] {
   ];
 }
 
+const from = (ctx: Context): Pick<Payload, "parent" | "parentAttempt"> => ({
+  parent: ctx.jobId,
+  parentAttempt: ctx.attempt,
+});
+
 function families(world: Surroundings): Job<Payload>[] {
   const child = defineJob({ id: "grandchild", ...quick, run: work(world) });
   return [
@@ -161,7 +167,7 @@ function families(world: Surroundings): Job<Payload>[] {
       id: "parent",
       ...quick,
       run: async (payload, ctx) => {
-        for (let n = 0; n < 2; n += 1) await ctx.enqueue(child, { parent: ctx.jobId, workMs: payload.workMs });
+        for (let n = 0; n < 2; n += 1) await ctx.enqueue(child, { ...from(ctx), workMs: payload.workMs });
         await world.sleep(payload.workMs, ctx.signal);
       },
     }),
@@ -172,7 +178,7 @@ function families(world: Surroundings): Job<Payload>[] {
         await world.sleep(payload.workMs, ctx.signal);
         await ctx.tx(async (tx) => {
           await tx.query("insert into effect", [ctx.jobId, ctx.attempt]);
-          await ctx.enqueue(child, { parent: ctx.jobId, workMs: 50 });
+          await ctx.enqueue(child, { ...from(ctx), workMs: 50 });
           await world.sleep(payload.workMs % 400, ctx.signal);
         });
       },

@@ -51,10 +51,17 @@ export function gather(world: World, endedBefore: number): Evidence {
 const askedAt = (row: JobRow): number => row.scheduledFor ?? row.createdAt;
 
 function jobFact(row: JobRow): JobFact {
-  const { mark, parent } = row.payload as unknown as Payload;
+  const { mark, parent, parentAttempt } = row.payload as unknown as Payload;
   const { kind, key, state, hold, generation, attempt, maxAttempts, failures, scheduleId } = row;
   const columns = { kind, key, state, hold, generation, attempt, maxAttempts, failures, scheduleId };
-  return { id: String(row.id), ...columns, dueAt: askedAt(row), mark: mark ?? null, parentId: parent ?? null };
+  return {
+    id: String(row.id),
+    ...columns,
+    dueAt: askedAt(row),
+    mark: mark ?? null,
+    parentId: parent ?? null,
+    parentAttempt: parentAttempt ?? null,
+  };
 }
 
 /** Multiples of the period that was in force, from one release to the next and on to what is decided. */

@@ -61,7 +61,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     acquire: (name, owner, leaseMs) => call("acquire", () => base.acquire(name, owner, leaseMs)),
     beat: (name, owner, fence, leaseMs) => call("beat", () => base.beat(name, owner, fence, leaseMs)),
     release: (name, owner, fence) => call("release", () => base.release(name, owner, fence)),
-    installSchedules: (specs) => call("installSchedules", () => base.installSchedules(specs)),
+    installSchedules: (...given) => call("installSchedules", () => base.installSchedules(...given)),
     dueSchedules: (o) => call("dueSchedules", () => base.dueSchedules(o)),
     plan: (plans, o) => fenced("plan", o.fence, () => base.plan(plans, o)),
     job: (id) => call("job", () => base.job(id)),
