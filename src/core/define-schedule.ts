@@ -1,27 +1,41 @@
 import type { Duration, Job } from "./context.ts";
-import { parseCron } from "./cron.ts";
 import { definitionOf, schemaOf } from "./define-job.ts";
 import type { JobDefinition, Occurrence, ScheduleDefinition } from "./definition.ts";
 import type { Json } from "./job.ts";
 import { limits } from "./limits.ts";
-import { checkedJson, leaseMsOf, slotKeysOf } from "./new-job.ts";
+import { checkedJson } from "./new-job.ts";
 import { ProblemList, ProblemsFound } from "./problem.ts";
-import { readMisfire } from "./misfire.ts";
-import type { Expression, GapRule, OverlapReadings, ScheduleSpec } from "./schedule.ts";
+import type { GapRule, Launch, OverlapReadings } from "./schedule.ts";
+import { type PlainOptions, specMaker, stagedSettings } from "./schedule-spec.ts";
 import { checkPayloadNow } from "./schema.ts";
-import { checkId, readChoice, readDuration } from "./setting.ts";
-import { type Staged, mapStages, valueFor } from "./stage.ts";
-import { tzVersion, zoneProblem } from "./zone.ts";
+import { checkId } from "./setting.ts";
+import type { Staged } from "./stage.ts";
 
 /** Five fields: minute, hour, day of month, month, day of week. */
 export type Cron = `${string} ${string} ${string} ${string} ${string}`;
+
+/** AWS's own texts, so that a schedule moves here as it is: pass them through `aws`. */
+export type AwsCron = `cron(${string})` & { readonly aws: "cron" };
+export type AwsRate = `rate(${string})` & { readonly aws: "rate" };
+
+/**
+ * Marks an expression of AWS: `cron: aws("cron(0 8 ? * MON-FRI *)")` or `every: aws("rate(5 minutes)")`. In AWS's form
+ * weekday 1 is Sunday and exactly one of the two day fields is `?`. It is checked with the schedule.
+ */
+export function aws(text: `cron(${string})`): AwsCron;
+export function aws(text: `rate(${string})`): AwsRate;
+export function aws(text: string): string {
+  return text;
+}
+
 /** An instant: ISO 8601 with `Z` or an offset, so that it means the same everywhere. */
 export type InstantText = `${number}-${number}-${number}T${number}:${string}`;
 
 /** When it fires: by the clock of a zone, by elapsed time, or once. */
 export type When =
   | {
-      readonly cron: Cron;
+      /** Five fields, or AWS's form by `aws("cron(...)")`. */
+      readonly cron: Cron | AwsCron;
       /** IANA name, like `Asia/Seoul`. Required: "every day at 8" means nothing without it. */
       readonly timezone: string;
       /** What to do with readings a clock change skips or repeats. Default `auto` for both. */
@@ -31,7 +45,7 @@ export type When =
     }
   | {
       /** Elapsed time, at least 1s; knows no clock changes. May differ by stage. */
-      readonly every: Staged<Duration>;
+      readonly every: Staged<Duration | AwsRate>;
       readonly cron?: never;
       readonly at?: never;
       readonly timezone?: never;
@@ -64,6 +78,11 @@ export interface SchedulePolicies {
   readonly endAt?: InstantText;
   /** Default true. By stage: a stage that is not named is off. */
   readonly enabled?: Staged<boolean>;
+  /**
+   * Default `tick`: the scheduler's passes plan it ahead and a worker does the work. `rule`: an EventBridge rule of its own
+   * starts a task that takes the schedule's lock and does the work itself; at most once a minute. May differ by stage.
+   */
+  readonly launch?: Staged<Launch>;
 }
 
 /** A job without a payload is scheduled without one; every other needs a value or a function of the occurrence. */
@@ -88,135 +107,26 @@ export function defineSchedule<I>(options: ScheduleOptions<I>): ScheduleDefiniti
   const job = definitionOf(options.run);
   const plain: PlainOptions = options;
   const fixed = fixedPayload(plain.payload, job, problems);
-  const toSpec = specMaker(plain, job, fixed, problems);
+  const { specFor, notes } = specMaker(plain, job, fixed, problems);
   return {
     id: options.id,
     job,
     spec(stage, app) {
       if (problems.found.length > 0) throw new ProblemsFound(problems.found);
-      return toSpec(stage, app);
+      return specFor(stage, app);
     },
     payload: (occurrence) => (typeof plain.payload === "function" ? plain.payload(occurrence) : plain.payload),
     problems: problems.found,
+    notes,
     staged: stagedSettings(plain),
   };
-}
-
-/** The same options without the types that only guide whoever writes a definition. */
-interface PlainOptions extends SchedulePolicies {
-  readonly id: string;
-  readonly cron?: string | undefined;
-  readonly timezone?: string | undefined;
-  readonly dst?: { readonly gap?: GapRule; readonly overlap?: OverlapReadings } | undefined;
-  readonly every?: Staged<Duration> | undefined;
-  readonly at?: string | undefined;
-  readonly payload?: unknown;
-}
-
-function specMaker(options: PlainOptions, job: JobDefinition, payload: Json, problems: ProblemList) {
-  const expression = readExpression(options, problems);
-  const fromCode = {
-    timezone: readZone(options, problems),
-    dst: {
-      gap: readChoice(problems, "dst.gap", options.dst?.gap, ["auto", "skip", "shift", "first-valid"], "auto"),
-      overlap: readChoice(problems, "dst.overlap", options.dst?.overlap, ["auto", "first", "second", "both"], "auto"),
-    },
-    misfire: readMisfire(options.misfire, problems),
-    overlap: readChoice(problems, "overlap", options.overlap, ["skip", "queue-one", "allow"], "allow"),
-    ...readPeriod(options, problems),
-    payload,
-    materializeBeforeMs: 0,
-    launch: "tick",
-  } as const;
-  return (stage: string, app: string): ScheduleSpec => ({
-    id: options.id,
-    app,
-    expression: expression(stage),
-    ...fromCode,
-    enabled: options.enabled === undefined || valueFor(stage, options.enabled) === true,
-    tzVersion,
-    job: {
-      kind: job.id,
-      lane: job.lane,
-      leaseMs: leaseMsOf(job, stage),
-      maxAttempts: job.retry.maxAttempts,
-      retentionMs: job.retentionMs,
-      slotKeys: slotKeysOf(job),
-    },
-  });
-}
-
-const noExpression = () => ({ form: "at", at: 0 }) as const;
-
-function readExpression(options: PlainOptions, problems: ProblemList): (stage: string) => Expression {
-  const given = [options.cron, options.every, options.at].filter((each) => each !== undefined);
-  if (given.length !== 1) {
-    problems.add("cron, every, at", given, "exactly one of them says when it fires", "keep one of the three");
-    return noExpression;
-  }
-  if (options.cron !== undefined) return readCron(options.cron, problems);
-  if (options.every !== undefined) return readEvery(options.every, problems);
-  const at = readInstant("at", options.at, problems) ?? 0;
-  return () => ({ form: "at", at });
-}
-
-function readCron(text: string, problems: ProblemList): (stage: string) => Expression {
-  const parsed = parseCron(text);
-  if (!parsed.ok) problems.add("cron", text, withoutSubject(parsed.problem), "");
-  return () => ({ form: "cron", cron: text });
-}
-
-/** A stage it is off in may have no value of its own; it then keeps the first one listed. */
-function readEvery(every: Staged<Duration>, problems: ProblemList): (stage: string) => Expression {
-  const bounds = { min: limits.everyMsMin, max: limits.everyMsMax, fallback: 60_000 };
-  const byStage = mapStages(every, (value, stage) =>
-    readDuration(problems, stage === null ? "every" : `every.${stage}`, value, bounds),
-  );
-  return (stage) => ({ form: "every", everyMs: valueFor(stage, byStage) ?? Object.values(byStage)[0] ?? 60_000 });
-}
-
-function readZone({ cron, timezone }: PlainOptions, problems: ProblemList): string {
-  if (cron === undefined) return "UTC";
-  if (timezone === undefined) {
-    problems.add("timezone", timezone, "is required with cron", 'name the IANA zone, like "Asia/Seoul" or "UTC"');
-    return "UTC";
-  }
-  const problem = zoneProblem(timezone);
-  if (problem !== null) problems.add("timezone", timezone, withoutSubject(problem), "");
-  return timezone;
-}
-
-/** The evaluator's problems begin with the field and its value, which are told apart here. */
-const withoutSubject = (problem: string): string => problem.replace(/^\w+ "[^"]*": /, "");
-
-function readPeriod({ startAt, endAt }: SchedulePolicies, problems: ProblemList) {
-  const start = readInstant("startAt", startAt, problems);
-  const end = readInstant("endAt", endAt, problems);
-  if (start !== null && end !== null && end <= start) {
-    problems.add("endAt", endAt, `must be after startAt ${startAt}`, "change one of them");
-  }
-  return { startAt: start, endAt: end };
-}
-
-function readInstant(field: string, text: string | undefined, problems: ProblemList): number | null {
-  if (text === undefined) return null;
-  const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
-  const instant = form.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(instant)) return instant;
-  problems.add(
-    field,
-    text,
-    "is not an instant",
-    'write date, time and offset, like "2026-12-31T09:00:00+09:00" or with "Z"',
-  );
-  return null;
 }
 
 /**
  * A payload that is a plain value is checked now, in the JSON form in which a handler will get it; one that is computed
  * is checked at each occurrence.
  */
-function fixedPayload(payload: unknown, job: JobDefinition, problems: ProblemList): Json {
+export function fixedPayload(payload: unknown, job: JobDefinition, problems: ProblemList): Json {
   if (typeof payload === "function") return null;
   try {
     const stored = checkedJson(job.id, payload);
@@ -247,11 +157,4 @@ function checkKey(value: unknown, job: JobDefinition, problems: ProblemList): vo
     `of this payload must be 1 to ${limits.keyCharactersMax} characters, it has ${key.length}`,
     "shorten it",
   );
-}
-
-function stagedSettings({ every, enabled }: PlainOptions): NonNullable<ScheduleDefinition["staged"]> {
-  return {
-    ...(typeof every === "object" ? { every } : {}),
-    ...(typeof enabled === "object" ? { enabled } : {}),
-  };
 }

@@ -25,8 +25,7 @@ export interface PayloadIssue {
 }
 
 export type PayloadCheck =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly issues: readonly PayloadIssue[] };
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: readonly PayloadIssue[] };
 
 export interface JobDefinition {
   readonly id: string;
@@ -57,6 +56,8 @@ export interface ScheduleDefinition {
   /** The payload of one occurrence. */
   readonly payload: (occurrence: Occurrence) => unknown;
   readonly problems?: readonly Problem[];
+  /** What a reader of its expression may not expect; `check` prints it. */
+  readonly notes?: readonly string[];
   /** The settings that differ by stage, by field, as they were written: `check` looks for unknown and missing stages. */
   readonly staged?: Readonly<Record<string, PerStage<unknown>>>;
 }
@@ -109,6 +110,7 @@ export function registry(apps: readonly AppDefinition[]): Registry {
 
 function addOnce<T extends { readonly id: string }>(map: Map<string, T>, item: T, what: string): void {
   const known = map.get(item.id);
-  if (known !== undefined && known !== item) throw new Error(`duplicate ${what} id "${item.id}": ids are unique across apps`);
+  if (known !== undefined && known !== item)
+    throw new Error(`duplicate ${what} id "${item.id}": ids are unique across apps`);
   map.set(item.id, item);
 }

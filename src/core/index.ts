@@ -1,12 +1,12 @@
 /** What a definition may import from `belfry`. Everything else in `src/` is the inside. */
 export { defineApp } from "./define-app.ts";
 export { defineJob } from "./define-job.ts";
-export { defineSchedule } from "./define-schedule.ts";
+export { aws, defineSchedule } from "./define-schedule.ts";
 export { AmbiguousError, httpError, InvalidPayload, KeyConflict, PermanentError, RetryLater } from "./errors.ts";
 
 export type { AppOptions } from "./define-app.ts";
 export type { JobLimits, JobOptions, Retry } from "./define-job.ts";
-export type { CatchUp, Cron, SchedulePolicies, ScheduleOptions, When } from "./define-schedule.ts";
+export type { AwsCron, AwsRate, CatchUp, Cron, SchedulePolicies, ScheduleOptions, When } from "./define-schedule.ts";
 export type { BatchResult, Context, Duration, Enqueued, EnqueueOptions, Job, Settled } from "./context.ts";
 export type { AppDefinition, LaneDefinition, Occurrence, PerStage, ScheduleDefinition } from "./definition.ts";
 export type { JobId, Json } from "./job.ts";

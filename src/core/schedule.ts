@@ -9,6 +9,9 @@ export type Expression =
 export type GapRule = "auto" | "skip" | "shift" | "first-valid";
 export type OverlapReadings = "auto" | "first" | "second" | "both";
 
+/** What starts its jobs: the scheduler's passes, or an EventBridge rule of its own. */
+export type Launch = "tick" | "rule";
+
 export interface Misfire {
   readonly rule: "skip" | "latest" | "all";
   readonly maxAgeMs: number | null;
@@ -18,8 +21,10 @@ export interface Misfire {
 }
 
 /** What the job of an occurrence looks like; the tick adds times. */
-export interface ScheduledJob
-  extends Omit<NewJob, "key" | "dueAt" | "delayMs" | "trace" | "payload" | "canonicalInput" | "expiresAt"> {}
+export interface ScheduledJob extends Omit<
+  NewJob,
+  "key" | "dueAt" | "delayMs" | "trace" | "payload" | "canonicalInput" | "expiresAt"
+> {}
 
 /** A schedule as code or an operator defines it. Stored as it is; a change of any field is a new version. */
 export interface ScheduleSpec {
@@ -41,7 +46,7 @@ export interface ScheduleSpec {
   readonly job: ScheduledJob;
   /** Milliseconds before the nominal time at which its job is due (a fan-out writes its targets ahead). */
   readonly materializeBeforeMs: number;
-  readonly launch: "tick" | "rule";
+  readonly launch: Launch;
 }
 
 /** A stored schedule. */
@@ -58,7 +63,7 @@ export interface ScheduleRow {
    * Null when the schedule has ended.
    */
   readonly nextAt: Instant | null;
-  /** What the tick before left for the next one; absent or null when nothing. A new version starts without. */
+  /** What the tick before left for the next one; absent or null when nothing. An edit keeps it. */
   readonly carry?: Carry | null;
 }
 
@@ -84,6 +89,8 @@ export interface PlannedOccurrence {
   /** Wall-clock reading `YYYY-MM-DDTHH:MM[:SS]` in the schedule's zone, and which pass of an overlap (0 or 1). */
   readonly localTime: string;
   readonly fold: 0 | 1;
+  /** Part of the row's name: after an edit of the zone the same reading may come round again. */
+  readonly timezone: string;
   readonly nominalAt: Instant;
   readonly outcome: "PLANNED" | "COALESCED" | "SKIPPED";
   readonly reason: string | null;
@@ -112,6 +119,8 @@ export interface OccurrenceView {
   readonly scheduleId: string;
   readonly localTime: string;
   readonly fold: number;
+  /** The zone whose clock `localTime` was read from. */
+  readonly timezone: string;
   readonly nominalAt: Instant;
   readonly outcome: OccurrenceOutcome;
   readonly reason: string | null;

@@ -1,0 +1,181 @@
+import { describe, expect, test } from "vitest";
+import { defineSchedule } from "../../src/core/define-schedule.ts";
+import type { OccurrenceView } from "../../src/core/schedule.ts";
+import { hour, midnight, minute, stage, type Stage, work } from "./stage.ts";
+
+const often = (cron: string, over: object = {}) =>
+  defineSchedule({ id: "s", cron, timezone: "UTC", run: work, misfire: "skip", ...over } as never);
+const minuteOf = (row: { nominalAt: number }): number => (row.nominalAt - midnight) / minute;
+const executed = (rows: readonly OccurrenceView[]): number[] =>
+  rows.filter((row) => row.outcome === "FIRED" || row.outcome === "CAUGHT_UP").map(minuteOf);
+
+async function edit(at: Stage, cron: string, over: object = {}): Promise<void> {
+  await at.store.installSchedules([often(cron, over).spec("test", "test")]);
+}
+
+/** Lets every paced job become due and run. */
+async function drain(at: Stage): Promise<void> {
+  for (let round = 0; round < 500; round++) {
+    await at.work();
+    const { PENDING, QUEUED } = await at.store.counts();
+    if (PENDING + QUEUED === 0) return;
+    await at.advance(10_000);
+  }
+  throw new Error("the backfill never ends");
+}
+
+describe("two edits and a backfill across both", () => {
+  // Every ten minutes until 1:00, at 5, 25 and 45 until 2:00, hourly after; everybody away 0:35 to 1:25 and 1:45 to 2:30.
+  async function lived(): Promise<Stage> {
+    const at = await stage([often("*/10 * * * *")]);
+    await at.liveUntil(midnight + 35 * minute);
+    await at.advance(25 * minute);
+    await edit(at, "5-59/20 * * * *");
+    await at.advance(25 * minute);
+    await at.liveUntil(midnight + 105 * minute);
+    await at.advance(15 * minute);
+    await edit(at, "0 * * * *");
+    await at.advance(30 * minute);
+    await at.liveUntil(midnight + 3 * hour + minute);
+    return at;
+  }
+  const perEra = {
+    1: [10, 20, 30, 40, 50],
+    2: [65, 85, 105],
+    3: [120, 180],
+  };
+
+  test("each era's times by the expression in force then, each once, and nothing else", async () => {
+    const at = await lived();
+    const before = executed(await at.ledger("s"));
+    expect(before.length).toBeLessThan(10);
+    const report = await at.backfill("s", { from: midnight + minute, to: midnight + 3 * hour });
+    const byVersion = Object.groupBy(report.times, (time) => String(time.version));
+    expect(Object.fromEntries(Object.entries(byVersion).map(([v, times]) => [v, times?.map(minuteOf)]))).toEqual(
+      perEra,
+    );
+    expect(report.times.filter((time) => !time.runs).map(minuteOf)).toEqual(
+      before.filter((at) => Object.values(perEra).flat().includes(at)),
+    );
+    await drain(at);
+    const rows = await at.ledger("s");
+    const wanted = Object.entries(perEra).flatMap(([version, minutes]) => minutes.map((m) => `${version} ${m}`));
+    const versions = rows
+      .filter((row) => executed([row]).length > 0)
+      .filter((row) => Object.values(perEra).flat().includes(minuteOf(row)));
+    expect(versions.map(minuteOf)).toEqual(Object.values(perEra).flat());
+    const backfilled = versions.filter((row) => !before.includes(minuteOf(row)));
+    expect(backfilled.map((row) => `${row.version} ${minuteOf(row)}`).every((each) => wanted.includes(each))).toBe(
+      true,
+    );
+    const jobs = versions.map((row) => row.jobId);
+    expect(new Set(jobs).size).toBe(jobs.length);
+    expect(at.ran.length).toBe(executed(rows).length);
+    expect(rows.filter((row) => row.outcome === "PLANNED")).toEqual([]);
+  });
+
+  test("repeating it runs nothing again", async () => {
+    const at = await lived();
+    const window = { from: midnight + minute, to: midnight + 3 * hour };
+    await at.backfill("s", window);
+    const [jobs, rows] = [await at.store.counts(), await at.ledger("s")];
+    expect(await at.backfill("s", window)).toMatchObject({ added: 0, again: 0 });
+    await drain(at);
+    expect(await at.backfill("s", window)).toMatchObject({ added: 0, again: 0 });
+    expect((await at.ledger("s")).length).toBe(rows.length);
+    expect(Object.values(await at.store.counts()).reduce((a, b) => a + b)).toBe(
+      Object.values(jobs).reduce((a, b) => a + b),
+    );
+  });
+
+  test("a dry run says the same and writes nothing", async () => {
+    const at = await lived();
+    const before = await at.ledger("s");
+    const window = { from: midnight + minute, to: midnight + 3 * hour };
+    const dry = await at.backfill("s", { ...window, dryRun: true });
+    expect(dry).toMatchObject({ dryRun: true, added: 0, again: 0 });
+    expect(await at.ledger("s")).toEqual(before);
+    const real = await at.backfill("s", window);
+    expect(real.times).toEqual(dry.times);
+    expect(real.added + real.again).toBe(dry.times.filter((time) => time.runs).length);
+  });
+});
+
+describe("backfill", () => {
+  test("keeps its own pace in its own slot, beside the jobs that are on time", async () => {
+    const at = await stage([often("* * * * *", { overlap: "skip" })]);
+    await at.advance(30 * minute);
+    await at.tick();
+    await at.work();
+    await at.backfill("s", { from: midnight + minute, to: midnight + 20 * minute, paceMs: 60_000 });
+    const jobs = at.store.tables.inStates("PENDING", "QUEUED").filter((row) => row.slotKeys.includes("backfill:s"));
+    expect(jobs).toHaveLength(20);
+    const due = jobs.map((row) => row.dueAt).toSorted((a, b) => a - b);
+    expect(due.slice(1).every((each, k) => each - (due[k] ?? 0) === 60_000)).toBe(true);
+    const [first] = due;
+    const onTime = midnight + 31 * minute;
+    await at.liveUntil(Math.max(onTime, first ?? 0));
+    const row = (await at.ledger("s")).find((each) => each.nominalAt === onTime);
+    expect(row).toMatchObject({ outcome: "FIRED" });
+  });
+
+  test("gives the times that misfire merged a job each", async () => {
+    const at = await stage([often("*/10 * * * *", { misfire: "latest" })]);
+    await at.advance(hour);
+    await at.tick();
+    await at.work();
+    expect(executed(await at.ledger("s"))).toEqual([60]);
+    await at.backfill("s", { from: midnight + minute, to: midnight + hour });
+    await drain(at);
+    expect(executed(await at.ledger("s"))).toEqual([10, 20, 30, 40, 50, 60]);
+  });
+
+  test("leaves a FAILED time to retry, and times to come to the tick", async () => {
+    const at = await stage([often("*/10 * * * *")]);
+    await at.liveUntil(midnight + 9 * minute);
+    await at.advance(minute);
+    const job = await at.begin("s", midnight + 10 * minute);
+    await at.end(job, { to: "FAILED", failures: 1, errorCode: "X" });
+    const report = await at.backfill("s", { from: midnight + minute, to: midnight + 10 * hour });
+    expect(report.times.map((time) => [minuteOf(time), time.was, time.runs])).toEqual([[10, "FIRED", false]]);
+  });
+
+  test("before the ledger begins only with force, and then by the first version", async () => {
+    const at = await stage([often("*/10 * * * *")]);
+    await at.tick();
+    const window = { from: midnight - 30 * minute, to: midnight - minute };
+    await expect(at.backfill("s", window)).rejects.toThrow(
+      'the ledger of "s" begins at 2026-11-21T00:00:00.000Z; nobody knows what ran before: start there, or use --force',
+    );
+    expect(await at.backfill("s", { ...window, force: true })).toMatchObject({ added: 3 });
+    await drain(at);
+    expect(executed(await at.ledger("s")).slice(0, 3)).toEqual([-30, -20, -10]);
+  });
+
+  test("has an end: too many times, a paused schedule, one that is off, a window the wrong way round", async () => {
+    const at = await stage([often("* * * * *")]);
+    await at.advance(8 * 24 * hour);
+    await at.tick();
+    const from = midnight;
+    await expect(at.backfill("s", { from, to: at.now() })).rejects.toThrow("are more than 10000 times: narrow it");
+    await expect(at.backfill("s", { from: at.now(), to: from })).rejects.toThrow("must not be after to");
+    await at.store.pauseSchedule("s", true);
+    await expect(at.backfill("s", { from, to: from + hour })).rejects.toThrow('"s" is paused');
+    await at.store.pauseSchedule("s", false);
+    await edit(at, "* * * * *", { enabled: false });
+    await expect(at.backfill("s", { from, to: from + hour })).rejects.toThrow('"s" is off in this stage');
+    await expect(at.backfill("never", { from, to: from + hour })).rejects.toThrow('no schedule "never"');
+  });
+
+  test("a time without a payload is told and stops no other", async () => {
+    const payload = ({ scheduledFor }: { scheduledFor: Date }) => {
+      if (scheduledFor.getTime() === midnight + 20 * minute) throw new Error("no such day");
+    };
+    const at = await stage([often("*/10 * * * *", { payload })]);
+    await at.advance(35 * minute);
+    await at.tick();
+    const report = await at.backfill("s", { from: midnight + minute, to: midnight + 30 * minute });
+    expect(report.failed).toEqual(["2026-11-21T00:20: no such day"]);
+    expect(report.added + report.again).toBe(2);
+  });
+});

@@ -1,0 +1,268 @@
+import { describe, expect, test } from "vitest";
+import { defineSchedule } from "../../src/core/define-schedule.ts";
+import { capped, hour, locked, midnight, minute, stage, work } from "./stage.ts";
+
+/** Every five minutes by the clock of Seoul, which shows 09:00 at midnight UTC. */
+const often = (over: object = {}) =>
+  defineSchedule({ id: "often", cron: "*/5 * * * *", timezone: "Asia/Seoul", run: work, ...over });
+const nine = midnight;
+
+describe("why did 09:05 not run? Planted causes and what explain answers", () => {
+  test("overlap: the job of 09:00 was still going, and it is named", async () => {
+    const at = await stage([often({ overlap: "skip" })], nine - minute);
+    await at.tick();
+    await at.advance(minute);
+    const holder = await at.begin("often", nine);
+    await at.advance(5 * minute);
+    await at.tick();
+    await at.begin("often", nine + 5 * minute);
+    await at.end(holder);
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "skipped-overlap",
+      sentence: `2026-11-21 09:05 was skipped: the job of 09:00 (job ${holder.jobId}) was still going, and overlap says so`,
+    });
+  });
+
+  test("a lock: the job that held it is named, also of another schedule", async () => {
+    const other = defineSchedule({ id: "other", cron: "0 9 * * *", timezone: "Asia/Seoul", run: locked });
+    const at = await stage([often({ run: locked }), other], nine + 4 * minute);
+    await at.tick();
+    const { results } = await at.store.insert([at.store.tables.inStates("QUEUED").map(jobLike)[0] ?? fail()], {
+      lookAheadMs: 0,
+    });
+    const [first] = results;
+    const [row] = await at.store.look([first?.id ?? fail()]);
+    const message = { jobId: first?.id ?? fail(), generation: row?.generation ?? 0, trace: "" };
+    await at.store.claim([message], { worker: "w", alone: true });
+    await at.advance(minute);
+    await at.begin("often", nine + 5 * minute);
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "skipped-lock-held",
+      sentence: `2026-11-21 09:05 was skipped: job ${first?.id} (locked) held the lock its job needs`,
+    });
+  });
+
+  test("a pause", async () => {
+    const at = await stage([often()], nine + minute);
+    await at.tick();
+    await at.store.pauseSchedule("often", true);
+    await at.liveUntil(nine + 6 * minute);
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "skipped-paused",
+      sentence: "2026-11-21 09:05 was skipped: the schedule was paused when its job would have started",
+      advice: expect.stringContaining("npx belfry schedules backfill often --from 2026-11-21T00:05:00.000Z"),
+    });
+  });
+
+  test("the schedule is off in this stage", async () => {
+    const at = await stage([often({ enabled: { prod: true } })], nine);
+    await at.liveUntil(nine + 6 * minute);
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "disabled",
+      sentence: "2026-11-21 09:05 did not run: the schedule was off in this stage (enabled: false, version 1)",
+    });
+  });
+
+  test("an outage, under misfire skip", async () => {
+    const at = await stage([often({ misfire: "skip" })], nine + minute);
+    await at.advance(hour);
+    await at.tick();
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "skipped-misfire",
+      sentence: expect.stringContaining("a scheduler was away for longer than two minutes"),
+    });
+  });
+
+  test("an outage, under misfire latest: merged into the newest, and what became of that", async () => {
+    const at = await stage([often()], nine + minute);
+    await at.advance(hour);
+    await at.tick();
+    await at.work();
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "coalesced",
+      sentence: expect.stringMatching(
+        /^2026-11-21 09:05 was merged into 2026-11-21 10:00: .*; that one is CAUGHT_UP \(job \d+\)$/,
+      ),
+    });
+  });
+
+  test("it ran and FAILED", async () => {
+    const at = await stage([often()], nine + 4 * minute);
+    await at.tick();
+    await at.advance(minute);
+    const job = await at.begin("often", nine + 5 * minute);
+    await at.end(job, { to: "FAILED", failures: 1, errorCode: "HTTP_404", errorMessage: "not found" });
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "failed",
+      sentence: `2026-11-21 09:05 ran on time, and its job ${job.jobId} FAILED after 1 of 4 tries with HTTP_404: not found`,
+      advice: `mend the cause, then: npx belfry jobs retry ${job.jobId}`,
+    });
+  });
+
+  test("its job waits for a slot, and who has it is named", async () => {
+    const at = await stage([often({ run: capped })], nine - minute);
+    await at.tick();
+    await at.advance(6 * minute);
+    await at.tick();
+    const holder = await at.begin("often", nine);
+    await at.begin("often", nine + 5 * minute);
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "waiting-for-slot",
+      sentence: expect.stringContaining(`waits for a free slot, which the job of 09:00 (job ${holder.jobId}) has`),
+    });
+  });
+
+  test("no scheduler has made a pass since", async () => {
+    const at = await stage([often()], nine);
+    await at.tick();
+    await at.advance(hour);
+    expect(await at.why("often", "09:50")).toMatchObject({
+      verdict: "undecided",
+      sentence: "2026-11-21 09:50 is past and nobody has decided it yet: the last decided time is 2026-11-21 09:05",
+    });
+  });
+
+  test("its worker never came", async () => {
+    const at = await stage([often()], nine + 4 * minute);
+    await at.tick();
+    await at.advance(2 * minute);
+    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "waiting-for-worker" });
+  });
+
+  test("an operator canceled its job", async () => {
+    const at = await stage([often()], nine + 4 * minute);
+    await at.tick();
+    const [row] = await at.ledger("often");
+    await at.store.cancel([row?.jobId ?? fail()]);
+    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "skipped-canceled" });
+  });
+
+  test("the payload function threw", async () => {
+    const broken = { payload: () => fail("no such day") };
+    const at = await stage([often(broken)], nine + 4 * minute);
+    await at.tick();
+    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "skipped-payload" });
+  });
+});
+
+describe("times that are none", () => {
+  test("a time the expression never names, with the times around it", async () => {
+    const at = await stage([often()], nine);
+    expect(await at.why("often", "09:07")).toMatchObject({
+      verdict: "never-nominal",
+      sentence: "2026-11-21 09:07 is no time of this schedule: it runs `*/5 * * * *` in Asia/Seoul",
+      advice: "the times around it are 2026-11-21 09:05 and 2026-11-21 09:10",
+    });
+  });
+
+  test("a time that an edit took away, with the version in force", async () => {
+    const at = await stage([often()], nine);
+    await at.tick();
+    await at.advance(2 * minute);
+    const hourly = defineSchedule({ id: "often", cron: "0 * * * *", timezone: "Asia/Seoul", run: work });
+    await at.store.installSchedules([hourly.spec("test", "test")]);
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "never-nominal",
+      version: 2,
+      sentence: expect.stringContaining("(version 2, in force from 2026-11-21T00:02:00.000Z)"),
+    });
+  });
+
+  test("before the schedule began, and after it was deleted", async () => {
+    const at = await stage([often()], nine);
+    await at.store.createSchedule({ ...often().spec("test", "test"), id: "made" });
+    await at.advance(hour);
+    await at.store.deleteSchedule("made");
+    expect(await at.why("made", "08:55")).toMatchObject({ verdict: "before-schedule" });
+    expect(await at.why("made", "2026-11-21T10:05")).toMatchObject({
+      verdict: "deleted",
+      sentence: "2026-11-21 10:05 did not run: the schedule had been deleted at 2026-11-21T01:00:00.000Z",
+    });
+  });
+
+  test("a time to come, also while paused, and one that is planned", async () => {
+    const at = await stage([often()], nine);
+    await at.tick();
+    expect(await at.why("often", "09:30")).toMatchObject({ verdict: "not-due", advice: null });
+    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "planned", advice: null });
+    await at.store.pauseSchedule("often", true);
+    expect(await at.why("often", "09:30")).toMatchObject({
+      verdict: "not-due",
+      sentence: expect.stringContaining("paused"),
+    });
+    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "planned-paused" });
+  });
+
+  test("a time that cannot be read, and a schedule that never was", async () => {
+    const at = await stage([often()], nine);
+    await expect(at.explain("often", "nine")).rejects.toThrow('time "nine" cannot be read: write 09:00 for today');
+    await expect(at.explain("often", "2026-02-30T09:00")).rejects.toThrow("cannot be read");
+    await expect(at.explain("never", "09:00")).rejects.toThrow('there is no schedule "never"');
+  });
+});
+
+describe("clock changes", () => {
+  const daily = (dst: object) =>
+    defineSchedule({ id: "often", cron: "30 2 * * *", timezone: "America/New_York", run: work, dst });
+  const beforeGap = Date.UTC(2026, 2, 8, 5);
+  const beforeOverlap = Date.UTC(2026, 10, 1, 4);
+
+  test("a skipped reading under the rule skip", async () => {
+    const at = await stage([daily({ gap: "skip" })], beforeGap);
+    await at.liveUntil(beforeGap + 4 * hour);
+    expect(await at.why("often", "2026-03-08T02:30")).toMatchObject({ verdict: "skipped-dst-gap" });
+  });
+
+  test("a skipped reading that ran at the first valid one is found under its own name", async () => {
+    const at = await stage([daily({})], beforeGap);
+    await at.liveUntil(beforeGap + 4 * hour);
+    expect(await at.why("often", "2026-03-08T02:30")).toMatchObject({ verdict: "ran", localTime: "2026-03-08T02:30" });
+  });
+
+  test("a reading of an interval that the clock skips is none of its times", async () => {
+    const at = await stage([often({ timezone: "America/New_York" })], beforeGap);
+    await at.liveUntil(beforeGap + 4 * hour);
+    expect(await at.why("often", "2026-03-08T02:30")).toMatchObject({
+      verdict: "never-nominal",
+      sentence: expect.stringContaining("the clock of America/New_York skips this reading"),
+    });
+  });
+
+  test("a reading that came twice has two answers", async () => {
+    const at = await stage([often({ timezone: "America/New_York" })], beforeOverlap);
+    await at.liveUntil(beforeOverlap + 4 * hour);
+    const answers = await at.explain("often", "2026-11-01T01:30");
+    expect(answers.map((answer) => [answer.verdict, answer.sentence.includes("(the second time)")])).toEqual([
+      ["ran", false],
+      ["ran", true],
+    ]);
+  });
+
+  test("an instant with its offset is asked for as such", async () => {
+    const at = await stage([often()], nine);
+    await at.liveUntil(nine + 6 * minute);
+    const [answer] = await at.explain("often", "2026-11-21T00:05:00Z");
+    expect(answer).toMatchObject({ verdict: "ran", localTime: "2026-11-21T09:05" });
+  });
+});
+
+function fail(message = "nothing there"): never {
+  throw new Error(message);
+}
+
+/** A new job as this one, so that a test can make one that no schedule made. */
+const jobLike = (row: { kind: string; slotKeys: readonly string[] }) => ({
+  kind: row.kind,
+  key: null,
+  payload: null,
+  canonicalInput: "null",
+  lane: "default",
+  dueAt: null,
+  delayMs: 0,
+  expiresAt: null,
+  leaseMs: 20_000,
+  maxAttempts: 4,
+  retentionMs: 604_800_000,
+  slotKeys: row.slotKeys,
+  trace: "t",
+});

@@ -1,0 +1,86 @@
+import { defineApp } from "../../src/core/define-app.ts";
+import { defineJob } from "../../src/core/define-job.ts";
+import type { ScheduleDefinition } from "../../src/core/definition.ts";
+import { registry } from "../../src/core/definition.ts";
+import { explain } from "../../src/core/explain.ts";
+import type { JobId } from "../../src/core/job.ts";
+import type { Claimed, Settlement } from "../../src/core/ports.ts";
+import { backfill, type BackfillOptions } from "../../src/core/backfill.ts";
+import { hour, midnight, minute } from "../schedules/spec.ts";
+import { referenceGround, world } from "../schedules/world.ts";
+
+export { hour, midnight, minute };
+export const work = defineJob({ id: "work", run: () => {} });
+export const capped = defineJob({ id: "capped", concurrency: 1, run: () => {} });
+export const locked = defineJob({ id: "locked", lock: { name: "shared" }, run: () => {} });
+export const lookAheadMs = 5 * minute;
+export const control = { stage: "test", lookAheadMs };
+
+export const appOf = (...schedules: ScheduleDefinition[]) =>
+  defineApp({ name: "test", jobs: [work, capped, locked], schedules });
+
+/** A stage in memory with one app, and the verbs of people. It starts at `start`, at midnight of a Saturday in UTC. */
+export async function stage(schedules: readonly ScheduleDefinition[], start: number = midnight) {
+  const app = appOf(...schedules);
+  const at = world([app], referenceGround(start));
+  const definitions = registry([app]);
+  await at.install();
+  return {
+    ...at,
+    definitions,
+    explain: (id: string, time: string) => explain(at.ports, id, time),
+    /** The one answer for a time. */
+    async why(id: string, time: string) {
+      const [answer, second] = await explain(at.ports, id, time);
+      if (answer === undefined || second !== undefined) throw new Error(`${time} has not exactly one answer`);
+      return answer;
+    },
+    backfill: (id: string, options: Partial<BackfillOptions> & Pick<BackfillOptions, "from" | "to">) =>
+      backfill(at.ports, definitions, id, {
+        ...control,
+        ...{ dryRun: false, force: false, paceMs: null },
+        ...options,
+      }),
+    /** Claims what is due for this time and leaves it running. */
+    async begin(id: string, nominalAt: number): Promise<Claimed> {
+      const jobId = await jobOf(at.store, id, nominalAt);
+      const [row] = await at.store.look([jobId]);
+      const message = { jobId, generation: row?.generation ?? 0, trace: "t" };
+      const [claimed] = await at.store.claim([message], { worker: "w", alone: true });
+      if (claimed === undefined) throw new Error(`the job of ${id} was not claimed`);
+      return claimed;
+    },
+    end: (job: Claimed, over: Partial<Settlement> = {}) =>
+      at.store.settle([{ ...success(job), ...over }], { worker: "w", lookAheadMs }),
+    /** Moves the clock to an instant, a minute at a time, with ticks; works what is due when `isWorking`. */
+    async liveUntil(until: number, isWorking = true): Promise<void> {
+      while (at.now() < until) {
+        await at.advance(Math.min(minute, until - at.now()));
+        await at.tick();
+        if (isWorking) await at.work();
+      }
+    },
+  };
+}
+
+export type Stage = Awaited<ReturnType<typeof stage>>;
+
+async function jobOf(store: Stage["store"], id: string, nominalAt: number): Promise<JobId> {
+  const [row] = await store.occurrencesAt(id, { localTimes: [], instants: [nominalAt] });
+  if (row?.jobId == null) throw new Error(`no job of ${id} at ${new Date(nominalAt).toISOString()}`);
+  return row.jobId;
+}
+
+const success = ({ jobId, attempt }: Claimed): Settlement => ({
+  jobId,
+  attempt,
+  to: "SUCCESS",
+  reason: null,
+  delayMs: 0,
+  failures: 0,
+  interruptions: 0,
+  errorCode: null,
+  errorMessage: null,
+  result: null,
+  children: [],
+});
