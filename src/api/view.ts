@@ -71,6 +71,7 @@ export const occurrenceJson = (occurrence: OccurrenceView) => ({
   schedule: occurrence.scheduleId,
   localTime: occurrence.localTime,
   fold: occurrence.fold,
+  timezone: occurrence.timezone,
   nominalAt: iso(occurrence.nominalAt),
   outcome: occurrence.outcome,
   reason: occurrence.reason,

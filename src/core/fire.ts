@@ -27,14 +27,14 @@ export async function occurrenceOf(
   registry: Registry,
   options: FireOptions,
 ): Promise<{ readonly occurrence: PlannedOccurrence; readonly failure: PayloadFailure | null }> {
-  if (decision.outcome !== "PLANNED") return { occurrence: write(decision, null), failure: null };
+  if (decision.outcome !== "PLANNED") return { occurrence: write(row, decision, null), failure: null };
   try {
     const job = await jobOf(row, decision, definition, registry, options);
-    return { occurrence: write(decision, job), failure: null };
+    return { occurrence: write(row, decision, job), failure: null };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const skipped: Decision = { ...decision, outcome: "SKIPPED", reason: "payload", isCatchUp: false };
-    return { occurrence: write(skipped, null), failure: { localTime: decision.time.localTime, message } };
+    return { occurrence: write(row, skipped, null), failure: { localTime: decision.time.localTime, message } };
   }
 }
 
@@ -78,9 +78,14 @@ function occurrenceFor(row: ScheduleRow, { time, isCatchUp, missedCount }: Decis
   };
 }
 
-const write = ({ time, outcome, reason, isCatchUp, missedCount }: Decision, job: NewJob | null): PlannedOccurrence => ({
+const write = (
+  { spec }: ScheduleRow,
+  { time, outcome, reason, isCatchUp, missedCount }: Decision,
+  job: NewJob | null,
+): PlannedOccurrence => ({
   localTime: time.localTime,
   fold: time.fold,
+  timezone: spec.timezone,
   nominalAt: time.instant,
   outcome,
   reason,

@@ -23,7 +23,7 @@ export async function installDefinitions(
   const specs = specsOf(registry, options.stage);
   const groups = slotGroupsOfRegistry(registry, specs);
   if (groups.length > 0) await ports.store.installSlots(groups);
-  await ports.store.installSchedules(specs);
+  await ports.store.installSchedules(specs, { apps: registry.apps.map((app) => app.name) });
   return { schedules: specs.length, slotGroups: groups.length };
 }
 

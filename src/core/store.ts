@@ -257,8 +257,11 @@ export interface Store extends StandInLock, ScheduleControlStore {
   /** Installs the token if it is larger, after fenced transactions under way. @returns the token in force afterwards. */
   installFence(fence: Fence): Promise<number>;
 
-  /** Writes schedules that come from code: new ones, new versions when the spec changed; others of `apps` are removed. */
-  installSchedules(specs: readonly ScheduleSpec[]): Promise<void>;
+  /**
+   * Writes schedules that come from code: new ones, new versions when the spec changed. What code no longer has is
+   * removed, for the apps of the specs and for `apps`: one that has no schedule left is named only there.
+   */
+  installSchedules(specs: readonly ScheduleSpec[], options?: { readonly apps?: readonly string[] }): Promise<void>;
   /** Active schedules whose next nominal time lies before now + `horizonMs`, oldest first. */
   dueSchedules(options: {
     horizonMs: number;

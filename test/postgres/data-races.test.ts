@@ -91,7 +91,7 @@ describe("finding 17: occurrences", () => {
     await store.installSchedules(["a", "b", "c"].map(specOf));
     const now = await store.now();
     const occurrence = (n: number) =>
-      ({ localTime: `t${n}`, fold: 0, nominalAt: now + n * 1_000, job: aJob() }) as const;
+      ({ localTime: `t${n}`, fold: 0, timezone: "UTC", nominalAt: now + n * 1_000, job: aJob() }) as const;
     const rest = { outcome: "PLANNED", reason: null, isCatchUp: false, missedCount: 0 } as const;
     const occurrences = Array.from({ length: 20 }, (_, n) => ({ ...occurrence(n), ...rest }));
     const plan = (scheduleId: string) => ({
@@ -118,6 +118,7 @@ describe("finding 17: occurrences", () => {
       {
         localTime: "t",
         fold: 0,
+        timezone: "UTC",
         nominalAt,
         outcome: "PLANNED",
         reason: null,

@@ -75,7 +75,7 @@ async function burst(pool: Pool): Promise<void> {
     insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
       select 'burst-' || n, 'burst', 1, 'code', '{}', true, belfry.now(), belfry.now() + interval '1 day', belfry.now(),
         belfry.now(), belfry.now() from generate_series(1, 5000) n;
-    insert into belfry.occurrence (schedule_id, local_time, fold, nominal_at, outcome, schedule_version, job_id, planned_at)
-      select 'burst-' || n % 100, n::text, 0, belfry.now() + n * interval '1 minute', 'PLANNED', 1, n, belfry.now()
+    insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, job_id, planned_at)
+      select 'burst-' || n % 100, n::text, 0, 'UTC', belfry.now() + n * interval '1 minute', 'PLANNED', 1, n, belfry.now()
       from generate_series(1, 20000) n`);
 }

@@ -94,6 +94,7 @@ async function schedules(store: Store, clock: TestClock, tag: string): Promise<v
   const occurrences = [0, 1, 2].map((n) => ({
     localTime: `${tag}-${n}`,
     fold: 0 as const,
+    timezone: "UTC",
     nominalAt: now + n * minute,
     outcome: "PLANNED" as const,
     reason: null,
@@ -125,6 +126,7 @@ async function scheduleControl(store: Store, clock: TestClock, tag: string): Pro
   const occurrence = {
     localTime: `${tag}-past`,
     fold: 0,
+    timezone: "UTC",
     nominalAt,
     outcome: "PLANNED",
     reason: null,

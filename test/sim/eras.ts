@@ -4,8 +4,8 @@ import type { Record } from "./record.ts";
 /** Writes down from when on which period is in force: what a release found decided stays. */
 export function watchEras(reference: ReferenceStore, record: Record): void {
   const install = reference.installSchedules.bind(reference);
-  reference.installSchedules = async (specs) => {
-    await install(specs);
+  reference.installSchedules = async (specs, options) => {
+    await install(specs, options);
     for (const spec of specs) {
       const everyMs = spec.expression.form === "every" ? spec.expression.everyMs : 60_000;
       const eras = record.eras.get(spec.id) ?? [];

@@ -67,7 +67,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     acquire: async (name, owner, leaseMs) => run(() => acquire(t, name, owner, leaseMs)),
     beat: async (name, owner, fence, leaseMs) => run(() => beat(t, name, owner, fence, leaseMs)),
     release: async (name, owner, fence) => run(() => release(t, name, owner, fence)),
-    installSchedules: async (specs) => run(() => installSchedules(t, specs)),
+    installSchedules: async (specs, options) => run(() => installSchedules(t, specs, options?.apps)),
     dueSchedules: async (options) => run(() => ({ now: now(), schedules: dueSchedules(t, options) })),
     plan: async (plans, { lookAheadMs, fence }) => run(() => fenced(t, fence, () => plan(t, plans, lookAheadMs))),
     job: async (id) => job(t, id),

@@ -120,6 +120,7 @@ const timeColumns = (times: readonly BackfillTime[]): unknown[][] =>
     times,
     ({ occurrence }) => occurrence.localTime,
     ({ occurrence }) => occurrence.fold,
+    ({ occurrence }) => occurrence.timezone,
     ({ occurrence }) => occurrence.nominalAt,
     ({ version }) => version,
     ({ occurrence }) => occurrence.missedCount,

@@ -32,8 +32,9 @@ type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules
 
 export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
   return {
-    async installSchedules(specs) {
-      if (specs.length > 0) await session.transaction((tx) => install(tx, specs));
+    async installSchedules(specs, { apps = [] } = {}) {
+      const all = [...new Set([...apps, ...specs.map((spec) => spec.app)])];
+      if (all.length > 0) await session.transaction((tx) => install(tx, specs, all));
     },
     async dueSchedules({ horizonMs, limit }) {
       const rows = await session.run(readDue, [horizonMs, limit]);
@@ -49,11 +50,11 @@ export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
   };
 }
 
-async function install(tx: Tx, specs: readonly ScheduleSpec[]): Promise<void> {
+async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly string[]): Promise<void> {
   const ids = specs.map((spec) => spec.id);
   const texts = specs.map((spec) => JSON.stringify(spec));
   await execute(tx, lockInstall);
-  const changed = await execute(tx, findChanged, [ids, texts, [...new Set(specs.map((spec) => spec.app))]]);
+  const changed = await execute(tx, findChanged, [ids, texts, apps]);
   const foreign = changed.find((row) => row.source !== "code");
   if (foreign !== undefined) {
     throw new Error(
@@ -104,6 +105,7 @@ const occurrenceColumns = (rows: readonly Planned[]): unknown[][] =>
     (row) => row.scheduleId,
     ({ occurrence }) => occurrence.localTime,
     ({ occurrence }) => occurrence.fold,
+    ({ occurrence }) => occurrence.timezone,
     ({ occurrence }) => occurrence.nominalAt,
     ({ occurrence }) => occurrence.outcome,
     ({ occurrence }) => occurrence.reason,
@@ -150,6 +152,7 @@ export const occurrenceView = (row: OccurrenceRow): OccurrenceView => ({
   scheduleId: row.schedule_id,
   localTime: row.local_time,
   fold: row.fold,
+  timezone: row.timezone,
   nominalAt: row.nominal_at,
   outcome: row.outcome as OccurrenceOutcome,
   reason: row.reason,

@@ -32,6 +32,7 @@ export function occurrenceAt(nominalAt: number, over: Partial<PlannedOccurrence>
   return {
     localTime: new Date(nominalAt).toISOString().slice(0, 19),
     fold: 0,
+    timezone: "UTC",
     nominalAt,
     outcome: "PLANNED",
     reason: null,

@@ -115,6 +115,7 @@ export interface OccurrenceRow {
   readonly scheduleId: string;
   readonly localTime: string;
   readonly fold: 0 | 1;
+  readonly timezone: string;
   readonly nominalAt: Instant;
   readonly outcome: OccurrenceOutcome;
   readonly reason: string | null;

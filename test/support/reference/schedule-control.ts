@@ -116,16 +116,16 @@ function backfillOne(
   { occurrence, version }: BackfillTime,
   dueAt: number,
 ): "added" | "again" | null {
-  const { localTime, fold, nominalAt, job, missedCount } = occurrence;
+  const { localTime, fold, timezone, nominalAt, job, missedCount } = occurrence;
   if (job === null) throw new Error("a time of a backfill has a job");
-  const known = t.occurrences.get(occurrenceKey({ scheduleId, localTime, fold }));
+  const known = t.occurrences.get(occurrenceKey({ scheduleId, localTime, fold, timezone }));
   if (known !== undefined && known.outcome !== "SKIPPED" && known.outcome !== "COALESCED") return null;
-  if (sharesInstant(t, scheduleId, { localTime, fold, nominalAt })) return null;
+  if (sharesInstant(t, scheduleId, { localTime, fold, timezone, nominalAt })) return null;
   const kept = known?.jobId == null ? undefined : t.jobs.get(known.jobId);
   if (kept !== undefined && !(isEnded(kept) && known?.outcome === "SKIPPED")) return null;
   const jobId = kept === undefined ? insertNew() : useAgain(t, kept, dueAt, job.slotKeys);
   t.putOccurrence({
-    ...{ scheduleId, localTime, fold, nominalAt, version, jobId },
+    ...{ scheduleId, localTime, fold, timezone, nominalAt, version, jobId },
     ...{ outcome: "PLANNED", reason: null, catchUp: true, decidedAt: null, latenessMs: null },
   });
   return known === undefined ? "added" : "again";
@@ -140,13 +140,17 @@ function backfillOne(
 const isEnded = (row: JobRow): boolean =>
   row.attempt === 0 && (row.state === "FAILED" || row.state === "CANCELED" || row.state === "SKIPPED");
 
-function sharesInstant(t: Tables, id: string, time: Pick<OccurrenceRow, "localTime" | "fold" | "nominalAt">): boolean {
+function sharesInstant(
+  t: Tables,
+  id: string,
+  time: Pick<OccurrenceRow, "localTime" | "fold" | "timezone" | "nominalAt">,
+): boolean {
   return rowsOf(t, id).some(
     (row) =>
       row.nominalAt === time.nominalAt &&
       row.outcome !== "COALESCED" &&
       row.reason !== "dst-gap" &&
-      (row.localTime !== time.localTime || row.fold !== time.fold),
+      (row.localTime !== time.localTime || row.fold !== time.fold || row.timezone !== time.timezone),
   );
 }
 

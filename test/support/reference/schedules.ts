@@ -8,8 +8,8 @@ import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
 /** Writes the schedules of these apps from code; what these apps no longer have is removed. */
-export function installSchedules(t: Tables, specs: readonly ScheduleSpec[]): void {
-  const apps = new Set(specs.map((spec) => spec.app));
+export function installSchedules(t: Tables, specs: readonly ScheduleSpec[], named: readonly string[] = []): void {
+  const apps = new Set([...named, ...specs.map((spec) => spec.app)]);
   const wanted = new Set(specs.map((spec) => spec.id));
   for (const row of Array.from(t.schedules.values())) {
     if (!apps.has(row.spec.app) || wanted.has(row.id) || row.source === "api") continue;
@@ -35,14 +35,14 @@ export function addSchedule(t: Tables, spec: ScheduleSpec, source: "code" | "api
   t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
 }
 
-/** A changed spec is a new version from now on; an equal one changes nothing. */
+/** A changed spec is a new version from now on, with the pace of the old one; an equal one changes nothing. */
 export function changeSchedule(t: Tables, stored: StoredSchedule, spec: ScheduleSpec): void {
   if (canonical(stored.spec) === canonical(spec)) return;
   const now = t.now();
   const version = stored.version + 1;
   withdraw(t, spec.id);
   const decidedUntil = stored.spec.enabled ? Math.min(stored.decidedUntil, now) : now;
-  t.schedules.set(spec.id, { ...stored, version, spec, decidedUntil, nextAt: now, carry: null });
+  t.schedules.set(spec.id, { ...stored, version, spec, decidedUntil, nextAt: now });
   t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
 }
 
@@ -94,9 +94,9 @@ function planOne(
   lookAheadMs: number,
   queued: JobRow[],
 ): boolean {
-  const { localTime, fold, nominalAt, outcome, reason } = planned;
+  const { localTime, fold, timezone, nominalAt, outcome, reason } = planned;
   const scheduleId = schedule.id;
-  if (t.occurrences.get(occurrenceKey({ scheduleId, localTime, fold })) !== undefined) return false;
+  if (t.occurrences.get(occurrenceKey({ scheduleId, localTime, fold, timezone })) !== undefined) return false;
   const from = { scheduleId, scheduledFor: nominalAt, catchUp: planned.isCatchUp, missed: planned.missedCount };
   const isPlanned = outcome === "PLANNED" && planned.job !== null;
   const made = isPlanned && planned.job !== null ? insertOne(t, planned.job, lookAheadMs, queued, from) : null;
@@ -104,6 +104,7 @@ function planOne(
     scheduleId,
     localTime,
     fold,
+    timezone,
     nominalAt,
     outcome,
     reason,

@@ -178,8 +178,8 @@ export const movedOf = (row: JobRow): Moved => ({
   errorMessage: row.errorMessage,
 });
 
-export const occurrenceKey = (row: { scheduleId: string; localTime: string; fold: number }): string =>
-  JSON.stringify([row.scheduleId, row.localTime, row.fold]);
+export const occurrenceKey = (row: { scheduleId: string; localTime: string; fold: number; timezone: string }): string =>
+  JSON.stringify([row.scheduleId, row.localTime, row.fold, row.timezone]);
 
 const pick = (row: JobRow) => ({ id: row.id, generation: row.generation });
 const keyOf = (kind: string, key: string): string => JSON.stringify([kind, key]);

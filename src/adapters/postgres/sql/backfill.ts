@@ -1,7 +1,7 @@
 import { statement } from "../statement.ts";
 
 /**
- * Plans times of the past. $1 schedule (its row is locked before), $2-$11 times with their job, $12 slot key, $13 pace.
+ * Plans times of the past. $1 schedule (its row is locked before), $2-$12 times with their job, $13 slot key, $14 pace.
  * Locks: the jobs that are used again in id order, then occurrences, in this order because a claim does so too. A time that
  * ran, runs or waits is left alone, and so is a second reading of an instant that has a row.
  * Due times follow those that an earlier backfill left waiting under the same slot.
@@ -10,13 +10,14 @@ export const backfillTimes = statement<{ added: number; again: number }>(
   "backfill",
   `
 with given as materialized (
-  select v.* from unnest($2::text[], $3::int[], $4::float8[], $5::int[], $6::int[], $7::text[], $8::text[], $9::text[],
-    $10::text[], $11::jsonb[]) with ordinality
-    as v (local_time, fold, nominal, version, missed, kind, payload, hash, lane, policy, ord)
+  select v.* from unnest($2::text[], $3::int[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[], $9::text[],
+    $10::text[], $11::text[], $12::jsonb[]) with ordinality
+    as v (local_time, fold, timezone, nominal, version, missed, kind, payload, hash, lane, policy, ord)
 ), known as materialized (
-  select g.ord, o.local_time, o.fold, o.outcome, o.job_id, j.id as kept
+  select g.ord, o.outcome, o.job_id, j.id as kept
   from given g
   join belfry.occurrence o on o.schedule_id = $1 and o.local_time = g.local_time and o.fold = g.fold
+    and o.timezone = g.timezone
   left join belfry.job j on j.id = o.job_id
 ), ended as materialized (
   select id, state from belfry.job
@@ -32,12 +33,13 @@ with given as materialized (
     or (k.outcome in ('SKIPPED', 'COALESCED') and (k.kept is null or e.id is not null) and not exists (
       select from belfry.occurrence t
       where t.schedule_id = $1 and t.nominal_at = belfry.at(g.nominal) and t.outcome <> 'COALESCED'
-        and (t.local_time, t.fold) <> (g.local_time, g.fold) and t.reason is distinct from 'dst-gap'))
+        and (t.local_time, t.fold, t.timezone) <> (g.local_time, g.fold, g.timezone) and t.reason is distinct from 'dst-gap'))
 ), won as (
-  insert into belfry.occurrence (schedule_id, local_time, fold, nominal_at, outcome, schedule_version, job_id, catch_up, planned_at)
-  select $1, local_time, fold, belfry.at(nominal), 'PLANNED', version, new_id, true, belfry.now()
+  insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, job_id, catch_up,
+    planned_at)
+  select $1, local_time, fold, timezone, belfry.at(nominal), 'PLANNED', version, new_id, true, belfry.now()
   from wanted where not is_known
-  order by local_time, fold
+  order by local_time, fold, timezone
   on conflict do nothing
   returning job_id
 ), reopened as (
@@ -45,12 +47,13 @@ with given as materialized (
     schedule_version = w.version, job_id = coalesce(w.ended_id, w.new_id)
   from wanted w
   where w.is_known and o.schedule_id = $1 and o.local_time = w.local_time and o.fold = w.fold
+    and o.timezone = w.timezone
   returning o.job_id
 ), start as materialized (
   select greatest(belfry.now(), max(due_at)) as at from belfry.job
-  where schedule_id = $1 and state in ('PENDING', 'QUEUED') and slot_keys @> array[$12::text]
+  where schedule_id = $1 and state in ('PENDING', 'QUEUED') and slot_keys @> array[$13::text]
 ), paced as materialized (
-  select w.*, s.at + belfry.span($13::float8) * row_number() over (order by w.ord) as due_at
+  select w.*, s.at + belfry.span($14::float8) * row_number() over (order by w.ord) as due_at
   from wanted w cross join start s
   where w.is_known or w.new_id in (select job_id from won)
 ), made as (

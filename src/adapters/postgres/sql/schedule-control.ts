@@ -75,28 +75,29 @@ export const readOccurrencesAt = statement<OccurrenceRow>(
   "occurrences-at",
   `
 with keys as (
-  select schedule_id, local_time, fold from belfry.occurrence where schedule_id = $1 and local_time = any($2::text[])
+  select schedule_id, local_time, fold, timezone from belfry.occurrence where schedule_id = $1 and local_time = any($2::text[])
   union
-  select schedule_id, local_time, fold from belfry.occurrence
+  select schedule_id, local_time, fold, timezone from belfry.occurrence
   where schedule_id = $1 and nominal_at = any(array(select belfry.at(i) from unnest($3::float8[]) as i))
 )
-select o.schedule_id, o.local_time, o.fold, belfry.ms(o.nominal_at) as nominal_at, o.outcome, o.reason,
+select o.schedule_id, o.local_time, o.fold, o.timezone, belfry.ms(o.nominal_at) as nominal_at, o.outcome, o.reason,
   belfry.ms(o.decided_at) as decided_at, o.lateness_ms, o.schedule_version, o.job_id
 from keys k cross join lateral (
   select * from belfry.occurrence i where i.schedule_id = k.schedule_id and i.local_time = k.local_time and i.fold = k.fold
+    and i.timezone = k.timezone
 ) o
-order by o.nominal_at, o.local_time, o.fold`,
+order by o.nominal_at, o.local_time, o.fold, o.timezone`,
 );
 
 /** $1 id $2 from $3 until $4 limit. Locks nothing. */
 export const readOccurrencesBetween = statement<OccurrenceRow>(
   "occurrences-between",
   `
-select schedule_id, local_time, fold, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
+select schedule_id, local_time, fold, timezone, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
   lateness_ms, schedule_version, job_id
 from belfry.occurrence
 where schedule_id = $1 and nominal_at >= belfry.at($2::float8) and nominal_at <= belfry.at($3::float8)
-order by belfry.occurrence.nominal_at, local_time, fold limit $4`,
+order by belfry.occurrence.nominal_at, local_time, fold, timezone limit $4`,
 );
 
 /**

@@ -46,7 +46,7 @@ export const withdrawPlanned = statement<never>(
   "schedules-withdraw",
   `
 with doomed as materialized (
-  select schedule_id, local_time, fold, job_id from belfry.occurrence
+  select schedule_id, local_time, fold, timezone, job_id from belfry.occurrence
   where schedule_id = any($1::text[]) and nominal_at > belfry.now() and (outcome = 'PLANNED' or job_id is null)
 ), waiting as materialized (
   select id, state from belfry.job
@@ -65,7 +65,7 @@ with doomed as materialized (
 )
 delete from belfry.occurrence o using doomed d
 where (select count(*) from waiting) >= 0
-  and o.schedule_id = d.schedule_id and o.local_time = d.local_time and o.fold = d.fold
+  and o.schedule_id = d.schedule_id and o.local_time = d.local_time and o.fold = d.fold and o.timezone = d.timezone
   and (o.outcome = 'PLANNED' or o.job_id is null)`,
 );
 
@@ -86,8 +86,8 @@ on conflict (schedule_id, version) do nothing`,
 
 /**
  * New schedules begin now; a changed one begins again from now, under a new version. What was not decided before the change
- * is decided by the new version, except for a schedule that was disabled: its times were nobody's. One that was removed and
- * comes back goes on with its versions.
+ * is decided by the new version, except for a schedule that was disabled: its times were nobody's. `carry` stays: edits in a
+ * row must not each begin a catch-up of their own. One that was removed and comes back goes on with its versions.
  * $1 ids $2 specs. Locks: rows in id order (the changed ones are locked already).
  */
 export const writeSchedules = statement<never>(
@@ -102,7 +102,7 @@ with given as materialized (
     'code', spec, (spec ->> 'enabled')::boolean, belfry.now(), belfry.now(), belfry.now(), belfry.now(), belfry.now()
   from given g
   on conflict (id) do update set
-    app = excluded.app, version = s.version + 1, spec = excluded.spec, enabled = excluded.enabled, carry = null,
+    app = excluded.app, version = s.version + 1, spec = excluded.spec, enabled = excluded.enabled,
     decided_until = case when s.enabled then least(s.decided_until, belfry.now()) else belfry.now() end,
     next_at = belfry.now(), updated_at = belfry.now()
   where s.spec is distinct from excluded.spec
@@ -138,6 +138,7 @@ export interface OccurrenceRow {
   readonly schedule_id: string;
   readonly local_time: string;
   readonly fold: number;
+  readonly timezone: string;
   readonly nominal_at: number;
   readonly outcome: string;
   readonly reason: string | null;
@@ -151,7 +152,7 @@ export interface OccurrenceRow {
 export const readOccurrences = statement<OccurrenceRow>(
   "occurrences",
   `
-select schedule_id, local_time, fold, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
+select schedule_id, local_time, fold, timezone, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
   lateness_ms, schedule_version, job_id
 from belfry.occurrence where schedule_id = $1
 order by belfry.occurrence.nominal_at desc, local_time desc limit $2`,
