@@ -104,8 +104,6 @@ create unique index job_key on belfry.job (kind, key) where key is not null;
 create index job_due on belfry.job (due_at, id)
   where state in ('PENDING', 'RETRY_WAIT') and not blocked and hold = 'none';
 create index job_lease on belfry.job (lease_until) where lease_until is not null;
--- Messages that are out: what is older than its lane's claims was lost.
-create index job_queued on belfry.job (lane, handed_at) where state = 'QUEUED';
 create index job_held on belfry.job (held_on, due_at, id) where hold = 'slot';
 -- Leads with the retention: one range a distinct retention, so that long ones never stand in front of short ones.
 create index job_finished on belfry.job (retention_ms, finished_at) where finished_at is not null and run_id is null;

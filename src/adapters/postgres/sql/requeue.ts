@@ -9,7 +9,7 @@ export const requeueUnqueued = statement<{ id: string }>(
   `
 with lost as materialized (
   select id from belfry.job
-  where state = 'QUEUED' and lane = $1
+  where state = 'QUEUED' and lease_until is null and lane = $1
     and handed_at < belfry.now() - belfry.span($2::float8) and due_at < belfry.now() - belfry.span($2::float8)
   order by handed_at limit $3
   for no key update skip locked
@@ -42,7 +42,7 @@ with mark as materialized (
   where lane = $1
 ), lost as materialized (
   select id from belfry.job
-  where state = 'QUEUED' and lane = $1
+  where state = 'QUEUED' and lease_until is null and lane = $1
     and handed_at < least((select at from mark), belfry.now() - belfry.span($2::float8))
     and due_at < least((select at from mark), belfry.now() - belfry.span($2::float8))
     and (select at from mark) is not null
