@@ -129,16 +129,16 @@ async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): P
 }
 
 /**
- * A token smaller than the one in Postgres means a wiped or restored lock table: raise the item above it and install
- * that. Losing this race only means that another holder is newer.
+ * A token that is not above the one in Postgres means a lock table that was wiped, restored, or away while Postgres
+ * stood in: raise the item above it and install that. Losing this race only means that another holder is newer.
  */
 async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
   let token = lock.fence;
   for (let round = 0; round < limits.fenceRaisesMax; round += 1) {
-    const inForce = await ports.store.installFence({ name: lock.name, token });
-    if (inForce === token) return { lock, fence: { name: lock.name, token } };
-    ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce });
-    token = inForce + 1;
+    const before = await ports.store.installFence({ name: lock.name, token });
+    if (before < token) return { lock, fence: { name: lock.name, token } };
+    ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce: before });
+    token = before + 1;
     if (!(await lock.raise(token))) break;
   }
   return heldBy(ports, "a newer holder");
@@ -170,8 +170,8 @@ async function standIn(
     },
   );
   return orRelease(lock, async () => {
-    const inForce = await ports.store.installFence({ name: schedulerLock, token: got.fence });
-    if (inForce !== got.fence) return heldBy(ports, "a newer holder");
+    const before = await ports.store.installFence({ name: schedulerLock, token: got.fence });
+    if (before >= got.fence) return heldBy(ports, "a newer holder");
     return { lock, fence: { name: schedulerLock, token: got.fence } };
   });
 }

@@ -147,6 +147,14 @@ describe("a lock table that was wiped or restored", () => {
     expect(await ports.store.installFence({ name: schedulerLock, token: 1 })).toBe(41);
   });
 
+  test("gives no token twice: an equal one in force is another holder's", async () => {
+    const ports = world();
+    await ports.store.installFence({ name: schedulerLock, token: 40 });
+    ports.locks.items.set(schedulerLock, { owner: null, rvn: "from the backup", fence: 39, leaseMs });
+    expect(await run(ports)).toMatchObject({ outcome: "done" });
+    expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null, fence: 41 });
+  });
+
   test("a holder that cannot raise it leaves the lock to the newer one", async () => {
     const ports = withLocks(() => ({ raise: async () => false }));
     await ports.store.installFence({ name: schedulerLock, token: 40 });

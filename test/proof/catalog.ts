@@ -1,5 +1,7 @@
 import { crashScheduler } from "./cases/crash-scheduler.ts";
 import { crashWorker } from "./cases/crash-worker.ts";
+import { lockDown } from "./cases/lock-down.ts";
+import { schedulers50 } from "./cases/schedulers-50.ts";
 import { sigterm } from "./cases/sigterm.ts";
 import { transfersProof } from "./cases/transfers.ts";
 import { zombie } from "./cases/zombie.ts";
@@ -8,4 +10,14 @@ import { zones } from "./cases/zones.ts";
 import type { Proof } from "./proof.ts";
 
 /** Every case there is, in the order of `all`. */
-export const proofs: readonly Proof[] = [crashWorker, crashScheduler, transfersProof, sigterm, zombie, cron, zones];
+export const proofs: readonly Proof[] = [
+  crashWorker,
+  crashScheduler,
+  transfersProof,
+  sigterm,
+  zombie,
+  lockDown,
+  schedulers50,
+  cron,
+  zones,
+];

@@ -31,7 +31,7 @@ export type HistoryLine =
       readonly to: string;
       readonly written: boolean;
     }
-  | { readonly history: "fence"; readonly name: string; readonly token: number; readonly inForce: number };
+  | { readonly history: "fence"; readonly name: string; readonly token: number; readonly before: number };
 
 /** The same store, with a history of claims, heartbeats, settles and tokens. */
 export function recorded(store: Store): Store {
@@ -86,9 +86,9 @@ export function recorded(store: Store): Store {
       return value;
     },
     async installFence(fence) {
-      const inForce = await store.installFence(fence);
-      write({ history: "fence", ...fence, inForce });
-      return inForce;
+      const before = await store.installFence(fence);
+      write({ history: "fence", ...fence, before });
+      return before;
     },
   };
 }

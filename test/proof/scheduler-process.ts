@@ -8,6 +8,8 @@ import { elapsedMs } from "./until.ts";
 export interface SchedulerProcess {
   readonly pid: number;
   readonly ended: Promise<Ended>;
+  /** Null while it runs, and when a signal ended it. */
+  exitCode(): number | null;
   /** What it printed at its end; null when it was killed before. */
   report(): PassReport | null;
   lines(): readonly LogLine[];
@@ -43,6 +45,7 @@ export function startSchedulerProcess(
   return {
     pid,
     ended,
+    exitCode: () => child.exitCode,
     report: () => report,
     lines: () => processes.lines.filter((line) => line.pid === pid),
     plainLines: () => processes.plainLines(pid),

@@ -52,6 +52,8 @@ export interface System {
   readonly proxies: { readonly sqs?: Proxy; readonly dynamodb?: Proxy };
   /** Every enqueue there was, with its answer. */
   readonly asked: readonly Enqueue[];
+  /** Options for the processes of this system, with those that every one of them needs. */
+  nodeOptions(more: string): string;
   depth(url: string): Promise<{ visible: number; inFlight: number }>;
   enqueue(kind: string, items: readonly EnqueueItem[]): Promise<readonly Enqueued[]>;
   /** Writes the schedules and slot groups of the app, as a deploy does. */
@@ -60,6 +62,8 @@ export interface System {
   scheduler(env?: Readonly<Record<string, string>>, name?: string): SchedulerProcess;
   /** Starts a scheduler task at once, and the next one whenever one has ended and `everyMs` have passed since. */
   wakes(options: { everyMs: number; env?: Readonly<Record<string, string>> }): Wakes;
+  /** The same for tasks that the caller starts. */
+  wakesOf(start: () => SchedulerProcess, everyMs: number): Wakes;
   stop(): Promise<void>;
 }
 
@@ -123,6 +127,9 @@ async function build(
   pool.on("error", () => {});
   const asked: Enqueue[] = [];
   const processes = opened(new Processes(options.folder), endAll);
+  const scheduler: System["scheduler"] = (more = {}, name) =>
+    startSchedulerProcess(processes, { ...env, ...more }, name);
+  const wakesOf: System["wakesOf"] = (start, everyMs) => opened(startWakes(start, everyMs), (part) => part.stop());
   return {
     runtime,
     pool,
@@ -133,6 +140,7 @@ async function build(
     processes,
     proxies,
     asked,
+    nodeOptions: (more) => `${preload} ${more}`,
     depth: (url) => depthOf(clients.sqs, url),
     enqueue: (kind, items) => enqueue(runtime, asked, kind, items),
     install: async () => {
@@ -140,12 +148,9 @@ async function build(
     },
     fleet: (fleet = {}) =>
       opened(startFleet({ processes, sqs: clients.sqs, queues, env }, fleet), (part) => part.stop(500)),
-    scheduler: (more = {}, name) => startSchedulerProcess(processes, { ...env, ...more }, name),
-    wakes: ({ everyMs, env: more = {} }) =>
-      opened(
-        startWakes(() => startSchedulerProcess(processes, { ...env, ...more }), everyMs),
-        (part) => part.stop(),
-      ),
+    scheduler,
+    wakes: ({ everyMs, env: more }) => wakesOf(() => scheduler(more), everyMs),
+    wakesOf,
     stop: close,
   };
 }
@@ -165,9 +170,10 @@ async function endAll(processes: Processes): Promise<void> {
 function environment(options: SystemOptions, parts: Record<string, string>): Record<string, string> {
   const { PATH = "", HOME = "", TZ = "UTC" } = process.env;
   const app = new URL(`./app/${options.app}.ts`, import.meta.url).href;
-  const preload = `--import=${new URL("./preload.ts", import.meta.url).href}`;
   return { PATH, HOME, TZ, NODE_OPTIONS: preload, BELFRY_STAGE: "dev", BELFRY_APPS: app, ...parts, ...options.env };
 }
+
+const preload = `--import=${new URL("./preload.ts", import.meta.url).href}`;
 
 const withLanes = (topology: Topology, change: SystemOptions["lane"]): Topology => ({
   ...topology,

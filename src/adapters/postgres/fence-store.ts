@@ -44,7 +44,7 @@ async function installFence(session: Session, name: string, token: number): Prom
         await execute(tx, fenceLockTimeout, [`${limits.fenceWaitMs}ms`]);
         await execute(tx, lockFence, [name]);
         const [row] = await execute(tx, raiseFence, [name, token]);
-        return Number(row?.token);
+        return Number(row?.before);
       });
     } catch (error) {
       if (!isLockTimeout(error) || tries >= limits.fenceInstallTriesMax) throw error;

@@ -20,16 +20,17 @@ function fence(open: OpenStore): void {
 
   test("only grows: an older token is refused and the newer one stays", async () => {
     const { store } = at();
-    expect(await store.installFence(token(5))).toBe(5);
+    expect(await store.installFence(token(5))).toBe(0);
     expect(await store.installFence(token(4))).toBe(5);
     expect(await store.relay({ lookAheadMs, limit: 1, fence: token(5) })).toEqual([]);
     await expect(store.relay({ lookAheadMs, limit: 1, fence: token(4) })).rejects.toThrow(FenceLost);
   });
 
-  test("installing the same token again answers it: a reply was lost, not the lock", async () => {
+  test("a token that is in force is nobody else's: whoever brings it again has to bring a larger one", async () => {
     const { store } = at();
     await store.installFence(token(5));
     expect(await store.installFence(token(5))).toBe(5);
+    expect(await store.installFence(token(6))).toBe(5);
   });
 
   test("a token that was never installed is not valid", async () => {
@@ -42,7 +43,7 @@ function fence(open: OpenStore): void {
   test("each name has its own token", async () => {
     const { store } = at();
     await store.installFence(token(5));
-    expect(await store.installFence({ name: "other", token: 1 })).toBe(1);
+    expect(await store.installFence({ name: "other", token: 1 })).toBe(0);
     expect(await store.relay({ lookAheadMs, limit: 1, fence: token(5) })).toEqual([]);
   });
 

@@ -1,13 +1,11 @@
 import { join } from "node:path";
-import { isFinal } from "../../../src/core/state.ts";
 import { judge } from "../judge.ts";
+import { assessEverySecond, unfinished } from "../occurrences.ts";
 import { points, type SchedulerPoint } from "../points.ts";
 import { Checklist, type Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
-import type { Tables } from "../tables.ts";
 import { until } from "../until.ts";
 
-const everyMs = 1_000;
 const lockLeaseMs = 1_000;
 const rounds = 3;
 /** A process passes these once: its third passing is that of the third process. */
@@ -55,7 +53,7 @@ export const crashScheduler: Proof = {
     await until("what the last task planned to run", 30_000, async () => (await unfinished(system)) === 0);
     await fleet.stop();
     const tables = await judge(list, system);
-    assess(list, tables, installedAt);
+    assessEverySecond(list, tables, installedAt);
     list.figure(
       `${rounds * points.scheduler.length} tasks killed, ${tables.occurrences.length} occurrences, ${tables.jobs.length} jobs`,
     );
@@ -78,33 +76,4 @@ function feedRelay(system: System): { stop(): Promise<void> } {
       await turn;
     },
   };
-}
-
-/** Jobs that are due and have not ended, later ones included. */
-async function unfinished(system: System): Promise<number> {
-  const { rows } = await system.pool.query(
-    "select state, due_at > belfry.now() + interval '2 s' as far from belfry.job",
-  );
-  return rows.filter(({ state, far }) => !isFinal(state) && !far).length;
-}
-
-function assess(list: Checklist, { occurrences, now }: Tables, installedAt: number): void {
-  const times = occurrences.map((row) => row.nominalAt);
-  const [first = 0] = times;
-  const last = times.at(-1) ?? 0;
-  const gaps = times.flatMap((time, index) =>
-    index > 0 && time - (times[index - 1] ?? 0) !== everyMs ? [new Date(time).toISOString()] : [],
-  );
-  list.expectNone("one occurrence for every second, none twice (C8)", gaps);
-  list.expect(
-    "the first nominal time is that of the install",
-    first - installedAt <= 2 * everyMs,
-    `${first - installedAt} ms later`,
-  );
-  list.expect("the last nominal time is that of now", now - last <= 3 * everyMs, `${now - last} ms ago`);
-  const odd = occurrences.filter((row) => row.outcome !== "FIRED" && row.outcome !== "CAUGHT_UP");
-  list.expectNone(
-    "every occurrence fired",
-    odd.map((row) => `${new Date(row.nominalAt).toISOString()} ${row.outcome} ${row.reason}`),
-  );
 }

@@ -66,7 +66,7 @@ function withoutFence(base: ReferenceStore): Partial<Store> {
 function installAnyToken(base: ReferenceStore): Store["installFence"] {
   return async (fence) => {
     place(base, (t) => t.fences.set(fence.name, fence.token));
-    return fence.token;
+    return 0;
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Fence } from "../../../src/core/ports.ts";
 import type { Tables } from "./tables.ts";
 
-/** @returns the token in force afterwards. */
+/** @returns the token that was in force before. */
 export function installFence(t: Tables, fence: Fence): number {
-  const token = Math.max(t.fences.get(fence.name) ?? 0, fence.token);
-  t.fences.set(fence.name, token);
-  return token;
+  const before = t.fences.get(fence.name) ?? 0;
+  t.fences.set(fence.name, Math.max(before, fence.token));
+  return before;
 }
 
 export function acquire(

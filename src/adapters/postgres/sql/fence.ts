@@ -21,15 +21,16 @@ export const lockFence = statement<never>(
   "select pg_advisory_xact_lock(hashtextextended('belfry.fence:' || $1, 0))",
 );
 
-/** Raises the token, never lowers it, and tells the one in force. Locks one row, under the advisory lock. */
-export const raiseFence = statement<{ token: string }>(
+/** Raises the token, never lowers it, and tells the one that was in force. Locks one row, under the advisory lock. */
+export const raiseFence = statement<{ before: string }>(
   "fence-raise",
   `
-insert into belfry.lock_fence as f (name, token, installed_at) values ($1, $2::bigint, belfry.now())
-on conflict (name) do update set
-  token = greatest(f.token, excluded.token),
-  installed_at = case when excluded.token > f.token then excluded.installed_at else f.installed_at end
-returning token`,
+with raised as (
+  insert into belfry.lock_fence as f (name, token, installed_at) values ($1, $2::bigint, belfry.now())
+  on conflict (name) do update set token = excluded.token, installed_at = excluded.installed_at
+  where excluded.token > f.token
+)
+select coalesce((select token from belfry.lock_fence where name = $1), 0)::text as before`,
 );
 
 /**

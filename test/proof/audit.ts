@@ -1,0 +1,60 @@
+import type pg from "pg";
+import type { FencedWrite } from "../invariants/evidence.ts";
+
+/**
+ * Notes every write of a scheduler with its transaction, from inside the database: which process it was travels as a
+ * setting of its sessions. Statement triggers fire for writes that touch no row too, and those are fenced as well.
+ */
+export const auditSql = `
+create schema if not exists proof;
+create table proof.fenced (
+  seq bigint generated always as identity, xid xid8 not null default pg_current_xact_id(),
+  process text not null, what text not null, token bigint);
+create function proof.note_write() returns trigger language plpgsql as $$
+begin
+  if coalesce(current_setting('belfry.process', true), '') <> '' then
+    insert into proof.fenced (process, what) values (current_setting('belfry.process'), tg_table_name);
+  end if;
+  return null;
+end $$;
+create function proof.note_install() returns trigger language plpgsql as $$
+begin
+  insert into proof.fenced (process, what, token)
+  values (coalesce(current_setting('belfry.process', true), ''), 'install', new.token);
+  return null;
+end $$;
+create trigger proof_event after insert on belfry.event for each statement execute function proof.note_write();
+create trigger proof_schedule after update on belfry.schedule for each statement execute function proof.note_write();
+create trigger proof_token after insert on belfry.lock_fence for each row execute function proof.note_install();
+create trigger proof_raise after update on belfry.lock_fence for each row
+  when (old.token is distinct from new.token) execute function proof.note_install();`;
+
+/** Makes the sessions of one process recognisable to the audit. */
+export const sessionsOf = (process: string): Readonly<Record<string, string>> => ({
+  PGOPTIONS: `-c belfry.process=${process}`,
+});
+
+export interface AuditRow {
+  readonly process: string;
+  readonly what: string;
+  readonly token: number;
+  /** When it was committed, milliseconds since 1970. */
+  readonly committedAt: number;
+}
+
+/** Fenced writes in the order of their commits, each with the token its process had installed by then. */
+export async function readAudit(pool: pg.Pool): Promise<readonly AuditRow[]> {
+  const { rows } = await pool.query<{ process: string; what: string; token: string | null; committedAt: number }>(
+    `select process, what, token, (extract(epoch from pg_xact_commit_timestamp(xid::xid)) * 1000)::float8 as "committedAt"
+     from proof.fenced order by pg_xact_commit_timestamp(xid::xid), seq`,
+  );
+  const installed = new Map<string, number>();
+  return rows.map((row) => {
+    if (row.token !== null) installed.set(row.process, Number(row.token));
+    return { ...row, token: installed.get(row.process) ?? 0 };
+  });
+}
+
+/** What the checker of C9 reads. A write by a process that had installed nothing counts as one with token 0. */
+export const fencedWrites = (rows: readonly AuditRow[]): readonly FencedWrite[] =>
+  rows.map(({ token }) => ({ name: "belfry:scheduler", token }));

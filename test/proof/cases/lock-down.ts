@@ -1,0 +1,181 @@
+import { join } from "node:path";
+import { DeleteItemCommand, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { schedulerLock } from "../../../src/core/pass.ts";
+import { type AuditRow, auditSql, fencedWrites, readAudit, sessionsOf } from "../audit.ts";
+import { judge } from "../judge.ts";
+import { assessEverySecond, unfinished } from "../occurrences.ts";
+import { Checklist, type Proof, seeded } from "../proof.ts";
+import { illnesses, pass, type ProxiedCall, type Verdict } from "../proxy.ts";
+import type { SchedulerProcess } from "../scheduler-process.ts";
+import { startSystem, type System } from "../system.ts";
+import { letPass, until } from "../until.ts";
+
+const lockLeaseMs = 2_000;
+const streams = 2;
+/** A task tries the lock store for 10 s before the stand-in is asked; what is left of its time is for passes. */
+const passMs = 18_000;
+const faultMs = 22_000;
+const calmMs = 6_000;
+
+/** The lock store is ill in every way it can be, while two schedulers at a time want the lock. */
+export const lockDown: Proof = {
+  name: "lock-down",
+  about: "lock store 5xx, throttled, hanging, lying, wiped, restored: no interleaved fenced writes, work goes on",
+  guards: ["fence"],
+  async run(context) {
+    const list = new Checklist();
+    const system = await startSystem({
+      app: "scheduled",
+      folder: join(context.folder, "system"),
+      postgresUrl: context.postgresUrl,
+      sql: auditSql,
+      proxied: ["dynamodb"],
+      lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
+      env: {
+        BELFRY_LOOK_AHEAD_MS: "1000",
+        BELFRY_LOCK_LEASE_MS: String(lockLeaseMs),
+        ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
+      },
+    });
+    const installedAt = Date.now();
+    await system.install();
+    const fleet = system.fleet();
+    const tasks = startStreams(system);
+    const phases: Phase[] = [];
+    for (const fault of faults(system, seeded(context.seed))) {
+      const from = Date.now();
+      await fault.during();
+      phases.push({ name: fault.name, from, to: Date.now() });
+      system.proxies.dynamodb?.judge(() => pass);
+      context.log(`${fault.name}: over`);
+      await letPass(calmMs);
+    }
+    await skipInstead(list, system);
+    await letPass(calmMs);
+    await tasks.stop();
+    await until("everything handed off to run", 60_000, async () => (await unfinished(system)) === 0);
+    await fleet.stop();
+    const audit = await readAudit(system.pool);
+    const tables = await judge(list, system, { fenced: fencedWrites(audit) });
+    assessEverySecond(list, tables, installedAt);
+    assess(list, phases, audit, tasks.ended());
+    await system.stop();
+    return list.verdict();
+  },
+};
+
+interface Phase {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Fault {
+  readonly name: string;
+  during(): Promise<void>;
+}
+
+function faults(system: System, random: () => number): readonly Fault[] {
+  const proxied = (name: string, verdict: (call: ProxiedCall) => Verdict): Fault => ({
+    name,
+    async during() {
+      system.proxies.dynamodb?.judge(verdict);
+      await letPass(faultMs);
+    },
+  });
+  const lie: Verdict = { do: "do-and-refuse", ...illnesses.broken };
+  return [
+    proxied("5xx", () => ({ do: "refuse", ...illnesses.broken })),
+    proxied("throttled", () => ({ do: "refuse", ...illnesses.throttled })),
+    proxied("hanging", () => ({ do: "hang" })),
+    proxied("done but answered 500", ({ operation }) => (operation === "UpdateItem" ? lie : pass)),
+    proxied("any of these, now and then", () => {
+      const chance = random();
+      if (chance < 0.15) return lie;
+      return chance < 0.3 ? { do: "refuse", ...illnesses.broken } : pass;
+    }),
+    { name: "wiped", during: () => damage(system, "wipe") },
+    { name: "restored", during: () => damage(system, "restore") },
+  ];
+}
+
+/** Three times, each while somebody holds the lock and somebody else wants it. */
+async function damage(system: System, how: "wipe" | "restore"): Promise<void> {
+  const table = { TableName: system.topology.lock.tableName };
+  const key = { name: { S: schedulerLock } };
+  for (let round = 0; round < 3; round += 1) {
+    await until("somebody to hold the lock", 30_000, async () => {
+      const { Item } = await system.dynamodb.send(new GetItemCommand({ ...table, Key: key, ConsistentRead: true }));
+      return Item?.["owner"] !== undefined;
+    });
+    const old = { ...key, rvn: { S: "from the backup" }, fence: { N: "1" }, leaseMs: { N: String(lockLeaseMs) } };
+    if (how === "wipe") await system.dynamodb.send(new DeleteItemCommand({ ...table, Key: key }));
+    else await system.dynamodb.send(new PutItemCommand({ ...table, Item: old }));
+    await letPass(3 * lockLeaseMs);
+  }
+}
+
+interface Streams {
+  ended(): readonly SchedulerProcess[];
+  stop(): Promise<void>;
+}
+
+/** Two wakes side by side, each starting its next task as soon as the last one ended. */
+function startStreams(system: System): Streams {
+  const all: SchedulerProcess[] = [];
+  const start = (): SchedulerProcess => {
+    const task = system.scheduler({ BELFRY_PASS_MS: String(passMs), ...sessionsOf(`task-${all.length + 1}`) });
+    all.push(task);
+    return task;
+  };
+  const wakes = Array.from({ length: streams }, () => system.wakesOf(start, 1_000));
+  return {
+    ended: () => all,
+    async stop() {
+      await Promise.all(wakes.map((each) => each.stop()));
+    },
+  };
+}
+
+/** The other policy: nothing is done without the lock store, and the exit code says so. */
+async function skipInstead(list: Checklist, system: System): Promise<void> {
+  system.proxies.dynamodb?.judge(() => ({ do: "refuse", ...illnesses.broken }));
+  const task = system.scheduler({ BELFRY_ON_LOCK_OUTAGE: "skip", BELFRY_PASS_MS: "9000", ...sessionsOf("skipping") });
+  const end = await task.ended;
+  system.proxies.dynamodb?.judge(() => pass);
+  list.expect(
+    "onLockOutage skip: the task says so",
+    task.report()?.outcome === "lock-outage",
+    task.report()?.outcome ?? "nothing",
+  );
+  list.expect("onLockOutage skip: exit code 3", end.code === 3, `${end.code}`);
+}
+
+function assess(
+  list: Checklist,
+  phases: readonly Phase[],
+  audit: readonly AuditRow[],
+  tasks: readonly SchedulerProcess[],
+): void {
+  for (const { name, from, to } of phases) {
+    const writes = audit.filter((row) => row.committedAt >= from && row.committedAt <= to && row.what !== "install");
+    list.expect(`${name}: fenced work goes on`, writes.length > 0, writes.length);
+  }
+  const skipped = audit.filter((row) => row.process === "skipping");
+  list.expectNone(
+    "onLockOutage skip: nothing is written",
+    skipped.map((row) => row.what),
+  );
+  const failed = tasks.filter((task) => task.exitCode() !== 0 && task.exitCode() !== null);
+  list.expectNone(
+    "every task ends with 0",
+    failed.map((task) => `${task.exitCode()}: ${task.plainLines().at(-1)}`),
+  );
+  const outcomes = Map.groupBy(tasks, (task) => task.report()?.outcome ?? "none");
+  list.expect("somebody lost its fence", (outcomes.get("fence-lost")?.length ?? 0) > 0);
+  const installs = audit.filter((row) => row.what === "install");
+  list.figure(
+    `${installs.length} tokens, the last ${installs.at(-1)?.token}; ${audit.length - installs.length} fenced writes`,
+  );
+  list.figure([...outcomes].map(([outcome, some]) => `${some.length} ${outcome}`).join(", "));
+}

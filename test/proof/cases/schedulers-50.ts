@@ -1,0 +1,202 @@
+import { join } from "node:path";
+import { fencedWrites, auditSql, readAudit, sessionsOf } from "../audit.ts";
+import { judge } from "../judge.ts";
+import { assessEverySecond, unfinished } from "../occurrences.ts";
+import { Checklist, type Proof } from "../proof.ts";
+import { pass } from "../proxy.ts";
+import type { SchedulerProcess } from "../scheduler-process.ts";
+import { startSystem, type System } from "../system.ts";
+import { elapsedMs, letPass, until } from "../until.ts";
+
+const together = 50;
+const quickLeaseMs = 2_000;
+const turnMsMax = 1_000;
+
+/** Fifty scheduler tasks want one lock; then its holder is stopped, outside and inside of a transaction. */
+export const schedulers50: Proof = {
+  name: "schedulers-50",
+  about: "50 schedulers at once, and a holder stopped in and out of a transaction: one at a time in fenced writes",
+  guards: ["fence"],
+  async run(context) {
+    const list = new Checklist();
+    const system = await startSystem({
+      app: "scheduled",
+      folder: join(context.folder, "system"),
+      postgresUrl: context.postgresUrl,
+      sql: auditSql,
+      proxied: ["dynamodb"],
+      lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
+      env: {
+        BELFRY_LOOK_AHEAD_MS: "1000",
+        ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
+      },
+    });
+    const installedAt = Date.now();
+    await system.install();
+    const fleet = system.fleet();
+    await allTogether(list, system, Math.max(2, Math.round(together * context.size)));
+    context.log("all together: over");
+    const lock = watchLock(system);
+    const outside = await startHolder(system, "outside");
+    await stopOutside(system, outside);
+    const second = await takeOver(list, system, lock, outside, "outside a transaction");
+    await stopInside(system, second);
+    const third = await takeOver(list, system, lock, second, "inside a transaction");
+    await letPass(2_000);
+    await third.stop();
+    await until("everything handed off to run", 60_000, async () => (await unfinished(system)) === 0);
+    await fleet.stop();
+    const audit = await readAudit(system.pool);
+    const tables = await judge(list, system, { fenced: fencedWrites(audit) });
+    assessEverySecond(list, tables, installedAt);
+    list.figure(
+      `${audit.filter((row) => row.what !== "install").length} fenced writes by ${new Set(audit.map((row) => row.process)).size} processes`,
+    );
+    await system.stop();
+    return list.verdict();
+  },
+};
+
+async function allTogether(list: Checklist, system: System, count: number): Promise<void> {
+  const startedMs = elapsedMs();
+  const tasks = Array.from({ length: count }, (_, n) =>
+    system.scheduler({
+      BELFRY_PASS_MS: "300000",
+      NODE_OPTIONS: system.nodeOptions("--max-old-space-size=64"),
+      ...sessionsOf(`together-${n + 1}`),
+    }),
+  );
+  await until("all but one to be gone", 300_000, () => tasks.filter((task) => task.exitCode() === null).length === 1);
+  const seconds = (elapsedMs() - startedMs) / 1_000;
+  const holders = tasks.filter((task) => task.exitCode() === null);
+  const others = tasks.filter((task) => task.exitCode() !== null);
+  await Promise.all(others.map((task) => task.ended));
+  list.expect("one holds the lock", holders.length === 1, holders.length);
+  list.expectNone(
+    "the others end with 0",
+    others.filter((task) => task.exitCode() !== 0).map((task) => `${task.exitCode()}`),
+  );
+  list.expectNone(
+    "the others say who holds it",
+    others
+      .filter((task) => !task.plainLines().some((line) => line.startsWith("held by ")))
+      .map((task) => task.plainLines().join(" ")),
+  );
+  await Promise.all(holders.map((task) => task.stop()));
+  list.expect(
+    "the holder made passes",
+    holders.every((task) => (task.report()?.passes ?? 0) > 0),
+  );
+  list.figure(`${count} tasks: all but one gone after ${seconds.toFixed(0)} s`);
+}
+
+/** When the lock was last taken, as the lock store's clients see it. */
+function watchLock(system: System): { takenMs(): number } {
+  let takenMs = 0;
+  system.proxies.dynamodb?.judge(({ operation, body }) => {
+    if (operation === "UpdateItem" && body.includes("ADD #fence")) takenMs = elapsedMs();
+    return pass;
+  });
+  return { takenMs: () => takenMs };
+}
+
+async function startHolder(system: System, name: string): Promise<SchedulerProcess> {
+  const task = system.scheduler({
+    BELFRY_PASS_MS: "300000",
+    BELFRY_LOCK_LEASE_MS: String(quickLeaseMs),
+    ...sessionsOf(name),
+  });
+  await until(`${name} to make a pass`, 60_000, async () => (await writesOf(system, name)) > 2);
+  return task;
+}
+
+async function writesOf(system: System, name: string): Promise<number> {
+  const { rows } = await system.pool.query(
+    "select count(*)::int as n from proof.fenced where process = $1 and what <> 'install'",
+    [name],
+  );
+  return Number(rows[0]?.n);
+}
+
+const sessionStates =
+  "select state, wait_event_type from pg_stat_activity where datname = current_database() and application_name = 'belfry scheduler'";
+
+/** Stops it between two transactions: all of its sessions must be idle once it stands still. */
+async function stopOutside(system: System, task: SchedulerProcess): Promise<void> {
+  await until("the holder to stand still between two transactions", 30_000, async () => {
+    task.signal("SIGSTOP");
+    await letPass(50);
+    const { rows } = await system.pool.query(sessionStates);
+    if (rows.every(({ state }) => state === "idle")) return true;
+    task.signal("SIGCONT");
+    return false;
+  });
+}
+
+/**
+ * Makes its plan wait for a row, stops it there and lets the statement end: the server then waits for a process that
+ * does not answer, in a transaction that holds the lock's name.
+ */
+async function stopInside(system: System, task: SchedulerProcess): Promise<void> {
+  const client = await system.pool.connect();
+  try {
+    await until("the holder to stand still in a transaction", 60_000, async () => {
+      await client.query("begin");
+      await client.query("select id from belfry.schedule for update");
+      const waits = await until("the holder to wait for the schedule", 10_000, async () => {
+        const { rows } = await system.pool.query(sessionStates);
+        return rows.some(({ wait_event_type }) => wait_event_type === "Lock");
+      });
+      task.signal("SIGSTOP");
+      await client.query("rollback");
+      await letPass(100);
+      const { rows } = await system.pool.query(sessionStates);
+      if (waits && rows.some(({ state }) => state === "idle in transaction")) return true;
+      task.signal("SIGCONT");
+      return false;
+    });
+  } finally {
+    client.release();
+  }
+}
+
+/** The next task waits out the lease, takes the lock, and installs its token at once; then the old one goes on. */
+async function takeOver(
+  list: Checklist,
+  system: System,
+  lock: { takenMs(): number },
+  old: SchedulerProcess,
+  where: string,
+): Promise<SchedulerProcess> {
+  const name = `after-${where.split(" ")[0]}`;
+  const next = system.scheduler({
+    BELFRY_PASS_MS: "300000",
+    BELFRY_LOCK_LEASE_MS: String(quickLeaseMs),
+    ...sessionsOf(name),
+  });
+  const installedMs = await until(
+    "the next holder to install its token",
+    60_000,
+    () =>
+      system.processes.histories.find(
+        (line) => line.history === "fence" && line.pid === next.pid && line.before < line.token,
+      )?.atMs,
+  );
+  const turnMs = installedMs - lock.takenMs();
+  list.expect(
+    `stopped ${where}: the new holder installs within a second of its turn`,
+    turnMs <= turnMsMax,
+    `${turnMs.toFixed(0)} ms`,
+  );
+  list.figure(`stopped ${where}: installed ${turnMs.toFixed(0)} ms after its turn`);
+  await until("the new holder to make a pass", 30_000, async () => (await writesOf(system, name)) > 2);
+  old.signal("SIGCONT");
+  const end = await old.ended;
+  list.expect(`stopped ${where}: the old holder ends with 0`, end.code === 0, `${end.code}`);
+  list.expect(
+    `stopped ${where}: the old holder knows that it lost`,
+    old.report()?.outcome === "fence-lost",
+    old.report()?.outcome ?? "nothing",
+  );
+  return next;
+}
