@@ -254,7 +254,12 @@ export interface Store extends StandInLock, ScheduleControlStore {
   /** Finished single jobs past their retention, and event and attempt partitions past theirs; makes the next ones. */
   prune(options: { limit: number; fence?: Fence }): Promise<Pruned>;
 
-  /** Installs the token if it is larger, after fenced transactions under way. @returns the token in force afterwards. */
+  /**
+   * Installs the token if it is larger than the one in force, after fenced transactions under way.
+   * @returns the token that was in force before: the new one was installed exactly if this is smaller. An equal one is
+   * another holder's (a lock store that was away or was restored may hand out a token twice), or this one's whose answer
+   * was lost; either way the caller needs a larger one.
+   */
   installFence(fence: Fence): Promise<number>;
 
   /**
