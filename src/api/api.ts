@@ -6,6 +6,8 @@ import { jsonWrites, localOnly } from "./guard.ts";
 import { health } from "./health.ts";
 import { jobs } from "./jobs.ts";
 import { answerProblem, Problem } from "./problem.ts";
+import { previews } from "./preview.ts";
+import { scheduleControl } from "./schedule-control.ts";
 import { schedules } from "./schedules.ts";
 
 export interface ApiOptions {
@@ -16,6 +18,8 @@ export interface ApiOptions {
   readonly version: string;
   /** As of the worker: a retried job that is due within it is handed off at once. */
   readonly lookAheadMs: number;
+  /** Of this deployment; settings that differ by stage are read for it. Default `dev`. */
+  readonly stage?: string;
   /** The number of the newest migration of the database; `/health` shows it. */
   readonly schemaVersion?: () => Promise<number | string | null>;
 }
@@ -30,6 +34,8 @@ export function createApi(options: ApiOptions): Hono {
   api.use(localOnly, jsonWrites);
   api.route("/jobs", jobs(options));
   api.route("/schedules", schedules(options));
+  api.route("/schedules", scheduleControl(options));
+  api.route("/preview", previews(options));
   api.route("/health", health(options));
   api.notFound((c) => {
     const detail = `there is no ${c.req.method} ${c.req.path}; the resources are /jobs, /schedules and /health`;

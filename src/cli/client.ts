@@ -65,8 +65,76 @@ export interface NewJob {
   readonly dueAt?: string | undefined;
 }
 
+/** One time as `next` and `preview` answer it. */
+export interface NextTime {
+  readonly localTime: string;
+  readonly fold: number;
+  readonly at: string;
+  readonly fires: boolean;
+  readonly note: string | null;
+}
+
+export interface Explained {
+  readonly verdict: string;
+  readonly sentence: string;
+  readonly advice: string | null;
+  readonly job: Job | null;
+}
+
+export interface Occurrence {
+  readonly localTime: string;
+  readonly nominalAt: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly latenessMs: number | null;
+  readonly version: number;
+  readonly jobId: string | null;
+}
+
+export interface BackfillReport {
+  readonly dryRun: boolean;
+  readonly times: readonly {
+    readonly localTime: string;
+    readonly version: number;
+    readonly was: string;
+    readonly runs: boolean;
+  }[];
+  readonly added: number;
+  readonly again: number;
+  readonly failed: readonly string[];
+  readonly paceMs: number;
+}
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** The API's part under `/schedules`; ids travel encoded. */
+export interface ScheduleClient {
+  list(): Promise<{ schedules: readonly Schedule[] }>;
+  show(id: string): Promise<
+    Schedule & {
+      readonly deleted: boolean;
+      readonly versions: readonly { version: number; from: string; spec: unknown }[];
+    }
+  >;
+  create(schedule: object): Promise<Schedule>;
+  update(id: string, schedule: object): Promise<Schedule>;
+  remove(id: string): Promise<{ canceled: number }>;
+  pause(id: string): Promise<Schedule>;
+  resume(id: string): Promise<Schedule>;
+  trigger(id: string, key: string | undefined): Promise<{ id: string; created: boolean }>;
+  backfill(id: string, body: object): Promise<BackfillReport>;
+  next(
+    id: string,
+    query: Query,
+  ): Promise<{ times: readonly NextTime[]; timezone: string; paused: boolean; enabled: boolean }>;
+  history(id: string, limit: string | undefined): Promise<{ occurrences: readonly Occurrence[] }>;
+  explain(id: string, time: string): Promise<{ answers: readonly Explained[] }>;
+  preview(query: Query): Promise<{ times: readonly NextTime[]; timezone: string; notes: readonly string[] }>;
+}
+
 export interface ApiClient {
   readonly url: string;
+  readonly schedule: ScheduleClient;
   enqueue(job: NewJob): Promise<JobDetail & { readonly created: boolean }>;
   job(id: string): Promise<JobDetail>;
   jobs(
@@ -84,16 +152,15 @@ const timeoutMs = 15_000;
 export function apiClient(url: string): ApiClient {
   const read = <T>(path: string): Promise<T> => call<T>(url, "GET", path);
   const write = <T>(path: string, body: unknown): Promise<T> => call<T>(url, "POST", path, body);
+  const change = <T>(method: "PUT" | "DELETE", path: string, body: unknown): Promise<T> =>
+    call<T>(url, method, path, body);
   const at = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
   return {
     url,
     enqueue: (job) => write("/jobs", job),
     job: (id) => read(at(id)),
-    jobs(filter) {
-      const query = new URLSearchParams();
-      for (const [name, value] of Object.entries(filter)) if (value !== undefined) query.set(name, value);
-      return read(`/jobs?${query.toString()}`);
-    },
+    jobs: (filter) => read(`/jobs${queryOf(filter)}`),
+    schedule: scheduleClient({ read, write, change }),
     cancel: (id) => write(`${at(id)}/cancel`, {}),
     retry: (id) => write(`${at(id)}/retry`, {}),
     schedules: () => read("/schedules"),
@@ -101,7 +168,43 @@ export function apiClient(url: string): ApiClient {
   };
 }
 
-async function call<T>(url: string, method: "GET" | "POST", path: string, body?: unknown): Promise<T> {
+interface Calls {
+  readonly read: <T>(path: string) => Promise<T>;
+  readonly write: <T>(path: string, body: unknown) => Promise<T>;
+  readonly change: <T>(method: "PUT" | "DELETE", path: string, body: unknown) => Promise<T>;
+}
+
+function scheduleClient({ read, write, change }: Calls): ScheduleClient {
+  const at = (id: string): string => `/schedules/${encodeURIComponent(id)}`;
+  return {
+    list: () => read("/schedules"),
+    show: (id) => read(at(id)),
+    create: (schedule) => write("/schedules", schedule),
+    update: (id, schedule) => change("PUT", at(id), schedule),
+    remove: (id) => change("DELETE", at(id), {}),
+    pause: (id) => write(`${at(id)}/pause`, {}),
+    resume: (id) => write(`${at(id)}/resume`, {}),
+    trigger: (id, key) => write(`${at(id)}/trigger`, key === undefined ? {} : { key }),
+    backfill: (id, body) => write(`${at(id)}/backfill`, body),
+    next: (id, query) => read(`${at(id)}/next${queryOf(query)}`),
+    history: (id, limit) => read(`${at(id)}/occurrences${queryOf({ limit })}`),
+    explain: (id, time) => read(`${at(id)}/explain${queryOf({ time })}`),
+    preview: (query) => read(`/preview${queryOf(query)}`),
+  };
+}
+
+function queryOf(values: Query): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, value);
+  return query.size === 0 ? "" : `?${query.toString()}`;
+}
+
+async function call<T>(
+  url: string,
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  path: string,
+  body?: unknown,
+): Promise<T> {
   const write =
     body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
   const signal = AbortSignal.timeout(timeoutMs);

@@ -21,6 +21,7 @@ const api = createApi({
   client: runtime.client,
   version: manifest.version,
   lookAheadMs: config.lookAheadMs,
+  stage: config.stage.name,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
 });
 const server = createAdaptorServer({ fetch: api.fetch }) as Server;

@@ -1,34 +1,141 @@
 import { Command } from "commander";
-import { apiAddress } from "../address.ts";
-import { apiClient, type Schedule } from "../client.ts";
+import type { NextTime } from "../client.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../run.ts";
+import { client, listText } from "../schedules.ts";
+import { backfillCommand } from "./schedules-backfill.ts";
+import { changing } from "./schedules-change.ts";
 
 export function schedulesCommand(world: World, out: Output): Command {
-  const schedules = new Command("schedules").description("look at schedules");
-  schedules.addCommand(
-    new Command("list")
-      .description("every schedule; times up to the look-ahead (5 minutes) are planned already")
-      .addHelpText("after", "\nExample:\n  $ npx belfry schedules list --json")
-      .action(async (_: object, command: Command) => {
-        const url = apiAddress(command.optsWithGlobals<{ url?: string }>().url, world.env, world.folder);
-        const answer = await apiClient(url).schedules();
-        out.result(answer, () => listText(answer.schedules, world.streams.isTerminal));
-      }),
+  const schedules = new Command("schedules").description(
+    "look at schedules, ask what became of a time, and steer them",
   );
+  for (const command of [list, show, next, history, explain, preview]) schedules.addCommand(command(world, out));
+  for (const command of changing(world, out)) schedules.addCommand(command);
+  schedules.addCommand(backfillCommand(world, out));
   return schedules;
 }
 
-function listText(schedules: readonly Schedule[], isTerminal: boolean): string {
-  if (schedules.length === 0) return "no schedules";
-  const rows = schedules.map((each) => [
-    each.id,
-    each.app,
-    each.expression,
-    each.timezone,
-    each.kind,
-    each.paused ? "paused" : each.enabled ? "on" : "off",
-    each.nextAt ?? "",
+function list(world: World, out: Output): Command {
+  return new Command("list")
+    .description("every schedule with its next time")
+    .addHelpText("after", "\nExample:\n  $ npx belfry schedules list --json")
+    .action(async (_: object, command: Command) => {
+      const answer = await client(world, command).list();
+      out.result(answer, () => listText(answer.schedules, world.streams.isTerminal));
+    });
+}
+
+function show(world: World, out: Output): Command {
+  return new Command("show")
+    .description("one schedule, and the versions it had")
+    .argument("<id>")
+    .addHelpText("after", "\nExample:\n  $ npx belfry schedules show outbox-retry")
+    .action(async (id: string, _: object, command: Command) => {
+      const found = await client(world, command).show(id);
+      const versions = found.versions.map(({ version, from, spec }) => {
+        return [String(version), from, spec === null ? "deleted" : whenOf(spec)];
+      });
+      out.result(found, () =>
+        [
+          found.deleted ? `${id} was deleted` : listText([found], world.streams.isTerminal),
+          "",
+          table(["VERSION", "FROM", "WHEN"], versions, world.streams.isTerminal),
+        ].join("\n"),
+      );
+    });
+}
+
+/** The expression of a stored spec, whatever its form. */
+function whenOf(spec: unknown): string {
+  const { expression, timezone } = spec as { expression: Record<string, unknown>; timezone: string };
+  const { form: _form, ...value } = expression;
+  return `${Object.values(value).join(" ")} ${timezone}`;
+}
+
+function next(world: World, out: Output): Command {
+  return new Command("next")
+    .description("the next times of a schedule, with what clock changes do to them")
+    .argument("<id>")
+    .option("--count <count>", "1 to 500", "10")
+    .option("--after <time>", "with its offset; default: now")
+    .addHelpText("after", "\nExample:\n  $ npx belfry schedules next daily-quiz-seoul --count 3")
+    .action(async (id: string, { count, after }: Record<string, string>, command: Command) => {
+      const answer = await client(world, command).next(id, { count, after });
+      out.result(answer, () => timesText(answer.times, world.streams.isTerminal));
+      if (!answer.enabled) out.note("it is off in this stage: none of them will run");
+      else if (answer.paused) out.note("it is paused: they are SKIPPED until it is resumed");
+    });
+}
+
+function timesText(times: readonly NextTime[], isTerminal: boolean): string {
+  if (times.length === 0) return "no more times: it has ended";
+  const rows = times.map(({ localTime, at, fires, note }) => [
+    localTime.replace("T", " "),
+    at,
+    fires ? "" : "no",
+    note ?? "",
   ]);
-  return table(["ID", "APP", "WHEN", "ZONE", "RUNS", "STATUS", "NEXT TO PLAN"], rows, isTerminal);
+  return table(["CLOCK", "AT", "FIRES", "NOTE"], rows, isTerminal);
+}
+
+function history(world: World, out: Output): Command {
+  return new Command("history")
+    .description("what became of its times, the newest first")
+    .argument("<id>")
+    .option("--limit <count>", "1 to 500", "50")
+    .addHelpText("after", "\nExample:\n  $ npx belfry schedules history outbox-retry --limit 20")
+    .action(async (id: string, { limit }: { limit: string }, command: Command) => {
+      const answer = await client(world, command).history(id, limit);
+      const rows = answer.occurrences.map((each) => [
+        each.localTime.replace("T", " "),
+        each.outcome,
+        each.reason ?? "",
+        each.latenessMs === null ? "" : `${each.latenessMs} ms`,
+        String(each.version),
+        each.jobId ?? "",
+      ]);
+      out.result(answer, () =>
+        rows.length === 0
+          ? "nothing decided yet"
+          : table(["CLOCK", "STATE", "REASON", "LATE", "VERSION", "JOB"], rows, world.streams.isTerminal),
+      );
+    });
+}
+
+function explain(world: World, out: Output): Command {
+  return new Command("explain")
+    .description("what became of one time, and why")
+    .argument("<id>")
+    .argument("<time>", "09:00 for today, 2026-11-21T09:00 by the schedule's clock, or an instant with Z or its offset")
+    .addHelpText("after", "\nExample:\n  $ npx belfry schedules explain outbox-retry 09:00")
+    .action(async (id: string, time: string, _: object, command: Command) => {
+      const answer = await client(world, command).explain(id, time);
+      out.result(answer, () =>
+        answer.answers
+          .map(({ sentence, advice }) => (advice === null ? sentence : `${sentence}\n  ${advice}`))
+          .join("\n"),
+      );
+    });
+}
+
+function preview(world: World, out: Output): Command {
+  return new Command("preview")
+    .description("the next times of an expression that is no schedule yet")
+    .argument("<expression>", "five fields, cron(...), rate(...) or a duration like 5m")
+    .option("--timezone <zone>", "IANA name", "UTC")
+    .option("--gap <rule>", "auto, skip, shift or first-valid")
+    .option("--overlap <rule>", "auto, first, second or both")
+    .option("--count <count>", "1 to 500", "10")
+    .option("--after <time>", "with its offset; default: now")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ npx belfry schedules preview '30 2 * * *' --timezone America/New_York --count 3",
+    )
+    .action(async (expression: string, options: Record<string, string>, command: Command) => {
+      const { timezone, gap, overlap, count, after } = options;
+      const answer = await client(world, command).preview({ expression, timezone, gap, overlap, count, after });
+      out.result(answer, () => timesText(answer.times, world.streams.isTerminal));
+      for (const note of answer.notes) out.note(`note: ${note}`);
+    });
 }

@@ -1,0 +1,60 @@
+import { Hono } from "hono";
+import { parseRate } from "../core/aws-cron.ts";
+import { parseCron } from "../core/cron.ts";
+import { parseDuration } from "../core/duration.ts";
+import { limits } from "../core/limits.ts";
+import { preview, type PreviewTime } from "../core/preview.ts";
+import type { Expression } from "../core/schedule.ts";
+import { zoneProblem } from "../core/zone.ts";
+import type { ApiOptions } from "./api.ts";
+import { Problem } from "./problem.ts";
+import { readQuery } from "./query.ts";
+import { previewQuery } from "./schedule-query.ts";
+
+/** GET /?expression=...&timezone=...: the next times of an expression that no schedule has yet, with DST notes. */
+export function previews({ ports: { store } }: ApiOptions): Hono {
+  return new Hono().get("/", async (c) => {
+    const { expression: text, timezone, gap, overlap, count, after } = readQuery(c, previewQuery);
+    const { expression, notes } = readExpression(text);
+    const zone = zoneProblem(timezone);
+    if (zone !== null) throw invalid("timezone", zone);
+    const from = after ?? (await store.now());
+    const when = {
+      expression,
+      timezone: zoneOf(expression, timezone),
+      dst: { gap, overlap },
+      startAt: null,
+      endAt: null,
+    };
+    return c.json({ expression: text, notes, ...previewJson(when.timezone, preview(when, from, count)) });
+  });
+}
+
+export const previewJson = (timezone: string, times: readonly PreviewTime[]) => ({
+  timezone,
+  times: times.map(({ instant, ...time }) => ({ ...time, at: new Date(instant).toISOString() })),
+  ended: times.length === 0,
+});
+
+/** Elapsed time knows no zone. */
+const zoneOf = (expression: Expression, timezone: string): string => (expression.form === "cron" ? timezone : "UTC");
+
+/** Cron with five fields, AWS's `cron(...)` and `rate(...)`, or a duration for `every`. */
+function readExpression(text: string): { expression: Expression; notes: readonly string[] } {
+  if (text.startsWith("rate(")) {
+    const rate = parseRate(text);
+    if (!rate.ok) throw invalid("expression", rate.problem);
+    if ("every" in rate) return { expression: rate.every, notes: [] };
+  }
+  const everyMs = parseDuration(text);
+  if (everyMs !== null) {
+    if (everyMs < limits.everyMsMin) throw invalid("expression", `every "${text}": must be at least 1s`);
+    return { expression: { form: "every", everyMs }, notes: [] };
+  }
+  const parsed = parseCron(text);
+  if (!parsed.ok) throw invalid("expression", parsed.problem);
+  return { expression: { form: "cron", cron: text }, notes: parsed.notes };
+}
+
+const invalid = (path: string, message: string): Problem =>
+  new Problem(422, "invalid-expression", message, { issues: [{ path: `?${path}`, message }] });

@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { formatDuration, parseDuration } from "../core/duration.ts";
+import { limits } from "../core/limits.ts";
+
+const text = (max: number) => z.string().min(1).max(max);
+const instant = z.iso
+  .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
+  .transform((value) => Date.parse(value));
+const pace = z
+  .string()
+  .transform(parseDuration)
+  .refine((ms) => ms !== null && ms >= 1, 'must be a number and a unit: "500ms", "30s", "10m"')
+  .refine((ms) => (ms ?? 0) <= limits.misfireAgeMsMax, `must be at most ${formatDuration(limits.misfireAgeMsMax)}`)
+  .optional();
+
+const misfire = z.union([
+  z.enum(["skip", "latest", "all"]),
+  z.strictObject({
+    all: z.strictObject({
+      maxAge: z.string().optional(),
+      maxCount: z.number().optional(),
+      pace: z.string().optional(),
+    }),
+  }),
+]);
+
+/** The options of `defineSchedule`; what the values mean is checked by the core, all problems together. */
+const settings = {
+  kind: text(limits.idCharactersMax),
+  payload: z.unknown().optional(),
+  cron: text(limits.cronCharactersMax).optional(),
+  timezone: text(limits.idCharactersMax).optional(),
+  every: text(limits.cronCharactersMax).optional(),
+  at: text(limits.idCharactersMax).optional(),
+  dst: z.strictObject({ gap: z.string().optional(), overlap: z.string().optional() }).optional(),
+  misfire: misfire.optional(),
+  overlap: z.string().optional(),
+  startAt: z.string().optional(),
+  endAt: z.string().optional(),
+  enabled: z.boolean().optional(),
+};
+
+export const newScheduleBody = z.strictObject({ id: text(200), ...settings });
+export const changedScheduleBody = z.strictObject(settings);
+export const triggerBody = z.strictObject({ key: text(limits.keyCharactersMax).optional() });
+export const backfillBody = z.strictObject({
+  from: instant,
+  to: instant,
+  dryRun: z.boolean().default(false),
+  force: z.boolean().default(false),
+  pace,
+});
+
+const count = z
+  .string()
+  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${limits.previewTimesMax}`)
+  .transform(Number)
+  .refine((value) => value <= limits.previewTimesMax, `must be at most ${limits.previewTimesMax}`)
+  .default(10);
+
+export const nextQuery = z.strictObject({ count, after: instant.optional() });
+export const explainQuery = z.strictObject({ time: text(64) });
+export const previewQuery = z.strictObject({
+  expression: text(limits.cronCharactersMax),
+  timezone: text(limits.idCharactersMax).default("UTC"),
+  gap: z.enum(["auto", "skip", "shift", "first-valid"]).default("auto"),
+  overlap: z.enum(["auto", "first", "second", "both"]).default("auto"),
+  count,
+  after: instant.optional(),
+});

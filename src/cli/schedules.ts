@@ -1,0 +1,24 @@
+import type { Command } from "commander";
+import { apiAddress } from "./address.ts";
+import { apiClient, type Schedule, type ScheduleClient } from "./client.ts";
+import { table } from "./output.ts";
+import type { World } from "./run.ts";
+
+/** The schedules of the API that this command line speaks to. */
+export const client = (world: World, command: Command): ScheduleClient =>
+  apiClient(apiAddress(command.optsWithGlobals<{ url?: string }>().url, world.env, world.folder)).schedule;
+
+/** One line a schedule. */
+export function listText(schedules: readonly Schedule[], isTerminal: boolean): string {
+  if (schedules.length === 0) return "no schedules";
+  const rows = schedules.map((each) => [
+    each.id,
+    each.app,
+    each.expression,
+    each.timezone,
+    each.kind,
+    each.paused ? "paused" : each.enabled ? "on" : "off",
+    each.nextAt ?? "",
+  ]);
+  return table(["ID", "APP", "WHEN", "ZONE", "RUNS", "STATUS", "NEXT"], rows, isTerminal);
+}

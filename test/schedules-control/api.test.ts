@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { openApi } from "../api/harness.ts";
+
+const made = { id: "nightly", kind: "ping", cron: "30 2 * * *", timezone: "America/New_York" };
+type Opened = Awaited<ReturnType<typeof openApi>>;
+
+/** The answer with whatever members it has. */
+async function call(opened: Opened, method: string, path: string, body?: unknown) {
+  const answer = await opened.call(method, path, body);
+  return { status: answer.status, body: answer.body as unknown as Record<string, unknown> };
+}
+
+test("a schedule is made, shown with its versions, changed and deleted", async () => {
+  const opened = await openApi();
+  expect(await call(opened, "POST", "/schedules", made)).toMatchObject({
+    status: 201,
+    body: { id: "nightly", source: "api", version: 1, expression: "30 2 * * *", timezone: "America/New_York" },
+  });
+  const { id: _id, ...changed } = { ...made, cron: "0 3 * * *" };
+  expect((await call(opened, "PUT", "/schedules/nightly", changed)).body).toMatchObject({ version: 2 });
+  expect((await call(opened, "GET", "/schedules/nightly")).body).toMatchObject({
+    deleted: false,
+    versions: [{ version: 1 }, { version: 2, spec: { expression: { cron: "0 3 * * *" } } }],
+  });
+  expect(await call(opened, "DELETE", "/schedules/nightly", {})).toMatchObject({ status: 200, body: { canceled: 0 } });
+  expect((await call(opened, "GET", "/schedules/nightly")).body).toMatchObject({ deleted: true });
+});
+
+test("code wins for its own ids; they are paused and resumed all the same", async () => {
+  const opened = await openApi();
+  const mine = { kind: "ping", every: "1m" };
+  for (const [method, path, body] of [
+    ["POST", "/schedules", { ...mine, id: "ping-often" }],
+    ["PUT", "/schedules/ping-often", mine],
+    ["DELETE", "/schedules/ping-often", {}],
+  ] as const) {
+    expect(await call(opened, method, path, body)).toMatchObject({ status: 409, body: { code: "schedule-in-code" } });
+  }
+  expect((await call(opened, "POST", "/schedules/ping-often/pause", {})).body).toMatchObject({ paused: true });
+  expect((await call(opened, "POST", "/schedules/ping-often/resume", {})).body).toMatchObject({ paused: false });
+});
+
+test("what is wrong is answered with every field", async () => {
+  const opened = await openApi();
+  const wrong = { ...made, cron: "61 * * * *", timezone: "Mars" };
+  const { status, body } = await call(opened, "POST", "/schedules", wrong);
+  expect([status, body["code"]]).toEqual([422, "invalid-schedule"]);
+  expect((body["errors"] as { path: string }[]).map((each) => each.path)).toEqual(["cron", "timezone"]);
+  expect(await call(opened, "POST", "/schedules", { ...made, cronn: "x" })).toMatchObject({ status: 400 });
+  expect(await call(opened, "POST", "/schedules", { ...made, kind: "pong" })).toMatchObject({ status: 422 });
+  expect(await call(opened, "POST", "/schedules/none/pause", {})).toMatchObject({ status: 404 });
+  expect(await call(opened, "GET", "/schedules/none/explain?time=09:00")).toMatchObject({ status: 404 });
+  expect(await call(opened, "GET", "/schedules/ping-often/explain?time=soon")).toMatchObject({
+    status: 422,
+    body: { code: "invalid-time" },
+  });
+});
+
+test("the next times tell what clock changes do to them", async () => {
+  const opened = await openApi();
+  await call(opened, "POST", "/schedules", made);
+  const { body } = await call(opened, "GET", "/schedules/nightly/next?count=2&after=2027-03-13T12:00:00Z");
+  expect(body["times"]).toEqual([
+    {
+      localTime: "2027-03-14T02:30",
+      fold: 0,
+      fires: true,
+      note: "the clock skips 02:30 (it jumps from 02:00 to 03:00): fires at 03:00",
+      at: "2027-03-14T07:00:00.000Z",
+    },
+    { localTime: "2027-03-15T02:30", fold: 0, fires: true, note: null, at: "2027-03-15T06:30:00.000Z" },
+  ]);
+});
+
+test("an expression is previewed before it is a schedule, in all its forms", async () => {
+  const opened = await openApi();
+  const times = async (query: string) => (await call(opened, "GET", `/preview?${query}&count=2`)).body;
+  const twice = await times("expression=30 1 * * *&timezone=America/New_York&overlap=both&after=2026-10-31T12:00:00Z");
+  expect((twice["times"] as { note: string }[]).map((each) => each.note)).toEqual([
+    "the clock shows 01:30 twice: first time",
+    "the clock shows 01:30 twice: second time",
+  ]);
+  const dropped = await times("expression=30 2 * * *&timezone=America/New_York&gap=skip&after=2027-03-13T12:00:00Z");
+  expect((dropped["times"] as { fires: boolean }[]).map((each) => each.fires)).toEqual([false, true]);
+  const hourly = await times("expression=0 * * * *&timezone=America/New_York&after=2027-03-14T06:00:00Z");
+  expect((hourly["times"] as { note: string }[])[0]?.note).toBe("the clock jumps from 02:00 to 03:00 before it");
+  for (const expression of ["cron(0 8 ? * MON-FRI *)", "rate(5 minutes)", "5m"]) {
+    expect((await times(`expression=${encodeURIComponent(expression)}`))["times"]).toHaveLength(2);
+  }
+  expect(await call(opened, "GET", "/preview?expression=61 * * * *")).toMatchObject({ status: 422 });
+  expect(await call(opened, "GET", "/preview?expression=* * * * *&timezone=Mars")).toMatchObject({ status: 422 });
+});
+
+test("a trigger makes a job; a backfill plans what was missed; explain answers for a time", async () => {
+  const opened = await openApi();
+  const { advance } = opened;
+  expect(await call(opened, "POST", "/schedules/ping-often/trigger", { key: "k" })).toMatchObject({ status: 201 });
+  expect(await call(opened, "POST", "/schedules/ping-often/trigger", { key: "k" })).toMatchObject({ status: 200 });
+  advance(3_600_000);
+  const store = opened.store;
+  const [row] = await store.schedules();
+  const decidedUntil = await store.now();
+  await store.plan(
+    [{ scheduleId: "ping-often", version: row?.version ?? 1, decidedUntil, nextAt: null, occurrences: [] }],
+    {
+      lookAheadMs: 0,
+    },
+  );
+  const window = { from: "2026-11-21T08:05:00Z", to: "2026-11-21T08:35:00Z", pace: "2s" };
+  const dry = await call(opened, "POST", "/schedules/ping-often/backfill", { ...window, dryRun: true });
+  expect(dry.body).toMatchObject({ dryRun: true, added: 0, times: [{ was: "missing", runs: true }, {}, {}] });
+  const real = await call(opened, "POST", "/schedules/ping-often/backfill", window);
+  expect(real.body).toMatchObject({ added: 3, again: 0, paceMs: 2_000 });
+  const { body } = await call(opened, "GET", "/schedules/ping-often/explain?time=08:10");
+  expect(body["answers"]).toMatchObject([
+    { verdict: "planned", job: { kind: "ping" }, occurrence: { outcome: "PLANNED" } },
+  ]);
+});

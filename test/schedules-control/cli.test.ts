@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { serveApi } from "../cli/harness.ts";
+
+const create = ["schedules", "create", "nightly", "--kind", "ping", "--cron", "0 3 * * *", "--timezone", "Asia/Seoul"];
+
+test("create, show, update, next, pause, resume, trigger, history and delete", async () => {
+  const { belfry } = await serveApi();
+  expect(await belfry(...create)).toMatchObject({ code: 0, out: expect.stringContaining("nightly\ttests\t0 3 * * *") });
+  const next = await belfry("schedules", "next", "nightly", "--count", "1");
+  expect(next.out).toContain("2026-11-22 03:00\t2026-11-21T18:00:00.000Z");
+  expect((await belfry("schedules", "update", "nightly", "--kind", "ping", "--every", "6h")).code).toBe(0);
+  expect((await belfry("schedules", "show", "nightly")).out).toContain("2\t2026-11-21T08:00:00.000Z\t21600000 UTC");
+  expect((await belfry("schedules", "pause", "nightly")).out).toContain("\tpaused\t");
+  expect((await belfry("schedules", "next", "nightly")).err).toContain("it is paused");
+  expect((await belfry("schedules", "resume", "nightly")).out).toContain("\ton\t");
+  expect((await belfry("schedules", "trigger", "nightly", "--key", "k")).out).toMatch(/^job \d+\n$/);
+  expect((await belfry("schedules", "trigger", "nightly", "--key", "k")).err).toContain("has this key already");
+  expect((await belfry("schedules", "history", "nightly")).out).toBe("nothing decided yet\n");
+  expect((await belfry("schedules", "delete", "nightly")).out).toBe("nightly deleted, 0 waiting jobs canceled\n");
+});
+
+test("exit codes: not found 3, conflict 5, usage 2", async () => {
+  const { belfry } = await serveApi();
+  expect((await belfry("schedules", "pause", "none")).code).toBe(3);
+  expect((await belfry("schedules", "delete", "ping-often")).code).toBe(5);
+  expect((await belfry("schedules", "create", "ping-often", "--kind", "ping", "--every", "5m")).code).toBe(5);
+  expect((await belfry("schedules", "create", "x", "--every", "5m")).code).toBe(2);
+  expect((await belfry("schedules", "explain", "ping-often", "soon")).code).not.toBe(0);
+});
+
+test("more than one is confirmed, and one that fails does not stop the others", async () => {
+  const { belfry } = await serveApi();
+  expect(await belfry("schedules", "pause", "ping-often", "none")).toMatchObject({ code: 2 });
+  const both = await belfry("schedules", "pause", "none", "ping-often", "--yes", "--json");
+  expect(both.code).toBe(3);
+  expect(both.json).toMatchObject({ schedules: [{ id: "ping-often", paused: true }], errors: [{ id: "none" }] });
+});
+
+test("preview shows what clock changes do, and explain says what became of a time", async () => {
+  const { belfry } = await serveApi();
+  const preview = ["schedules", "preview", "30 2 * * *", "--timezone", "America/New_York", "--count", "1"];
+  const shown = await belfry(...preview, "--after", "2027-03-13T12:00:00Z");
+  expect(shown.out).toContain("the clock skips 02:30 (it jumps from 02:00 to 03:00): fires at 03:00");
+  const both = await belfry("schedules", "preview", "0 0 1 * MON");
+  expect(both.err).toContain("note: ");
+  expect((await belfry("schedules", "explain", "ping-often", "08:07")).out).toBe(
+    "2026-11-21 08:07 is no time of this schedule: it runs every 600 s\n  the times around it are 2026-11-21 08:00:00 and 2026-11-21 08:10:00\n",
+  );
+});
+
+test("a backfill is looked at first, and more than ten jobs are confirmed", async () => {
+  const { belfry, store, advance } = await serveApi();
+  advance(3 * 3_600_000);
+  const decidedUntil = await store.now();
+  const plan = { scheduleId: "ping-often", version: 1, decidedUntil, nextAt: null, occurrences: [] };
+  await store.plan([plan], { lookAheadMs: 0 });
+  const backfill = ["schedules", "backfill", "ping-often", "--from", "2026-11-21T08:00Z", "--to", "2026-11-21T10:00Z"];
+  const dry = await belfry(...backfill, "--dry-run");
+  expect(dry.out).toContain("2026-11-21 08:10:00\tmissing\t1");
+  expect(dry.out).toContain("would run 13 times, 1000 ms apart; 0 have run, run or wait");
+  expect(await store.jobs({ limit: 1 })).toEqual([]);
+  expect(await belfry(...backfill)).toMatchObject({ code: 2, err: expect.stringContaining("this makes 13 jobs") });
+  expect((await belfry(...backfill, "--yes", "--pace", "2s")).out).toContain("13 jobs planned, 2000 ms apart");
+  expect((await belfry(...backfill, "--yes")).out).toBe(
+    "0 jobs planned, 1000 ms apart; 13 times had run, ran or waited\n",
+  );
+  expect((await belfry("schedules", "backfill", "ping-often", "--from", "yesterday", "--to", "now")).code).toBe(2);
+});
