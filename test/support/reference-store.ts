@@ -45,7 +45,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     wake: async (options) => run(() => fenced(t, options.fence, () => wake(t, options))),
     claim: async (messages, options) => run(() => claim(t, messages, options)),
     look: async (ids) => run(() => look(t, ids)),
-    heartbeat: async (held) => run(() => heartbeat(t, held)),
+    heartbeat: async (held, worker) => run(() => heartbeat(t, held, worker)),
     settle: async (settlements, options) => await settleWithHook(t, () => settle(t, settlements, options), options),
     transaction: async (work) => {
       const tx = new ReferenceTx(t);

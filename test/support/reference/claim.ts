@@ -6,16 +6,21 @@ import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
-/** Due QUEUED rows under the generation of their message, in id order: run, hold or skip. */
+/**
+ * Due QUEUED rows under the generation of their message, in id order: run, hold or skip. Rows that need several groups
+ * come after the others.
+ */
 export function claim(t: Tables, messages: readonly Message[], options: { worker: string; alone: boolean }): Claimed[] {
   const generations = new Map(messages.map((message) => [Number(message.jobId), message.generation]));
   const claimable = [...generations.keys()]
-    .toSorted((a, b) => a - b)
     .flatMap((id) => t.jobs.get(id) ?? [])
     .filter((row) => row.state === "QUEUED" && row.generation === generations.get(row.id) && row.dueAt <= t.now())
-    .filter((row) => !row.suspect || options.alone);
+    .filter((row) => !row.suspect || options.alone)
+    .toSorted((a, b) => Number(isWide(a)) - Number(isWide(b)) || a.id - b.id);
   return claimable.map((row) => decide(t, row, options));
 }
+
+const isWide = (row: JobRow): boolean => row.slotKeys.length > 1;
 
 function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolean }): Claimed {
   const unwanted = whyUnwanted(t, row);
@@ -41,12 +46,13 @@ function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolea
   return claimedOf(t, running, null);
 }
 
-/** The reason why the row must not run at all, or null. */
+/** The reason why the row must not run at all, or null. What has begun is finished, whatever became of its schedule. */
 function whyUnwanted(t: Tables, row: JobRow): string | null {
   const schedule = row.scheduleId === null ? undefined : t.schedules.get(row.scheduleId);
+  if (row.expiresAt !== null && row.expiresAt <= t.now()) return "expired";
+  if (row.attempt > 0) return null;
   if (schedule?.paused === true) return "paused";
   if (schedule?.spec.enabled === false) return "disabled";
-  if (row.expiresAt !== null && row.expiresAt <= t.now()) return "expired";
   return null;
 }
 
@@ -90,10 +96,10 @@ export function look(t: Tables, ids: readonly JobId[]): Looked[] {
   });
 }
 
-export function heartbeat(t: Tables, held: readonly Held[]): JobId[] {
+export function heartbeat(t: Tables, held: readonly Held[], worker: string): JobId[] {
   return held.flatMap(({ jobId, attempt, progress }) => {
     const row = t.jobs.get(Number(jobId));
-    if (row === undefined || row.state !== "RUNNING" || row.attempt !== attempt) return [];
+    if (row === undefined || row.state !== "RUNNING" || row.attempt !== attempt || row.worker !== worker) return [];
     t.change(row, { leaseUntil: t.now() + row.leaseMs, progress: progress ?? row.progress });
     return [jobId];
   });

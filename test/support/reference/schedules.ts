@@ -54,10 +54,14 @@ export function removeSchedule(t: Tables, { id, version }: StoredSchedule): void
 
 export const erasOf = (t: Tables, id: string) => t.eras.rows.filter((era) => era.scheduleId === id);
 
-/** Takes back what was planned after now: the row is deleted, its job CANCELED, the event stays. */
+/**
+ * Takes back what was planned after now: the row is deleted, its job CANCELED, the event stays. A time without a job goes
+ * too; one whose job ran or was ended stays.
+ */
 export function withdraw(t: Tables, scheduleId: string): void {
   for (const row of Array.from(t.occurrences.values())) {
-    if (row.scheduleId !== scheduleId || row.outcome !== "PLANNED" || row.nominalAt <= t.now()) continue;
+    if (row.scheduleId !== scheduleId || row.nominalAt <= t.now()) continue;
+    if (row.outcome !== "PLANNED" && row.jobId !== null) continue;
     t.occurrences.delete(occurrenceKey(row));
     if (row.jobId !== null) cancel(t, [String(row.jobId) as JobId], "withdrawn");
   }

@@ -14,12 +14,11 @@ export function installSlots(t: Tables, groups: readonly SlotGroup[]): void {
   }
 }
 
-/** Takes one slot of every group the row names, or none. @returns the group that refused, or null. */
+/** Takes one slot of every group the row names, or none. @returns what was refused, or null. */
 export function takeSlots(t: Tables, row: JobRow, attempt: number): Refusal | null {
   const free = row.slotKeys.map((key) => ({ key, slot: slotsOf(t, key).find((slot) => isFree(t, slot)) }));
-  const refused = free.filter(({ slot }) => slot === undefined).map(({ key }) => refusal(t, key));
-  const first = refused.find(({ decision }) => decision === "skip") ?? refused[0];
-  if (first !== undefined) return first;
+  const refused = free.filter(({ slot }) => slot === undefined).map(({ key }) => key);
+  if (refused.length > 0) return refusal(t, row, refused);
   for (const { slot } of free) {
     if (slot !== undefined) t.slots.set(slotKey(slot.key, slot.n), { ...slot, jobId: row.id, attempt, freeFrom: null });
   }
@@ -33,14 +32,23 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** What a group without a free slot does to the row that asked. */
-function refusal(t: Tables, key: string): Refusal {
-  const group = t.groups.row(key);
-  const isSkip = group.onRefusal === "skip" || (group.onRefusal === "queue-one" && isHeldOn(t, key));
-  return isSkip ? { key, decision: "skip", reason: group.reason } : { key, decision: "hold", reason: "slot" };
+/**
+ * Groups without a free slot: skipped if any of them says so, else held for the first. A queue-one group has one seat for
+ * waiting; whoever has it keeps it until it runs or ends.
+ */
+function refusal(t: Tables, row: JobRow, keys: readonly string[]): Refusal {
+  const groups = keys.map((key) => t.groups.row(key));
+  const skips = groups.filter(
+    (group) => group.onRefusal === "skip" || (group.onRefusal === "queue-one" && !hasSeat(t, row, group.key)),
+  );
+  const [reason] = skips.map((group) => group.reason).toSorted();
+  const key = keys[0] ?? "";
+  if (reason !== undefined) return { key, decision: "skip", reason };
+  for (const group of groups) if (group.onRefusal === "queue-one") t.seats.set(group.key, row.id);
+  return { key, decision: "hold", reason: "slot" };
 }
 
-const isHeldOn = (t: Tables, key: string): boolean => t.inStates("PENDING").some((row) => row.heldOn === key);
+const hasSeat = (t: Tables, row: JobRow, key: string): boolean => (t.seats.get(key) ?? row.id) === row.id;
 
 /** Frees what this job holds. @returns the keys that became free. */
 export function freeSlotsOf(t: Tables, jobId: number): string[] {

@@ -25,6 +25,8 @@ export class Tables {
   readonly handoffs = new Table<number, rows.HandoffRow>(this.journal);
   readonly groups = new Table<string, rows.GroupRow>(this.journal);
   readonly slots = new Table<string, rows.SlotRow>(this.journal);
+  /** Who waits in the one seat of a queue-one group. */
+  readonly seats = new Table<string, number>(this.journal);
   readonly fences = new Table<string, number>(this.journal);
   readonly standIns = new Table<string, rows.StandInRow>(this.journal);
   readonly schedules = new Table<string, rows.StoredSchedule>(this.journal);
@@ -104,6 +106,7 @@ export class Tables {
     guard(row, next);
     this.jobs.set(row.id, next);
     this.#event(next, row.state, why);
+    if (next.state === "RUNNING" || isFinal(next.state)) this.#leaveSeats(next);
     return next;
   }
 
@@ -152,6 +155,10 @@ export class Tables {
       worker: why.worker ?? null,
       reason: why.reason ?? null,
     });
+  }
+
+  #leaveSeats(row: JobRow): void {
+    for (const key of row.slotKeys) if (this.seats.get(key) === row.id) this.seats.delete(key);
   }
 
   #index(before: JobRow | undefined, after: JobRow | undefined): void {

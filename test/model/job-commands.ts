@@ -1,0 +1,163 @@
+import fc from "fast-check";
+import type { NewJob } from "../../src/core/job.ts";
+import type { Message, Settlement } from "../../src/core/ports.ts";
+import { aJob, lookAheadMs, settlementOf } from "../contract/store/fixture.ts";
+import type { Pair, Side, Twin } from "./pair.ts";
+import { step } from "./step.ts";
+import type { Step } from "./step.ts";
+
+const pick = fc.nat(40);
+const picks = fc.array(pick, { minLength: 1, maxLength: 4 });
+const delay = fc.constantFrom(0, 0, 0, 30_000, 400_000);
+const kinds = fc.constantFrom("mail", "push");
+const lanes = fc.constantFrom("default", "mail");
+const slotKeys = fc.constantFrom([], [], ["cap:a"], ["lock:b"], ["cap:a", "lock:b"], ["overlap:c"]);
+
+interface Draft {
+  readonly kind: string;
+  readonly key: string | null;
+  readonly input: string;
+  readonly lane: string;
+  readonly delayMs: number;
+  readonly slotKeys: readonly string[];
+  readonly maxAttempts: number;
+  readonly expires: boolean;
+}
+
+const draft: fc.Arbitrary<Draft> = fc.record({
+  kind: kinds,
+  key: fc.constantFrom(null, null, "k1", "k2"),
+  input: fc.constantFrom("x", "x", "y"),
+  lane: lanes,
+  delayMs: delay,
+  slotKeys,
+  maxAttempts: fc.integer({ min: 1, max: 3 }),
+  expires: fc.boolean(),
+});
+
+async function jobsOf(pair: Pair, drafts: readonly Draft[]): Promise<NewJob[]> {
+  const now = await pair.oracle.now();
+  return drafts.map(({ input, expires, ...rest }) =>
+    aJob({ ...rest, payload: pair.mark(), canonicalInput: input, expiresAt: expires ? now + 500_000 : null }),
+  );
+}
+
+const insert = fc.array(draft, { minLength: 1, maxLength: 4 }).map((drafts) =>
+  step(`insert ${JSON.stringify(drafts)}`, async (pair) => {
+    const jobs = await jobsOf(pair, drafts);
+    await pair.both((store) => store.insert(jobs, { lookAheadMs }));
+  }),
+);
+
+const insertInTx = fc.tuple(draft, fc.boolean()).map(([one, commits]) =>
+  step(`insert in a transaction that ${commits ? "commits" : "fails"} ${JSON.stringify(one)}`, async (pair) => {
+    const jobs = await jobsOf(pair, [one]);
+    await pair.both((store) =>
+      store
+        .transaction(async (tx) => {
+          const inserted = await store.insert(jobs, { lookAheadMs, tx });
+          if (!commits) throw new Error("rolled back");
+          return inserted;
+        })
+        .catch((error: unknown) => String(error)),
+    );
+  }),
+);
+
+/** The message a job waits for, or one that is too old. */
+async function messagesOf(pair: Pair, chosen: readonly number[], age: number, side: Side): Promise<Message[]> {
+  const twins = twinsOf(pair, chosen);
+  return await Promise.all(
+    twins.map(async (twin) => {
+      const generation = (await pair.oracle.job(twin.oracle))?.job.generation ?? 0;
+      return { jobId: twin[side], generation: Math.max(0, generation - age), trace: "t" };
+    }),
+  );
+}
+
+const twinsOf = (pair: Pair, chosen: readonly number[]): Twin[] => [
+  ...new Set(chosen.flatMap((n) => pair.job(n) ?? [])),
+];
+
+const age = fc.constantFrom(0, 0, 0, 0, 1);
+
+const claim = fc.tuple(picks, age, fc.boolean()).map(([chosen, old, alone]) =>
+  step(`claim ${chosen.join()}${old ? " with old messages" : ""}${alone ? " alone" : ""}`, async (pair) => {
+    const messages = {
+      oracle: await messagesOf(pair, chosen, old, "oracle"),
+      real: await messagesOf(pair, chosen, old, "real"),
+    };
+    await pair.both((store, _id, side) => store.claim(messages[side], { worker: "w", alone }));
+  }),
+);
+
+const undelivered = fc.tuple(picks, age).map(([chosen, old]) =>
+  step(`undelivered ${chosen.join()}`, async (pair) => {
+    const messages = {
+      oracle: await messagesOf(pair, chosen, old, "oracle"),
+      real: await messagesOf(pair, chosen, old, "real"),
+    };
+    await pair.both((store, _id, side) => store.undelivered(messages[side], { undeliveredMax: 3, backoffMs: 20_000 }));
+  }),
+);
+
+const attemptOf = async (pair: Pair, twin: Twin): Promise<number> =>
+  (await pair.oracle.job(twin.oracle))?.job.attempt ?? 0;
+
+const beat = fc
+  .tuple(picks, fc.constantFrom(0, 0, 1), fc.option(fc.constantFrom(0, 0.5, 1)))
+  .map(([chosen, off, progress]) =>
+    step(`heartbeat ${chosen.join()}`, async (pair) => {
+      const twins = twinsOf(pair, chosen);
+      const attempts = await Promise.all(twins.map((twin) => attemptOf(pair, twin)));
+      const extra = progress === null ? {} : { progress };
+      await pair.both((store, id) =>
+        store.heartbeat(
+          twins.map((twin, n) => ({ jobId: id(twin), attempt: (attempts[n] ?? 0) + off, ...extra })),
+          "w",
+        ),
+      );
+    }),
+  );
+
+const outcome: fc.Arbitrary<Partial<Settlement>> = fc.oneof(
+  fc.constant({ to: "SUCCESS", result: { ok: true } } as const),
+  fc.constant({ to: "FAILED", failures: 1, errorCode: "E", errorMessage: "no", reason: "permanent" } as const),
+  delay.map((delayMs) => ({ to: "RETRY_WAIT", failures: 1, errorCode: "E", errorMessage: "later", delayMs }) as const),
+  fc.constant({ to: "QUEUED", interruptions: 1, reason: "stopped" } as const),
+);
+
+const settle = fc
+  .tuple(picks, outcome, fc.constantFrom(0, 0, 0, 1), fc.array(draft, { maxLength: 2 }), fc.boolean())
+  .map(([chosen, over, off, drafts, inTx]) =>
+    step(`settle ${chosen.join()} ${JSON.stringify(over)}${inTx ? " in a transaction" : ""}`, async (pair) => {
+      const twins = twinsOf(pair, inTx ? chosen.slice(0, 1) : chosen);
+      const attempts = await Promise.all(twins.map((twin) => attemptOf(pair, twin)));
+      const children = await Promise.all(twins.map(() => jobsOf(pair, drafts)));
+      await pair.both((store, id) => {
+        const settlements = twins.map((twin, n) =>
+          settlementOf(
+            { jobId: id(twin), attempt: (attempts[n] ?? 0) + off },
+            { ...over, children: children[n] ?? [] },
+          ),
+        );
+        const options = { worker: "w", lookAheadMs };
+        if (!inTx) return store.settle(settlements, options);
+        return store.transaction((tx) => store.settle(settlements, { ...options, tx }));
+      });
+    }),
+  );
+
+/** What happens to single jobs. */
+export const jobSteps: readonly fc.Arbitrary<Step>[] = [
+  insert,
+  insert,
+  insertInTx,
+  claim,
+  claim,
+  claim,
+  beat,
+  settle,
+  settle,
+  undelivered,
+];
