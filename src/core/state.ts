@@ -69,6 +69,5 @@ const allowed = new Set(transitions.map((move) => `${move.from ?? ""}>${move.to}
 export const isAllowed = (from: State | null, to: State): boolean => allowed.has(`${from ?? ""}>${to}`);
 
 export const finalStates = ["SUCCESS", "FAILED", "CANCELED", "SKIPPED"] as const satisfies readonly State[];
-export const waitingStates = ["PENDING", "RETRY_WAIT"] as const satisfies readonly State[];
 
 export const isFinal = (state: State): boolean => (finalStates as readonly State[]).includes(state);
