@@ -1,6 +1,11 @@
+import { backlog } from "./cases/backlog.ts";
+import { cap } from "./cases/cap.ts";
 import { crashScheduler } from "./cases/crash-scheduler.ts";
 import { crashWorker } from "./cases/crash-worker.ts";
+import { clockSkew } from "./cases/clock-skew.ts";
 import { lockDown } from "./cases/lock-down.ts";
+import { poison } from "./cases/poison.ts";
+import { missedWakes } from "./cases/missed-wakes.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
 import { sigterm } from "./cases/sigterm.ts";
 import { transfersProof } from "./cases/transfers.ts";
@@ -18,6 +23,11 @@ export const proofs: readonly Proof[] = [
   zombie,
   lockDown,
   schedulers50,
+  poison,
+  cap,
+  backlog,
+  missedWakes,
+  clockSkew,
   cron,
   zones,
 ];

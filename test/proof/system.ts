@@ -40,6 +40,7 @@ export interface SystemOptions {
 
 /** Everything one proof runs on: real parts, a fresh database, and no process yet. */
 export interface System {
+  readonly databaseUrl: string;
   readonly runtime: Runtime;
   readonly pool: Pool;
   readonly sqs: SQSClient;
@@ -51,7 +52,7 @@ export interface System {
   readonly processes: Processes;
   readonly proxies: { readonly sqs?: Proxy; readonly dynamodb?: Proxy };
   /** Every enqueue there was, with its answer. */
-  readonly asked: readonly Enqueue[];
+  readonly asked: Enqueue[];
   /** Options for the processes of this system, with those that every one of them needs. */
   nodeOptions(more: string): string;
   depth(url: string): Promise<{ visible: number; inFlight: number }>;
@@ -131,6 +132,7 @@ async function build(
     startSchedulerProcess(processes, { ...env, ...more }, name);
   const wakesOf: System["wakesOf"] = (start, everyMs) => opened(startWakes(start, everyMs), (part) => part.stop());
   return {
+    databaseUrl,
     runtime,
     pool,
     ...clients,

@@ -108,11 +108,18 @@ async function damage(system: System, how: "wipe" | "restore"): Promise<void> {
       const { Item } = await system.dynamodb.send(new GetItemCommand({ ...table, Key: key, ConsistentRead: true }));
       return Item?.["owner"] !== undefined;
     });
-    const old = { ...key, rvn: { S: "from the backup" }, fence: { N: "1" }, leaseMs: { N: String(lockLeaseMs) } };
+    // An old token far behind, or the one just before: its next holder would be given the one in force again.
+    const fence = round === 0 ? 1 : (await tokenInForce(system)) - 1;
+    const old = { ...key, rvn: { S: "from the backup" }, fence: { N: `${fence}` }, leaseMs: { N: `${lockLeaseMs}` } };
     if (how === "wipe") await system.dynamodb.send(new DeleteItemCommand({ ...table, Key: key }));
     else await system.dynamodb.send(new PutItemCommand({ ...table, Item: old }));
     await letPass(3 * lockLeaseMs);
   }
+}
+
+async function tokenInForce(system: System): Promise<number> {
+  const { rows } = await system.pool.query("select token from belfry.lock_fence where name = $1", [schedulerLock]);
+  return Number(rows[0]?.token ?? 1);
 }
 
 interface Streams {

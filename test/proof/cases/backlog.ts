@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { compressTime } from "../../../src/local/compressed-time.ts";
+import { judge } from "../judge.ts";
+import { Checklist, type Proof } from "../proof.ts";
+import { pass, type ProxiedCall } from "../proxy.ts";
+import { startSystem, type System } from "../system.ts";
+import { elapsedMs, letPass, until } from "../until.ts";
+
+const jobs = 50_000;
+/** Of the system's time. A message is never presumed lost before two minutes. */
+const waitMs = 5 * 60_000;
+const scaleDefault = 5;
+const twiceShareMax = 0.01;
+
+/** Workers are gone for minutes while passes go on: a backlog is old, not lost. */
+export const backlog: Proof = {
+  name: "backlog",
+  about: "50,000 queued behind stopped workers for 5 minutes (--scale, default 5): at most 1 % sent twice",
+  guards: ["evidence"],
+  async run(context) {
+    const list = new Checklist();
+    const scale = context.scale ?? scaleDefault;
+    const system = await startSystem({
+      app: "backlog",
+      folder: join(context.folder, "system"),
+      postgresUrl: context.postgresUrl,
+      proxied: ["sqs"],
+      lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 4 }),
+      env: {
+        BELFRY_TIME_SCALE: String(scale),
+        BELFRY_LOG_LEVEL: "warn",
+        ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
+      },
+    });
+    await compressTime(system.databaseUrl, scale);
+    await system.install();
+    const sends = countSends(system);
+    const count = Math.round(jobs * context.size);
+    // A first few run, so that the lane has claims to compare with; then the workers are gone.
+    const first = system.fleet();
+    await system.enqueue("empty", numbered(-200, 200));
+    await until("the first few to end", 60_000, async () => (await open(system)) === 0);
+    await first.stop();
+    await system.enqueue("empty", numbered(0, count));
+    const wakes = system.wakes({ everyMs: 0 });
+    await letPass(waitMs / scale);
+    const twiceWaiting = sends.twice();
+    context.log(`${count} waited, ${twiceWaiting} messages sent twice`);
+    const startedMs = elapsedMs();
+    const fleet = system.fleet({ deadLetters: true });
+    await until("the backlog to be worked off", 540_000, async () => (await open(system)) === 0);
+    const seconds = (elapsedMs() - startedMs) / 1_000;
+    await wakes.stop();
+    await fleet.stop();
+    const tables = await judge(list, system);
+    list.expectNone(
+      "every job succeeds at its first try",
+      tables.jobs
+        .filter((job) => job.state !== "SUCCESS" || job.attempt !== 1)
+        .slice(0, 5)
+        .map((job) => `${job.id} ${job.state} ${job.attempt}`),
+    );
+    const twice = sends.twice();
+    list.expect("every message was sent", sends.messages() >= count, sends.messages());
+    list.expect("at most 1 % of the messages are sent twice", twice <= twiceShareMax * count, twice);
+    list.figure(
+      `${twice} of ${count} sent twice (${twiceWaiting} while waiting), worked off in ${seconds.toFixed(0)} s (${(count / seconds).toFixed(0)}/s)`,
+    );
+    await system.stop();
+    return list.verdict();
+  },
+};
+
+const numbered = (from: number, count: number) =>
+  Array.from({ length: count }, (_, n) => ({ payload: { n: from + n } }));
+
+async function open(system: System): Promise<number> {
+  const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
+  return Number(rows[0]?.open);
+}
+
+/** Counts what really reaches the queue. */
+function countSends(system: System): { messages(): number; twice(): number } {
+  const sent = new Map<string, number>();
+  let messages = 0;
+  const note = ({ operation, body }: ProxiedCall): void => {
+    if (operation !== "SendMessageBatch") return;
+    const { Entries } = JSON.parse(body) as { Entries: readonly { MessageBody: string }[] };
+    for (const { MessageBody } of Entries) {
+      const { jobId } = JSON.parse(MessageBody) as { jobId: string };
+      messages += 1;
+      sent.set(jobId, (sent.get(jobId) ?? 0) + 1);
+    }
+  };
+  system.proxies.sqs?.judge((call) => {
+    note(call);
+    return pass;
+  });
+  return {
+    messages: () => messages,
+    twice: () => [...sent.values()].reduce((sum, times) => sum + times - 1, 0),
+  };
+}

@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import { capSize } from "../app/cap.ts";
+import { judge } from "../judge.ts";
+import type { LedgerRecord } from "../ledger.ts";
+import { Checklist, type Proof, seeded } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { elapsedMs, until } from "../until.ts";
+
+const jobs = 10_000;
+const workers = 12;
+const kills = 3;
+
+/** Twelve workers, ten thousand jobs, seven at once. */
+export const cap: Proof = {
+  name: "cap",
+  about: "12 workers, 10,000 jobs, a cap of 7, three workers killed: never 8 at once, no slot leaked",
+  guards: ["cap"],
+  async run(context) {
+    const list = new Checklist();
+    const random = seeded(context.seed);
+    const system = await startSystem({
+      app: "cap",
+      folder: join(context.folder, "system"),
+      postgresUrl: context.postgresUrl,
+      lane: () => ({ visibilityTimeoutSeconds: 6, concurrency: workers }),
+      env: context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without },
+    });
+    await system.install();
+    const count = Math.round(jobs * context.size);
+    const wakes = system.wakes({ everyMs: 0 });
+    const fleet = system.fleet({ deadLetters: true });
+    const startedMs = elapsedMs();
+    const items = Array.from({ length: count }, (_, n) => ({ payload: { n } }));
+    await system.enqueue("capped", items);
+    let killed = 0;
+    await until("all jobs to end", 580_000, async () => {
+      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
+      const done = count - Number(rows[0]?.open);
+      if (killed < kills && done > ((killed + 1) * count) / (kills + 1))
+        killed += await killOne(system, fleet.pids(), random);
+      return rows[0]?.open === 0;
+    });
+    const seconds = (elapsedMs() - startedMs) / 1_000;
+    await wakes.stop();
+    const started = fleet.started("default").length;
+    await fleet.stop();
+    const caps = context.without === "cap" ? [] : [{ key: "cap:capped", size: capSize, kinds: ["capped"] }];
+    const tables = await judge(list, system, { caps });
+    list.expectNone(
+      "every job succeeds",
+      tables.jobs.filter((job) => job.state !== "SUCCESS").map((job) => `${job.id} ${job.state}`),
+    );
+    const { most, share } = atOnce(system.ledger.read());
+    list.expect(`never more than ${capSize} at once, as the target saw it`, most <= capSize, most);
+    list.expect("the cap was reached", most >= capSize, most);
+    list.expect("twelve workers took part", started >= workers, started);
+    list.expect(
+      "every slot is there and free",
+      tables.slots.length === capSize && tables.slots.every((slot) => slot.jobId === null),
+      tables.slots.length,
+    );
+    list.figure(
+      `${count} jobs in ${seconds.toFixed(0)} s (${(count / seconds).toFixed(0)}/s), ${most} at once at most, ${(100 * share).toFixed(0)} % of the time full, ${killed} workers killed`,
+    );
+    await system.stop();
+    return list.verdict();
+  },
+};
+
+async function killOne(system: System, pids: readonly number[], random: () => number): Promise<number> {
+  const victim = pids[Math.floor(random() * pids.length)];
+  if (victim === undefined) return 0;
+  process.kill(victim, "SIGKILL");
+  await until("the worker to be gone", 5_000, () => system.processes.endOf(victim));
+  await system.ledger.noteKilled(victim);
+  return 1;
+}
+
+/** How many ran at once: a try runs from its start to its stop, or to the death of its process. */
+function atOnce(records: readonly LedgerRecord[]): { most: number; share: number } {
+  const running = new Map<string, number>();
+  let most = 0;
+  let fullMs = 0;
+  let last: LedgerRecord | undefined;
+  for (const record of records) {
+    if (last !== undefined && running.size >= capSize) fullMs += record.at - last.at;
+    last = record;
+    const key = `${record.job}/${record.attempt}`;
+    if (record.what === "start") running.set(key, record.pid);
+    if (record.what === "stop") running.delete(key);
+    if (record.what === "killed") for (const [each, pid] of running) if (pid === record.pid) running.delete(each);
+    most = Math.max(most, running.size);
+  }
+  const spanMs = (records.at(-1)?.at ?? 0) - (records[0]?.at ?? 0);
+  return { most, share: spanMs === 0 ? 0 : fullMs / spanMs };
+}

@@ -1,0 +1,152 @@
+import { join } from "node:path";
+import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
+import { poisonNames } from "../app/poison.ts";
+import { ambiguousJobs, judge } from "../judge.ts";
+import { Checklist, type Proof } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { readTables, type Tables } from "../tables.ts";
+import { until } from "../until.ts";
+
+const matesOfEach = 9;
+/** An endless loop is ended with its invocation; short, so that the case is. */
+const functionTimeoutSeconds = 8;
+const oldSpaceMb = 96;
+
+const bodies = [
+  "",
+  "{",
+  "null",
+  "[]",
+  "hello",
+  '{"jobId":7}',
+  '{"jobId":"1","generation":"x"}',
+  '{"jobId":"-1","generation":1}',
+];
+
+/** Jobs and messages that break whoever touches them. */
+export const poison: Proof = {
+  name: "poison",
+  about: "bad bodies, unknown kinds, process.exit, endless loops, memory, bad text: only that job FAILED",
+  guards: ["alone"],
+  async run(context) {
+    const list = new Checklist();
+    const system = await startSystem({
+      app: "poison",
+      folder: join(context.folder, "system"),
+      postgresUrl: context.postgresUrl,
+      lane: () => ({ visibilityTimeoutSeconds: 10, functionTimeoutSeconds, concurrency: 2 }),
+      env: context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without },
+    });
+    await system.install();
+    await enqueueAll(system);
+    const unknown = await enqueueUnknown(system);
+    const bad = await sendBadBodies(system);
+    const wakes = system.wakes({ everyMs: 0 });
+    const fleet = system.fleet({
+      deadLetters: true,
+      envOf: () => ({ NODE_OPTIONS: system.nodeOptions(`--max-old-space-size=${oldSpaceMb}`) }),
+    });
+    await until("all jobs to end", 300_000, async () => {
+      const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
+      return rows[0]?.open === 0;
+    });
+    await until("all queues to be empty", 60_000, async () => {
+      const depths = await Promise.all(system.queues.map(({ url }) => system.depth(url)));
+      return depths.every(({ visible, inFlight }) => visible + inFlight === 0);
+    });
+    await wakes.stop();
+    await fleet.stop();
+    const before = await readTables(system.pool);
+    const dead = new Set(system.processes.ends.filter(({ code }) => code !== 0).map(({ pid }) => pid));
+    const tables = await judge(list, system, { ambiguous: ambiguousJobs(before, dead) });
+    assess(list, tables, system, { unknown, bad });
+    await system.stop();
+    return list.verdict();
+  },
+};
+
+/** One statement for each lane, so that the poison and its mates arrive in one batch. */
+async function enqueueAll(system: System): Promise<void> {
+  for (const [n, name] of poisonNames.entries()) {
+    await system.enqueue(name, [{ payload: { n } }]);
+    const mates = Array.from({ length: matesOfEach }, (_, mate) => ({ payload: { n: n * 100 + mate } }));
+    await system.enqueue(`mate-of-${name}`, mates);
+  }
+  await system.enqueue(
+    "fine",
+    Array.from({ length: matesOfEach }, (_, n) => ({ payload: { n } })),
+  );
+}
+
+/** A row whose kind no release defines any more, between jobs that are fine. */
+async function enqueueUnknown(system: System): Promise<string> {
+  const definition = system.runtime.registry.jobs.get("fine");
+  if (definition === undefined) throw new Error('the app of this proof has no job "fine"');
+  const [answer] = await system.runtime.client.enqueue({ ...definition, id: "gone" }, [{ payload: { n: 0 } }]);
+  system.asked.push({ mark: "gone/0", kind: "gone", key: null, answer: answer ?? null });
+  return String(answer?.id);
+}
+
+async function sendBadBodies(system: System): Promise<readonly string[]> {
+  const url = system.queues.find(({ lane }) => lane.name === "default")?.url;
+  const sent = bodies.filter((body) => body !== "");
+  const entries = sent.map((body, index) => ({ Id: String(index), MessageBody: body }));
+  await system.sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }));
+  return sent;
+}
+
+function assess(
+  list: Checklist,
+  tables: Tables,
+  system: System,
+  { unknown, bad }: { unknown: string; bad: readonly string[] },
+): void {
+  for (const name of poisonNames) assessPoison(list, tables, name);
+  const gone = tables.jobs.find((job) => job.id === unknown);
+  list.expect(
+    "a kind that nobody defines is FAILED and says so",
+    gone?.state === "FAILED" && gone.errorCode === "UNKNOWN_KIND",
+    `${gone?.state} ${gone?.errorCode}`,
+  );
+  const fine = tables.jobs.filter((job) => job.kind === "fine");
+  list.expectNone(
+    "what arrived beside bad messages succeeds",
+    fine.filter((job) => job.state !== "SUCCESS" || job.failures > 0).map((job) => `${job.id} ${job.state}`),
+  );
+  const kept = tables.quarantine.map((row) => row.body).toSorted();
+  list.expect(
+    "every unreadable body is kept for a person, once",
+    JSON.stringify(kept) === JSON.stringify(bad.toSorted()),
+    kept.length,
+  );
+  const died = system.processes.ends.filter(({ name, code }) => name.startsWith("worker") && code !== 0);
+  list.expect("workers died of it", died.length >= 6, died.length);
+  list.figure(
+    `${died.length} workers died, ${tables.attempts.filter((row) => row.errorCode === "WORKER_LOST").length} tries charged as WORKER_LOST`,
+  );
+}
+
+/** A result that cannot be stored fails its job at once; everything else has two tries. */
+function assessPoison(list: Checklist, { jobs, attempts }: Tables, name: string): void {
+  const job = jobs.find((each) => each.kind === name);
+  const mates = jobs.filter((each) => each.kind === `mate-of-${name}`);
+  list.expect(`${name}: FAILED`, job?.state === "FAILED", `${job?.state}`);
+  list.expect(
+    `${name}: has a code and a message`,
+    Boolean(job?.errorCode) && Boolean(job?.errorMessage),
+    `${job?.errorCode}: ${job?.errorMessage?.slice(0, 80)}`,
+  );
+  list.expectNone(
+    `${name}: its mates succeed`,
+    mates.filter((mate) => mate.state !== "SUCCESS").map((mate) => `${mate.id} ${mate.state} ${mate.errorCode}`),
+  );
+  list.expectNone(
+    `${name}: its mates are charged nothing`,
+    mates.filter((mate) => mate.failures > 0).map((mate) => `${mate.id}: ${mate.failures}`),
+  );
+  const first = attempts.find((row) => row.jobId === job?.id && row.attempt === 1);
+  const together = mates.filter((mate) =>
+    attempts.some((row) => row.jobId === mate.id && row.attempt === 1 && row.startedAt === first?.startedAt),
+  );
+  list.expect(`${name}: was in one batch with its mates`, together.length >= matesOfEach - 1, together.length);
+}
