@@ -3,18 +3,33 @@ import { hostname } from "node:os";
 import { DatabaseUnavailable } from "../src/adapters/postgres/failure.ts";
 import { readConfig } from "../src/config.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
+import { runSchedule, type RunScheduleReport } from "../src/core/run-schedule.ts";
 import { ProblemsFound } from "../src/core/problem.ts";
 import { openRuntime } from "../src/runtime.ts";
 
 const usage = `usage: scheduler-task/main.ts COMMAND
-  pass               take the lock and make passes until the time is over or SIGTERM comes`;
+  pass               take the lock and make passes until the time is over or SIGTERM comes
+  run-schedule ID    take the schedule's own lock and do the work of its time (launch: "rule")`;
 
-/** Held is success: another task does the work. The lock outage is told apart, so that an alarm can watch it. */
-const exitCodes = { done: 0, held: 0, "fence-lost": 0, failure: 1, usage: 2, "lock-outage": 3 } as const;
+/**
+ * Held is success: another task does the work. The lock outage is told apart, so that an alarm can watch it, and so is a
+ * job that FAILED.
+ */
+const exitCodes = {
+  done: 0,
+  held: 0,
+  "nothing-due": 0,
+  disabled: 0,
+  "fence-lost": 0,
+  failure: 1,
+  usage: 2,
+  unknown: 2,
+  "lock-outage": 3,
+  "job-failed": 7,
+} as const;
 
 const later: Readonly<Record<string, string>> = {
   "run-job": 'comes with jobs on Fargate (runOn: "fargate")',
-  "run-schedule": 'comes with schedules that have a rule of their own (launch: "rule")',
 };
 
 const stop = new AbortController();
@@ -22,22 +37,56 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => st
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([command, ...rest]: readonly string[]): Promise<number> {
-  if (command === "pass" && rest.length === 0) return passOrFail();
+  const [id] = rest;
+  if (command === "pass" && rest.length === 0) return orFail(passAndReport);
+  if (command === "run-schedule" && rest.length === 1 && id !== undefined) return orFail(() => runAndReport(id));
   const reason = later[command ?? ""];
   console.error(reason === undefined ? usage : `${command} is not there yet: it ${reason}`);
   return exitCodes.usage;
 }
 
-async function passOrFail(): Promise<number> {
+async function orFail(work: () => Promise<number>): Promise<number> {
   try {
-    const report = await pass();
-    console.log(JSON.stringify({ report: "pass", ...report }));
-    if (report.outcome === "held") console.error(`held by ${report.heldBy}`);
-    return exitCodes[report.outcome];
+    return await work();
   } catch (error) {
     const isExplained = error instanceof ProblemsFound || error instanceof DatabaseUnavailable;
     console.error(isExplained ? error.message : error);
     return exitCodes.failure;
+  }
+}
+
+async function passAndReport(): Promise<number> {
+  const report = await pass();
+  console.log(JSON.stringify({ report: "pass", ...report }));
+  if (report.outcome === "held") console.error(`held by ${report.heldBy}`);
+  return exitCodes[report.outcome];
+}
+
+async function runAndReport(id: string): Promise<number> {
+  const report = await run(id);
+  console.log(JSON.stringify({ report: "run-schedule", schedule: id, ...report }));
+  if (report.outcome === "held") console.error(`held by ${report.heldBy}`);
+  if (report.outcome === "unknown") console.error(`there is no schedule "${id}"`);
+  return report.jobs.some(({ state }) => state === "FAILED") ? exitCodes["job-failed"] : exitCodes[report.outcome];
+}
+
+/** With the connections of a worker: this task does the work itself. */
+async function run(id: string): Promise<RunScheduleReport> {
+  const config = readConfig(process.env);
+  const runtime = await openRuntime(config, { role: "worker" });
+  try {
+    await runtime.checkDatabase();
+    return await runSchedule(runtime.ports, runtime.registry, {
+      id,
+      owner: `${hostname()}:${process.pid}`,
+      stage: config.stage.name,
+      lookAheadMs: config.lookAheadMs,
+      onLockOutage: config.onLockOutage,
+      lockLeaseMs: config.lockLeaseMs,
+      signal: stop.signal,
+    });
+  } finally {
+    await runtime.close();
   }
 }
 

@@ -5,6 +5,7 @@
 import type { AppDefinition, JobDefinition, LaneDefinition } from "./core/definition.ts";
 import { limits } from "./core/limits.ts";
 import { type Problem, ProblemList } from "./core/problem.ts";
+import { ruleOf } from "./core/rule.ts";
 import { valueFor } from "./core/stage.ts";
 import type { Stage } from "./stages.ts";
 
@@ -14,6 +15,8 @@ export interface Topology {
   readonly deadLetters: DeadLetterTopology;
   readonly lock: { readonly tableName: string };
   readonly wakes: readonly WakeTopology[];
+  /** The rules of schedules that have their own (`launch: "rule"`), by id. */
+  readonly scheduleWakes: readonly ScheduleWakeTopology[];
   readonly schedulerTask: SchedulerTaskTopology;
   readonly database: DatabaseTopology;
   readonly lookAheadMs: number;
@@ -56,6 +59,15 @@ export interface WakeTopology {
   readonly retryAttempts: number;
 }
 
+/** A rule that starts `run-schedule` for one schedule. */
+export interface ScheduleWakeTopology {
+  readonly schedule: string;
+  /** AWS's form in UTC: a wake for each of its times, and maybe for others, which find nothing due. */
+  readonly expression: string;
+  readonly maximumEventAgeSeconds: number;
+  readonly retryAttempts: number;
+}
+
 export interface SchedulerTaskTopology {
   readonly cpu: number;
   readonly memoryMb: number;
@@ -86,6 +98,7 @@ const poolPerDrain = 1;
 
 export function topology(apps: readonly AppDefinition[], stage: Stage): Topology {
   const lanes = laneNames(apps).map((name) => laneOf(name, apps, stage));
+  const scheduleWakes = scheduleWakesOf(apps, stage);
   const deadLetters = { batchSize: 10, concurrency: 2, functionTimeoutSeconds: 30, visibilityTimeoutSeconds: 180 };
   return {
     stage: stage.name,
@@ -93,8 +106,9 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     deadLetters,
     lock: { tableName: `belfry-${stage.name}-lock` },
     wakes: [{ id: "pass", rateMinutes: 1, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
+    scheduleWakes,
     schedulerTask: { cpu: 256, memoryMb: 512, stopTimeoutSeconds: 30 },
-    database: databaseOf(lanes, deadLetters, stage),
+    database: databaseOf(lanes, deadLetters, scheduleWakes.length, stage),
     lookAheadMs: stage.lookAheadMs,
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
@@ -135,11 +149,25 @@ function functionTimeout(jobs: readonly JobDefinition[]): number {
   return Math.ceil((Math.min(handlerMs, limits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
 }
 
-function databaseOf(lanes: readonly LaneTopology[], drain: DeadLetterTopology, stage: Stage): DatabaseTopology {
+/** Schedules that are off in the stage have no rule: a wake would only find them off. */
+function scheduleWakesOf(apps: readonly AppDefinition[], stage: Stage): readonly ScheduleWakeTopology[] {
+  const specs = apps.flatMap((app) => app.schedules.map((schedule) => schedule.spec(stage.name, app.name)));
+  return specs
+    .filter((spec) => spec.enabled && spec.launch === "rule")
+    .map((spec) => ({ schedule: spec.id, expression: ruleOf(spec), maximumEventAgeSeconds: 120, retryAttempts: 2 }))
+    .toSorted((a, b) => (a.schedule < b.schedule ? -1 : 1));
+}
+
+function databaseOf(
+  lanes: readonly LaneTopology[],
+  drain: DeadLetterTopology,
+  scheduleTasks: number,
+  stage: Stage,
+): DatabaseTopology {
   const { maxConnections, poolPerWorker } = stage.database;
   const workers = lanes.reduce((sum, lane) => sum + lane.concurrency * poolPerWorker, 0);
   const drains = lanes.length * drain.concurrency * poolPerDrain;
-  const connectionsMax = workers + drains + schedulerTasksMax * poolPerSchedulerTask;
+  const connectionsMax = workers + drains + (schedulerTasksMax + scheduleTasks) * poolPerSchedulerTask;
   return { maxConnections, poolPerWorker, poolPerDrain, poolPerSchedulerTask, connectionsMax };
 }
 

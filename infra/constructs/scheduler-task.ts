@@ -39,12 +39,19 @@ export class SchedulerTask extends Construct {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
+    const parts = { cluster, task, lostWakes, database: props.database };
     for (const wake of props.topology.wakes) {
-      addWake(this, wake, { cluster, task, lostWakes, database: props.database });
+      addWake(this, `Wake-${wake.id}`, Schedule.rate(Duration.minutes(wake.rateMinutes)), wake, parts);
+    }
+    for (const wake of props.topology.scheduleWakes) {
+      const command = ["run-schedule", wake.schedule];
+      addWake(this, `Schedule-${wake.schedule}`, Schedule.expression(wake.expression), { ...wake, command }, parts);
     }
     this.role = task.taskRole;
   }
 }
+
+const containerName = "Pass";
 
 function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTaskDefinition {
   const { cpu, memoryMb, stopTimeoutSeconds } = props.topology.schedulerTask;
@@ -54,7 +61,7 @@ function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTas
     // The architecture of the functions and of the image too: another one fails only when it starts.
     runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
   });
-  task.addContainer("Pass", {
+  task.addContainer(containerName, {
     image: props.image,
     command: ["pass"],
     environment: props.environment,
@@ -76,10 +83,18 @@ interface WakeParts {
   readonly database: Database;
 }
 
+type Wake = Pick<WakeTopology, "maximumEventAgeSeconds" | "retryAttempts"> & { readonly command?: string[] };
+
 /** A stale wake is worth nothing, because the next one does its work: EventBridge's default would replay it for a day. */
-function addWake(scope: Construct, wake: WakeTopology, { cluster, task, lostWakes, database }: WakeParts): void {
-  const rule = new Rule(scope, `Wake-${wake.id}`, { schedule: Schedule.rate(Duration.minutes(wake.rateMinutes)) });
-  rule.addTarget(
+function addWake(
+  scope: Construct,
+  id: string,
+  schedule: Schedule,
+  wake: Wake,
+  { cluster, task, lostWakes, database }: WakeParts,
+): void {
+  const { command } = wake;
+  new Rule(scope, id, { schedule }).addTarget(
     new EcsTask({
       // The library's classes spell their optional fields more loosely than its interfaces.
       cluster: cluster as ICluster,
@@ -90,6 +105,7 @@ function addWake(scope: Construct, wake: WakeTopology, { cluster, task, lostWake
       deadLetterQueue: lostWakes,
       maxEventAge: Duration.seconds(wake.maximumEventAgeSeconds),
       retryAttempts: wake.retryAttempts,
+      ...(command === undefined ? {} : { containerOverrides: [{ containerName, command }] }),
     }),
   );
 }

@@ -1,6 +1,7 @@
 import type { AppDefinition, JobDefinition, LaneDefinition, ScheduleDefinition } from "./definition.ts";
 import { limits } from "./limits.ts";
 import { type Problem, ProblemList } from "./problem.ts";
+import { ruleProblem } from "./rule.ts";
 import { checkId, readCount } from "./setting.ts";
 import { type Staged, valueFor } from "./stage.ts";
 
@@ -16,7 +17,11 @@ export function checkApps(
   const own = apps.flatMap((app) => [
     ...(app.problems ?? []),
     ...app.jobs.flatMap((job) => [...(job.problems ?? []), ...checkJob(job, app, stages)]),
-    ...app.schedules.flatMap((schedule) => [...(schedule.problems ?? []), ...checkSchedule(schedule, stage, stages)]),
+    ...app.schedules.flatMap((schedule) => [
+      ...(schedule.problems ?? []),
+      ...checkSchedule(schedule, stage, stages),
+      ...checkRule(schedule, stage, app.name),
+    ]),
     ...checkLanes(app, stage, stages),
   ]);
   return [
@@ -44,8 +49,9 @@ function checkSchedule(
   stages: readonly string[] | undefined,
 ): readonly Problem[] {
   const problems = new ProblemList(`schedule "${schedule.id}"`);
-  const { every, enabled } = schedule.staged ?? {};
+  const { every, enabled, launch } = schedule.staged ?? {};
   checkStages(problems, "every", every, stages);
+  checkStages(problems, "launch", launch, stages);
   checkStages(problems, "enabled", enabled, stages);
   const isOn = enabled === undefined || valueFor(stage, enabled as Staged<boolean>) === true;
   if (every !== undefined && isOn && valueFor(stage, every as Staged<string>) === undefined) {
@@ -58,6 +64,24 @@ function checkSchedule(
   }
   return problems.found;
 }
+
+/** What a rule of its own cannot do, in a stage that is to have one. */
+function checkRule(schedule: ScheduleDefinition, stage: string, app: string): readonly Problem[] {
+  if ((schedule.problems ?? []).length > 0) return [];
+  const spec = schedule.spec(stage, app);
+  const rule = spec.enabled && spec.launch === "rule" ? ruleProblem(spec) : null;
+  if (rule === null) return [];
+  const problems = new ProblemList(`schedule "${schedule.id}"`);
+  const fix = `make it at least 1m in stage "${stage}", or launch: { "${stage}": "tick" }`;
+  problems.add("every", spec.expression.form === "every" ? `${spec.expression.everyMs}ms` : "", rule, fix);
+  return problems.found;
+}
+
+/** What readers of the expressions may not expect; nothing is wrong with them. */
+export const notesOf = (apps: readonly AppDefinition[]): readonly string[] =>
+  apps.flatMap((app) =>
+    app.schedules.flatMap((schedule) => (schedule.notes ?? []).map((note) => `schedule "${schedule.id}": ${note}`)),
+  );
 
 function checkLanes(app: AppDefinition, stage: string, stages: readonly string[] | undefined): readonly Problem[] {
   return Object.entries(app.lanes).flatMap(([name, lane]) => {

@@ -32,7 +32,7 @@ export const schedulerLock = "belfry:scheduler";
 /** One scheduler task: takes the lock once, installs its fence, repeats passes until its time is over, releases. */
 export async function runPasses(ports: Ports, registry: Registry, options: PassOptions): Promise<PassReport> {
   const startedMs = ports.clock.elapsedMs();
-  const got = await acquire(ports, options);
+  const got = await acquire(ports, { ...options, lockName: schedulerLock });
   if (!("lock" in got)) return report(ports, got.outcome, got.heldBy, 0, {});
   const { lock, fence } = got;
   await ports.crashPoint("fence.installed");
@@ -103,12 +103,17 @@ async function isolated(
   }
 }
 
-type Acquisition = { lock: HeldLock; fence: Fence } | { outcome: "held" | "lock-outage"; heldBy: string | null };
+export type Acquisition = { lock: HeldLock; fence: Fence } | { outcome: "held" | "lock-outage"; heldBy: string | null };
 
-async function acquire(ports: Ports, options: PassOptions): Promise<Acquisition> {
+type AcquireOptions = Pick<PassOptions, "owner" | "onLockOutage" | "signal" | "lockLeaseMs"> & {
+  readonly lockName: string;
+};
+
+/** Takes a named lock and installs its fence, or says who has it; the caller releases it. */
+export async function acquire(ports: Ports, options: AcquireOptions): Promise<Acquisition> {
   const leaseMs = options.lockLeaseMs ?? limits.lockLeaseMs;
   const owner = `${options.owner}:${ports.random.id()}`;
-  const got = await acquireLock(ports, { name: schedulerLock, owner, leaseMs, signal: options.signal });
+  const got = await acquireLock(ports, { name: options.lockName, owner, leaseMs, signal: options.signal });
   if (got.got === "held") return heldBy(ports, got.by);
   if (got.got === "outage") return standIn(ports, options, owner, leaseMs, got.error);
   ports.metrics.add("scheduler.lock.acquired", 1);
@@ -146,7 +151,7 @@ async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
 
 async function standIn(
   ports: Ports,
-  options: PassOptions,
+  options: AcquireOptions,
   owner: string,
   leaseMs: number,
   error: unknown,
@@ -157,22 +162,22 @@ async function standIn(
     return { outcome: "lock-outage", heldBy: null };
   }
   ports.log.warn("lock store is away; the lock row in Postgres stands in", { error });
-  const got = await ports.store.acquire(schedulerLock, owner, leaseMs);
+  const got = await ports.store.acquire(options.lockName, owner, leaseMs);
   if ("heldBy" in got) return heldBy(ports, got.heldBy);
   const lock = keep(
     ports,
-    { name: schedulerLock, owner, leaseMs },
+    { name: options.lockName, owner, leaseMs },
     {
       fence: () => got.fence,
       raise: async () => false,
-      beat: () => ports.store.beat(schedulerLock, owner, got.fence, leaseMs),
-      release: () => ports.store.release(schedulerLock, owner, got.fence),
+      beat: () => ports.store.beat(options.lockName, owner, got.fence, leaseMs),
+      release: () => ports.store.release(options.lockName, owner, got.fence),
     },
   );
   return orRelease(lock, async () => {
-    const before = await ports.store.installFence({ name: schedulerLock, token: got.fence });
+    const before = await ports.store.installFence({ name: options.lockName, token: got.fence });
     if (before >= got.fence) return heldBy(ports, "a newer holder");
-    return { lock, fence: { name: schedulerLock, token: got.fence } };
+    return { lock, fence: { name: options.lockName, token: got.fence } };
   });
 }
 

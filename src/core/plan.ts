@@ -1,6 +1,7 @@
 import { type Decision, decideTimes } from "./catch-up.ts";
 import type { NominalTime } from "./fires.ts";
 import type { Instant } from "./job.ts";
+import { limits } from "./limits.ts";
 import type { Carry, ScheduleRow } from "./schedule.ts";
 import { take, type Timetable, timetable } from "./timetable.ts";
 
@@ -32,7 +33,7 @@ export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePl
   const { spec, decidedUntil: after } = row;
   const { now } = options;
   const table = timetable(spec);
-  const horizon = spec.enabled ? now + options.lookAheadMs + spec.materializeBeforeMs : now;
+  const horizon = horizonOf(spec, options);
   const page = pageOf(table, after, horizon, options.timesMax);
   const decidedUntil = Math.max(after, page.isComplete ? horizon : (page.times.at(-1)?.instant ?? after));
   const { materializeBeforeMs, misfire } = spec;
@@ -51,9 +52,17 @@ export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePl
   return {
     ...decided,
     decidedUntil,
-    nextAt: next === null ? null : next.instant - materializeBeforeMs,
+    nextAt:
+      next === null ? null : next.instant - materializeBeforeMs + (spec.launch === "rule" ? limits.ruleGraceMs : 0),
     isComplete: page.isComplete,
   };
+}
+
+/** A schedule with a rule of its own is left to its task until the wake must have been lost. */
+function horizonOf({ enabled, launch, materializeBeforeMs }: ScheduleRow["spec"], options: PlanOptions): Instant {
+  if (!enabled) return options.now;
+  if (launch === "rule") return options.now - limits.ruleGraceMs;
+  return options.now + options.lookAheadMs + materializeBeforeMs;
 }
 
 interface Page {

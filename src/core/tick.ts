@@ -50,6 +50,10 @@ export async function tick(ports: TickPorts, registry: Registry, options: TickOp
   return turn.counts();
 }
 
+/** Its own task has done everything so far; there is nothing to write until a wake is lost. */
+const isLeftToItsRule = ({ spec }: ScheduleRow, { decisions, nextAt }: SchedulePlan): boolean =>
+  spec.launch === "rule" && decisions.length === 0 && nextAt !== null;
+
 /** A plan with its jobs, ready to be written. */
 interface Ready {
   readonly planned: PlannedSchedule;
@@ -114,6 +118,7 @@ class Turn {
     try {
       const { lookAheadMs } = this.#options;
       const plan = planSchedule(row, { now, lookAheadMs, timesMax: limits.tickTimesPerScheduleMax });
+      if (isLeftToItsRule(row, plan)) return null;
       return { planned: await this.#withJobs(row, plan, definition), isComplete: plan.isComplete, missed: plan.missed };
     } catch (error) {
       return this.#leave(row, error instanceof Error ? error.message : String(error));

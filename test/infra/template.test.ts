@@ -66,7 +66,7 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
 
   test("each wake starts one scheduler task, is retried as often as it says, and is kept when lost", () => {
     const rules = resources(template, "AWS::Events::Rule");
-    expect(rules).toHaveLength(all.wakes.length);
+    expect(rules).toHaveLength(all.wakes.length + all.scheduleWakes.length);
     for (const wake of all.wakes) {
       template.hasResourceProperties("AWS::Events::Rule", {
         ScheduleExpression: wake.rateMinutes === 1 ? "rate(1 minute)" : `rate(${wake.rateMinutes} minutes)`,
@@ -83,6 +83,21 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
         ],
       });
     }
+  });
+
+  test("each schedule with a rule of its own has one that starts run-schedule, and only those", () => {
+    const own = resources(template, "AWS::Events::Rule").flatMap(({ Properties }) => {
+      const [target] = Properties["Targets"] as { Input?: string }[];
+      return target?.Input?.includes("containerOverrides") !== true
+        ? []
+        : [{ at: Properties["ScheduleExpression"], input: JSON.parse(target.Input ?? "") as unknown }];
+    });
+    const container = (schedule: string) => ({
+      containerOverrides: [{ name: "Pass", command: ["run-schedule", schedule] }],
+    });
+    const wanted = all.scheduleWakes.map((wake) => ({ at: wake.expression, input: container(wake.schedule) }));
+    expect(own).toHaveLength(wanted.length);
+    expect(own).toEqual(expect.arrayContaining(wanted));
   });
 
   test("the scheduler task has the size and the time to stop that the topology gives it", () => {

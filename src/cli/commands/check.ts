@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { loadApps } from "../../apps.ts";
-import { checkApps } from "../../core/check.ts";
+import { checkApps, notesOf } from "../../core/check.ts";
 import { describe, type Problem } from "../../core/problem.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
 import { topology } from "../../topology.ts";
@@ -36,6 +36,8 @@ interface Report {
   readonly jobs: number;
   readonly schedules: number;
   readonly problems: readonly (Problem & { readonly message: string })[];
+  /** What a reader may not expect of an expression; nothing is wrong with it. */
+  readonly notes: readonly string[];
 }
 
 async function reportOf(name: string): Promise<Report> {
@@ -49,6 +51,7 @@ async function reportOf(name: string): Promise<Report> {
     jobs: new Set(apps.flatMap((app) => app.jobs)).size,
     schedules: apps.flatMap((app) => app.schedules).length,
     problems: all.map((problem) => ({ ...problem, message: describe(problem) })),
+    notes: notesOf(apps),
   };
 }
 
@@ -65,8 +68,13 @@ function topologyProblem(build: () => unknown, stage: string): readonly Problem[
   }
 }
 
-function reportText({ stage, apps, jobs, schedules, problems }: Report): string {
-  if (problems.length === 0) return `${stage}: ok (${apps} apps, ${jobs} jobs, ${schedules} schedules)`;
+function reportText({ stage, apps, jobs, schedules, problems, notes }: Report): string {
+  if (problems.length === 0) {
+    return [
+      `${stage}: ok (${apps} apps, ${jobs} jobs, ${schedules} schedules)`,
+      ...notes.map((note) => `  note: ${note}`),
+    ].join("\n");
+  }
   return [`${stage}: ${problems.length} ${problems.length === 1 ? "problem" : "problems"}`]
     .concat(problems.map(({ message }) => `  - ${message}`))
     .join("\n");
