@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import type { Pool } from "pg";
-import type { Connections } from "../../src/adapters/postgres/connect.ts";
+import type { TestDatabase } from "../support/database.ts";
 
 /** What Postgres did for one execution of one of our statements. */
 export interface Plan {
@@ -26,9 +26,19 @@ interface Node {
  * Lets the server explain every statement of these connections while it runs, with the values it really had.
  * Needs a superuser, which the test server's user is.
  */
-export function watchPlans(connections: Connections): { readonly plans: Plan[] } {
+export async function watchPlans({ pool, connections }: TestDatabase): Promise<{ readonly plans: Plan[] }> {
+  await pool.query(`
+    do $$ begin
+      execute format('alter database %I set session_preload_libraries = auto_explain', current_database());
+      execute format('alter database %I set auto_explain.log_min_duration = 0', current_database());
+      execute format('alter database %I set auto_explain.log_analyze = on', current_database());
+      execute format('alter database %I set auto_explain.log_buffers = on', current_database());
+      execute format('alter database %I set auto_explain.log_timing = off', current_database());
+      execute format('alter database %I set auto_explain.log_format = json', current_database());
+      execute format('alter database %I set auto_explain.log_level = notice', current_database());
+    end $$`);
   const plans: Plan[] = [];
-  for (const pool of [connections.main, connections.tx]) watch(pool, plans);
+  for (const each of [connections.main, connections.tx]) watch(each, plans);
   return { plans };
 }
 
@@ -38,10 +48,6 @@ function watch(pool: Pool, plans: Plan[]): void {
       const plan = planOf(notice.message ?? "");
       if (plan !== null) plans.push(plan);
     });
-    void client.query(`
-      load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on;
-      set auto_explain.log_buffers = on; set auto_explain.log_timing = off; set auto_explain.log_format = json;
-      set auto_explain.log_level = notice; set auto_explain.log_nested_statements = off`);
   });
 }
 

@@ -20,6 +20,8 @@ export interface FreshOptions {
   /** Of the store's main pool. */
   readonly connections?: number;
   readonly txConnections?: number;
+  /** See `ConnectOptions`. */
+  readonly prepare?: boolean;
   /** For a test that changes tables or partitions: the database is made for it alone and dropped afterwards. */
   readonly own?: boolean;
 }
@@ -38,6 +40,7 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
     applicationName: "belfry test",
     connections: options.connections ?? 4,
     txConnections: options.txConnections ?? 2,
+    prepare: options.prepare ?? true,
   });
   return {
     url,

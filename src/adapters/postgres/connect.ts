@@ -1,5 +1,6 @@
 import { Pool, type PoolConfig } from "pg";
 import { limits } from "../../core/limits.ts";
+import { keepPlans, keptPlanSettings } from "./statement.ts";
 
 export interface ConnectOptions {
   /** `postgresql://user:password@host:port/database`. */
@@ -14,6 +15,11 @@ export interface ConnectOptions {
   readonly ca?: string;
   /** Asked for at every new connection, for example an IAM token. Wins over the password in the URL. */
   readonly password?: () => Promise<string>;
+  /**
+   * Whether connections may keep prepared statements. Default true. Turn it off behind a proxy that gives each statement
+   * another server connection and does not know prepared ones.
+   */
+  readonly prepare?: boolean;
   /** A transaction that does nothing for so long is ended by the server, so that a stopped process holds no locks. */
   readonly idleInTransactionMs?: number;
 }
@@ -31,7 +37,10 @@ export interface Connections {
 export function connect(options: ConnectOptions): Connections {
   const target = parseUrl(options.url);
   const config = { ...target, ...settings(options) };
-  const main = quiet(new Pool({ ...config, max: options.connections ?? 1 }));
+  const keeps = options.prepare !== false;
+  const mainConfig = { ...config, max: options.connections ?? 1, ...(keeps ? { options: keptPlanSettings } : {}) };
+  const main = quiet(new Pool(mainConfig));
+  if (keeps) main.on("connect", keepPlans);
   const tx = quiet(new Pool({ ...config, max: options.txConnections ?? 2 }));
   let closing: Promise<void> | null = null;
   return {

@@ -3,8 +3,9 @@ import { limits } from "../../core/limits.ts";
 import type { Store } from "../../core/ports.ts";
 import { type State, states } from "../../core/state.ts";
 import type { Session } from "./session.ts";
-import { countStates, type JobRow, readAttempts, readEvents, readJob, readJobs } from "./sql/read.ts";
+import { allowScans, countStates, type JobRow, readAttempts, readEvents, readJob, readJobs } from "./sql/read.ts";
 import { selectNow } from "./sql/transaction.ts";
+import { execute } from "./statement.ts";
 
 export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" | "counts"> {
   return {
@@ -29,7 +30,11 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
       return rows.map(jobView);
     },
     async counts() {
-      const found = new Map((await session.run(countStates)).map((row) => [row.state, row.jobs]));
+      const rows = await session.transaction(async (tx) => {
+        await execute(tx, allowScans);
+        return await execute(tx, countStates);
+      });
+      const found = new Map(rows.map((row) => [row.state, row.jobs]));
       return Object.fromEntries(states.map((state) => [state, found.get(state) ?? 0])) as Record<State, number>;
     },
   };

@@ -1,31 +1,68 @@
+import type { PoolClient } from "pg";
+import { limits } from "../../core/limits.ts";
 import type { Tx } from "../../core/ports.ts";
 import { converted } from "./failure.ts";
 
 /**
- * A named, static text. It is sent unnamed: a plan prepared on an empty table would be kept for ever.
- * `R` is the row it returns; the text is the only place that can make that untrue, and the contract suite reads it.
+ * A named, static text. `R` is the row it returns; the text is the only place that can make that untrue, and the contract
+ * suite reads it.
  */
 export interface Statement<R> {
   readonly name: string;
   readonly text: string;
+  /** Whether a connection may keep it prepared. */
+  readonly isKept: boolean;
   readonly row?: R;
 }
 
-/** The name travels as a comment, so that pg_stat_activity and a slow-query log can say which statement it was. */
+/**
+ * Sent unnamed and planned with its values each time: a plan made on an empty table would be kept for ever.
+ * The name travels as a comment, so that pg_stat_activity and a slow-query log can say which statement it was.
+ */
 export const statement = <R>(name: string, text: string): Statement<R> => ({
   name,
   text: `/* belfry:${name} */${text}`,
+  isKept: false,
 });
 
-/** Runs one statement on a pool (its own transaction) or on a client that has begun one. */
-export async function execute<R>(tx: Tx, { name, text }: Statement<R>, values: unknown[] = []): Promise<R[]> {
+/**
+ * Kept prepared by our own connections when it is for a few rows: reading and planning such a text costs more than half of
+ * running it. Only for texts that reach every table by one index whatever its size, on connections that scan no table
+ * (see `keptPlanSettings`); a test plans them on empty tables and runs them after a burst.
+ */
+export const keptStatement = <R>(name: string, text: string): Statement<R> => ({
+  ...statement<R>(name, text),
+  isKept: true,
+});
+
+/**
+ * Start-up settings of connections that keep prepared statements. Without table scans the plans of `keptStatement` cannot go
+ * wrong: an empty table without statistics looks as if reading it whole were cheapest, and a kept plan would do so for ever.
+ */
+export const keptPlanSettings = "-c enable_seqscan=off -c jit=off";
+
+const preparing = new WeakSet<object>();
+
+/** Lets a connection that was opened with `keptPlanSettings` keep prepared statements. */
+export function keepPlans(client: PoolClient): void {
+  preparing.add(client);
+}
+
+/** Runs one statement on a client: by itself it is its own transaction, after a `begin` a part of that. */
+export async function execute<R>(tx: Tx, { name, text, isKept }: Statement<R>, values: unknown[] = []): Promise<R[]> {
   try {
-    const { rows } = await tx.query(text, values);
+    const isPrepared = isKept && preparing.has(tx) && rowsOf(values) <= limits.keptPlanRowsMax;
+    const { rows } = isPrepared
+      ? await (tx as PoolClient).query({ name: `belfry_${name}`, text, values })
+      : await tx.query(text, values);
     return rows as R[];
   } catch (error) {
     throw converted(error, `statement ${name}`);
   }
 }
+
+/** A kept plan expects about ten rows; for hundreds a plan of their own pays. */
+const rowsOf = (values: readonly unknown[]): number => (Array.isArray(values[0]) ? values[0].length : 1);
 
 /** Text arrays inside an array parameter travel as array literals, since unnest would flatten them. */
 export const arrayLiteral = (items: readonly string[]): string | null =>

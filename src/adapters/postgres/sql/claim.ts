@@ -1,4 +1,4 @@
-import { statement } from "../statement.ts";
+import { keptStatement } from "../statement.ts";
 
 export interface ClaimedRow {
   readonly id: string;
@@ -26,36 +26,39 @@ export interface ClaimedRow {
 /**
  * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING. $1 ids $2 generations $3 worker $4 alone.
  * Locks: jobs in id order, and it waits (2 s at most): SKIP LOCKED would drop work that somebody only looks at.
+ * Now is asked for once: the planner takes each call of the function apart anew, which costs as much as a row.
  */
-export const claimPlain = statement<ClaimedRow>(
+export const claimPlain = keptStatement<ClaimedRow>(
   "claim",
   `
-with asked as (
-  select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
+with asked as materialized (
+  select v.id, v.generation, belfry.now() as now from unnest($1::bigint[], $2::int[]) as v (id, generation)
 ), mine as materialized (
-  select j.id from belfry.job j join asked a on a.id = j.id
+  select j.id, a.now from belfry.job j join asked a on a.id = j.id
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation and j.plain
-    and j.due_at <= belfry.now() and (not j.suspect or $4::boolean)
+    and j.due_at <= a.now and (not j.suspect or $4::boolean)
   order by j.id
   for no key update of j
 ), moved as (
   update belfry.job j set state = 'RUNNING', attempt = j.attempt + 1, worker = $3, alone = $4::boolean,
-    started_at = belfry.now(), lease_until = belfry.now() + belfry.span(j.lease_ms), progress = null
-  from mine where j.id = mine.id
-  returning j.*
+    started_at = m.now, lease_until = m.now + j.lease_ms * interval '1 millisecond', progress = null
+  from mine m where j.id = m.id
+  returning j.id, j.kind, j.key, j.payload, j.generation, j.attempt, j.failures, j.interruptions, j.max_attempts,
+    j.lease_ms, j.trace, j.due_at, m.now
 ), told as (
   insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker)
-  select id, belfry.now(), 'QUEUED', 'RUNNING', attempt, generation, $3 from moved
+  select id, now, 'QUEUED', 'RUNNING', attempt, generation, $3 from moved
 )
-select id, state, null as reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms,
-  trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
-  belfry.ms_since(due_at) as lateness_ms, catch_up, missed
+select id, 'RUNNING' as state, null as reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts,
+  lease_ms, trace, null as slot_keys, floor(extract(epoch from due_at) * 1000)::float8 as due_at, null as schedule_id,
+  null as scheduled_for, greatest(0, floor(extract(epoch from now - due_at) * 1000))::float8 as lateness_ms,
+  false as catch_up, 0 as missed
 from moved
 order by id`,
 );
 
 /** Which of the rows that `claim` left out are for `claim-full`, and how many slots each needs. Locks nothing. */
-export const findFull = statement<{ id: string; slots: number }>(
+export const findFull = keptStatement<{ id: string; slots: number }>(
   "claim-find-full",
   `
 select id, coalesce(cardinality(slot_keys), 0) as slots from belfry.job
@@ -71,7 +74,7 @@ order by id`,
  * it, or when a canceled job's handler must be gone by now. Slot 0 of a queue-one group is its one seat for waiting:
  * whoever is refused and gets it is held, the others are SKIPPED; it is given back when its owner runs or ends.
  */
-export const claimFull = statement<ClaimedRow>(
+export const claimFull = keptStatement<ClaimedRow>(
   "claim-full",
   `
 with asked as (
@@ -173,7 +176,13 @@ order by id`,
 );
 
 /** What rows look like now. Locks nothing. */
-export const lookAt = statement<{ id: string; state: string; generation: number; due_in_ms: number; suspect: boolean }>(
+export const lookAt = keptStatement<{
+  id: string;
+  state: string;
+  generation: number;
+  due_in_ms: number;
+  suspect: boolean;
+}>(
   "look",
   `
 select id, state, generation, ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, suspect
@@ -184,7 +193,7 @@ from belfry.job where id = any($1::bigint[])`,
  * Extends leases by each row's own length. $1 ids $2 attempts $3 progress $4 worker.
  * Locks: jobs in id order, waiting: it competes with settle, rescue and cancel of the same rows.
  */
-export const extendLeases = statement<{ id: string }>(
+export const extendLeases = keptStatement<{ id: string }>(
   "heartbeat",
   `
 with held as (

@@ -1,4 +1,4 @@
-import { statement } from "../statement.ts";
+import { keptStatement } from "../statement.ts";
 
 /** The columns of a new job, in the order of every `unnest` that carries new jobs. */
 export interface InsertedRow {
@@ -15,7 +15,7 @@ export interface InsertedRow {
  * A key that exists, or that another open transaction is inserting, is left out: it is looked up by a second
  * statement, since this one cannot see what committed after it began.
  */
-export const insertJobs = statement<InsertedRow>(
+export const insertJobs = keptStatement<InsertedRow>(
   "insert",
   `
 with given as materialized (
@@ -52,7 +52,7 @@ order by i.id`,
 );
 
 /** The rows that already have these keys. Locks nothing; sees what committed while `insert` ran. */
-export const findKeys = statement<{ ord: string; id: string; hash: string }>(
+export const findKeys = keptStatement<{ ord: string; id: string; hash: string }>(
   "find-keys",
   `
 select v.ord, j.id, encode(j.payload_hash, 'hex') as hash

@@ -96,3 +96,6 @@ export const countStates = statement<{ state: string; jobs: number }>(
   "counts",
   "select state, count(*)::float8 as jobs from belfry.job group by state",
 );
+
+/** Our connections scan no table unless they must (see `keptPlanSettings`); what reads one whole says so first. */
+export const allowScans = statement<never>("allow-scans", "select set_config('enable_seqscan', 'on', true)");

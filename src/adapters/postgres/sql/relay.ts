@@ -1,4 +1,4 @@
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 
 /** One message that a committed statement decided to send. */
 export interface HandedRow {
@@ -43,7 +43,7 @@ order by m.due_at, m.id`,
 );
 
 /** Fully confirmed hand-offs. Locks: their rows, which nobody else waits for (`reopen` skips locked ones). */
-export const confirmWhole = statement<never>("confirm", "delete from belfry.handoff where id = any($1::bigint[])");
+export const confirmWhole = keptStatement<never>("confirm", "delete from belfry.handoff where id = any($1::bigint[])");
 
 /** Keeps the failed ids of one partly confirmed hand-off. Locks that row. */
 export const confirmPart = statement<never>(

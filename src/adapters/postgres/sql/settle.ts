@@ -1,4 +1,4 @@
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 
 export interface SettledRow {
   readonly id: string;
@@ -21,11 +21,12 @@ export interface SettledRow {
  * A RETRY_WAIT within the look-ahead becomes QUEUED in the same row update, and both events are written.
  * Locks: jobs in one list in id order, waiting; then only new rows. Conditioned on RUNNING and the attempt.
  */
-export const settlePlain = statement<SettledRow>(
+export const settlePlain = keptStatement<SettledRow>(
   "settle",
   `
 with given as materialized (
-  select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state
+  select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state,
+    belfry.now() as now
   from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
     $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
 ), locked as materialized (
@@ -35,9 +36,9 @@ with given as materialized (
     generation = j.generation + (g.state = 'QUEUED')::int,
     failures = j.failures + g.failures,
     interruptions = j.interruptions + g.interruptions,
-    due_at = case when g.state in ('QUEUED', 'RETRY_WAIT') then belfry.now() + belfry.span(g.delay) else j.due_at end,
-    handed_at = case when g.state = 'QUEUED' then belfry.now() else j.handed_at end,
-    finished_at = case when g.state >= 'SUCCESS' then belfry.now() end,
+    due_at = case when g.state in ('QUEUED', 'RETRY_WAIT') then g.now + g.delay * interval '1 millisecond' else j.due_at end,
+    handed_at = case when g.state = 'QUEUED' then g.now else j.handed_at end,
+    finished_at = case when g.state >= 'SUCCESS' then g.now end,
     lease_until = null, worker = null,
     suspect = j.suspect and g.outcome = 'QUEUED',
     alone = false,
@@ -45,23 +46,24 @@ with given as materialized (
   from locked l join given g on g.id = l.id
   where j.id = l.id and j.state = 'RUNNING' and j.attempt = g.attempt and j.plain
   returning j.id, j.state, j.kind, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.error_code,
-    j.error_message, g.outcome, g.reason
+    j.error_message, g.outcome, g.reason, g.now
 ), tried as (
   insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome, error_code, error_message)
-  select id, attempt, $11, started_at, belfry.now(), outcome, error_code, error_message from moved
+  select id, attempt, $11, started_at, now, outcome, error_code, error_message from moved
 ), told as (
   insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason)
-  select id, belfry.now(), 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason
+  select id, now, 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason
   from moved
   union all
-  select id, belfry.now(), 'RETRY_WAIT', state, attempt, generation, null, null from moved where state <> outcome
+  select id, now, 'RETRY_WAIT', state, attempt, generation, null, null from moved where state <> outcome
 ), handed as (
   insert into belfry.handoff (at, lane, ids, gens)
-  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
-  from moved where state = 'QUEUED' group by lane
+  select now, lane, array_agg(id order by id), array_agg(generation order by id)
+  from moved where state = 'QUEUED' group by now, lane
   returning id, lane
 )
-select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms,
+select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace, 
+  greatest(0, floor(extract(epoch from m.due_at - m.now) * 1000))::float8 as delay_ms,
   h.id as handoff, m.error_code, m.error_message, null::text[] as freed
 from moved m left join handed h on h.lane = m.lane and m.state = 'QUEUED'
 order by m.id`,
@@ -71,11 +73,12 @@ order by m.id`,
  * As `settle`, for the other rows: also frees their slots. Locks: jobs in id order (waiting), then the slots these
  * very tries hold, which nobody else waits for.
  */
-export const settleFull = statement<SettledRow>(
+export const settleFull = keptStatement<SettledRow>(
   "settle-full",
   `
 with given as materialized (
-  select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state
+  select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state,
+    belfry.now() as now
   from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
     $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
 ), locked as materialized (
@@ -85,9 +88,9 @@ with given as materialized (
     generation = j.generation + (g.state = 'QUEUED')::int,
     failures = j.failures + g.failures,
     interruptions = j.interruptions + g.interruptions,
-    due_at = case when g.state in ('QUEUED', 'RETRY_WAIT') then belfry.now() + belfry.span(g.delay) else j.due_at end,
-    handed_at = case when g.state = 'QUEUED' then belfry.now() else j.handed_at end,
-    finished_at = case when g.state >= 'SUCCESS' then belfry.now() end,
+    due_at = case when g.state in ('QUEUED', 'RETRY_WAIT') then g.now + g.delay * interval '1 millisecond' else j.due_at end,
+    handed_at = case when g.state = 'QUEUED' then g.now else j.handed_at end,
+    finished_at = case when g.state >= 'SUCCESS' then g.now end,
     lease_until = null, worker = null,
     suspect = j.suspect and g.outcome = 'QUEUED',
     alone = false,
@@ -95,27 +98,28 @@ with given as materialized (
   from locked l join given g on g.id = l.id
   where j.id = l.id and j.state = 'RUNNING' and j.attempt = g.attempt and not j.plain
   returning j.id, j.state, j.kind, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.error_code,
-    j.error_message, g.outcome, g.reason
+    j.error_message, g.outcome, g.reason, g.now
 ), freed as (
   update belfry.slot s set job_id = null, attempt = null, free_from = null
   from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.attempt = m.attempt
   returning s.key
 ), tried as (
   insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome, error_code, error_message)
-  select id, attempt, $11, started_at, belfry.now(), outcome, error_code, error_message from moved
+  select id, attempt, $11, started_at, now, outcome, error_code, error_message from moved
 ), told as (
   insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason)
-  select id, belfry.now(), 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason
+  select id, now, 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason
   from moved
   union all
-  select id, belfry.now(), 'RETRY_WAIT', state, attempt, generation, null, null from moved where state <> outcome
+  select id, now, 'RETRY_WAIT', state, attempt, generation, null, null from moved where state <> outcome
 ), handed as (
   insert into belfry.handoff (at, lane, ids, gens)
-  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
-  from moved where state = 'QUEUED' group by lane
+  select now, lane, array_agg(id order by id), array_agg(generation order by id)
+  from moved where state = 'QUEUED' group by now, lane
   returning id, lane
 )
-select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms,
+select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace, 
+  greatest(0, floor(extract(epoch from m.due_at - m.now) * 1000))::float8 as delay_ms,
   h.id as handoff, m.error_code, m.error_message, (select array_agg(distinct key) from freed) as freed
 from moved m left join handed h on h.lane = m.lane and m.state = 'QUEUED'
 order by m.id`,
