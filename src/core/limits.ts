@@ -122,6 +122,7 @@ export const limits = {
   lockNameCharactersMax: 128,
 
   // transactions
+  keptPlanRowsMax: 50,
   serializationRetriesMax: 3,
   serializationRetryMs: 50,
   migrationLockMs: 5_000,
