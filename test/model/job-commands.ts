@@ -1,4 +1,5 @@
-import fc from "fast-check";
+import { array, boolean, constant, constantFrom, integer, nat, oneof, option, record, tuple } from "fast-check";
+import type { Arbitrary } from "fast-check";
 import type { NewJob } from "../../src/core/job.ts";
 import type { Message, Settlement } from "../../src/core/ports.ts";
 import { aJob, lookAheadMs, settlementOf } from "../contract/store/fixture.ts";
@@ -6,12 +7,12 @@ import type { Pair, Side, Twin } from "./pair.ts";
 import { step } from "./step.ts";
 import type { Step } from "./step.ts";
 
-const pick = fc.nat(40);
-const picks = fc.array(pick, { minLength: 1, maxLength: 4 });
-const delay = fc.constantFrom(0, 0, 0, 30_000, 400_000);
-const kinds = fc.constantFrom("mail", "push");
-const lanes = fc.constantFrom("default", "mail");
-const slotKeys = fc.constantFrom([], [], ["cap:a"], ["lock:b"], ["cap:a", "lock:b"], ["overlap:c"]);
+const pick = nat(40);
+const picks = array(pick, { minLength: 1, maxLength: 4 });
+const delay = constantFrom(0, 0, 0, 30_000, 400_000);
+const kinds = constantFrom("mail", "push");
+const lanes = constantFrom("default", "mail");
+const slotKeys = constantFrom([], [], ["cap:a"], ["lock:b"], ["cap:a", "lock:b"], ["overlap:c"]);
 
 interface Draft {
   readonly kind: string;
@@ -24,15 +25,15 @@ interface Draft {
   readonly expires: boolean;
 }
 
-const draft: fc.Arbitrary<Draft> = fc.record({
+const draft: Arbitrary<Draft> = record({
   kind: kinds,
-  key: fc.constantFrom(null, null, "k1", "k2"),
-  input: fc.constantFrom("x", "x", "y"),
+  key: constantFrom(null, null, "k1", "k2"),
+  input: constantFrom("x", "x", "y"),
   lane: lanes,
   delayMs: delay,
   slotKeys,
-  maxAttempts: fc.integer({ min: 1, max: 3 }),
-  expires: fc.boolean(),
+  maxAttempts: integer({ min: 1, max: 3 }),
+  expires: boolean(),
 });
 
 async function jobsOf(pair: Pair, drafts: readonly Draft[]): Promise<NewJob[]> {
@@ -42,14 +43,14 @@ async function jobsOf(pair: Pair, drafts: readonly Draft[]): Promise<NewJob[]> {
   );
 }
 
-const insert = fc.array(draft, { minLength: 1, maxLength: 4 }).map((drafts) =>
+const insert = array(draft, { minLength: 1, maxLength: 4 }).map((drafts) =>
   step(`insert ${JSON.stringify(drafts)}`, async (pair) => {
     const jobs = await jobsOf(pair, drafts);
     await pair.both((store) => store.insert(jobs, { lookAheadMs }));
   }),
 );
 
-const insertInTx = fc.tuple(draft, fc.boolean()).map(([one, commits]) =>
+const insertInTx = tuple(draft, boolean()).map(([one, commits]) =>
   step(`insert in a transaction that ${commits ? "commits" : "fails"} ${JSON.stringify(one)}`, async (pair) => {
     const jobs = await jobsOf(pair, [one]);
     await pair.both((store) =>
@@ -79,9 +80,9 @@ const twinsOf = (pair: Pair, chosen: readonly number[]): Twin[] => [
   ...new Set(chosen.flatMap((n) => pair.job(n) ?? [])),
 ];
 
-const age = fc.constantFrom(0, 0, 0, 0, 1);
+const age = constantFrom(0, 0, 0, 0, 1);
 
-const claim = fc.tuple(picks, age, fc.boolean()).map(([chosen, old, alone]) =>
+const claim = tuple(picks, age, boolean()).map(([chosen, old, alone]) =>
   step(`claim ${chosen.join()}${old ? " with old messages" : ""}${alone ? " alone" : ""}`, async (pair) => {
     const messages = {
       oracle: await messagesOf(pair, chosen, old, "oracle"),
@@ -91,7 +92,7 @@ const claim = fc.tuple(picks, age, fc.boolean()).map(([chosen, old, alone]) =>
   }),
 );
 
-const undelivered = fc.tuple(picks, age).map(([chosen, old]) =>
+const undelivered = tuple(picks, age).map(([chosen, old]) =>
   step(`undelivered ${chosen.join()}`, async (pair) => {
     const messages = {
       oracle: await messagesOf(pair, chosen, old, "oracle"),
@@ -104,32 +105,29 @@ const undelivered = fc.tuple(picks, age).map(([chosen, old]) =>
 const attemptOf = async (pair: Pair, twin: Twin): Promise<number> =>
   (await pair.oracle.job(twin.oracle))?.job.attempt ?? 0;
 
-const beat = fc
-  .tuple(picks, fc.constantFrom(0, 0, 1), fc.option(fc.constantFrom(0, 0.5, 1)))
-  .map(([chosen, off, progress]) =>
-    step(`heartbeat ${chosen.join()}`, async (pair) => {
-      const twins = twinsOf(pair, chosen);
-      const attempts = await Promise.all(twins.map((twin) => attemptOf(pair, twin)));
-      const extra = progress === null ? {} : { progress };
-      await pair.both((store, id) =>
-        store.heartbeat(
-          twins.map((twin, n) => ({ jobId: id(twin), attempt: (attempts[n] ?? 0) + off, ...extra })),
-          "w",
-        ),
-      );
-    }),
-  );
-
-const outcome: fc.Arbitrary<Partial<Settlement>> = fc.oneof(
-  fc.constant({ to: "SUCCESS", result: { ok: true } } as const),
-  fc.constant({ to: "FAILED", failures: 1, errorCode: "E", errorMessage: "no", reason: "permanent" } as const),
-  delay.map((delayMs) => ({ to: "RETRY_WAIT", failures: 1, errorCode: "E", errorMessage: "later", delayMs }) as const),
-  fc.constant({ to: "QUEUED", interruptions: 1, reason: "stopped" } as const),
+const beat = tuple(picks, constantFrom(0, 0, 1), option(constantFrom(0, 0.5, 1))).map(([chosen, off, progress]) =>
+  step(`heartbeat ${chosen.join()}`, async (pair) => {
+    const twins = twinsOf(pair, chosen);
+    const attempts = await Promise.all(twins.map((twin) => attemptOf(pair, twin)));
+    const extra = progress === null ? {} : { progress };
+    await pair.both((store, id) =>
+      store.heartbeat(
+        twins.map((twin, n) => ({ jobId: id(twin), attempt: (attempts[n] ?? 0) + off, ...extra })),
+        "w",
+      ),
+    );
+  }),
 );
 
-const settle = fc
-  .tuple(picks, outcome, fc.constantFrom(0, 0, 0, 1), fc.array(draft, { maxLength: 2 }), fc.boolean())
-  .map(([chosen, over, off, drafts, inTx]) =>
+const outcome: Arbitrary<Partial<Settlement>> = oneof(
+  constant({ to: "SUCCESS", result: { ok: true } } as const),
+  constant({ to: "FAILED", failures: 1, errorCode: "E", errorMessage: "no", reason: "permanent" } as const),
+  delay.map((delayMs) => ({ to: "RETRY_WAIT", failures: 1, errorCode: "E", errorMessage: "later", delayMs }) as const),
+  constant({ to: "QUEUED", interruptions: 1, reason: "stopped" } as const),
+);
+
+const settle = tuple(picks, outcome, constantFrom(0, 0, 0, 1), array(draft, { maxLength: 2 }), boolean()).map(
+  ([chosen, over, off, drafts, inTx]) =>
     step(`settle ${chosen.join()} ${JSON.stringify(over)}${inTx ? " in a transaction" : ""}`, async (pair) => {
       const twins = twinsOf(pair, inTx ? chosen.slice(0, 1) : chosen);
       const attempts = await Promise.all(twins.map((twin) => attemptOf(pair, twin)));
@@ -146,10 +144,10 @@ const settle = fc
         return store.transaction((tx) => store.settle(settlements, { ...options, tx }));
       });
     }),
-  );
+);
 
 /** What happens to single jobs. */
-export const jobSteps: readonly fc.Arbitrary<Step>[] = [
+export const jobSteps: readonly Arbitrary<Step>[] = [
   insert,
   insert,
   insertInTx,

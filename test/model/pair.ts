@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { deepStrictEqual } from "node:assert/strict";
 import type { JobId, Json } from "../../src/core/job.ts";
 import { FenceLost } from "../../src/core/ports.ts";
 import type { Handoff, Store } from "../../src/core/ports.ts";
@@ -53,7 +53,7 @@ export class Pair {
     const real = await answerOf(() => call(this.real, (twin) => twin.real, "real"));
     await this.#pairNewJobs();
     this.#pairHandoffs(handoffsIn(oracle), handoffsIn(real));
-    expect(this.comparable(real, "real")).toEqual(this.comparable(oracle, "oracle"));
+    deepStrictEqual(this.comparable(real, "real"), this.comparable(oracle, "oracle"));
   }
 
   /** Ids become names and rows are sorted; of hand-offs counts which messages go to which lane. */
@@ -69,7 +69,7 @@ export class Pair {
 
   async #pairNewJobs(): Promise<void> {
     const [oracle, real] = [await this.#newJobs("oracle"), await this.#newJobs("real")];
-    expect([...real.keys()]).toEqual([...oracle.keys()]);
+    deepStrictEqual([...real.keys()], [...oracle.keys()]);
     for (const [mark, id] of oracle) {
       const twin = { oracle: id, real: real.get(mark) ?? id };
       this.jobs.push(twin);

@@ -1,4 +1,5 @@
-import fc from "fast-check";
+import { array, boolean, constant, constantFrom, integer, nat, tuple } from "fast-check";
+import type { Arbitrary } from "fast-check";
 import type { PlannedSchedule, ScheduleSpec } from "../../src/core/schedule.ts";
 import { aJob, lookAheadMs, minute } from "../contract/store/fixture.ts";
 import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
@@ -6,46 +7,39 @@ import type { Pair, Twin } from "./pair.ts";
 import { step } from "./step.ts";
 import type { Step } from "./step.ts";
 
-const limit = fc.constantFrom(1, 2, 10);
+const limit = constantFrom(1, 2, 10);
 /** Where rows of one instant have no promised order, a limit would choose between equals. */
-const all = fc.constant(1_000);
-const lane = fc.constantFrom(undefined, undefined, "mail");
-const picks = fc.array(fc.nat(40), { minLength: 1, maxLength: 3 });
+const all = constant(1_000);
+const lane = constantFrom(undefined, undefined, "mail");
+const picks = array(nat(40), { minLength: 1, maxLength: 3 });
 const twinsOf = (pair: Pair, chosen: readonly number[]): Twin[] => [
   ...new Set(chosen.flatMap((n) => pair.job(n) ?? [])),
 ];
 
-const relay = fc
-  .tuple(limit, lane)
-  .map(([rows, one]) =>
-    step(`relay ${rows} ${one}`, (pair) =>
-      pair.both((store) => store.relay({ lookAheadMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
-    ),
-  );
+const relay = tuple(limit, lane).map(([rows, one]) =>
+  step(`relay ${rows} ${one}`, (pair) =>
+    pair.both((store) => store.relay({ lookAheadMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
+  ),
+);
 
-const reopen = fc
-  .tuple(all, lane, fc.constantFrom(0, 5_000))
-  .map(([rows, one, olderThanMs]) =>
-    step(`reopen ${rows} ${one} ${olderThanMs}`, (pair) =>
-      pair.both((store) => store.reopen({ olderThanMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
-    ),
-  );
+const reopen = tuple(all, lane, constantFrom(0, 5_000)).map(([rows, one, olderThanMs]) =>
+  step(`reopen ${rows} ${one} ${olderThanMs}`, (pair) =>
+    pair.both((store) => store.reopen({ olderThanMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
+  ),
+);
 
-const requeue = fc
-  .tuple(all, fc.constantFrom("queue-empty", "overtaken"), fc.constantFrom("default", "mail"))
-  .map(([rows, evidence, one]) =>
+const requeue = tuple(all, constantFrom("queue-empty", "overtaken"), constantFrom("default", "mail")).map(
+  ([rows, evidence, one]) =>
     step(`requeueLost ${evidence} ${one}`, (pair) =>
       pair.both((store) => store.requeueLost({ lane: one, evidence, olderThanMs: 10_000, limit: rows })),
     ),
-  );
+);
 
-const wake = fc
-  .tuple(all, fc.constantFrom("all" as const, ["cap:a"], ["lock:b", "overlap:c"]))
-  .map(([rows, slotKeys]) =>
-    step(`wake ${rows} ${String(slotKeys)}`, (pair) => pair.both((store) => store.wake({ slotKeys, limit: rows }))),
-  );
+const wake = tuple(all, constantFrom("all" as const, ["cap:a"], ["lock:b", "overlap:c"])).map(([rows, slotKeys]) =>
+  step(`wake ${rows} ${String(slotKeys)}`, (pair) => pair.both((store) => store.wake({ slotKeys, limit: rows }))),
+);
 
-const confirm = fc.tuple(fc.nat(40), fc.boolean()).map(([pick, partly]) =>
+const confirm = tuple(nat(40), boolean()).map(([pick, partly]) =>
   step(`confirm ${pick}${partly ? " partly" : ""}`, async (pair) => {
     const twin = pair.handoffs[pick % Math.max(1, pair.handoffs.length)];
     if (twin === undefined) return;
@@ -56,17 +50,15 @@ const confirm = fc.tuple(fc.nat(40), fc.boolean()).map(([pick, partly]) =>
   }),
 );
 
-const rescue = fc
-  .tuple(all, lane)
-  .map(([rows, one]) =>
-    step(`rescue ${rows} ${one}`, (pair) =>
-      pair.both((store) =>
-        store.rescue({ limit: rows, interruptionsMax: 3, ...(one === undefined ? {} : { lane: one }) }),
-      ),
+const rescue = tuple(all, lane).map(([rows, one]) =>
+  step(`rescue ${rows} ${one}`, (pair) =>
+    pair.both((store) =>
+      store.rescue({ limit: rows, interruptionsMax: 3, ...(one === undefined ? {} : { lane: one }) }),
     ),
-  );
+  ),
+);
 
-const control = fc.tuple(fc.constantFrom("cancel", "retry", "look", "freeSlots"), picks).map(([verb, chosen]) =>
+const control = tuple(constantFrom("cancel", "retry", "look", "freeSlots"), picks).map(([verb, chosen]) =>
   step(`${verb} ${chosen.join()}`, async (pair) => {
     const twins = twinsOf(pair, chosen);
     await pair.both(async (store, id): Promise<unknown> => {
@@ -82,13 +74,13 @@ const control = fc.tuple(fc.constantFrom("cancel", "retry", "look", "freeSlots")
   }),
 );
 
-const advance = fc
-  .constantFrom(1_000, 6_000, 25_000, 60_000, 400_000)
-  .map((ms) => step(`${ms} ms pass`, (pair) => pair.advance(ms)));
+const advance = constantFrom(1_000, 6_000, 25_000, 60_000, 400_000).map((ms) =>
+  step(`${ms} ms pass`, (pair) => pair.advance(ms)),
+);
 
-const resize = fc
-  .integer({ min: 1, max: 3 })
-  .map((size) => step(`cap:a has ${size}`, (pair) => pair.both((store) => store.installSlots(slotGroups(size)))));
+const resize = integer({ min: 1, max: 3 }).map((size) =>
+  step(`cap:a has ${size}`, (pair) => pair.both((store) => store.installSlots(slotGroups(size)))),
+);
 
 /** The groups that jobs of the model may need. */
 export const slotGroups = (size: number) =>
@@ -98,7 +90,7 @@ export const slotGroups = (size: number) =>
     { key: "overlap:c", size: 1, onRefusal: "queue-one", reason: "overlap" },
   ] as const;
 
-const fence = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.boolean()).map(([token, installs]) =>
+const fence = tuple(integer({ min: 1, max: 4 }), boolean()).map(([token, installs]) =>
   step(`${installs ? "install" : "relay under"} token ${token}`, (pair) =>
     pair.both(async (store): Promise<unknown> => {
       const one = { name: "pass", token };
@@ -107,29 +99,28 @@ const fence = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.boolean()).map(([token
   ),
 );
 
-const standIn = fc
-  .tuple(fc.constantFrom("acquire", "beat", "release"), fc.constantFrom("a", "b"), fc.integer({ min: 1, max: 6 }))
-  .map(([verb, owner, token]) =>
-    step(`${verb} the lock row as ${owner} ${token}`, (pair) =>
-      pair.both(async (store): Promise<unknown> => {
-        if (verb === "acquire") return await store.acquire("pass", owner, 20_000);
-        if (verb === "beat") return await store.beat("pass", owner, token, 20_000);
-        return await store.release("pass", owner, token);
-      }),
-    ),
-  );
+const standIn = tuple(
+  constantFrom("acquire", "beat", "release"),
+  constantFrom("a", "b"),
+  integer({ min: 1, max: 6 }),
+).map(([verb, owner, token]) =>
+  step(`${verb} the lock row as ${owner} ${token}`, (pair) =>
+    pair.both(async (store): Promise<unknown> => {
+      if (verb === "acquire") return await store.acquire("pass", owner, 20_000);
+      if (verb === "beat") return await store.beat("pass", owner, token, 20_000);
+      return await store.release("pass", owner, token);
+    }),
+  ),
+);
 
-const install = fc
-  .constantFrom<Partial<ScheduleSpec>>({}, { overlap: "skip" }, { enabled: false })
-  .map((over) =>
-    step(`install the schedule ${JSON.stringify(over)}`, (pair) =>
-      pair.both((store) => store.installSchedules([aSpec(over)])),
-    ),
-  );
+const install = constantFrom<Partial<ScheduleSpec>>({}, { overlap: "skip" }, { enabled: false }).map((over) =>
+  step(`install the schedule ${JSON.stringify(over)}`, (pair) =>
+    pair.both((store) => store.installSchedules([aSpec(over)])),
+  ),
+);
 
-const plan = fc
-  .tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: -3, max: 12 }), fc.boolean(), fc.boolean())
-  .map(([version, minutes, isCatchUp, skipped]) =>
+const plan = tuple(integer({ min: 1, max: 3 }), integer({ min: -3, max: 12 }), boolean(), boolean()).map(
+  ([version, minutes, isCatchUp, skipped]) =>
     step(`plan version ${version}, ${minutes} minutes ahead`, async (pair) => {
       const now = await pair.oracle.now();
       const nominalAt = Math.ceil(now / minute) * minute + minutes * minute;
@@ -153,14 +144,14 @@ const plan = fc
       };
       await pair.both((store) => store.plan([planned], { lookAheadMs }));
     }),
-  );
+);
 
-const due = fc.constant(
+const due = constant(
   step("due schedules", (pair) => pair.both((store) => store.dueSchedules({ horizonMs: lookAheadMs, limit: 5 }))),
 );
 
 /** What a pass, an operator and time do. */
-export const passSteps: readonly fc.Arbitrary<Step>[] = [
+export const passSteps: readonly Arbitrary<Step>[] = [
   relay,
   reopen,
   requeue,

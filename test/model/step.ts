@@ -1,10 +1,10 @@
-import fc from "fast-check";
+import { toStringMethod } from "fast-check";
 import type { Pair } from "./pair.ts";
 
 /** One step of a random sequence; the numbers in it pick among what exists when it runs. */
 export interface Step {
   readonly run: (pair: Pair) => Promise<void>;
-  readonly [fc.toStringMethod]: () => string;
+  readonly [toStringMethod]: () => string;
 }
 
-export const step = (text: string, run: Step["run"]): Step => ({ run, [fc.toStringMethod]: () => text });
+export const step = (text: string, run: Step["run"]): Step => ({ run, [toStringMethod]: () => text });

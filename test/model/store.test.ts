@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, asyncProperty, oneof } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";
 import { referenceStore } from "../support/reference-store.ts";
@@ -8,7 +8,7 @@ import { passSteps, slotGroups } from "./pass-commands.ts";
 import type { Step } from "./step.ts";
 
 const startMs = Date.UTC(2026, 0, 31, 23, 59, 30);
-const sequence = fc.array(fc.oneof(...jobSteps, ...passSteps), { minLength: 5, maxLength: 60, size: "max" });
+const sequence = array(oneof(...jobSteps, ...passSteps), { minLength: 5, maxLength: 60, size: "max" });
 
 /** A pair of empty stores whose clocks stand still until the test moves both. */
 async function openPair(): Promise<{ pair: Pair; close: () => Promise<void> }> {
@@ -56,11 +56,11 @@ async function runBoth(steps: readonly Step[]): Promise<void> {
 describe("Postgres and the reference store", () => {
   test("answer the same random sequence of calls alike, and end with equal tables", async () => {
     let runs = 0;
-    const property = fc.asyncProperty(sequence, async (steps) => {
+    const property = asyncProperty(sequence, async (steps) => {
       runs += 1;
       await runBoth(steps);
     });
-    await fc.assert(property, { seed: 20_260_131, numRuns: 400, interruptAfterTimeLimit: 25_000 });
+    await assert(property, { seed: 20_260_131, numRuns: 400, interruptAfterTimeLimit: 25_000 });
     expect(runs).toBeGreaterThan(10);
   }, 60_000);
 });

@@ -1,13 +1,13 @@
 import type { Message, MovedRows } from "../../../src/core/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
-import { freeSlotsOf } from "./slots.ts";
+import { freeLeftBehind, freeSlotsOf } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { movedOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
 const lost = { code: "WORKER_LOST", message: "its worker stopped answering" } as const;
 
-/** RUNNING past its lease: its worker is gone. */
+/** RUNNING past its lease: its worker is gone. Slots that canceled jobs left behind go too, and are told beside rows. */
 export function rescue(t: Tables, options: { limit: number; interruptionsMax: number; lane?: string }): MovedRows {
   const expired = t
     .inStates("RUNNING")
@@ -18,10 +18,11 @@ export function rescue(t: Tables, options: { limit: number; interruptionsMax: nu
   const freed: string[] = [];
   const moved = expired.map((held) => {
     const row = held.alone ? rescueAlone(t, held) : rescueFromBatch(t, held, options.interruptionsMax);
-    freed.push(...freeSlotsOf(t, row.id));
+    freed.push(...freeSlotsOf(t, held));
     return row;
   });
-  return result(t, moved, freed);
+  const left = freeLeftBehind(t, new Set(moved.map((row) => row.id)));
+  return result(t, moved, moved.length > 0 ? [...freed, ...left] : []);
 }
 
 /** It ran alone, so it is to blame: a failure, and another try at once while tries are left. */

@@ -19,11 +19,13 @@ export function settle(
     if (held === undefined || held.state !== "RUNNING" || held.attempt !== settlement.attempt) continue;
     const row = write(t, held, settlement, options);
     t.endAttempt(held, settlement.to, { code: settlement.errorCode, message: settlement.errorMessage });
-    freed.push(...freeSlotsOf(t, row.id));
+    freed.push(...freeSlotsOf(t, held));
     rows.push(row);
     if (row.state === "QUEUED") queued.push(row);
-    for (const child of settlement.children) insertOne(t, child, options.lookAheadMs, queued);
   }
+  const written = new Set(rows.map(idOf));
+  const children = settlements.flatMap((one) => (written.has(one.jobId) ? one.children : []));
+  for (const child of children) insertOne(t, child, options.lookAheadMs, queued);
   return { settled: rows.map(idOf), handoffs: t.handOff(queued), freed: [...new Set(freed)], rows };
 }
 

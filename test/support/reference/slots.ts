@@ -50,9 +50,15 @@ function refusal(t: Tables, row: JobRow, keys: readonly string[]): Refusal {
 
 const hasSeat = (t: Tables, row: JobRow, key: string): boolean => (t.seats.get(key) ?? row.id) === row.id;
 
-/** Frees what this job holds. @returns the keys that became free. */
-export function freeSlotsOf(t: Tables, jobId: number): string[] {
-  return free(t, (slot) => slot.jobId === jobId);
+/** Frees what this try holds. @returns the keys that became free. */
+export function freeSlotsOf(t: Tables, row: { readonly id: number; readonly attempt: number }): string[] {
+  return free(t, (slot) => slot.jobId === row.id && slot.attempt === row.attempt);
+}
+
+/** Frees what canceled jobs left behind and must be gone by now, except those of `ids`. */
+export function freeLeftBehind(t: Tables, ids: ReadonlySet<number>): string[] {
+  const isOver = (slot: SlotRow): boolean => slot.freeFrom !== null && slot.freeFrom <= t.now();
+  return free(t, (slot) => isOver(slot) && !ids.has(slot.jobId ?? 0));
 }
 
 /** Frees the slots that canceled jobs left behind for their handlers. */

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { mutantNamed, mutants } from "./mutants/index.ts";
+import { simulate } from "./simulate.ts";
+
+async function traceOf(seed: number): Promise<readonly string[]> {
+  const lines: string[] = [];
+  await simulate(seed, { trace: (line) => lines.push(line) });
+  return lines;
+}
+
+describe("the simulation", () => {
+  test("the real core keeps every promise through lost, doubled and late messages, crashes, stops and outages", async () => {
+    for (let seed = 1; seed <= 60; seed += 1)
+      expect({ seed, ...(await simulate(seed)) }).toMatchObject({ seed, violations: [] });
+  });
+
+  test("keeps them without the net for lost messages, when the queue loses none", async () => {
+    for (let seed = 101; seed <= 120; seed += 1) {
+      expect({ seed, ...(await simulate(seed, { without: ["requeue"] })) }).toMatchObject({ seed, violations: [] });
+    }
+  });
+
+  test("a seed replays its run to the byte, whatever ran before it", async () => {
+    const first = await traceOf(7);
+    await simulate(8);
+    expect(first.length).toBeGreaterThan(200);
+    expect(await traceOf(7)).toEqual(first);
+    expect(await traceOf(9)).not.toEqual(first);
+  });
+
+  test("a run is eventful: jobs end, and processes are killed, stopped and told to stop", async () => {
+    const lines = (await Promise.all([1, 2, 3, 4].map(traceOf))).flat().join("\n");
+    for (const word of [
+      "stopped for",
+      "told to stop",
+      "ended: ",
+      "UnknownOutcome",
+      "connection refused",
+      "gives back",
+    ]) {
+      expect(lines).toContain(word);
+    }
+  });
+});
+
+describe("planted bugs", () => {
+  test("there are at least twelve, each with a name and a sentence of its own", () => {
+    expect(mutants.length).toBeGreaterThanOrEqual(12);
+    expect(new Set(mutants.map((mutant) => mutant.name)).size).toBe(mutants.length);
+    expect(new Set(mutants.map((mutant) => mutant.bug)).size).toBe(mutants.length);
+  });
+
+  test.each(["ignored-failed", "relay-by-last-id", "rescue-without-lease", "claim-before-due", "wall-clock-lease"])(
+    "%s is found at once",
+    async (name) => {
+      const { violations } = await firstBroken(name, 40);
+      expect(violations).not.toEqual([]);
+    },
+  );
+
+  test("an unknown name is refused with the list of known ones", () => {
+    expect(() => mutantNamed("no-such-bug")).toThrow(/unknown mutant "no-such-bug": one of .*no-fence/);
+  });
+});
+
+async function firstBroken(name: string, seedsMax: number): ReturnType<typeof simulate> {
+  for (let seed = 1; ; seed += 1) {
+    const run = await simulate(seed, mutantNamed(name));
+    if (run.violations.length > 0 || seed === seedsMax) return run;
+  }
+}
