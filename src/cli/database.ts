@@ -1,6 +1,10 @@
 import { connect } from "../adapters/postgres/connect.ts";
 import { assertSchema, assertServer, schemaVersion } from "../adapters/postgres/migrate.ts";
+import { createPostgresStore } from "../adapters/postgres/store.ts";
+import { type AppDefinition, registry } from "../core/definition.ts";
+import { specsOf } from "../core/install.ts";
 import type { Tx } from "../core/ports.ts";
+import { scheduleDifferences } from "../core/schedule-difference.ts";
 import type { Finding } from "./commands/doctor.ts";
 
 /** What `doctor` says about the database that `DATABASE_URL` names; without one, the system brings its own. */
@@ -43,3 +47,22 @@ async function finding(name: string, detail: string, fix: string, check: () => P
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** How the schedules stored in this database differ from those in code, a sentence each; says so when it does not answer. */
+export async function storedDifferences(
+  url: string,
+  apps: readonly AppDefinition[],
+  stage: string,
+): Promise<readonly string[]> {
+  try {
+    const connections = connect({ url, applicationName: "belfry check" });
+    try {
+      const rows = await createPostgresStore(connections).schedules();
+      return scheduleDifferences(specsOf(registry(apps), stage), rows).map(({ message }) => message);
+    } finally {
+      await connections.close();
+    }
+  } catch (error) {
+    return [`the database of DATABASE_URL was not compared: ${messageOf(error)}`];
+  }
+}

@@ -4,10 +4,13 @@ import { slotGroupsOf } from "./new-job.ts";
 import { slotGroupsOfSchedule } from "./overlap.ts";
 import type { Ports } from "./ports.ts";
 import type { ScheduleSpec } from "./schedule.ts";
+import { type ScheduleDifference, scheduleDifferences } from "./schedule-difference.ts";
 
 export interface Installed {
   readonly schedules: number;
   readonly slotGroups: number;
+  /** How the stored schedules differed from code before this, for people to see. */
+  readonly differences: readonly ScheduleDifference[];
 }
 
 /**
@@ -21,10 +24,11 @@ export async function installDefinitions(
   options: { readonly stage: string },
 ): Promise<Installed> {
   const specs = specsOf(registry, options.stage);
+  const differences = scheduleDifferences(specs, await ports.store.schedules());
   const groups = slotGroupsOfRegistry(registry, specs);
   if (groups.length > 0) await ports.store.installSlots(groups);
   await ports.store.installSchedules(specs, { apps: registry.apps.map((app) => app.name) });
-  return { schedules: specs.length, slotGroups: groups.length };
+  return { schedules: specs.length, slotGroups: groups.length, differences };
 }
 
 /** The stored form of every schedule in one stage. */

@@ -118,7 +118,10 @@ async function decide(
   }
   await ports.crashPoint("tick.beforeCommit");
   const planned = {
-    ...{ scheduleId: id, version: row.version, decidedFrom: row.decidedUntil, decidedUntil: plan.decidedUntil },
+    scheduleId: id,
+    version: row.version,
+    decidedFrom: row.decidedUntil,
+    decidedUntil: plan.decidedUntil,
     nextAt: plan.nextAt === null ? null : plan.nextAt + limits.ruleGraceMs,
     carry: plan.carry,
     occurrences,

@@ -55,6 +55,7 @@ export function jsonScreen(out: NodeJS.WriteStream): Screen {
         jobs: setup.jobs,
         schedules: setup.schedules,
         requeued: setup.requeued,
+        differences: setup.differences,
       }),
     event(event) {
       if (event.is !== "line") write(event.is === "problem" ? { ...event, error: messageOf(event.error) } : event);
@@ -77,6 +78,7 @@ function startedLines(
     row("DynamoDB", urls.dynamodb),
     row("Mail", `${urls.mail} (kept in ${home}/mail)`),
     `  ${setup.jobs} jobs, ${setup.schedules} schedules; lanes: ${lanes}; logs in ${home}/log`,
+    ...setup.differences.map((difference) => `  ${difference}`),
     ...(setup.requeued > 0
       ? [`  ${setup.requeued} jobs waited in the queue of the last run: their messages are sent again`]
       : []),

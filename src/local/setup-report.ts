@@ -7,6 +7,8 @@ export interface SetupReport {
   readonly queues: readonly LaneQueues[];
   readonly jobs: number;
   readonly schedules: number;
+  /** How the stored schedules differed from code, a sentence each. */
+  readonly differences: readonly string[];
   /** Jobs whose messages ended with the queue of the last run, and are sent again. */
   readonly requeued: number;
   readonly standIns: readonly {

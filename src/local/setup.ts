@@ -41,6 +41,7 @@ async function setUp(): Promise<SetupReport> {
       queues,
       jobs: runtime.registry.jobs.size,
       schedules: installed.schedules,
+      differences: installed.differences.map(({ message }) => message),
       requeued,
       standIns: await standInsOf(config),
     };

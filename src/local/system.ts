@@ -9,6 +9,7 @@ import { createLanes, type Lanes } from "./lanes.ts";
 import { type Parts, startParts } from "./parts.ts";
 import { runSetup, type SetupFlag } from "./run-setup.ts";
 import type { SetupReport } from "./setup-report.ts";
+import { type RuleClock, startRuleClock } from "./rule-clock.ts";
 import { type StandIns, startStandIns } from "./stand-ins.ts";
 import { startWakeClock, type WakeClock } from "./wake-clock.ts";
 import { watchSources } from "./watch.ts";
@@ -117,7 +118,8 @@ async function startAll(options: LocalOptions, { stage, home, stops }: Begun): P
   const api = await beginApi(began, workEnv);
   const lanes = beginLanes(began, workEnv);
   const wakes = beginWakes(began, workEnv);
-  beginWatch(began, { api, lanes, wakes });
+  const rules = beginRules(began, workEnv);
+  beginWatch(began, { api, lanes, wakes, rules });
   home.announce({ stage, api: api?.url ?? "" });
   return {
     home: home.folder,
@@ -218,14 +220,25 @@ function beginWakes(started: Started, env: Readonly<Record<string, string>>): Wa
   return clock;
 }
 
+function beginRules(started: Started, env: Readonly<Record<string, string>>): RuleClock | null {
+  if (!isWanted("wakes", started)) return null;
+  const { children, options, setup } = started;
+  const about = { children, env: { ...env, ...options.schedulerEnv }, timeScale: options.timeScale ?? 1 };
+  const onLine = linesOf("scheduler", started);
+  const clock = startRuleClock({ ...about, wakes: setup.topology.scheduleWakes, onLine });
+  started.stops.push(() => clock.stop());
+  return clock;
+}
+
 interface Reloadable {
   readonly api: ApiProcess | null;
   readonly lanes: Lanes | null;
   readonly wakes: WakeClock | null;
+  readonly rules: RuleClock | null;
 }
 
 /** After an edit: the definitions are installed again, and every process that runs them is replaced. */
-function beginWatch(started: Started, { api, lanes, wakes }: Reloadable): void {
+function beginWatch(started: Started, { api, lanes, wakes, rules }: Reloadable): void {
   if (!isWanted("watch", started)) return;
   const { children, env, report, stops } = started;
   let current: Promise<void> = Promise.resolve();
@@ -235,6 +248,7 @@ function beginWatch(started: Started, { api, lanes, wakes }: Reloadable): void {
       lanes?.apply(setup.queues, setup.topology);
       lanes?.refresh();
       wakes?.again();
+      rules?.apply(setup.topology.scheduleWakes);
       await api?.refresh();
       report({ is: "reloaded", file });
     } catch (error) {

@@ -24,7 +24,11 @@ async function woken(over: object = {}) {
   const wake = (id = "s") =>
     runSchedule(ports, at.definitions, {
       id,
-      ...{ owner: "task", stage: "test", lookAheadMs: 300_000, onLockOutage: "postgres", signal },
+      owner: "task",
+      stage: "test",
+      lookAheadMs: 300_000,
+      onLockOutage: "postgres",
+      signal,
     });
   const ledger = async () => (await at.ledger("s")).map((row) => [(row.nominalAt - midnight) / minute, row.outcome]);
   return { ...at, ports, locks, wake, outcomes: ledger };
@@ -100,7 +104,10 @@ test("while another task has the lock, a wake ends, and the tick records the tim
   await at.advance(5 * minute);
   const report = await runSchedule({ ...at.ports, clock: beating }, at.definitions, {
     id: "s",
-    ...{ owner: "task", stage: "test", lookAheadMs: 300_000, onLockOutage: "postgres" },
+    owner: "task",
+    stage: "test",
+    lookAheadMs: 300_000,
+    onLockOutage: "postgres",
     signal: new AbortController().signal,
   });
   expect(report).toMatchObject({ outcome: "held", heldBy: "other" });

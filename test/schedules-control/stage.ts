@@ -38,7 +38,9 @@ export async function stage(schedules: readonly ScheduleDefinition[], start: num
     backfill: (id: string, options: Partial<BackfillOptions> & Pick<BackfillOptions, "from" | "to">) =>
       backfill(at.ports, definitions, id, {
         ...control,
-        ...{ dryRun: false, force: false, paceMs: null },
+        dryRun: false,
+        force: false,
+        paceMs: null,
         ...options,
       }),
     /** Claims what is due for this time and leaves it running. */

@@ -113,7 +113,10 @@ async function runOnce(name: string, run: (payload: unknown, ctx: Context) => Pr
   const clock = { elapsedMs: () => at.now(), sleep: () => Promise.resolve(), after: () => () => undefined };
   const definitions = registry([defineApp({ name: "t", jobs: [job] })]);
   const worker = createWorker({ ...at.ports, locks: createMemoryLockStore(), clock }, definitions, {
-    ...{ worker: "w", lane: "default", stage: name, lookAheadMs: 0 },
+    worker: "w",
+    lane: "default",
+    stage: name,
+    lookAheadMs: 0,
   });
   await worker.handle([{ messageId: "m", body: encodeMessage(message) }], { remainingMs: () => 60_000 });
 }

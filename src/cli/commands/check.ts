@@ -4,12 +4,16 @@ import { checkApps, notesOf } from "../../core/check.ts";
 import { describe, type Problem } from "../../core/problem.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
 import { topology } from "../../topology.ts";
+import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { Finished, type World } from "../run.ts";
 
-/** Reads what this checkout defines; needs no running system and touches nothing. */
-export function checkCommand(_: World, out: Output): Command {
+/**
+ * Reads what this checkout defines; needs no running system and changes nothing. With --stage and DATABASE_URL it also says how
+ * the stored schedules differ from those in code.
+ */
+export function checkCommand(world: World, out: Output): Command {
   return new Command("check")
     .description("all definitions and their configuration for a stage; every problem at once")
     .option("--stage <name>", `one of ${stageNames.join(", ")} (default: all of them)`)
@@ -23,7 +27,8 @@ export function checkCommand(_: World, out: Output): Command {
         );
       }
       const names = stage === undefined ? stageNames : [stage];
-      const reports = await Promise.all(names.map(reportOf));
+      const database = stage === undefined ? undefined : world.env["DATABASE_URL"];
+      const reports = await Promise.all(names.map((name) => reportOf(name, database)));
       const ok = reports.every((report) => report.problems.length === 0);
       out.result({ ok, stages: reports }, () => reports.map(reportText).join("\n"));
       if (!ok) throw new Finished(exitCodes.failure);
@@ -38,9 +43,11 @@ interface Report {
   readonly problems: readonly (Problem & { readonly message: string })[];
   /** What a reader may not expect of an expression; nothing is wrong with it. */
   readonly notes: readonly string[];
+  /** How the stored schedules differ from code; empty when no database is known. */
+  readonly differences: readonly string[];
 }
 
-async function reportOf(name: string): Promise<Report> {
+async function reportOf(name: string, database: string | undefined): Promise<Report> {
   const stage = stageNamed(name);
   const apps = await loadApps(stage);
   const problems = checkApps(apps, name, stageNames);
@@ -52,6 +59,7 @@ async function reportOf(name: string): Promise<Report> {
     schedules: apps.flatMap((app) => app.schedules).length,
     problems: all.map((problem) => ({ ...problem, message: describe(problem) })),
     notes: notesOf(apps),
+    differences: all.length > 0 || !database ? [] : await storedDifferences(database, apps, name),
   };
 }
 
@@ -68,11 +76,12 @@ function topologyProblem(build: () => unknown, stage: string): readonly Problem[
   }
 }
 
-function reportText({ stage, apps, jobs, schedules, problems, notes }: Report): string {
+function reportText({ stage, apps, jobs, schedules, problems, notes, differences }: Report): string {
   if (problems.length === 0) {
     return [
       `${stage}: ok (${apps} apps, ${jobs} jobs, ${schedules} schedules)`,
       ...notes.map((note) => `  note: ${note}`),
+      ...differences.map((difference) => `  database: ${difference}`),
     ].join("\n");
   }
   return [`${stage}: ${problems.length} ${problems.length === 1 ? "problem" : "problems"}`]
