@@ -20,4 +20,14 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   evidence: [
     { file: "/src/core/requeue.ts", from: "if (depth.visible + depth.inFlight + depth.delayed > 0)", to: "if (false)" },
   ],
+  /** All caught-up jobs are due at once. */
+  pace: [{ file: "/src/core/catch-up.ts", from: "Math.max(now, catchUpUntil ?? now) + misfire.paceMs", to: "now" }],
+  /** A tick asks the clock of its host what time it is. */
+  "database-clock": [
+    {
+      file: "/src/core/tick.ts",
+      from: "turn.planAll(due.schedules, due.now)",
+      to: "turn.planAll(due.schedules, Date.now())",
+    },
+  ],
 };

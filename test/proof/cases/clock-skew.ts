@@ -1,0 +1,166 @@
+import { join } from "node:path";
+import { judge } from "../judge.ts";
+import {
+  caughtUpJobs,
+  expectedMinutes,
+  minuteMs,
+  type MovedClock,
+  movedClock,
+  movedClockSql,
+  undecided,
+} from "../moved-clock.ts";
+import { unfinished } from "../occurrences.ts";
+import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { until } from "../until.ts";
+
+const skewMs = 10 * minuteMs;
+const stage = "dev";
+const wrongClock = `--import=${new URL("../skewed-clock.ts", import.meta.url).href}`;
+
+/** The wall clocks that the hosts of schedulers and workers have in turn. */
+const hosts = [
+  { name: "right", env: {} },
+  { name: "10 minutes ahead", env: { BELFRY_PROOF_SKEW_MS: String(skewMs) } },
+  { name: "10 minutes behind", env: { BELFRY_PROOF_SKEW_MS: String(-skewMs) } },
+  {
+    name: "stepping back",
+    env: { BELFRY_PROOF_SKEW_MS: String(-skewMs), BELFRY_PROOF_SKEW_STEP_EVERY_MS: "200" },
+  },
+];
+
+/** Wrong wall clocks in every process, then a database clock that jumps and steps back. */
+export const clockSkew: Proof = {
+  name: "clock-skew",
+  about: "wall clocks of processes +-10 minutes and stepping back, then the database's: no decision changes",
+  guards: ["database-clock"],
+  async run(context) {
+    const list = new Checklist();
+    const system = await begin(context);
+    const clock = movedClock(system.pool);
+    await clock.align();
+    await system.install();
+    const fleet = system.fleet({ envOf: (ordinal) => hostEnv(system, ordinal) });
+    await wrongHosts(list, system, clock);
+    context.log("wall clocks of the processes: over");
+    await wrongDatabase(list, system, clock);
+    context.log("clock of the database: over");
+    await fleet.stop();
+    const { occurrences, jobs } = await judge(list, system, { expectedTimes: await expectedMinutes(system) });
+    list.figure(`${occurrences.length} occurrences, ${jobs.length} jobs`);
+    await system.stop();
+    return list.verdict();
+  },
+};
+
+function begin(context: ProofContext): Promise<System> {
+  return startSystem({
+    app: "minutely",
+    folder: join(context.folder, "system"),
+    postgresUrl: context.postgresUrl,
+    sql: movedClockSql,
+    lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
+    env: {
+      BELFRY_STAGE: stage,
+      BELFRY_LOOK_AHEAD_MS: "1000",
+      BELFRY_LOCK_LEASE_MS: "2000",
+      BELFRY_PASS_MS: "500",
+      ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
+    },
+  });
+}
+
+/** Never the right one: workers take the wrong clocks in turn. */
+function hostEnv(system: System, ordinal: number): Readonly<Record<string, string>> {
+  const host = hosts[1 + (ordinal % (hosts.length - 1))];
+  return { ...host?.env, NODE_OPTIONS: system.nodeOptions(wrongClock) };
+}
+
+/** A minute after the other, each planned by a task whose host has another wall clock. */
+async function wrongHosts(list: Checklist, system: System, clock: MovedClock): Promise<void> {
+  for (const host of [...hosts, ...hosts]) {
+    await clock.align();
+    const now = await clock.now();
+    const task = system.scheduler({ ...host.env, NODE_OPTIONS: system.nodeOptions(wrongClock) });
+    const end = await task.ended;
+    list.expect(`clock ${host.name}: the task ends with 0`, end.code === 0, `${end.code}`);
+    const said = task.plainLines().find((line) => line.startsWith("wall clock off by"));
+    const offMs = Number(said?.match(/-?\d+/)?.[0] ?? Number.NaN);
+    list.expect(
+      `clock ${host.name}: it is wrong indeed`,
+      host.name === "right" ? offMs === 0 : Math.abs(offMs) >= skewMs - 1,
+      said,
+    );
+    await until("the fires of this minute to run", 60_000, async () => (await unfinished(system)) === 0);
+    const { rows } = await system.pool.query<{ fired: number; lateMs: number }>(
+      `select count(*) filter (where outcome = 'FIRED')::int as fired, max(lateness_ms)::float8 as "lateMs"
+       from belfry.occurrence where nominal_at = date_trunc('minute', belfry.at($1))`,
+      [now],
+    );
+    list.expect(`clock ${host.name}: each schedule fires once`, rows[0]?.fired === 220, rows[0]?.fired ?? 0);
+    list.expect(
+      `clock ${host.name}: its lateness is the database's`,
+      (rows[0]?.lateMs ?? 0) < minuteMs,
+      rows[0]?.lateMs ?? 0,
+    );
+  }
+  const { rows } = await system.pool.query<{ n: number }>("select count(*)::int as n from belfry.job where catch_up");
+  list.expect("nothing counts as missed", rows[0]?.n === 0, rows[0]?.n ?? 0);
+}
+
+/** Ahead by ten minutes is an outage of ten minutes; back again, nothing is decided twice and nothing runs early. */
+async function wrongDatabase(list: Checklist, system: System, clock: MovedClock): Promise<void> {
+  await clock.set(0);
+  await clock.align();
+  const right = await clock.now();
+  await wake(list, system);
+  await clock.advance(skewMs);
+  await wake(list, system);
+  await clock.set(1);
+  const caughtUp = await caughtUpJobs(system, "latest", { after: right, until: right + skewMs });
+  const odd = [...caughtUp].filter(([, n]) => n !== 1);
+  list.expectNone(
+    "a jump ahead is an outage: one job each for latest",
+    odd.map(([id, n]) => `${id} has ${n}`),
+  );
+  await until(
+    "what was missed to run",
+    60_000,
+    async () => (await open(system)) === 0 || (await wake(list, system), false),
+  );
+  const before = await ledger(system);
+  await clock.advance(-skewMs);
+  for (let step = 0; step < 3; step += 1) {
+    await wake(list, system);
+    await clock.advance(-minuteMs);
+  }
+  const after = await ledger(system);
+  list.expect("while the clock is behind what is decided, nothing is decided", after === before);
+  await clock.advance(skewMs + 3 * minuteMs);
+  await clock.align();
+  await wake(list, system);
+  await until("the fires of this minute to run", 60_000, async () => (await unfinished(system)) === 0);
+  list.expect("when time has come again, it goes on", (await undecided(system)) === 0);
+}
+
+async function wake(list: Checklist, system: System): Promise<void> {
+  const { code } = await system.scheduler().ended;
+  if (code !== 0) list.expect("a wake ends with 0", false, `${code}`);
+}
+
+/** Every row of the ledger with its decision, as one text. */
+async function ledger(system: System): Promise<string> {
+  const { rows } = await system.pool.query<{ all: string }>(
+    `select md5(string_agg(o::text, ' ' order by schedule_id, nominal_at, local_time))
+       || ' ' || (select count(*) from belfry.job) || ' ' || (select max(decided_until) from belfry.schedule) as all
+     from belfry.occurrence o`,
+  );
+  return rows[0]?.all ?? "";
+}
+
+async function open(system: System): Promise<number> {
+  const { rows } = await system.pool.query<{ n: number }>(
+    "select count(*)::int as n from belfry.job where catch_up and state < 'SUCCESS'",
+  );
+  return rows[0]?.n ?? 0;
+}
