@@ -125,8 +125,18 @@ function backfillOne(
   if (kept !== undefined && !(isEnded(kept) && known?.outcome === "SKIPPED")) return null;
   const jobId = kept === undefined ? insertNew() : useAgain(t, kept, dueAt, job.slotKeys);
   t.putOccurrence({
-    ...{ scheduleId, localTime, fold, timezone, nominalAt, version, jobId },
-    ...{ outcome: "PLANNED", reason: null, catchUp: true, decidedAt: null, latenessMs: null },
+    scheduleId,
+    localTime,
+    fold,
+    timezone,
+    nominalAt,
+    version,
+    jobId,
+    outcome: "PLANNED",
+    reason: null,
+    catchUp: true,
+    decidedAt: null,
+    latenessMs: null,
   });
   return known === undefined ? "added" : "again";
 
