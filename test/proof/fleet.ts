@@ -12,6 +12,8 @@ export interface FleetOptions {
   readonly lanes?: readonly string[];
   /** Added to the environment of the `ordinal`-th sandbox of a lane, counted from 1. */
   readonly envOf?: (ordinal: number, lane: string) => Readonly<Record<string, string>>;
+  /** Each worker polls by itself, as separate machines do; else one poll feeds the workers of a lane, as they are needed. */
+  readonly apart?: boolean;
   /** Also runs the consumers of the dead-letter queues. */
   readonly deadLetters?: boolean;
 }
@@ -42,7 +44,14 @@ export function startFleet(parts: FleetParts, options: FleetOptions): Fleet {
   const started = new Map<string, Sandbox[]>();
   const sources: { source: EventSource; pool: SandboxPool }[] = [];
   for (const queues of chosen) {
-    sources.push(workersOf(parts, options, queues, started));
+    started.set(queues.lane.name, []);
+    const { concurrency } = queues.lane;
+    if (options.apart === true) {
+      const alone = { ...queues, lane: { ...queues.lane, concurrency: 1 } };
+      for (let n = 0; n < concurrency; n += 1) sources.push(workersOf(parts, options, alone, started));
+    } else {
+      sources.push(workersOf(parts, options, queues, started));
+    }
     if (options.deadLetters === true) sources.push(drainOf(parts, queues));
   }
   const living = (lane: string): number[] =>
@@ -65,8 +74,7 @@ function workersOf(
   { lane, url }: LaneQueues,
   started: Map<string, Sandbox[]>,
 ): { source: EventSource; pool: SandboxPool } {
-  const sandboxes: Sandbox[] = [];
-  started.set(lane.name, sandboxes);
+  const sandboxes = started.get(lane.name) ?? [];
   const pool = new SandboxPool({
     max: lane.concurrency,
     onBroken: (error) => process.stderr.write(`a worker of lane ${lane.name} could not start: ${error.message}\n`),

@@ -28,7 +28,7 @@ export const cap: Proof = {
     await system.install();
     const count = Math.round(jobs * context.size);
     const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({ deadLetters: true });
+    const fleet = system.fleet({ deadLetters: true, apart: true });
     const startedMs = elapsedMs();
     const items = Array.from({ length: count }, (_, n) => ({ payload: { n } }));
     await system.enqueue("capped", items);

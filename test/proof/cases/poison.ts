@@ -13,7 +13,6 @@ const functionTimeoutSeconds = 8;
 const oldSpaceMb = 96;
 
 const bodies = [
-  "",
   "{",
   "null",
   "[]",
@@ -89,10 +88,9 @@ async function enqueueUnknown(system: System): Promise<string> {
 
 async function sendBadBodies(system: System): Promise<readonly string[]> {
   const url = system.queues.find(({ lane }) => lane.name === "default")?.url;
-  const sent = bodies.filter((body) => body !== "");
-  const entries = sent.map((body, index) => ({ Id: String(index), MessageBody: body }));
+  const entries = bodies.map((body, index) => ({ Id: String(index), MessageBody: body }));
   await system.sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }));
-  return sent;
+  return bodies;
 }
 
 function assess(
@@ -122,7 +120,7 @@ function assess(
   const died = system.processes.ends.filter(({ name, code }) => name.startsWith("worker") && code !== 0);
   list.expect("workers died of it", died.length >= 6, died.length);
   list.figure(
-    `${died.length} workers died, ${tables.attempts.filter((row) => row.errorCode === "WORKER_LOST").length} tries charged as WORKER_LOST`,
+    `${died.length} workers died, ${tables.attempts.filter((row) => row.errorCode === "WORKER_LOST").length} tries ended with them`,
   );
 }
 

@@ -6,11 +6,14 @@ import { Checklist, type Proof } from "../proof.ts";
 import { pass } from "../proxy.ts";
 import type { SchedulerProcess } from "../scheduler-process.ts";
 import { startSystem, type System } from "../system.ts";
+import { isStopped } from "../stopped.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
 const together = 50;
 const quickLeaseMs = 2_000;
 const turnMsMax = 1_000;
+/** Stopped there, it goes on with a write and not with a heartbeat: only its token can hold it back. */
+const stopAtTick = 4;
 
 /** Fifty scheduler tasks want one lock; then its holder is stopped, outside and inside of a transaction. */
 export const schedulers50: Proof = {
@@ -37,8 +40,10 @@ export const schedulers50: Proof = {
     await allTogether(list, system, Math.max(2, Math.round(together * context.size)));
     context.log("all together: over");
     const lock = watchLock(system);
-    const outside = await startHolder(system, "outside");
-    await stopOutside(system, outside);
+    const outside = await startHolder(system, "outside", {
+      BELFRY_CRASH_POINT: `tick.beforeCommit:${stopAtTick}:stop`,
+    });
+    await until("the holder to stand still between two transactions", 30_000, () => isStopped(outside.pid));
     const second = await takeOver(list, system, lock, outside, "outside a transaction");
     await stopInside(system, second);
     const third = await takeOver(list, system, lock, second, "inside a transaction");
@@ -100,11 +105,16 @@ function watchLock(system: System): { takenMs(): number } {
   return { takenMs: () => takenMs };
 }
 
-async function startHolder(system: System, name: string): Promise<SchedulerProcess> {
+async function startHolder(
+  system: System,
+  name: string,
+  env: Readonly<Record<string, string>>,
+): Promise<SchedulerProcess> {
   const task = system.scheduler({
     BELFRY_PASS_MS: "300000",
     BELFRY_LOCK_LEASE_MS: String(quickLeaseMs),
     ...sessionsOf(name),
+    ...env,
   });
   await until(`${name} to make a pass`, 60_000, async () => (await writesOf(system, name)) > 2);
   return task;
@@ -120,18 +130,6 @@ async function writesOf(system: System, name: string): Promise<number> {
 
 const sessionStates =
   "select state, wait_event_type from pg_stat_activity where datname = current_database() and application_name = 'belfry scheduler'";
-
-/** Stops it between two transactions: all of its sessions must be idle once it stands still. */
-async function stopOutside(system: System, task: SchedulerProcess): Promise<void> {
-  await until("the holder to stand still between two transactions", 30_000, async () => {
-    task.signal("SIGSTOP");
-    await letPass(50);
-    const { rows } = await system.pool.query(sessionStates);
-    if (rows.every(({ state }) => state === "idle")) return true;
-    task.signal("SIGCONT");
-    return false;
-  });
-}
 
 /**
  * Makes its plan wait for a row, stops it there and lets the statement end: the server then waits for a process that

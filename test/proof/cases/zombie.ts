@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { judge, workerPid } from "../judge.ts";
 import { Checklist, type Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
+import { isStopped } from "../stopped.ts";
 import { letPass, until } from "../until.ts";
 
 const sql = `
@@ -90,11 +91,6 @@ async function stateOf(system: System, job: string): Promise<string> {
     job,
   ]);
   return String(rows[0]?.state);
-}
-
-function isStopped(pid: number): boolean {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return stat.slice(stat.lastIndexOf(")") + 2).startsWith("T");
 }
 
 async function assess(list: Checklist, system: System, zombies: ReadonlyMap<string, number>): Promise<void> {
