@@ -214,6 +214,6 @@ test("installing twice changes nothing", async () => {
   const at = await started(minutely("a", { overlap: "queue-one" }));
   await at.tick();
   const before = await at.store.schedules();
-  expect(await at.install()).toEqual({ schedules: 1, slotGroups: 3 });
+  expect(await at.install()).toEqual({ schedules: 1, slotGroups: 3, differences: [] });
   expect(await at.store.schedules()).toEqual(before);
 });
