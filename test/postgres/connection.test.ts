@@ -4,6 +4,7 @@ import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { UnknownOutcome } from "../../src/core/ports.ts";
 import { aJob, insertOne, lookAheadMs, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freePort } from "../../src/local/free-port.ts";
+import { until } from "../local/until.ts";
 import { blankDatabase, freshDatabase, type TestDatabase } from "../support/database.ts";
 import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
 
@@ -116,6 +117,7 @@ describe("a connection that breaks", () => {
     await db.pool.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'belfry test' and datname = current_database()",
     );
+    await until("the pool to notice", () => db.connections.main.totalCount === 0);
     expect(await db.store.jobs({ limit: 1 })).toHaveLength(1);
   });
 });

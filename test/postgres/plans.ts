@@ -26,7 +26,10 @@ interface Node {
  * Lets the server explain every statement of these connections while it runs, with the values it really had.
  * Needs a superuser, which the test server's user is.
  */
-export async function watchPlans({ pool, connections }: TestDatabase): Promise<{ readonly plans: Plan[] }> {
+export async function watchPlans({
+  pool,
+  connections,
+}: Pick<TestDatabase, "pool" | "connections">): Promise<{ readonly plans: Plan[] }> {
   await pool.query(`
     do $$ begin
       execute format('alter database %I set session_preload_libraries = auto_explain', current_database());

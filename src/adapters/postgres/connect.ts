@@ -1,4 +1,4 @@
-import { Pool, type PoolConfig } from "pg";
+import { Client, type ClientConfig, Pool, type PoolConfig } from "pg";
 import { limits } from "../../core/limits.ts";
 import { keepPlans, keptPlanSettings } from "./statement.ts";
 
@@ -38,8 +38,14 @@ export function connect(options: ConnectOptions): Connections {
   const target = parseUrl(options.url);
   const config = { ...target, ...settings(options) };
   const keeps = options.prepare !== false;
-  const mainConfig = { ...config, max: options.connections ?? 1, ...(keeps ? { options: keptPlanSettings } : {}) };
-  const main = quiet(new Pool(mainConfig));
+  const main = quiet(
+    new Pool({
+      ...config,
+      max: options.connections ?? 1,
+      query_timeout: limits.statementMs,
+      ...(keeps ? { options: keptPlanSettings } : {}),
+    }),
+  );
   if (keeps) main.on("connect", keepPlans);
   const tx = quiet(new Pool({ ...config, max: options.txConnections ?? 2 }));
   let closing: Promise<void> | null = null;
@@ -59,11 +65,23 @@ function settings(options: ConnectOptions): PoolConfig {
     application_name: options.applicationName,
     lock_timeout: limits.claimLockTimeoutMs,
     idle_in_transaction_session_timeout: options.idleInTransactionMs ?? limits.idleInTransactionMs,
-    connectionTimeoutMillis: limits.connectMs,
+    connectionTimeoutMillis: limits.connectionWaitMs,
+    Client: ImpatientClient,
     keepAlive: true,
     ...(options.ca === undefined ? {} : { ssl: { ca: options.ca, rejectUnauthorized: true } }),
     ...(options.password === undefined ? {} : { password: options.password }),
   };
+}
+
+/**
+ * The pool has one time limit for two things: a server that does not answer, which shows soon, and a free connection of
+ * a busy pool, which is worth waiting for.
+ */
+class ImpatientClient extends Client {
+  constructor(config: ClientConfig = {}) {
+    // The pool hides the password from a copy.
+    super(Object.create(config, { connectionTimeoutMillis: { value: limits.connectMs } }) as ClientConfig);
+  }
 }
 
 /** A client that breaks while idle, or while checked out, raises an event that would end the process if nobody listened. */

@@ -60,6 +60,12 @@ export function unavailable(error: unknown, where: string): Error {
   if (isOurs(error)) return error;
   const code = codeOf(error);
   const text = error instanceof Error ? error.message : String(error);
+  if (/timeout exceeded when trying to connect/.test(text)) {
+    return new DatabaseUnavailable(
+      `no connection to Postgres at ${where} became free in time: the pool is too small for what runs at once, or the database is too slow`,
+      { cause: error },
+    );
+  }
   const more =
     advice[code] ?? (unreachable.has(code) ? "is it running, and is DATABASE_URL right?" : "check DATABASE_URL");
   return new DatabaseUnavailable(`cannot use Postgres at ${where}: ${text || code}; ${more}`, { cause: error });
