@@ -5,7 +5,7 @@ import { openGround } from "./ground.ts";
 import { type Figure, rounds } from "./measure.ts";
 import { table } from "./table.ts";
 
-const help = `npm run bench -- [NAME...] [--json]
+const help = `npm run bench -- [NAME...] [--json] [--minutes N]
 
 Measures Belfry and, in turns with it, what the machine gives without Belfry (the roof). Medians of ${rounds} rounds; the
 ratio is the median of the rounds' own ratios. Postgres is real, with durable commits. Without a name: all of them.
@@ -13,6 +13,7 @@ ratio is the median of the rounds' own ratios. Postgres is real, with durable co
 ${cases.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n")}
 
   --json      one JSON object on stdout: { pass, results: [{ name, value, unit, min, max, roof, ratio, bar, pass }] }
+  --minutes   how long ontime goes on; 5 without it
   --help      this text
 
 Exit code 0 when every bar is reached, 1 when one is missed, 2 for a wrong call.
@@ -30,17 +31,21 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  const figures = await run(called.chosen);
+  const figures = await run(called.chosen, called.minutes);
   const pass = figures.every((figure) => figure.pass);
   process.stdout.write(called.json ? `${JSON.stringify({ pass, results: figures })}\n` : `${table(figures)}\n`);
   return pass ? 0 : 1;
 }
 
-type Called = { help: boolean; json: boolean; chosen: readonly Case[] } | { problem: string };
+type Called = { help: boolean; json: boolean; minutes: number; chosen: readonly Case[] } | { problem: string };
 
 function parse(args: readonly string[]): Called {
   try {
-    const options = { json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
+    const options = {
+      json: { type: "boolean" },
+      minutes: { type: "string" },
+      help: { type: "boolean", short: "h" },
+    } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const unknown = positionals.filter((name) => !cases.some((each) => each.name === name));
     if (unknown.length > 0) {
@@ -48,20 +53,22 @@ function parse(args: readonly string[]): Called {
       return { problem: `there is no bench "${unknown.join('", "')}": choose from ${known}` };
     }
     const chosen = positionals.length === 0 ? cases : cases.filter((each) => positionals.includes(each.name));
-    return { help: values.help === true, json: values.json === true, chosen };
+    const minutes = Number(values.minutes ?? 5);
+    if (!(minutes > 0)) return { problem: `--minutes "${values.minutes}": must be a number above 0` };
+    return { help: values.help === true, json: values.json === true, minutes, chosen };
   } catch (error) {
     return { problem: `${error instanceof Error ? error.message : String(error)}: see --help` };
   }
 }
 
 /** Progress goes to stderr, so that stdout holds the result only. */
-async function run(chosen: readonly Case[]): Promise<readonly Figure[]> {
+async function run(chosen: readonly Case[], minutes: number): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   const ground = await openGround();
   try {
     for (const each of chosen) {
       const startedMs = performance.now();
-      figures.push(...(await each.run(ground)));
+      figures.push(...(await each.run(ground, { minutes })));
       process.stderr.write(`${each.name} took ${((performance.now() - startedMs) / 1_000).toFixed(1)} s\n`);
     }
   } finally {

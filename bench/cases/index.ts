@@ -2,16 +2,23 @@ import type { Ground } from "../ground.ts";
 import type { Figure } from "../measure.ts";
 import { future } from "./future.ts";
 import { insert } from "./insert.ts";
+import { ontime } from "./ontime.ts";
 import { pickup } from "./pickup.ts";
 import { relay } from "./relay.ts";
+import { schedules } from "./schedules.ts";
 import { send } from "./send.ts";
 import { throughput } from "./throughput.ts";
 import { work } from "./work.ts";
 
+export interface CaseOptions {
+  /** How long the cases that live in real time go on. */
+  readonly minutes: number;
+}
+
 export interface Case {
   readonly name: string;
   readonly what: string;
-  run(ground: Ground): Promise<readonly Figure[]>;
+  run(ground: Ground, options: CaseOptions): Promise<readonly Figure[]>;
 }
 
 export const cases: readonly Case[] = [
@@ -26,4 +33,14 @@ export const cases: readonly Case[] = [
     run: pickup,
   },
   { name: "future", what: "relay and work among 2,100,000 rows that are not due, beside an empty table", run: future },
+  {
+    name: "schedules",
+    what: "next fire of 10,000 schedules; pages of a tick among 10,000, beside one among 100",
+    run: schedules,
+  },
+  {
+    name: "ontime",
+    what: "1,000 fires a minute, every second scheduler task killed: missed, doubled, lateness",
+    run: ontime,
+  },
 ];
