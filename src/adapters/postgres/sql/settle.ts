@@ -19,18 +19,20 @@ export interface SettledRow {
  * Writes outcomes of rows without slots, schedule, run or expiry, any mix of them. $1 ids $2 attempts $3 outcomes $4 reasons
  * $5 delays $6 failures $7 interruptions $8 error codes $9 error messages $10 results $11 worker $12 look-ahead.
  * A RETRY_WAIT within the look-ahead becomes QUEUED in the same row update, and both events are written.
- * Locks: jobs in one list in id order, waiting; then only new rows. Conditioned on RUNNING and the attempt.
+ * Locks: jobs in one list in id order, waiting; then only new rows. Conditioned on RUNNING and the attempt, as they are
+ * once locked: judged in the same scan, they would make the planner expect one row, and compare each row with every other.
  */
 export const settlePlain = keptStatement<SettledRow>(
   "settle",
   `
 with given as materialized (
   select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state,
-    belfry.now() as now
+    belfry.now() as now, j.state as was, j.attempt as held, j.plain as is_mine
   from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
     $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
-), locked as materialized (
-  select id from belfry.job where id = any($1::bigint[]) order by id for no key update
+  join belfry.job j on j.id = v.id
+  order by j.id
+  for no key update of j
 ), moved as (
   update belfry.job j set state = g.state,
     generation = j.generation + (g.state = 'QUEUED')::int,
@@ -43,8 +45,8 @@ with given as materialized (
     suspect = j.suspect and g.outcome = 'QUEUED',
     alone = false,
     result = g.result, error_code = g.code, error_message = g.message
-  from locked l join given g on g.id = l.id
-  where j.id = l.id and j.state = 'RUNNING' and j.attempt = g.attempt and j.plain
+  from given g
+  where j.id = g.id and g.was = 'RUNNING' and g.held = g.attempt and g.is_mine
   returning j.id, j.state, j.kind, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.error_code,
     j.error_message, g.outcome, g.reason, g.now
 ), tried as (
@@ -62,7 +64,7 @@ with given as materialized (
   from moved where state = 'QUEUED' group by now, lane
   returning id, lane
 )
-select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace, 
+select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace,
   greatest(0, floor(extract(epoch from m.due_at - m.now) * 1000))::float8 as delay_ms,
   h.id as handoff, m.error_code, m.error_message, null::text[] as freed
 from moved m left join handed h on h.lane = m.lane and m.state = 'QUEUED'
@@ -78,11 +80,12 @@ export const settleFull = keptStatement<SettledRow>(
   `
 with given as materialized (
   select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state,
-    belfry.now() as now
+    belfry.now() as now, j.state as was, j.attempt as held, not j.plain as is_mine
   from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
     $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
-), locked as materialized (
-  select id from belfry.job where id = any($1::bigint[]) order by id for no key update
+  join belfry.job j on j.id = v.id
+  order by j.id
+  for no key update of j
 ), moved as (
   update belfry.job j set state = g.state,
     generation = j.generation + (g.state = 'QUEUED')::int,
@@ -95,8 +98,8 @@ with given as materialized (
     suspect = j.suspect and g.outcome = 'QUEUED',
     alone = false,
     result = g.result, error_code = g.code, error_message = g.message
-  from locked l join given g on g.id = l.id
-  where j.id = l.id and j.state = 'RUNNING' and j.attempt = g.attempt and not j.plain
+  from given g
+  where j.id = g.id and g.was = 'RUNNING' and g.held = g.attempt and g.is_mine
   returning j.id, j.state, j.kind, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.error_code,
     j.error_message, g.outcome, g.reason, g.now
 ), freed as (
@@ -118,7 +121,7 @@ with given as materialized (
   from moved where state = 'QUEUED' group by now, lane
   returning id, lane
 )
-select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace, 
+select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace,
   greatest(0, floor(extract(epoch from m.due_at - m.now) * 1000))::float8 as delay_ms,
   h.id as handoff, m.error_code, m.error_message, (select array_agg(distinct key) from freed) as freed
 from moved m left join handed h on h.lane = m.lane and m.state = 'QUEUED'
