@@ -45,18 +45,22 @@ const externalDownloadRetry = defineJob({
 
 const outboxRetrySchedule = defineSchedule({
   id: "outbox-retry",
-  every: { prod: "1m", dev: "15s", demo: "2s" },
+  every: { prod: "1m", dev: "1m", demo: "2s" },
   run: outboxRetry,
   overlap: "skip",
   enabled: { prod: true, dev: true, demo: true },
+  // A rule wakes at most once a minute, which is too slow for a demonstration.
+  launch: { default: "rule", demo: "tick" },
 });
 
 const externalDownloadRetrySchedule = defineSchedule({
   id: "external-download-retry",
-  every: { prod: "5m", dev: "30s", demo: "3s" },
+  every: { prod: "5m", dev: "2m", demo: "3s" },
   run: externalDownloadRetry,
   overlap: "skip",
   enabled: { prod: true, dev: true, demo: true },
+  // A rule wakes at most once a minute, which is too slow for a demonstration.
+  launch: { default: "rule", demo: "tick" },
 });
 
 export default defineApp({
