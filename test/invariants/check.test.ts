@@ -140,6 +140,16 @@ describe("the checker sees", () => {
       /C9 pass: a write with token 1 .* one with 2/,
     ],
     [
+      "two holders of one token",
+      {
+        fenced: [
+          { name: "pass", token: 2, by: "a" },
+          { name: "pass", token: 2, by: "b" },
+        ],
+      },
+      /C9 pass: a and b both wrote with token 2/,
+    ],
+    [
       "a lock taken within a lease",
       { locks: good.locks.map((fact) => (fact.is === "taken" && fact.owner === "b" ? { ...fact, at: 1_200 } : fact)) },
       /C9 pass: b took it 300 ms before/,
@@ -163,6 +173,19 @@ describe("the checker sees", () => {
       "a slot that leaked",
       { slots: [{ key: "cap:mail", jobId: "1", freeFrom: null }] },
       /C12 a slot of cap:mail is held by job 1/,
+    ],
+    [
+      "a slot that a canceled job's handler still needed",
+      {
+        gone: [],
+        jobs: [jobFact(), jobFact({ id: "2" })],
+        events: [
+          event("QUEUED", "RUNNING", 1),
+          event("RUNNING", "CANCELED", 1),
+          event("QUEUED", "RUNNING", 1, null, { jobId: "2" }),
+        ],
+      },
+      /C12 2 jobs of cap:mail ran at once/,
     ],
     [
       "a cap that was exceeded",

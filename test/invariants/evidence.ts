@@ -9,6 +9,8 @@ export interface Evidence {
   readonly enqueues: readonly Enqueue[];
   /** What each worker was answered, in the order of the answers. */
   readonly workers: readonly WorkerFact[];
+  /** When the handlers of canceled jobs were gone and their slots given back; left out where nobody noted it. */
+  readonly gone?: readonly { readonly jobId: string; readonly attempt: number; readonly at: number }[];
   /** Fenced writes in the order of their commits. */
   readonly fenced: readonly FencedWrite[];
   /** What the lock store did, in its own order. */
@@ -86,6 +88,8 @@ export type WorkerFact =
 export interface FencedWrite {
   readonly name: string;
   readonly token: number;
+  /** The process that wrote; left out where nobody knows. */
+  readonly by?: string;
 }
 
 export type LockFact =

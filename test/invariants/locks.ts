@@ -1,9 +1,13 @@
 import type { Evidence, Violation } from "./evidence.ts";
 
-/** C9: fence tokens grow in commit order, and nobody takes a lock from a holder that kept it within its lease. */
+/** C9: fence tokens grow in commit order, each has one holder, and nobody takes a lock from a holder that kept it within its lease. */
 export function* fenceTokens(evidence: Evidence): Generator<Violation> {
   const newest = new Map<string, number>();
-  for (const { name, token } of evidence.fenced) {
+  const holders = new Map<string, string>();
+  for (const { name, token, by } of evidence.fenced) {
+    const holder = holders.get(`${name}/${token}`) ?? by;
+    if (holder !== by) yield broken(`${name}: ${holder} and ${by} both wrote with token ${token}`);
+    if (holder !== undefined) holders.set(`${name}/${token}`, holder);
     const last = newest.get(name) ?? 0;
     if (token < last) yield broken(`${name}: a write with token ${token} committed after one with ${last}`);
     newest.set(name, Math.max(last, token));

@@ -1,4 +1,4 @@
-import type { Evidence, Violation } from "./evidence.ts";
+import type { Evidence, EventFact, Violation } from "./evidence.ts";
 
 /** C12: slots held = jobs running that need one; at no time did more run than a cap allows. */
 export function* slots(evidence: Evidence): Generator<Violation> {
@@ -19,15 +19,29 @@ function* peak(
   cap: Evidence["caps"][number],
   jobs: ReadonlyMap<string, { readonly kind: string }>,
 ): Generator<Violation> {
-  const running = new Set<string>();
+  const running = new Map<string, number>();
   for (const event of evidence.events) {
     if (!cap.kinds.includes(jobs.get(event.jobId)?.kind ?? "")) continue;
-    if (event.to !== "RUNNING") running.delete(event.jobId);
-    else if (running.add(event.jobId).size > cap.size) {
+    for (const [tried, until] of running) if (until <= event.at) running.delete(tried);
+    const tried = `${event.jobId}/${event.attempt}`;
+    if (event.to === "RUNNING") running.set(tried, Infinity);
+    else if (event.to === "CANCELED" && running.has(tried)) running.set(tried, leavesAt(evidence, event));
+    else running.delete(tried);
+    if (running.size > cap.size) {
       yield broken(`${running.size} jobs of ${cap.key} ran at once; the cap is ${cap.size}`);
       return;
     }
   }
+}
+
+/** A canceled job's handler may go on until it notices, or until its lease ends: so long its slot is taken. */
+function leavesAt(evidence: Evidence, event: EventFact): number {
+  if (evidence.gone === undefined) return event.at;
+  const isTry = (fact: { jobId: string; attempt: number }): boolean =>
+    fact.jobId === event.jobId && fact.attempt === event.attempt;
+  const leases = evidence.workers.filter(isTry).map((fact) => (fact.is === "settled" ? 0 : fact.at + fact.leaseMs));
+  const gone = evidence.gone.find(isTry)?.at ?? Infinity;
+  return Math.min(gone, Math.max(event.at, ...leases));
 }
 
 const broken = (detail: string): Violation => ({ invariant: "C12", detail });

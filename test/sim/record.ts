@@ -11,6 +11,7 @@ export interface Era {
 export interface Record {
   readonly enqueues: Enqueue[];
   readonly workers: WorkerFact[];
+  readonly gone: { readonly jobId: string; readonly attempt: number; readonly at: number }[];
   readonly fenced: FencedWrite[];
   readonly locks: LockFact[];
   readonly deadLetters: DeadLetter[];
@@ -24,6 +25,7 @@ export interface Record {
 export const emptyRecord = (): Record => ({
   enqueues: [],
   workers: [],
+  gone: [],
   fenced: [],
   locks: [],
   deadLetters: [],

@@ -91,6 +91,19 @@ function trouble(world: World): void {
   world.queue.rates = { lose, duplicate: rate(0.25), late: rate(0.1), early: rate(0.3), refuse: rate(0.08) };
 }
 
+/** A server is away for seconds; the lock store long enough for its stand-in. */
+function outages(world: World, faultyMs: number): void {
+  const { random, time, wire } = world;
+  for (let n = random.between(1, 3); n > 0; n -= 1) {
+    const server = random.pick(["store", "queue", "locks", "locks"]);
+    const ms = server === "locks" ? random.between(5_000, 30_000) : random.between(1_000, 12_000);
+    time.after(random.between(1_000, faultyMs), () => {
+      world.trace?.(`${server} is away for ${ms} ms`);
+      wire.outages.set(server, time.nowMs + ms);
+    });
+  }
+}
+
 /** Runs something while a tick is between reading its schedules and writing their plans. */
 function duringTicks(world: World, times: number, run: (n: number) => void): void {
   const chosen = new Set(Array.from({ length: times }, () => world.random.between(1, 40)));
@@ -105,6 +118,7 @@ function calm(world: World): void {
   world.isFaulty = false;
   world.wire.rates = noFaults;
   world.queue.rates = calmQueue;
+  world.wire.outages.clear();
 }
 
 /** Stops by request, releases, and damage to the lock table, at moments of the seed's choice. */
@@ -119,6 +133,7 @@ function interruptions(world: World, faultyMs: number): void {
   const release = (n: string): void => void deploy(world, `deploy.${n}`, random.pick([8_000, 10_000, 15_000, 20_000]));
   often(random.between(0, 2), (n) => release(`${n}`));
   duringTicks(world, random.between(0, 4), (n) => release(`t${n}`));
+  if (random.chance(0.5)) outages(world, faultyMs);
   if (random.chance(0.3)) {
     often(1, () => damageLocks(world.lockTable, world.record, random.pick(["wiped", "restored"]), time.nowMs));
   }

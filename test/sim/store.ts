@@ -1,5 +1,5 @@
 import type { JobId } from "../../src/core/job.ts";
-import type { Claimed, Fence, Message, Settled, Settlement, Store, StoreTx, Tx } from "../../src/core/ports.ts";
+import type { Claimed, Fence, Held, Message, Settled, Settlement, Store, StoreTx, Tx } from "../../src/core/ports.ts";
 import type { ScheduleControlStore } from "../../src/core/schedule-store.ts";
 import type { WorkerFact } from "../invariants/evidence.ts";
 import type { SimProcess } from "./process.ts";
@@ -26,7 +26,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
   const fenced = <T>(name: string, fence: Fence | undefined, serve: () => Promise<T>): Promise<T> =>
     call(name, async () => {
       const result = await serve();
-      if (fence !== undefined && hasWritten(result)) line.record.fenced.push({ name: fence.name, token: fence.token });
+      if (fence !== undefined && hasWritten(result)) line.record.fenced.push({ ...fence, by: process.name });
       return result;
     });
   return {
@@ -46,7 +46,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     heartbeat: (held, worker) => call("heartbeat", () => heartbeat(line, held, worker)),
     settle: (settlements, o) => call("settle", () => settle(process, line, settlements, o)),
     transaction: (work) => call("transaction", () => transaction(process, line, work)),
-    freeSlots: (held) => call("freeSlots", () => base.freeSlots(held)),
+    freeSlots: (held) => call("freeSlots", () => freeSlots(line, held)),
     undelivered: (messages, o) => call("undelivered", () => base.undelivered(messages, withHook(process, line, o))),
     quarantine: (lane, bodies) => call("quarantine", () => base.quarantine(lane, bodies)),
     rescue: (o) =>
@@ -134,6 +134,12 @@ async function heartbeat(
     line.record.workers.push({ is: "kept", worker, jobId, attempt, at, leaseMs });
   }
   return kept;
+}
+
+async function freeSlots(line: StoreLine, held: readonly Held[]): Promise<readonly string[]> {
+  const at = await line.base.now();
+  line.record.gone.push(...held.map(({ jobId, attempt }) => ({ jobId, attempt, at })));
+  return await line.base.freeSlots(held);
 }
 
 /** In a transaction the answer counts only once it committed: it is kept with the transaction until then. */

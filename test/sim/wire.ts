@@ -25,6 +25,8 @@ export class Wire {
   readonly #random: SeededRandom;
   readonly #trace: ((line: string) => void) | null;
   rates: FaultRates = noFaults;
+  /** Servers that refuse every call until an instant, by the first word of their calls: `store`, `queue`, `locks`. */
+  readonly outages = new Map<string, number>();
   /** Sees the start of every call: what must happen just then begins here. */
   watch: ((name: string) => void) | null = null;
   /** How many faults hit calls of each process. */
@@ -47,7 +49,7 @@ export class Wire {
   async call<T>(process: SimProcess, name: string, serve: () => Promise<T>): Promise<T> {
     await this.mayCrash(process, name);
     this.watch?.(name);
-    const fate = this.#fate();
+    const fate = this.#isOut(name) ? "refused" : this.#fate();
     if (fate !== "answered") this.trouble(process);
     await this.leg();
     if (fate === "refused") return this.#answer(process, name, { error: new Error(`${name}: connection refused`) });
@@ -89,6 +91,10 @@ export class Wire {
 
   #delivered(process: SimProcess): Promise<void> {
     return new Promise((resolve) => process.deliver(resolve));
+  }
+
+  #isOut(name: string): boolean {
+    return this.#time.nowMs < (this.outages.get(name.slice(0, name.indexOf("."))) ?? 0);
   }
 
   #fate(): "refused" | "answerLost" | "answered" {

@@ -53,7 +53,21 @@ export const claimMutants: readonly Mutant[] = [
       claim: (messages, options) => base.claim(messages, { ...options, alone: true }),
     })),
   },
+  {
+    name: "cancel-frees-slots",
+    bug: "cancel frees the slots of a running job at once, while its handler still runs",
+    without: [],
+    planted: inStore((base) => ({ cancel: cancelAndFree(base) })),
+  },
 ];
+
+function cancelAndFree(base: ReferenceStore): Store["cancel"] {
+  return async (ids, hook) => {
+    const moved = await base.cancel(ids, hook);
+    const freed = await base.freeSlots(moved.rows);
+    return { ...moved, freed: [...moved.freed, ...freed] };
+  };
+}
 
 /** The event keeps the true due time, so the claim is told as it was: too early. */
 function claimEarly(base: ReferenceStore, world: World): Store["claim"] {

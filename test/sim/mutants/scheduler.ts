@@ -36,6 +36,17 @@ export const schedulerMutants: readonly Mutant[] = [
     },
   },
   {
+    name: "equal-token-accepted",
+    bug: "a token that is in force already may be installed once more, by another holder",
+    without: [],
+    planted: inStore((base) => ({
+      installFence: async (fence) => {
+        const before = await base.installFence(fence);
+        return before === fence.token ? before - 1 : before;
+      },
+    })),
+  },
+  {
     name: "occurrence-without-version-check",
     bug: "a plan is written without looking whether the schedule still has the version it was made from",
     without: [],
