@@ -120,6 +120,7 @@ async function judge(
   const ran = rows.filter((row) => row.outcome === "FIRED" && row.job !== null && runs.has(row.job));
   const doubled = rows.filter((row) => row.job !== null && (runs.get(row.job)?.length ?? 0) > 1).length;
   const missed = minutes * firesAMinute - ran.length;
+  if (missed !== 0) await tellWhy(system, window);
   const late = ran.map((row) => row.lateMs ?? Number.POSITIVE_INFINITY);
   return [
     info("ontime: fires", "jobs", [rows.length]),
@@ -128,6 +129,19 @@ async function judge(
     info("ontime: lateness p50", "ms", late),
     { ...info("ontime: lateness p99", "ms", late), ...p99(late) },
   ];
+}
+
+/** What became of the jobs that did not run, for whoever looks for the cause. */
+async function tellWhy(system: System, window: { readonly from: number; readonly until: number }): Promise<void> {
+  const { rows } = await system.pool.query<{ line: string }>(
+    `select format('%s job %s %s, due %s: %s', o.outcome, j.id, j.state, j.due_at::time, string_agg(format('%s %s', e.at::time,
+       coalesce(e.reason, e.to_state::text)), ', ' order by e.id)) as line
+     from belfry.occurrence o left join belfry.job j on j.id = o.job_id left join belfry.event e on e.job_id = j.id
+     where o.nominal_at >= belfry.at($1) and o.nominal_at < belfry.at($2) and o.outcome <> 'FIRED'
+     group by o.outcome, j.id limit 5`,
+    [window.from, window.until],
+  );
+  for (const { line } of rows) process.stderr.write(`ontime: missed: ${line}\n`);
 }
 
 function p99(late: readonly number[]): Pick<Figure, "value" | "bar" | "pass"> {

@@ -15,7 +15,7 @@ export interface ClaimedBatch {
   readonly suspects: readonly Arrived[];
   /** Message ids to return: the claim's outcome is not known. */
   readonly giveBack: readonly string[];
-  /** Due in a moment: for `claimEarly`. */
+  /** Due in a moment, or since a moment: for `claimEarly`. */
   readonly early: readonly Arrived[];
   /** Until the last of them is due. */
   readonly earlyMs: number;
@@ -65,12 +65,16 @@ export async function claimEarly(
   options: { alone: boolean; remainingMs: () => number },
 ): Promise<ClaimedBatch> {
   if (early.length === 0) return nothing;
-  await scope.ports.clock.sleep(Math.min(earlyMs, options.remainingMs()), scope.stopping);
+  if (earlyMs > 0) await scope.ports.clock.sleep(Math.min(earlyMs, options.remainingMs()), scope.stopping);
   const batch = await claimBatch(scope, early, options.alone);
-  const late = await sendAnew(
-    scope,
-    batch.early.map((item) => ({ item, delayMs: batch.earlyMs })),
-  );
+  const late =
+    batch.earlyMs > 0
+      ? await sendAnew(
+          scope,
+          batch.early.map((item) => ({ item, delayMs: batch.earlyMs })),
+        )
+      : // Due, and twice not claimed: the queue's own patience, not a loop.
+        batch.early.map((item) => item.messageId);
   return { ...batch, giveBack: [...batch.giveBack, ...late], early: [], earlyMs: 0 };
 }
 
@@ -99,20 +103,19 @@ async function sort(
   const suspects: Arrived[] = [];
   const early: Arrived[] = [];
   const later: { item: Arrived; delayMs: number }[] = [];
-  const giveBack: string[] = [];
   let earlyMs = 0;
   for (const item of left) {
     const row = rows.get(item.message.jobId);
     if (row === undefined || row.state !== "QUEUED" || row.generation !== item.message.generation) continue;
     if (row.dueInMs > limits.earlyMessageWaitMsMax) later.push({ item, delayMs: row.dueInMs });
-    else if (row.dueInMs > 0) {
+    else if (row.dueInMs <= 0 && row.suspect) suspects.push(item);
+    else {
+      // Also what became due between the claim and this look: given back, it would stay hidden for minutes.
       early.push(item);
       earlyMs = Math.max(earlyMs, row.dueInMs);
-    } else if (row.suspect) suspects.push(item);
-    else giveBack.push(item.messageId);
+    }
   }
-  giveBack.push(...(await sendAnew(scope, later)));
-  return { suspects, early, earlyMs, giveBack };
+  return { suspects, early, earlyMs, giveBack: await sendAnew(scope, later) };
 }
 
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */

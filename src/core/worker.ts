@@ -124,7 +124,7 @@ async function runSuspects(
       continue;
     }
     const batch = await claimBatch(scope, [suspect], true);
-    giveBack.push(...batch.giveBack);
+    giveBack.push(...batch.giveBack, ...batch.early.map((item) => item.messageId));
     ended.push(...(await runAll(scope, batch.running, remainingMs)));
   }
   return { ended, giveBack };

@@ -32,6 +32,22 @@ describe("a message that comes before its job is due", () => {
     expect(starts).toEqual([900]);
   });
 
+  test("and becomes due between the claim and the look is claimed again, not given back to stay hidden", async () => {
+    starts.length = 0;
+    const ports: World = withStore((store) => ({
+      look: async (ids) => {
+        await ports.clock.advance(1);
+        return store.look(ids);
+      },
+    }));
+    const job = note(ports);
+    const { enqueue, worker } = await shop([job], ports);
+    const id = await enqueue(job, { n: 1 }, { delayMs: 1 });
+    const body = JSON.stringify({ jobId: id, generation: 1, trace: "" });
+    expect(await worker.handle([{ messageId: "m", body }], { remainingMs: () => 600_000 })).toEqual({ failed: [] });
+    expect(starts).toEqual([1]);
+  });
+
   test("keeps nobody of its batch waiting", async () => {
     starts.length = 0;
     const ports = world();
