@@ -15,8 +15,8 @@ export interface TestClock {
  * role that may write the table would own time, and each reading costs a look at it.
  * @throws Error unless the caller says that this database is for tests.
  */
-export async function installTestClock(tx: Tx, options: { thisIsATestDatabase: true }): Promise<TestClock> {
-  if (options.thisIsATestDatabase !== true) {
+export async function installTestClock(tx: Tx, options: { thisIsATestDatabase: boolean }): Promise<TestClock> {
+  if (!options.thisIsATestDatabase) {
     throw new Error("the test clock is refused: pass { thisIsATestDatabase: true } only for a database you may lose");
   }
   await execute(tx, createTestClock);
