@@ -59,6 +59,7 @@ async function enqueueAndFinish(
     for (const wake of rings.splice(0)) wake();
   };
   const loops = workers.map(async (worker) => {
+    // oxlint-disable-next-line no-unmodified-loop-condition -- the enqueuing below sets it while this loop waits
     while (!isEnqueued || waiting.length > 0) {
       const page = waiting.splice(0, batch);
       if (page.length === 0) await new Promise<void>((resolve) => void rings.push(resolve));

@@ -13,7 +13,10 @@ export interface Job<I> {
    */
   enqueue(payload: I, options?: EnqueueOptions): Promise<Enqueued>;
   /** Like `enqueue` for many, 1,000 rows a statement; answers in the order of the input. */
-  enqueueAll(items: readonly { payload: I; options?: Omit<EnqueueOptions, "tx"> }[], options?: { tx?: Tx }): Promise<readonly Enqueued[]>;
+  enqueueAll(
+    items: readonly { payload: I; options?: Omit<EnqueueOptions, "tx"> }[],
+    options?: { tx?: Tx },
+  ): Promise<readonly Enqueued[]>;
 }
 
 export interface EnqueueOptions {

@@ -32,7 +32,7 @@ registerHooks({
     const loaded = next(url, context);
     const mine = patches.filter((patch) => url.endsWith(patch.file));
     if (mine.length === 0) return loaded;
-    let source = String(loaded.source);
+    let source = textOf(loaded.source);
     for (const { file, from, to } of mine) {
       if (!source.includes(from)) throw new Error(`the text to patch in ${file} is gone: ${from}`);
       source = source.replaceAll(from, to);
@@ -40,3 +40,10 @@ registerHooks({
     return { ...loaded, source };
   },
 });
+
+/** Source text as the loader hands it over: a string, or its bytes. */
+function textOf(source: unknown): string {
+  if (typeof source === "string") return source;
+  if (source instanceof Uint8Array) return new TextDecoder().decode(source);
+  throw new TypeError("the loader gave no source text to patch");
+}

@@ -77,10 +77,8 @@ function written(open: OpenStore): void {
   test("one call writes one hand-off for each lane", async () => {
     const { store } = at();
     const { handoffs } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })], { lookAheadMs });
-    expect(handoffs.map((h) => [h.lane, h.messages.length]).toSorted()).toEqual([
-      ["default", 1],
-      ["mail", 2],
-    ]);
+    expect(handoffs).toHaveLength(2);
+    expect(Object.fromEntries(handoffs.map((h) => [h.lane, h.messages.length]))).toEqual({ default: 1, mail: 2 });
     expect(new Set(handoffs.map((h) => h.id)).size).toBe(2);
   });
 
