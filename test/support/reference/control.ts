@@ -31,7 +31,8 @@ export function retry(t: Tables, ids: readonly JobId[]): JobId[] {
     const error = { errorCode: null, errorMessage: null };
     const again = { state: "PENDING", dueAt: t.now(), expiresAt: null, generation: row.generation + 1 } as const;
     t.move(row, { ...again, ...counters, ...error }, { reason: "retry" });
-    return [String(row.id) as JobId];
+    const id = String(row.id) as JobId;
+    return [id];
   });
 }
 
