@@ -47,7 +47,7 @@ export function connect(options: ConnectOptions): Connections {
     }),
   );
   if (keeps) main.on("connect", keepPlans);
-  const tx = quiet(new Pool({ ...config, max: options.txConnections ?? 2 }));
+  const tx = quiet(new Pool({ ...config, max: options.txConnections ?? 2, lock_timeout: limits.handlerLockMs }));
   let closing: Promise<void> | null = null;
   return {
     main,
