@@ -1,26 +1,37 @@
 import type pg from "pg";
 import type { FencedWrite } from "../invariants/evidence.ts";
 
+/** Of a server that listens on loopback and lives as long as the proof. */
+const password = "proof";
+const usersMax = 300;
+
 /**
- * Notes every write of a scheduler with its transaction, from inside the database: which process it was travels as a
- * setting of its sessions. Statement triggers fire for writes that touch no row too, and those are fenced as well.
+ * Notes every write of a scheduler with its transaction, from inside the database: each process has a database user of
+ * its own. Statement triggers fire for writes that touch no row too, and those are fenced as well.
  */
 export const auditSql = `
+do $$ begin
+  for n in 1 .. ${usersMax} loop
+    if not exists (select from pg_roles where rolname = 'process_' || n) then
+      execute format('create role %I superuser login password %L', 'process_' || n, '${password}');
+    end if;
+  end loop;
+end $$;
 create schema if not exists proof;
 create table proof.fenced (
   seq bigint generated always as identity, xid xid8 not null default pg_current_xact_id(),
   process text not null, what text not null, token bigint);
 create function proof.note_write() returns trigger language plpgsql as $$
 begin
-  if coalesce(current_setting('belfry.process', true), '') <> '' then
-    insert into proof.fenced (process, what) values (current_setting('belfry.process'), tg_table_name);
+  if session_user like 'process!_%' escape '!' then
+    insert into proof.fenced (process, what) values (session_user, tg_table_name);
   end if;
   return null;
 end $$;
 create function proof.note_install() returns trigger language plpgsql as $$
 begin
   insert into proof.fenced (process, what, token)
-  values (coalesce(current_setting('belfry.process', true), ''), 'install', new.token);
+  values (session_user, 'install', new.token);
   return null;
 end $$;
 create trigger proof_event after insert on belfry.event for each statement execute function proof.note_write();
@@ -29,10 +40,29 @@ create trigger proof_token after insert on belfry.lock_fence for each row execut
 create trigger proof_raise after update on belfry.lock_fence for each row
   when (old.token is distinct from new.token) execute function proof.note_install();`;
 
-/** Makes the sessions of one process recognisable to the audit. */
-export const sessionsOf = (process: string): Readonly<Record<string, string>> => ({
-  PGOPTIONS: `-c belfry.process=${process}`,
-});
+export interface Sessions {
+  /** Settings for the process of this name: a database user of its own, by which the audit knows it. */
+  of(name: string): Readonly<Record<string, string>>;
+  userOf(name: string): string;
+}
+
+export function createSessions(databaseUrl: string): Sessions {
+  const users = new Map<string, string>();
+  const userOf = (name: string): string => {
+    const user = users.get(name) ?? `process_${users.size + 1}`;
+    users.set(name, user);
+    return user;
+  };
+  return {
+    userOf,
+    of(name) {
+      const url = new URL(databaseUrl);
+      url.username = userOf(name);
+      url.password = password;
+      return { DATABASE_URL: url.href };
+    },
+  };
+}
 
 export interface AuditRow {
   readonly process: string;

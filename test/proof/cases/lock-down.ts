@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DeleteItemCommand, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { schedulerLock } from "../../../src/core/pass.ts";
-import { type AuditRow, auditSql, fencedWrites, readAudit, sessionsOf } from "../audit.ts";
+import { type AuditRow, auditSql, fencedWrites, readAudit, createSessions, type Sessions } from "../audit.ts";
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";
 import { Checklist, type Proof, seeded } from "../proof.ts";
@@ -37,10 +37,11 @@ export const lockDown: Proof = {
         ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
       },
     });
+    const sessions = createSessions(system.databaseUrl);
     const installedAt = Date.now();
     await system.install();
     const fleet = system.fleet();
-    const tasks = startStreams(system);
+    const tasks = startStreams(system, sessions);
     const phases: Phase[] = [];
     for (const fault of faults(system, seeded(context.seed))) {
       const from = Date.now();
@@ -50,7 +51,7 @@ export const lockDown: Proof = {
       context.log(`${fault.name}: over`);
       await letPass(calmMs);
     }
-    await skipInstead(list, system);
+    await skipInstead(list, system, sessions);
     await letPass(calmMs);
     await tasks.stop();
     await until("everything handed off to run", 60_000, async () => (await unfinished(system)) === 0);
@@ -58,7 +59,7 @@ export const lockDown: Proof = {
     const audit = await readAudit(system.pool);
     const tables = await judge(list, system, { fenced: fencedWrites(audit) });
     assessEverySecond(list, tables, installedAt);
-    assess(list, phases, audit, tasks.ended());
+    assess(list, phases, audit, tasks.ended(), sessions.userOf("skipping"));
     await system.stop();
     return list.verdict();
   },
@@ -128,10 +129,10 @@ interface Streams {
 }
 
 /** Two wakes side by side, each starting its next task as soon as the last one ended. */
-function startStreams(system: System): Streams {
+function startStreams(system: System, sessions: Sessions): Streams {
   const all: SchedulerProcess[] = [];
   const start = (): SchedulerProcess => {
-    const task = system.scheduler({ BELFRY_PASS_MS: String(passMs), ...sessionsOf(`task-${all.length + 1}`) });
+    const task = system.scheduler({ BELFRY_PASS_MS: String(passMs), ...sessions.of(`task ${all.length + 1}`) });
     all.push(task);
     return task;
   };
@@ -145,9 +146,9 @@ function startStreams(system: System): Streams {
 }
 
 /** The other policy: nothing is done without the lock store, and the exit code says so. */
-async function skipInstead(list: Checklist, system: System): Promise<void> {
+async function skipInstead(list: Checklist, system: System, sessions: Sessions): Promise<void> {
   system.proxies.dynamodb?.judge(() => ({ do: "refuse", ...illnesses.broken }));
-  const task = system.scheduler({ BELFRY_ON_LOCK_OUTAGE: "skip", BELFRY_PASS_MS: "9000", ...sessionsOf("skipping") });
+  const task = system.scheduler({ BELFRY_ON_LOCK_OUTAGE: "skip", BELFRY_PASS_MS: "9000", ...sessions.of("skipping") });
   const end = await task.ended;
   system.proxies.dynamodb?.judge(() => pass);
   list.expect(
@@ -163,12 +164,13 @@ function assess(
   phases: readonly Phase[],
   audit: readonly AuditRow[],
   tasks: readonly SchedulerProcess[],
+  skipping: string,
 ): void {
   for (const { name, from, to } of phases) {
     const writes = audit.filter((row) => row.committedAt >= from && row.committedAt <= to && row.what !== "install");
     list.expect(`${name}: fenced work goes on`, writes.length > 0, writes.length);
   }
-  const skipped = audit.filter((row) => row.process === "skipping");
+  const skipped = audit.filter((row) => row.process === skipping);
   list.expectNone(
     "onLockOutage skip: nothing is written",
     skipped.map((row) => row.what),

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { fencedWrites, auditSql, readAudit, sessionsOf } from "../audit.ts";
+import { fencedWrites, auditSql, readAudit, createSessions, type Sessions } from "../audit.ts";
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";
 import { Checklist, type Proof } from "../proof.ts";
@@ -34,19 +34,21 @@ export const schedulers50: Proof = {
         ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
       },
     });
+    const sessions = createSessions(system.databaseUrl);
     const installedAt = Date.now();
     await system.install();
     const fleet = system.fleet();
-    await allTogether(list, system, Math.max(2, Math.round(together * context.size)));
+    await allTogether(list, { system, sessions }, Math.max(2, Math.round(together * context.size)));
     context.log("all together: over");
     const lock = watchLock(system);
-    const outside = await startHolder(system, "outside", {
+    const outside = system.scheduler({
+      ...holding(sessions, "outside"),
       BELFRY_CRASH_POINT: `tick.beforeCommit:${stopAtTick}:stop`,
     });
-    await until("the holder to stand still between two transactions", 30_000, () => isStopped(outside.pid));
-    const second = await takeOver(list, system, lock, outside, "outside a transaction");
+    await until("the holder to stand still between two transactions", 60_000, () => isStopped(outside.pid));
+    const second = await takeOver(list, { system, sessions, lock }, outside, "outside a transaction");
     await stopInside(system, second);
-    const third = await takeOver(list, system, lock, second, "inside a transaction");
+    const third = await takeOver(list, { system, sessions, lock }, second, "inside a transaction");
     await letPass(2_000);
     await third.stop();
     await until("everything handed off to run", 60_000, async () => (await unfinished(system)) === 0);
@@ -62,13 +64,18 @@ export const schedulers50: Proof = {
   },
 };
 
-async function allTogether(list: Checklist, system: System, count: number): Promise<void> {
+interface Parts {
+  readonly system: System;
+  readonly sessions: Sessions;
+}
+
+async function allTogether(list: Checklist, { system, sessions }: Parts, count: number): Promise<void> {
   const startedMs = elapsedMs();
   const tasks = Array.from({ length: count }, (_, n) =>
     system.scheduler({
       BELFRY_PASS_MS: "300000",
       NODE_OPTIONS: system.nodeOptions("--max-old-space-size=64"),
-      ...sessionsOf(`together-${n + 1}`),
+      ...sessions.of(`together ${n + 1}`),
     }),
   );
   await until("all but one to be gone", 300_000, () => tasks.filter((task) => task.exitCode() === null).length === 1);
@@ -105,25 +112,16 @@ function watchLock(system: System): { takenMs(): number } {
   return { takenMs: () => takenMs };
 }
 
-async function startHolder(
-  system: System,
-  name: string,
-  env: Readonly<Record<string, string>>,
-): Promise<SchedulerProcess> {
-  const task = system.scheduler({
-    BELFRY_PASS_MS: "300000",
-    BELFRY_LOCK_LEASE_MS: String(quickLeaseMs),
-    ...sessionsOf(name),
-    ...env,
-  });
-  await until(`${name} to make a pass`, 60_000, async () => (await writesOf(system, name)) > 2);
-  return task;
-}
+const holding = (sessions: Sessions, name: string): Readonly<Record<string, string>> => ({
+  BELFRY_PASS_MS: "300000",
+  BELFRY_LOCK_LEASE_MS: String(quickLeaseMs),
+  ...sessions.of(name),
+});
 
-async function writesOf(system: System, name: string): Promise<number> {
+async function writesOf(system: System, user: string): Promise<number> {
   const { rows } = await system.pool.query(
     "select count(*)::int as n from proof.fenced where process = $1 and what <> 'install'",
-    [name],
+    [user],
   );
   return Number(rows[0]?.n);
 }
@@ -161,17 +159,12 @@ async function stopInside(system: System, task: SchedulerProcess): Promise<void>
 /** The next task waits out the lease, takes the lock, and installs its token at once; then the old one goes on. */
 async function takeOver(
   list: Checklist,
-  system: System,
-  lock: { takenMs(): number },
+  { system, sessions, lock }: Parts & { lock: { takenMs(): number } },
   old: SchedulerProcess,
   where: string,
 ): Promise<SchedulerProcess> {
   const name = `after-${where.split(" ")[0]}`;
-  const next = system.scheduler({
-    BELFRY_PASS_MS: "300000",
-    BELFRY_LOCK_LEASE_MS: String(quickLeaseMs),
-    ...sessionsOf(name),
-  });
+  const next = system.scheduler(holding(sessions, name));
   const installedMs = await until(
     "the next holder to install its token",
     60_000,
@@ -187,7 +180,7 @@ async function takeOver(
     `${turnMs.toFixed(0)} ms`,
   );
   list.figure(`stopped ${where}: installed ${turnMs.toFixed(0)} ms after its turn`);
-  await until("the new holder to make a pass", 30_000, async () => (await writesOf(system, name)) > 2);
+  await until("the new holder to make a pass", 30_000, async () => (await writesOf(system, sessions.userOf(name))) > 2);
   old.signal("SIGCONT");
   const end = await old.ended;
   list.expect(`stopped ${where}: the old holder ends with 0`, end.code === 0, `${end.code}`);
