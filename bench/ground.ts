@@ -7,6 +7,7 @@ import { CreateQueueCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import pg from "pg";
 import { sqsClient } from "../src/adapters/aws/endpoint.ts";
 import { connect, createPostgresStore, migrate } from "../src/adapters/postgres/index.ts";
+import { keptPlanSettings } from "../src/adapters/postgres/statement.ts";
 import type { Store } from "../src/core/ports.ts";
 import { startPostgres, type RunningPostgres } from "../src/local/postgres.ts";
 import { cpuUs } from "./backend-cpu.ts";
@@ -24,12 +25,12 @@ export interface Ground {
 
 export interface Database {
   readonly url: string;
-  /** For the roofs and for loading rows. */
+  /** For the roofs and for loading rows. Connects as the store does. */
   readonly pool: pg.Pool;
   /** A store on `connections` connections of its own. */
   store(connections: number): Store;
-  /** CPU microseconds that the backends of these stores have used so far. */
-  storeCpuUs(): Promise<number>;
+  /** CPU microseconds that the backends of the stores, or those of the roof, have used so far. */
+  cpuUs(of: "stores" | "roof"): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -41,6 +42,7 @@ export interface Sqs {
 }
 
 const storeName = "belfry bench";
+const roofName = "bench roof";
 
 export async function openGround(): Promise<Ground> {
   const folder = mkdtempSync(join(tmpdir(), "belfry-bench-"));
@@ -73,7 +75,12 @@ async function createDatabase(server: RunningPostgres, name: string): Promise<Da
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   await migrate({ url: url.href });
-  const pool = new pg.Pool({ connectionString: url.href, max: 8, application_name: "bench roof" });
+  const pool = new pg.Pool({
+    connectionString: url.href,
+    max: 8,
+    application_name: roofName,
+    options: keptPlanSettings,
+  });
   pool.on("error", () => {});
   await pool.query("create schema raw; create table raw.job (like belfry.job including all)");
   const connections: { close(): Promise<void> }[] = [];
@@ -85,10 +92,10 @@ async function createDatabase(server: RunningPostgres, name: string): Promise<Da
       connections.push(connected);
       return createPostgresStore(connected);
     },
-    async storeCpuUs() {
+    async cpuUs(of) {
       const { rows } = await pool.query<{ pid: number }>(
         "select pid from pg_stat_activity where application_name = $1 and datname = current_database()",
-        [storeName],
+        [of === "stores" ? storeName : roofName],
       );
       return rows.reduce((sum, { pid }) => sum + cpuUs(pid), 0);
     },

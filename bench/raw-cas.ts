@@ -1,9 +1,10 @@
 import type pg from "pg";
+import { limits } from "../src/core/limits.ts";
 import type { Message } from "../src/core/ports.ts";
 
 /**
  * The roof of the worker: two set-based compare-and-sets on the same columns, indexes and checks, and nothing else:
- * no guard, no event, no attempt row.
+ * no guard, no event, no attempt row. Their plans are kept where the store keeps its own.
  */
 const claim = `
 update raw.job j set state = 'RUNNING', attempt = j.attempt + 1, worker = $3, started_at = belfry.now(),
@@ -18,16 +19,18 @@ from unnest($1::bigint[], $2::int[]) as v (id, attempt)
 where j.id = v.id and j.state = 'RUNNING' and j.attempt = v.attempt
 returning j.id`;
 
-export async function rawWork(client: pg.Pool | pg.PoolClient, messages: readonly Message[]): Promise<void> {
-  const claimed = await client.query<{ id: string; attempt: number }>(claim, [
-    messages.map((message) => message.jobId),
-    messages.map((message) => message.generation),
-    "raw",
-  ]);
-  const done = await client.query(complete, [
-    claimed.rows.map((row) => row.id),
-    claimed.rows.map((row) => row.attempt),
-  ]);
+export async function rawWork(client: pg.PoolClient, messages: readonly Message[]): Promise<void> {
+  const keeps = messages.length <= limits.keptPlanRowsMax;
+  const claimed = await client.query<{ id: string; attempt: number }>({
+    ...(keeps ? { name: "claim" } : {}),
+    text: claim,
+    values: [messages.map((message) => message.jobId), messages.map((message) => message.generation), "raw"],
+  });
+  const done = await client.query({
+    ...(keeps ? { name: "complete" } : {}),
+    text: complete,
+    values: [claimed.rows.map((row) => row.id), claimed.rows.map((row) => row.attempt)],
+  });
   if (done.rowCount !== messages.length)
     throw new Error(`the roof finished ${done.rowCount} of ${messages.length} rows`);
 }

@@ -70,40 +70,47 @@ const failedAtOnce = (code: string, message: string): Finished => ({
   children: [],
 });
 
+/** Interrupts the handler at its timeout, or before the worker's own time is over. */
 function startTimer(
   worker: WorkerScope,
   job: Claimed,
   definition: JobDefinition,
   remainingMs: () => number,
 ): { signal: AbortSignal; stop: () => void } {
-  const controller = new AbortController();
   const leftMs = Math.max(0, remainingMs() - limits.deadlineMarginMs);
   const why = definition.timeoutMs <= leftMs ? "timeout" : "deadline";
+  const signal = worker.heart.signal(job);
   const stop = worker.ports.clock.after(Math.min(definition.timeoutMs, leftMs), () =>
-    controller.abort(new Interruption(why)),
+    worker.heart.interrupt(job, new Interruption(why)),
   );
-  return { signal: AbortSignal.any([controller.signal, worker.heart.signal(job)]), stop };
+  return { signal, stop };
 }
 
 type End = { readonly value: Json | void } | { readonly error: unknown };
 
 /** A handler that ignores its signal is left behind after a short grace; the attempt's number fences what it writes. */
 async function race(worker: WorkerScope, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
+  const { overdue } = worker.heart;
+  const abandoned = Promise.withResolvers<End>();
   let cancel = (): void => {};
+  const leave = (): void => abandoned.resolve({ error: signal.reason });
+  const giveUp = (): void => {
+    if (!worker.stopping.aborted) cancel = worker.ports.clock.after(limits.abortGraceMs, leave);
+  };
   const handler = running.then(
     (value): End => ({ value }),
     (error: unknown): End => ({ error }),
   );
-  const abandoned = new Promise<End>((resolve) => {
-    const leave = (): void => resolve({ error: signal.reason });
-    const giveUp = (): void => {
-      if (!worker.stopping.aborted) cancel = worker.ports.clock.after(limits.abortGraceMs, leave);
-    };
-    worker.heart.overdue.addEventListener("abort", leave, { once: true });
-    if (signal.aborted) giveUp();
-    else signal.addEventListener("abort", giveUp, { once: true });
-  });
-  return Promise.race([handler, abandoned]).finally(() => cancel());
+  signal.addEventListener("abort", giveUp, { once: true });
+  // The worker outlives its jobs: a listener that stayed would make every later job slower than the one before.
+  overdue.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([handler, abandoned.promise]);
+  } finally {
+    cancel();
+    signal.removeEventListener("abort", giveUp);
+    overdue.removeEventListener("abort", leave);
+  }
 }
 
 function finish(

@@ -6,8 +6,9 @@ import type { Claimed, Clock, Ports } from "./ports.ts";
 export interface Heart {
   hold(job: Claimed): void;
   drop(job: Claimed): void;
-  /** Aborts with an `Interruption` when the lease was lost, the job was canceled, or the worker stops. */
+  /** Aborts with an `Interruption`: the lease was lost, the job was canceled, the worker stops, or `interrupt` was called. */
   signal(job: Claimed): AbortSignal;
+  interrupt(job: Claimed, why: Interruption): void;
   progress(job: Claimed, progress: number): void;
   /** Aborts every handler now, and gives up on those that still run after `graceMs`. */
   interruptAll(why: Interruption, graceMs: number): void;
@@ -66,6 +67,7 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
       if (held.size === 0) timer.cancel();
     },
     signal: (job) => held.get(id(job))?.controller.signal ?? AbortSignal.abort(new Interruption("lost")),
+    interrupt: (job, why) => held.get(id(job))?.controller.abort(why),
     progress(job, progress) {
       const beating = held.get(id(job));
       if (beating !== undefined) beating.progress = progress;

@@ -1,7 +1,12 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { defineJob } from "../../src/core/define-job.ts";
 import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/errors.ts";
+import { runHandler } from "../../src/core/handler.ts";
+import { createHeart } from "../../src/core/heart.ts";
 import { limits } from "../../src/core/limits.ts";
+import type { Message } from "../../src/core/ports.ts";
+import { createSettler } from "../../src/core/settler.ts";
 import type { Context, Job } from "../../src/core/context.ts";
 import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
 
@@ -131,6 +136,31 @@ describe("time", () => {
       passMs: 10_000 - limits.deadlineMarginMs + 10,
     });
     expect(row).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
+  });
+
+  test("a worker that has run many jobs keeps nothing of them", async () => {
+    const listeners: number[] = [];
+    const job = defineJob({
+      id: "hello",
+      run: () => void listeners.push(getEventListeners(overdue, "abort").length),
+    });
+    const ports = world();
+    const heart = createHeart(ports, "worker-1");
+    const { overdue } = heart;
+    const { enqueue, receive, registry } = await shop([job], ports);
+    const options = { worker: "worker-1", lane: "default", stage: "test", lookAheadMs: 0 };
+    const scope = { ports, registry, options, heart, settler: createSettler(ports, registry, options) };
+    for (let n = 0; n < 3; n += 1) {
+      await enqueue(job, undefined);
+      const messages = receive().map((record) => JSON.parse(record.body) as Message);
+      const [claimed] = await ports.store.claim(messages, { worker: "worker-1", alone: true });
+      if (claimed === undefined) throw new Error("nothing was claimed");
+      heart.hold(claimed);
+      await runHandler({ ...scope, stopping: new AbortController().signal }, claimed, () => minutes(10));
+      heart.drop(claimed);
+    }
+    expect(listeners).toEqual([1, 1, 1]);
+    expect(getEventListeners(overdue, "abort")).toEqual([]);
   });
 
   test("no timer is left when a handler ends", async () => {
