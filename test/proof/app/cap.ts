@@ -13,6 +13,8 @@ const capped = defineJob({
   payload: z.object({ n: z.number() }),
   async run({ n }, ctx) {
     await tell("start", ctx, String(n));
+    // Slots become free one by one, so that several workers want each of them.
+    await new Promise((resolve) => setTimeout(resolve, n % 8));
     await tell("stop", ctx, String(n));
   },
 });

@@ -13,9 +13,13 @@ import { letPass, until } from "../until.ts";
 const lockLeaseMs = 2_000;
 const streams = 2;
 /** A task tries the lock store for 10 s before the stand-in is asked; what is left of its time is for passes. */
-const passMs = 18_000;
-const faultMs = 22_000;
-const calmMs = 6_000;
+const passMs = 22_000;
+const faultMs = 20_000;
+/** An unanswered call takes three times two seconds until it counts as failed. */
+const hangingMs = 26_000;
+/** Faults that a repeated call gets over. */
+const shortFaultMs = 12_000;
+const calmMs = 4_000;
 
 /** The lock store is ill in every way it can be, while two schedulers at a time want the lock. */
 export const lockDown: Proof = {
@@ -77,24 +81,28 @@ interface Fault {
 }
 
 function faults(system: System, random: () => number): readonly Fault[] {
-  const proxied = (name: string, verdict: (call: ProxiedCall) => Verdict): Fault => ({
+  const proxied = (name: string, verdict: (call: ProxiedCall) => Verdict, ms = faultMs): Fault => ({
     name,
     async during() {
       system.proxies.dynamodb?.judge(verdict);
-      await letPass(faultMs);
+      await letPass(ms);
     },
   });
   const lie: Verdict = { do: "do-and-refuse", ...illnesses.broken };
   return [
     proxied("5xx", () => ({ do: "refuse", ...illnesses.broken })),
     proxied("throttled", () => ({ do: "refuse", ...illnesses.throttled })),
-    proxied("hanging", () => ({ do: "hang" })),
-    proxied("done but answered 500", ({ operation }) => (operation === "UpdateItem" ? lie : pass)),
-    proxied("any of these, now and then", () => {
-      const chance = random();
-      if (chance < 0.15) return lie;
-      return chance < 0.3 ? { do: "refuse", ...illnesses.broken } : pass;
-    }),
+    proxied("hanging", () => ({ do: "hang" }), hangingMs),
+    proxied("done but answered 500", ({ operation }) => (operation === "UpdateItem" ? lie : pass), shortFaultMs),
+    proxied(
+      "any of these, now and then",
+      () => {
+        const chance = random();
+        if (chance < 0.15) return lie;
+        return chance < 0.3 ? { do: "refuse", ...illnesses.broken } : pass;
+      },
+      shortFaultMs,
+    ),
     { name: "wiped", during: () => damage(system, "wipe") },
     { name: "restored", during: () => damage(system, "restore") },
   ];

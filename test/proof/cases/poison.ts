@@ -45,7 +45,7 @@ export const poison: Proof = {
       deadLetters: true,
       envOf: () => ({ NODE_OPTIONS: system.nodeOptions(`--max-old-space-size=${oldSpaceMb}`) }),
     });
-    await until("all jobs to end", 300_000, async () => {
+    await until("all jobs to end", 180_000, async () => {
       const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
       return rows[0]?.open === 0;
     });
