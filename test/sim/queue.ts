@@ -135,6 +135,7 @@ export function queueFor(process: SimProcess, wire: Wire, queue: SimQueue, rando
     send: (lane, messages) =>
       wire.call(process, "queue.send", async () => {
         const failed = messages.flatMap((_message, index) => (random.chance(queue.rates.refuse) ? [index] : []));
+        if (failed.length > 0) wire.trouble(process);
         messages.forEach((message, index) => {
           if (!failed.includes(index)) queue.put(lane, message);
         });
