@@ -10,25 +10,40 @@ interface RelayOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Hands off the waiting rows that are due within the look-ahead: the safety net, and the path of later rows. */
+/**
+ * Hands off the waiting rows that are due within the look-ahead: the safety net, and the path of later rows.
+ * While one batch is sent the next is claimed: the queue is slower than the database, so it never waits for it.
+ */
 export async function relay(
   ports: RelayPorts,
   options: RelayOptions & { lookAheadMs: number },
 ): Promise<Record<string, number>> {
   let rows = 0;
-  for (let round = 0; round < limits.relayRoundsMax && options.signal?.aborted !== true; round += 1) {
-    const handoffs = await ports.store.relay({
-      lookAheadMs: options.lookAheadMs,
-      limit: limits.relayRowsMax,
-      ...scope(options),
-    });
-    if (handoffs.length > 0) await ports.crashPoint("relay.claimed");
-    await sendHandoffs(ports, handoffs);
+  let next: Promise<readonly Handoff[]> | null = claimDue(ports, options);
+  for (let round = 1; next !== null; round += 1) {
+    const handoffs: readonly Handoff[] = await next;
     const moved = count(handoffs);
+    const goesOn = moved >= limits.relayRowsMax && round < limits.relayRoundsMax && options.signal?.aborted !== true;
+    next = goesOn ? claimDue(ports, options) : null;
+    // A claim that fails is told of when its turn comes, after what was claimed before is sent.
+    next?.catch(() => {});
+    await sendHandoffs(ports, handoffs);
     rows += moved;
-    if (moved < limits.relayRowsMax) break;
   }
   return { relayed: rows };
+}
+
+async function claimDue(
+  ports: RelayPorts,
+  options: RelayOptions & { lookAheadMs: number },
+): Promise<readonly Handoff[]> {
+  const handoffs = await ports.store.relay({
+    lookAheadMs: options.lookAheadMs,
+    limit: limits.relayRowsMax,
+    ...scope(options),
+  });
+  if (handoffs.length > 0) await ports.crashPoint("relay.claimed");
+  return handoffs;
 }
 
 /** Sends again what a dead or refused sender left open. */
