@@ -5,7 +5,7 @@ import type { Inserted, InsertResult, Store, Tx } from "../../core/ports.ts";
 import { DatabaseError } from "./failure.ts";
 import { type Handed, handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
-import { findKeys, insertJobs } from "./sql/insert.ts";
+import { findKeys, insertJobs, type InsertedRow } from "./sql/insert.ts";
 import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
 
 /** A job on its way in, with its place in the input and the hash of what the caller passed. */
@@ -61,10 +61,7 @@ async function insertPage(
   let open = page;
   for (let round = 0; round < limits.insertRoundsMax; round += 1) {
     for (const row of await run(insertJobs, [...insertColumns(open), lookAheadMs])) {
-      const arrived = open[Number(row.ord) - 1];
-      if (arrived === undefined) continue;
-      results[arrived.ord] = { id: row.id as JobId, created: true, conflict: null };
-      handed.push({ ...row, lane: arrived.job.lane, trace: arrived.job.trace });
+      handed.push(...takeInserted(row, open, results));
     }
     open = open.filter((arrived) => results[arrived.ord] === undefined);
     if (open.length === 0) return;
@@ -88,27 +85,67 @@ async function insertPage(
   throw new DatabaseError(invisible(open), { code: "40001" });
 }
 
+/** Notes who was written. @returns what is to be handed off of them, in the order they were given. */
+function takeInserted(
+  row: InsertedRow,
+  open: readonly Arriving[],
+  results: (InsertResult | undefined)[],
+): readonly Handed[] {
+  const place = new Map(row.drawn.split(",").map((id, index) => [id, index]));
+  const [generations, delays, handoffs] = [row.generations ?? "", row.delays_ms ?? "", row.handoffs ?? ""].map((list) =>
+    list.split(","),
+  );
+  const handed: (Handed | undefined)[] = Array.from({ length: open.length });
+  for (const [index, id] of (row.ids?.split(",") ?? []).entries()) {
+    const at = place.get(id) ?? -1;
+    const arrived = open[at];
+    if (arrived === undefined) continue;
+    const { lane, trace } = arrived.job;
+    results[arrived.ord] = { id: id as JobId, created: true, conflict: null };
+    const generation = Number(generations?.[index]);
+    handed[at] = { id, generation, delay_ms: Number(delays?.[index]), handoff: handoffs?.[index] || null, lane, trace };
+  }
+  return handed.filter((each) => each !== undefined);
+}
+
 const invisible = (open: readonly Arriving[]): string =>
   `key "${open[0]?.job.key}" of "${open[0]?.job.kind}" exists but cannot be seen after ${limits.insertRoundsMax} tries: ` +
   "use READ COMMITTED in the transaction you pass";
 
-const insertColumns = (rows: readonly Arriving[]): unknown[][] =>
-  columns(
+const insertColumns = (rows: readonly Arriving[]): unknown[][] => [
+  rows.map(({ job }) => JSON.stringify(job.payload)),
+  rows.map((each) => each.hash),
+  ...nullable(
     rows,
-    ({ job }) => job.kind,
-    ({ job }) => job.key,
-    ({ job }) => JSON.stringify(job.payload),
-    (each) => each.hash,
-    ({ job }) => job.lane,
-    ({ job }) => job.dueAt,
-    ({ job }) => job.delayMs,
-    ({ job }) => job.expiresAt,
-    ({ job }) => job.leaseMs,
-    ({ job }) => job.maxAttempts,
-    ({ job }) => job.retentionMs,
-    ({ job }) => arrayLiteral(job.slotKeys),
-    ({ job }) => job.trace,
-  );
+    (job) => job.key,
+    (job) => job.dueAt,
+    (job) => job.expiresAt,
+    (job) => arrayLiteral(job.slotKeys),
+  ),
+  ...common(
+    rows,
+    (job) => job.kind,
+    (job) => job.lane,
+    (job) => job.leaseMs,
+    (job) => job.maxAttempts,
+    (job) => job.retentionMs,
+    (job) => job.trace,
+    (job) => job.delayMs,
+  ),
+];
+
+type Column = string | number | null;
+
+/** What is null in every row is not sent: most of a page's jobs are alike, and writing a value costs as much as storing it. */
+const nullable = (rows: readonly Arriving[], ...pick: readonly ((job: NewJob) => Column)[]): Column[][] =>
+  pick.map((of) => (rows.every(({ job }) => of(job) === null) ? [] : rows.map(({ job }) => of(job))));
+
+/** What is the same in every row is sent once. */
+const common = (rows: readonly Arriving[], ...pick: readonly ((job: NewJob) => Column)[]): Column[][] =>
+  pick.map((of) => {
+    const first = rows[0] === undefined ? null : of(rows[0].job);
+    return rows.every(({ job }) => of(job) === first) ? [first] : rows.map(({ job }) => of(job));
+  });
 
 /** One page as it is: the statement sorts it. Several in key order, so that two callers cannot wait for each other. */
 function pages(arriving: readonly Arriving[]): readonly (readonly Arriving[])[] {
@@ -122,8 +159,10 @@ function pages(arriving: readonly Arriving[]): readonly (readonly Arriving[])[] 
 }
 
 function byKey(a: Arriving, b: Arriving): number {
+  if (a.job.key !== b.job.key) {
+    if (a.job.key === null || b.job.key === null) return a.job.key === null ? 1 : -1;
+    return a.job.key < b.job.key ? -1 : 1;
+  }
   if (a.job.kind !== b.job.kind) return a.job.kind < b.job.kind ? -1 : 1;
-  if (a.job.key === b.job.key) return a.ord - b.ord;
-  if (a.job.key === null || b.job.key === null) return a.job.key === null ? -1 : 1;
-  return a.job.key < b.job.key ? -1 : 1;
+  return a.ord - b.ord;
 }
