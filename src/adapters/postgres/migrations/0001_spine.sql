@@ -63,8 +63,6 @@ create table belfry.job (
   suspect       boolean not null default false,         -- lost its worker in a batch: runs alone next time
   alone         boolean not null default false,         -- the current try runs alone
   slot_keys     text[],
-  plain         boolean not null generated always as
-                  (slot_keys is null and schedule_id is null and run_id is null and expires_at is null) stored,
   schedule_id   text,
   scheduled_for timestamptz,
   catch_up      boolean not null default false,
@@ -151,10 +149,9 @@ begin
   return new;
 end $$;
 
+-- Without a WHEN: who sets these columns changes them, and the condition is read anew for each statement.
 create trigger job_guard before update of state, attempt, generation on belfry.job
-  for each row when (old.state is distinct from new.state or old.attempt is distinct from new.attempt
-    or old.generation is distinct from new.generation)
-  execute function belfry.guard_job();
+  for each row execute function belfry.guard_job();
 
 -- Append-only and partitioned by day; no foreign key to job, so that writing one never locks a job row.
 create table belfry.attempt (

@@ -34,7 +34,8 @@ export const claimPlain = keptStatement<ClaimedRow>(
   `
 with mine as materialized (
   select j.id, belfry.now() as now from belfry.job j
-  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.plain and (not j.suspect or $4::boolean)
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and (not j.suspect or $4::boolean)
+    and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
     and j.generation = ($2::int[])[array_position($1::bigint[], j.id)] and j.due_at <= belfry.now()
   order by j.id
   for no key update of j
@@ -61,7 +62,8 @@ export const findFull = keptStatement<{ id: string; slots: number }>(
   "claim-find-full",
   `
 select id, coalesce(cardinality(slot_keys), 0) as slots from belfry.job
-where id = any($1::bigint[]) and state = 'QUEUED' and not plain and due_at <= belfry.now() and (not suspect or $2::boolean)
+where id = any($1::bigint[]) and state = 'QUEUED' and num_nulls(slot_keys, schedule_id, run_id, expires_at) < 4
+  and due_at <= belfry.now() and (not suspect or $2::boolean)
 order by id`,
 );
 
@@ -80,7 +82,8 @@ with asked as (
   select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
 ), mine as materialized (
   select j.id, j.attempt, j.slot_keys, j.schedule_id, j.expires_at from belfry.job j join asked a on a.id = j.id
-  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation and not j.plain
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
+    and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) < 4
     and j.due_at <= belfry.now() and (not j.suspect or $4::boolean)
   order by j.id
   for no key update of j
