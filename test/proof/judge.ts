@@ -45,9 +45,18 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
     "no hand-off is left open (C6)",
     tables.handoffs.map(({ id, members }) => `${id} of ${members.length}`),
   );
+  list.expectNone(
+    "every scheduler could start and end",
+    system.processes.ends
+      .filter(({ name, code }) => name === "scheduler" && code === 1)
+      .map(({ pid }) => lastWords(system, pid)),
+  );
   list.expectNone("nobody was told of these successes", untold(tables, system));
   return tables;
 }
+
+const lastWords = (system: System, pid: number): string =>
+  system.processes.plainLines(pid).find((line) => line.includes("Error")) ?? `process ${pid} ended with 1`;
 
 /** A label that the payload carries: every proof numbers what it enqueues of a kind. */
 export const markOf = ({

@@ -171,8 +171,20 @@ async function endAll(processes: Processes): Promise<void> {
 
 function environment(options: SystemOptions, parts: Record<string, string>): Record<string, string> {
   const { PATH = "", HOME = "", TZ = "UTC" } = process.env;
+  // What `--defaults` and `--without` ask of the definitions and of the processes.
+  const asked = Object.entries(process.env).filter(([name]) => name.startsWith("BELFRY_PROOF_")) as [string, string][];
   const app = new URL(`./app/${options.app}.ts`, import.meta.url).href;
-  return { PATH, HOME, TZ, NODE_OPTIONS: preload, BELFRY_STAGE: "dev", BELFRY_APPS: app, ...parts, ...options.env };
+  return {
+    PATH,
+    HOME,
+    TZ,
+    NODE_OPTIONS: preload,
+    BELFRY_STAGE: "dev",
+    BELFRY_APPS: app,
+    ...Object.fromEntries(asked),
+    ...parts,
+    ...options.env,
+  };
 }
 
 const preload = `--import=${new URL("./preload.ts", import.meta.url).href}`;

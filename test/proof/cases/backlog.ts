@@ -29,7 +29,6 @@ export const backlog: Proof = {
       env: {
         BELFRY_TIME_SCALE: String(scale),
         BELFRY_LOG_LEVEL: "warn",
-        ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
       },
     });
     await compressTime(system.databaseUrl, scale);

@@ -65,7 +65,6 @@ function begin(context: ProofContext): Promise<System> {
       BELFRY_LOOK_AHEAD_MS: "1000",
       BELFRY_LOCK_LEASE_MS: "2000",
       BELFRY_PASS_MS: "500",
-      ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
     },
   });
 }

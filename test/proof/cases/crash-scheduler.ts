@@ -26,7 +26,6 @@ export const crashScheduler: Proof = {
       env: {
         BELFRY_LOOK_AHEAD_MS: "1000",
         BELFRY_LOCK_LEASE_MS: String(lockLeaseMs),
-        ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
       },
     });
     const installedAt = Date.now();

@@ -22,10 +22,6 @@ export const crashWorker: Proof = {
       app: "crash-worker",
       folder: join(context.folder, "system"),
       postgresUrl: context.postgresUrl,
-      env: {
-        ...(context.defaults ? { BELFRY_PROOF_DEFAULTS: "1" } : {}),
-        ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
-      },
       ...(context.defaults ? {} : { lane: () => ({ visibilityTimeoutSeconds: quickVisibilitySeconds }) }),
     });
     await system.install();

@@ -38,7 +38,6 @@ export const lockDown: Proof = {
       env: {
         BELFRY_LOOK_AHEAD_MS: "1000",
         BELFRY_LOCK_LEASE_MS: String(lockLeaseMs),
-        ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
       },
     });
     const sessions = createSessions(system.databaseUrl);

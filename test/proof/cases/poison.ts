@@ -34,7 +34,6 @@ export const poison: Proof = {
       folder: join(context.folder, "system"),
       postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 10, functionTimeoutSeconds, concurrency: 2 }),
-      env: context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without },
     });
     await system.install();
     await enqueueAll(system);

@@ -31,7 +31,6 @@ export const schedulers50: Proof = {
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
       env: {
         BELFRY_LOOK_AHEAD_MS: "1000",
-        ...(context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without }),
       },
     });
     const sessions = createSessions(system.databaseUrl);

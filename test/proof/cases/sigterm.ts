@@ -21,7 +21,6 @@ export const sigterm: Proof = {
       folder: join(context.folder, "system"),
       postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 6, concurrency: 1 }),
-      env: context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without },
     });
     await system.install();
     for (const kind of kinds) {

@@ -33,7 +33,6 @@ export const transfersProof: Proof = {
       postgresUrl: context.postgresUrl,
       sql,
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 3 }),
-      env: context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without },
     });
     await system.install();
     const wakes = system.wakes({ everyMs: 0 });

@@ -36,7 +36,6 @@ export const zombie: Proof = {
       postgresUrl: context.postgresUrl,
       sql,
       lane: () => ({ visibilityTimeoutSeconds: 4, batchSize: 1, concurrency: 3 }),
-      env: context.without === null ? {} : { BELFRY_PROOF_WITHOUT: context.without },
     });
     await system.install();
     const wakes = system.wakes({ everyMs: 0 });
