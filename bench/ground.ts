@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CreateQueueCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import pg from "pg";
 import { sqsClient } from "../src/adapters/aws/endpoint.ts";
 import { connect, createPostgresStore, migrate } from "../src/adapters/postgres/index.ts";
@@ -35,7 +35,10 @@ export interface Database {
 }
 
 export interface Sqs {
+  /** As Belfry makes it. */
   readonly client: SQSClient;
+  /** As the SDK makes it, for the roofs. */
+  readonly bare: SQSClient;
   /** Makes a queue. @returns its URL. */
   queue(name: string): Promise<string>;
   close(): Promise<void>;
@@ -117,8 +120,11 @@ async function startSqsProcess(): Promise<Sqs> {
   const child = fork(new URL("./sqs-process.ts", import.meta.url));
   const [url] = (await once(child, "message")) as [string];
   const client = sqsClient({ region: "us-east-1", sqsEndpoint: url, dynamodbEndpoint: null });
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  const bare = new SQSClient({ region: "us-east-1", endpoint: url, credentials });
   return {
     client,
+    bare,
     async queue(name) {
       const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name }));
       if (QueueUrl === undefined) throw new Error(`the queue "${name}" was not made`);
@@ -126,6 +132,7 @@ async function startSqsProcess(): Promise<Sqs> {
     },
     async close() {
       client.destroy();
+      bare.destroy();
       child.disconnect();
       await once(child, "exit");
     },

@@ -1,4 +1,4 @@
-import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
 import { createClient } from "../../src/core/enqueue.ts";
 import { limits } from "../../src/core/limits.ts";
@@ -56,7 +56,9 @@ async function openProduct(database: Database, sqs: Sqs): Promise<Timed> {
   const client = createClient(portsWith(database.store(1), queue), { stage: "bench", lookAheadMs: limits.lookAheadMs });
   const worker = workerOf(database.store(1), definition, "worker-1");
   const stop = new AbortController();
-  const loop = receiveUntil(sqs, url, stop.signal, (records) => worker.handle(records, { remainingMs: () => 60_000 }));
+  const loop = receiveUntil(sqs.client, url, stop.signal, (records) =>
+    worker.handle(records, { remainingMs: () => 60_000 }),
+  );
   return {
     async once() {
       const calledMs = performance.now();
@@ -78,7 +80,7 @@ async function openRoof(database: Database, sqs: Sqs): Promise<Timed> {
   const url = await sqs.queue("roof");
   let tell = (_id: string): void => {};
   const stop = new AbortController();
-  const loop = receiveUntil(sqs, url, stop.signal, async ([record]) => {
+  const loop = receiveUntil(sqs.bare, url, stop.signal, async ([record]) => {
     const id = record?.body ?? "";
     await database.pool.query(
       "update raw.job set state = 'RUNNING', attempt = 1, worker = 'w', started_at = now(), lease_until = now() where id = $1",
@@ -95,7 +97,7 @@ async function openRoof(database: Database, sqs: Sqs): Promise<Timed> {
            retention_ms, trace, created_at)
          values ('noop', 'null', '', 'default', 'QUEUED', now(), 1, 20000, 4, 1, 't', now()) returning id`,
       );
-      await sqs.client.send(new SendMessageCommand({ QueueUrl: url, MessageBody: String(rows[0]?.id) }));
+      await sqs.bare.send(new SendMessageCommand({ QueueUrl: url, MessageBody: String(rows[0]?.id) }));
       return (await done) - startedMs;
     },
     async close() {
@@ -108,13 +110,13 @@ async function openRoof(database: Database, sqs: Sqs): Promise<Timed> {
 type Handle = (records: readonly { messageId: string; body: string }[]) => Promise<unknown>;
 
 /** One long poll after the other; what was handled is deleted. */
-async function receiveUntil(sqs: Sqs, url: string, signal: AbortSignal, handle: Handle): Promise<void> {
+async function receiveUntil(client: SQSClient, url: string, signal: AbortSignal, handle: Handle): Promise<void> {
   while (!signal.aborted) {
     const receive = new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 });
-    const { Messages = [] } = await sqs.client.send(receive, { abortSignal: signal }).catch(() => ({ Messages: [] }));
+    const { Messages = [] } = await client.send(receive, { abortSignal: signal }).catch(() => ({ Messages: [] }));
     if (Messages.length === 0) continue;
     await handle(Messages.map(({ MessageId = "", Body = "" }) => ({ messageId: MessageId, body: Body })));
     for (const { ReceiptHandle } of Messages)
-      await sqs.client.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle }));
+      await client.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle }));
   }
 }

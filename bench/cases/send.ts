@@ -33,13 +33,13 @@ export async function send(ground: Ground): Promise<readonly Figure[]> {
 }
 
 /** As many calls under way as the product has. */
-async function sendBare({ client }: Sqs, url: string): Promise<void> {
+async function sendBare({ bare }: Sqs, url: string): Promise<void> {
   const bodies = Array.from({ length: rows }, (_, n) =>
     encodeMessage({ jobId: String(n + 1) as JobId, generation: 1, trace: "trace" }),
   );
   await shared(pagesOf(bodies, limits.sendBatchMax), limits.sendConcurrencyMax, async (page) => {
     const Entries = page.map((MessageBody, index) => ({ Id: String(index), MessageBody, DelaySeconds: 0 }));
-    const { Failed } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
+    const { Failed } = await bare.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
     if (Failed !== undefined && Failed.length > 0) throw new Error(`the queue refused ${Failed.length} messages`);
   });
 }

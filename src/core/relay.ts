@@ -12,25 +12,36 @@ interface RelayOptions {
 
 /**
  * Hands off the waiting rows that are due within the look-ahead: the safety net, and the path of later rows.
- * While one batch is sent the next is claimed: the queue is slower than the database, so it never waits for it.
+ * While two batches are sent the next is claimed: the queue is slower than the database, so it never waits for it.
  */
 export async function relay(
   ports: RelayPorts,
   options: RelayOptions & { lookAheadMs: number },
 ): Promise<Record<string, number>> {
   let rows = 0;
+  let sending: Promise<unknown> = Promise.resolve();
   let next: Promise<readonly Handoff[]> | null = claimDue(ports, options);
-  for (let round = 1; next !== null; round += 1) {
-    const handoffs: readonly Handoff[] = await next;
-    const moved = count(handoffs);
-    const goesOn = moved >= limits.relayRowsMax && round < limits.relayRoundsMax && options.signal?.aborted !== true;
-    next = goesOn ? claimDue(ports, options) : null;
-    // A claim that fails is told of when its turn comes, after what was claimed before is sent.
-    next?.catch(() => {});
-    await sendHandoffs(ports, handoffs);
-    rows += moved;
+  try {
+    for (let round = 1; next !== null; round += 1) {
+      const handoffs: readonly Handoff[] = await next;
+      const moved = count(handoffs);
+      const goesOn = moved >= limits.relayRowsMax && round < limits.relayRoundsMax && options.signal?.aborted !== true;
+      next = goesOn ? toldLater(claimDue(ports, options)) : null;
+      const before = sending;
+      sending = toldLater(sendHandoffs(ports, handoffs));
+      await before;
+      rows += moved;
+    }
+  } finally {
+    await sending;
   }
   return { relayed: rows };
+}
+
+/** A failure that is awaited, and thus thrown, only when its turn comes. */
+function toldLater<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }
 
 async function claimDue(
