@@ -1,4 +1,5 @@
 /** `npm run proof -- CASE...`: real processes, a real Postgres, real APIs, injected faults. */
+import "./asked.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,9 +50,6 @@ await command.parseAsync();
 async function main(names: readonly string[], options: Options): Promise<void> {
   const chosen = names.includes("all") ? proofs : proofs.filter((proof) => names.includes(proof.name));
   checkGuard(chosen, options.without);
-  // Definitions are made in this process too: what it enqueues carries their leases and slots.
-  if (options.defaults) process.env["BELFRY_PROOF_DEFAULTS"] = "1";
-  if (options.without !== undefined) process.env["BELFRY_PROOF_WITHOUT"] = options.without;
   const folder = mkdtempSync(join(tmpdir(), "belfry-proof-"));
   const results: CaseResult[] = [];
   const postgres = await startPostgres({

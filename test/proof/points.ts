@@ -1,3 +1,6 @@
+/** Jobs of the case `cap` that may run at once. */
+export const capSize = 7;
+
 /** The named places in the code where a process may be told to die. */
 export const points = {
   worker: ["received", "claimed", "effect.before", "effect.after", "settled", "acked"],

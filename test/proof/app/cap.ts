@@ -1,8 +1,7 @@
 import { defineApp, defineJob } from "belfry";
 import { z } from "zod";
+import { capSize } from "../points.ts";
 import { quick, tell, without } from "./target.ts";
-
-export const capSize = 7;
 
 /** Tells the target when it starts and when it stops: the target judges how many ran at once. */
 const capped = defineJob({

@@ -33,8 +33,6 @@ const poisons = {
   "nul-result": () => "before\u0000after",
 } as const;
 
-export const poisonNames = Object.keys(poisons) as readonly (keyof typeof poisons)[];
-
 const payload = z.object({ n: z.number() });
 const few = { maxAttempts: 2, backoff: "fixed", base: "100ms" } as const;
 
@@ -64,6 +62,6 @@ const fine = defineJob({
   },
 });
 
-const lanes = Object.fromEntries(poisonNames.map((name) => [name, { batchSize: 10, concurrency: 2 }]));
+const lanes = Object.fromEntries(Object.keys(poisons).map((name) => [name, { batchSize: 10, concurrency: 2 }]));
 
 export default [defineApp({ name: "proof", jobs: [...jobs, fine], lanes })];

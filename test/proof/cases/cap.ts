@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { capSize } from "../app/cap.ts";
 import { judge } from "../judge.ts";
 import type { LedgerRecord } from "../ledger.ts";
+import { capSize } from "../points.ts";
 import { Checklist, type Proof, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
 import { elapsedMs, until } from "../until.ts";

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
-import { poisonNames } from "../app/poison.ts";
 import { ambiguousJobs, judge } from "../judge.ts";
 import { Checklist, type Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
@@ -63,9 +62,13 @@ export const poison: Proof = {
   },
 };
 
+/** Definitions are loaded by the system, after it is known which settings they take. */
+const poisonsOf = ({ runtime: { registry } }: System): readonly string[] =>
+  [...registry.jobs.keys()].filter((kind) => registry.jobs.has(`mate-of-${kind}`));
+
 /** One statement for each lane, so that the poison and its mates arrive in one batch. */
 async function enqueueAll(system: System): Promise<void> {
-  for (const [n, name] of poisonNames.entries()) {
+  for (const [n, name] of poisonsOf(system).entries()) {
     await system.enqueue(name, [{ payload: { n } }]);
     const mates = Array.from({ length: matesOfEach }, (_, mate) => ({ payload: { n: n * 100 + mate } }));
     await system.enqueue(`mate-of-${name}`, mates);
@@ -98,7 +101,7 @@ function assess(
   system: System,
   { unknown, bad }: { unknown: string; bad: readonly string[] },
 ): void {
-  for (const name of poisonNames) assessPoison(list, tables, name);
+  for (const name of poisonsOf(system)) assessPoison(list, tables, name);
   const gone = tables.jobs.find((job) => job.id === unknown);
   list.expect(
     "a kind that nobody defines is FAILED and says so",
