@@ -25,9 +25,15 @@ server.listen(0, "127.0.0.1", () => {
   const address = server.address();
   if (typeof address === "object" && address !== null) process.stdout.write(`${address.port}\n`);
 });
+// Whoever started it holds the other end, and may be killed.
+process.stdin.resume();
+process.stdin.once("close", () => process.exit(0));
 process.on("SIGTERM", () => {
   server.closeAllConnections();
-  server.close(() => closeSync(file));
+  server.close(() => {
+    closeSync(file);
+    process.stdin.destroy();
+  });
 });
 
 async function body(request: IncomingMessage): Promise<string> {

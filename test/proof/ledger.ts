@@ -30,7 +30,7 @@ export interface Ledger {
 /** Starts the target as a process of its own; its file outlives it. */
 export async function startLedger(file: string): Promise<Ledger> {
   const program = fileURLToPath(new URL("./ledger-target.ts", import.meta.url));
-  const child = spawn(process.execPath, [program, file], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [program, file], { stdio: ["pipe", "pipe", "inherit"] });
   const [first] = (await once(child.stdout, "data")) as [Buffer];
   const url = `http://127.0.0.1:${Number(first.toString())}`;
   return {

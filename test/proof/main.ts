@@ -1,8 +1,10 @@
 /** `npm run proof -- CASE...`: real processes, a real Postgres, real APIs, injected faults. */
 import "./asked.ts";
 import { mkdtempSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import Table from "cli-table3";
 import { Command, InvalidArgumentError } from "commander";
 import { startPostgres } from "../../src/local/postgres.ts";
@@ -57,8 +59,10 @@ async function main(names: readonly string[], options: Options): Promise<void> {
     port: 0,
     settings: { track_commit_timestamp: "on", max_connections: "400" },
   });
-  // Ctrl-C reaches all processes; the database has a group of its own and must be told.
-  process.once("SIGINT", () => void postgres.stop("immediate").finally(() => process.exit(130)));
+  watch(folder, postgres.pid, options.keep);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void stopSystems().finally(() => process.exit(130)));
+  }
   try {
     for (const proof of chosen) {
       results.push(await runCase(proof, options, { folder, postgresUrl: postgres.url }));
@@ -72,6 +76,13 @@ async function main(names: readonly string[], options: Options): Promise<void> {
   if (options.json) process.stdout.write(`${JSON.stringify({ pass, cases: results })}\n`);
   else process.stdout.write(`${table(results)}\n`);
   process.exitCode = pass ? 0 : 1;
+}
+
+/** Whatever ends this process, what it started ends soon after it. */
+function watch(folder: string, postgresPid: number, keep: boolean): void {
+  const program = fileURLToPath(new URL("./watchdog.ts", import.meta.url));
+  const args = [program, folder, String(postgresPid), ...(keep ? ["keep"] : [])];
+  spawn(process.execPath, args, { stdio: ["pipe", "ignore", "ignore"], detached: true }).unref();
 }
 
 async function runCase(

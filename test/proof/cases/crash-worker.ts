@@ -181,7 +181,10 @@ function report(list: Checklist, kills: readonly Kill[]): void {
   for (const point of points.worker) {
     const times = kills.filter((kill) => kill.point === point).flatMap((kill) => kill.againMs);
     if (times.length === 0) continue;
-    const why = point === "received" ? " (never claimed: waits for the queue's visibility timeout)" : "";
+    const why =
+      point === "received"
+        ? " (never claimed: until a pass finds its message gone, or until the queue's visibility timeout)"
+        : "";
     list.figure(`${point}: again after ${(Math.max(...times) / 1_000).toFixed(1)} s at most${why}`);
   }
 }
