@@ -50,6 +50,14 @@ const roofName = "bench roof";
 export async function openGround(): Promise<Ground> {
   const folder = mkdtempSync(join(tmpdir(), "belfry-bench-"));
   const server = await startPostgres({ folder, port: 0, settings });
+  const remove = (): void => {
+    rmSync(server.dataFolder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
+  };
+  onEarlyEnd(() => {
+    server.kill();
+    remove();
+  });
   const opened: { close(): Promise<void> }[] = [];
   let made = 0;
   return {
@@ -67,10 +75,16 @@ export async function openGround(): Promise<Ground> {
     async close() {
       for (const each of opened) await each.close();
       await server.stop("immediate");
-      rmSync(server.dataFolder, { recursive: true, force: true });
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
   };
+}
+
+/** Ctrl-C in the middle leaves no server and no folder. */
+function onEarlyEnd(cleanUp: () => void): void {
+  process.once("exit", cleanUp);
+  process.once("SIGINT", () => process.exit(130));
+  process.once("SIGTERM", () => process.exit(143));
 }
 
 async function createDatabase(server: RunningPostgres, name: string): Promise<Database> {

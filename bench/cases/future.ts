@@ -1,3 +1,4 @@
+import type { Store } from "../../src/core/ports.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
 import { loadCrowd, loadQueued, loadWaiting } from "../rows.ts";
@@ -13,17 +14,18 @@ export async function future(ground: Ground): Promise<readonly Figure[]> {
   const full = await ground.database();
   await loadCrowd(full.pool, crowd);
   await loadCrowd(empty.pool, { future: 0, held: 0, finished: 0 });
+  const stores = { full: full.store(1), empty: empty.store(1) };
+  const workers = { full: workersOf(full, connections), empty: workersOf(empty, connections) };
   const figures: Figure[] = [];
   for (const { batch, jobs } of [
     { batch: 500, jobs: 20_000 },
     { batch: 10, jobs: 4_000 },
   ]) {
     const relay = await inTurns({
-      product: () => relayRate(full, jobs, batch),
-      roof: () => relayRate(empty, jobs, batch),
+      product: () => relayRate(full, stores.full, jobs, batch),
+      roof: () => relayRate(empty, stores.empty, jobs, batch),
     });
     figures.push(compared(`future: relay by ${batch}`, "jobs/s", relay, { ratioMin: 0.9 }));
-    const workers = { full: workersOf(full, connections), empty: workersOf(empty, connections) };
     const work = await inTurns({
       product: () => workRate(full, workers.full, jobs, batch),
       roof: () => workRate(empty, workers.empty, jobs, batch),
@@ -33,9 +35,8 @@ export async function future(ground: Ground): Promise<readonly Figure[]> {
   return figures;
 }
 
-async function relayRate(database: Database, jobs: number, batch: number): Promise<number> {
+async function relayRate(database: Database, store: Store, jobs: number, batch: number): Promise<number> {
   await loadWaiting(database.pool, "belfry", jobs);
-  const store = database.store(1);
   const rate = await perSecond(jobs, () => relayAll(store, jobs, batch));
   await dropRound(database);
   return rate;
