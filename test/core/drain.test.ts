@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { defineJob } from "../../src/core/define-job.ts";
+import { drain } from "../../src/core/drain.ts";
+import { limits } from "../../src/core/limits.ts";
+import { encodeMessage } from "../../src/core/message.ts";
+import { requeueLost, type QueueSights } from "../../src/core/requeue.ts";
+import { jobOf, lane, movesOf, shop, sum, world } from "./world.ts";
+
+const hello = defineJob({ id: "hello", run: () => {} });
+const record = (body: string) => ({ messageId: "dead", body });
+
+describe("a message in the dead-letter queue", () => {
+  test("of a job that still waits for it is replaced by a later one under a new generation", async () => {
+    const { enqueue, world: ports, registry } = await shop([hello]);
+    const id = await enqueue(hello, undefined);
+    const body = encodeMessage({ jobId: id, generation: 1, trace: "" });
+    expect(await drain(ports, registry, lane, [record(body)])).toEqual({ failed: [] });
+    expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>PENDING"]);
+    expect(await jobOf(ports, id)).toMatchObject({ generation: 2, failures: 0 });
+    expect(sum(ports.measured, "job.undelivered", "hello")).toBe(1);
+  });
+
+  test("that died three times makes its job FAILED, with its hook in the same transaction", async () => {
+    const ended: string[] = [];
+    const hooked = defineJob({
+      id: "hooked",
+      run: () => {},
+      onSettled: async (_, settled) => void ended.push(settled.outcome),
+    });
+    const { enqueue, world: ports, registry } = await shop([hooked]);
+    const id = await enqueue(hooked, undefined);
+    for (let death = 0; death < limits.undeliveredMax; death += 1) {
+      const { generation, state } = await jobOf(ports, id);
+      if (state === "PENDING") {
+        await ports.clock.advance(limits.deadLetterBackoffMs * 10);
+        await ports.store.relay({ lookAheadMs: 0, limit: 1 });
+      }
+      const now = await jobOf(ports, id);
+      expect(now.generation).toBeGreaterThanOrEqual(generation);
+      const body = encodeMessage({ jobId: id, generation: now.generation, trace: "" });
+      await drain(ports, registry, lane, [record(body)]);
+    }
+    expect((await jobOf(ports, id)).state).toBe("FAILED");
+    expect(ended.at(-1)).toBe("failed");
+  });
+
+  test("of a job that moved on is dropped", async () => {
+    const { enqueue, work, world: ports, registry } = await shop([hello]);
+    const id = await enqueue(hello, undefined);
+    await work();
+    const body = encodeMessage({ jobId: id, generation: 1, trace: "" });
+    expect(await drain(ports, registry, lane, [record(body)])).toEqual({ failed: [] });
+    expect((await jobOf(ports, id)).state).toBe("SUCCESS");
+  });
+
+  test("that nobody can read is kept for a person", async () => {
+    const { world: ports, registry } = await shop([hello]);
+    expect(await drain(ports, registry, lane, [record("\u{1F4A9}")])).toEqual({ failed: [] });
+    expect(ports.store.tables.quarantine.rows).toMatchObject([{ lane, body: "\u{1F4A9}" }]);
+  });
+
+  test("is given back when the store is away", async () => {
+    const ports = world((base) => ({
+      store: Object.assign({}, base.store, { undelivered: () => Promise.reject(new Error("down")) }),
+    }));
+    const { registry } = await shop([hello], ports);
+    const body = encodeMessage({ jobId: "7" as never, generation: 1, trace: "" });
+    expect(await drain(ports, registry, lane, [record(body)])).toEqual({ failed: ["dead"] });
+  });
+});
+
+describe("a message the queue lost", () => {
+  const look = (
+    ports: Parameters<typeof requeueLost>[0],
+    registry: Parameters<typeof requeueLost>[1],
+    sights: QueueSights,
+  ) => requeueLost(ports, registry, sights, {});
+
+  test("is sent again once the queue was seen empty twice with the job out all that time", async () => {
+    const { enqueue, world: ports, registry } = await shop([hello]);
+    const id = await enqueue(hello, undefined);
+    ports.queue.delete(lane, ["m1"]);
+    const sights: QueueSights = new Map();
+    await ports.clock.advance(1_000);
+    expect(await look(ports, registry, sights)).toEqual({ requeued: 0 });
+    await ports.clock.advance(limits.emptyQueueMs + 1);
+    expect(await look(ports, registry, sights)).toEqual({ requeued: 1 });
+    expect((await movesOf(ports, id)).at(-1)).toBe("QUEUED>PENDING");
+  });
+
+  test("is not presumed lost while the queue holds anything, however long that lasts", async () => {
+    const { enqueue, world: ports, registry } = await shop([hello]);
+    const id = await enqueue(hello, undefined);
+    const sights: QueueSights = new Map();
+    for (let round = 0; round < 20; round += 1) {
+      await ports.clock.advance(60_000);
+      expect(await look(ports, registry, sights)).toEqual({ requeued: 0 });
+    }
+    expect((await jobOf(ports, id)).generation).toBe(1);
+  });
+});
