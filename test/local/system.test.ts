@@ -69,14 +69,14 @@ describe("the local system", () => {
       await until(
         "the edit",
         async () => JSON.stringify((await finished(store))?.result) === '{"said":"edited"}',
-        slowMs,
+        2.5 * slowMs,
       );
 
       const pids = [...system.processes().map(({ pid }) => pid), system.postgres?.pid ?? 0];
       await system.stop();
       expect(pids.filter((pid) => identityOf(pid) !== null)).toEqual([]);
     },
-    2 * slowMs,
+    4 * slowMs,
   );
 
   it(
@@ -100,13 +100,13 @@ describe("the local system", () => {
           const due = jobs.filter(({ dueAt }) => dueAt <= nowMs);
           return due.length > 0 && due.every(({ state }) => state === "SUCCESS") ? jobs : null;
         },
-        slowMs,
+        2.5 * slowMs,
       );
       expect(left.filter(({ attempt, interruptions }) => attempt > 1 + interruptions)).toEqual([]);
       second.process.kill("SIGINT");
       expect(await once(second.process, "exit")).toEqual([0, null]);
     },
-    2 * slowMs,
+    4 * slowMs,
   );
 
   it(
@@ -132,7 +132,7 @@ describe("the local system", () => {
       await until("a finished job", () => finished(store), slowMs);
       await system.stop();
     },
-    2 * slowMs,
+    4 * slowMs,
   );
 
   it(
@@ -159,7 +159,7 @@ describe("the local system", () => {
       });
       expect(held.errors).toContain(`held by ${String(held.report["heldBy"])}`);
     },
-    2 * slowMs,
+    4 * slowMs,
   );
 
   it("names the stages there are when it is given another", async () => {
