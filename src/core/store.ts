@@ -125,6 +125,8 @@ export interface Settlement {
   readonly result: Json | null;
   /** Written only if the row is still ours: a fenced try leaves no children. */
   readonly children: readonly NewJob[];
+  /** A hint that saves the store two looks; without it the outcome is the same. */
+  readonly inRun?: boolean;
 }
 
 export interface Settled {

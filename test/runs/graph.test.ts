@@ -156,7 +156,7 @@ test("a task whose worker dies is rescued, and its run ends as if nothing had ha
   const messages = records.flatMap((record) => decodeMessage(record.body) ?? []);
   expect(await world.store.claim(messages, { worker: "dead", alone: false })).toHaveLength(2);
   acknowledge(world, records, []);
-  world.clock.advance(60_000);
+  await world.clock.advance(60_000);
   expect(world.queue.receive(lane, 10)).toEqual([]);
   expect(await runToEnd(run)).toBe("DONE");
 });

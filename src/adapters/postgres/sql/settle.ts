@@ -72,7 +72,7 @@ order by m.id`,
 );
 
 /**
- * As `settle`, for the other rows: also frees their slots. Locks: jobs in id order (waiting), then the slots these
+ * As `settle`, for the other rows outside of runs: also frees their slots. Locks: jobs in id order (waiting), then the slots these
  * very tries hold, which nobody else waits for.
  */
 export const settleFull = keptStatement<SettledRow>(
@@ -80,7 +80,7 @@ export const settleFull = keptStatement<SettledRow>(
   `
 with given as materialized (
   select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state,
-    belfry.now() as now, j.state as was, j.attempt as held, not j.plain as is_mine
+    belfry.now() as now, j.state as was, j.attempt as held, not j.plain and j.run_id is null as is_mine
   from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
     $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
   join belfry.job j on j.id = v.id
