@@ -68,7 +68,8 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(options:
     asks: (run) => ask(options, base, run),
     async plan(payload, { stage, ...how }) {
       const checked = await base.check(payload);
-      if (!checked.ok) throw new PermanentError(`the input does not fit graph "${options.id}"`, { code: "INVALID_PAYLOAD" });
+      if (!checked.ok)
+        throw new PermanentError(`the input does not fit graph "${options.id}"`, { code: "INVALID_PAYLOAD" });
       const tasks = readGraph(options.id, await options.graph(checked.value as Out<S>));
       return {
         ...how,

@@ -181,7 +181,12 @@ function declareAll<S extends StandardSchemaV1, F extends OnFailure>(
     if (declared.has(name)) problems.add(`task "${name}"`, name, "is declared twice", "rename one of them");
     for (const [alias, before] of Object.entries(task.after ?? {})) {
       if (!handles.has(before)) {
-        problems.add(`task "${name}" after.${alias}`, before, "is not a task of this graph", "declare it before this one");
+        problems.add(
+          `task "${name}" after.${alias}`,
+          before,
+          "is not a task of this graph",
+          "declare it before this one",
+        );
       }
       if (alias === "input") problems.add(`task "${name}" after`, alias, "hides the run's input", "use another name");
     }
@@ -222,7 +227,8 @@ function declaredOf(graph: JobDefinition, name: string, task: AnyTask): Declared
         const from = runOf(context, plain.id);
         const input = await checkedInput(graph, from);
         // Here a condition that throws fails the try, where people see it.
-        if (!(await wants(from, input))) throw new PermanentError("its condition changed its mind after the claim", { code: "WHEN_CHANGED" });
+        if (!(await wants(from, input)))
+          throw new PermanentError("its condition changed its mind after the claim", { code: "WHEN_CHANGED" });
         return await run.call(task, given(from, input), context);
       },
     },

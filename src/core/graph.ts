@@ -66,7 +66,12 @@ function checkAfter(
   for (const before of task.after) {
     const field = `tasks.${place}.after`;
     if (!names.has(before)) {
-      problems.add(field, before, `is not a task of this graph ("${task.name}" waits for it)`, "add it, or remove the edge");
+      problems.add(
+        field,
+        before,
+        `is not a task of this graph ("${task.name}" waits for it)`,
+        "add it, or remove the edge",
+      );
     } else if (before === task.name) {
       problems.add(field, before, "would wait for itself", "remove the edge");
     } else if (seen.has(before)) {

@@ -130,7 +130,7 @@ export const limits = {
   cancelRowsMax: 1_000,
   cancelRoundsMax: 1_000,
   fanOutPageRowsMax: 1_000,
-  fanOutTimeoutMs: 14 * 60_000,
+  materializeBeforeMsMax: 86_400_000,
   sweepBatchDefault: 500,
   sweepIterationsDefault: 10,
 

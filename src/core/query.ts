@@ -10,7 +10,10 @@ export interface Query<R> {
 }
 
 /** Values become parameters, never text: `sql<{ id: string }>\`select id from app_user where zone = ${zone}\``. */
-export const sql = <R = Record<string, unknown>>(parts: TemplateStringsArray, ...values: readonly unknown[]): Query<R> => ({
+export const sql = <R = Record<string, unknown>>(
+  parts: TemplateStringsArray,
+  ...values: readonly unknown[]
+): Query<R> => ({
   text: parts.reduce((text, part, place) => `${text}$${place}${part}`),
   values,
 });
@@ -18,7 +21,12 @@ export const sql = <R = Record<string, unknown>>(parts: TemplateStringsArray, ..
 export const isQuery = <R>(source: Query<R> | AsyncIterable<R>): source is Query<R> => "text" in source;
 
 /** One page behind `after` in the order of column `by`: a keyset page, so that page 1,000 costs what page 1 does. */
-export function pageOf<R>(query: Query<R>, by: string, after: unknown, limit: number): { text: string; values: unknown[] } {
+export function pageOf<R>(
+  query: Query<R>,
+  by: string,
+  after: unknown,
+  limit: number,
+): { text: string; values: unknown[] } {
   const column = `page."${by.replaceAll('"', '""')}"`;
   const count = query.values.length;
   if (after === null) {

@@ -171,9 +171,13 @@ export interface RunStore {
   resumeRun(runId: RunId, options: { ids?: readonly JobId[] }): Promise<readonly JobId[]>;
   run(id: RunId): Promise<RunView | null>;
   /** Newest first. */
-  runs(filter: { kind?: string; key?: string; states?: readonly RunState[]; before?: RunId; limit: number }): Promise<
-    readonly RunView[]
-  >;
+  runs(filter: {
+    kind?: string;
+    key?: string;
+    states?: readonly RunState[];
+    before?: RunId;
+    limit: number;
+  }): Promise<readonly RunView[]>;
   /** In id order. `after` is the last id of the page before. */
   tasks(runId: RunId, options: { after?: JobId; limit: number }): Promise<readonly TaskView[]>;
 }

@@ -72,7 +72,13 @@ export function toSettlement(
   const definition: JobDefinition | undefined = registry.jobs.get(job.kind);
   const retry = definition?.retry ?? fallbackRetry;
   const tries = { ...job, retry, onAmbiguous: definition?.onAmbiguous ?? "retry" };
-  return { ...decide(tries, outcome, ports.random.next()), jobId: job.jobId, attempt: job.attempt, children, inRun: job.run !== undefined };
+  return {
+    ...decide(tries, outcome, ports.random.next()),
+    jobId: job.jobId,
+    attempt: job.attempt,
+    children,
+    inRun: job.run !== undefined,
+  };
 }
 
 const fallbackRetry = {

@@ -12,7 +12,13 @@ export async function startRunIn(context: Context, definition: JobDefinition): P
   if (definition.plan === undefined) throw new TypeError(`"${definition.id}" does not plan runs`);
   const key = job.key ?? `job:${job.jobId}`;
   const { stage } = worker.options;
-  const run = await definition.plan(job.payload, { stage, key, trace: job.trace, starterId: job.jobId, parentId: null });
+  const run = await definition.plan(job.payload, {
+    stage,
+    key,
+    trace: job.trace,
+    starterId: job.jobId,
+    parentId: null,
+  });
   await context.tx(async (tx) => {
     const started = await worker.ports.store.startRun(run, { lookAheadMs: worker.options.lookAheadMs, tx });
     scope.handoffs.push(...started.handoffs);

@@ -33,7 +33,11 @@ export async function runToEnd({ shop: opened, id, max }: Driven): Promise<RunSt
     while ((await batch(opened, max)) > 0);
     const run = await ports.store.run(id);
     if (run?.finishedAt != null) return run.state;
-    await pass(ports, registry, { stage: "test", lookAheadMs: limits.lookAheadMs, signal: AbortSignal.timeout(60_000) });
+    await pass(ports, registry, {
+      stage: "test",
+      lookAheadMs: limits.lookAheadMs,
+      signal: AbortSignal.timeout(60_000),
+    });
     await ports.clock.advance(2_000);
   }
   return (await ports.store.run(id))?.state;

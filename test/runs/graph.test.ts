@@ -171,4 +171,3 @@ test("a canceled run ends CANCELED: what was open is CANCELED, and no message of
   expect(new Set(Object.values(await stateOf(run)))).toEqual(new Set(["CANCELED"]));
   expect(await store.cancelRun(run.id)).toBe(false);
 });
-

@@ -39,4 +39,5 @@ function endOf(task: PlannedTask, ends: readonly Ended[], onFailure: OnFailure):
 const isOk = (end: Ended, onFailure: OnFailure): boolean =>
   end.state === "SUCCESS" || (end.state === "FAILED" && onFailure === "continue");
 
-export const runEnd = (ends: readonly Ended[]): RunState => (ends.some((end) => end.state === "FAILED") ? "FAILED" : "DONE");
+export const runEnd = (ends: readonly Ended[]): RunState =>
+  ends.some((end) => end.state === "FAILED") ? "FAILED" : "DONE";

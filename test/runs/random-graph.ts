@@ -51,7 +51,11 @@ const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: OnFailure
 });
 
 /** Runs one random graph on a store, step by step in an order the seed picks. @returns what differs from the oracle. */
-export async function graphDiffers(store: Store, seed: number, onFailure: "skip-downstream" | "continue"): Promise<string[]> {
+export async function graphDiffers(
+  store: Store,
+  seed: number,
+  onFailure: "skip-downstream" | "continue",
+): Promise<string[]> {
   const chance = seededRandom(seed).next;
   const tasks = randomGraph(chance);
   const started = await store.startRun(newRun(tasks, `seed-${seed}-${onFailure}`, onFailure), { lookAheadMs });
@@ -115,7 +119,8 @@ class Turn {
     const task = this.#tasks[Number(job.run?.task?.slice(1))];
     if (task === undefined || task.join === "any") return;
     const missing = task.after.filter((place) => job.run?.outputs[`t${place}`] === undefined);
-    if (missing.length > 0) this.early.push(`${task.name} started before ${missing.map((place) => `t${place}`).join()}`);
+    if (missing.length > 0)
+      this.early.push(`${task.name} started before ${missing.map((place) => `t${place}`).join()}`);
   }
 
   async #settle(): Promise<void> {
@@ -134,7 +139,11 @@ class Turn {
 
   async #resolve(): Promise<void> {
     for (let round = 0; round < 1_000; round += 1) {
-      const resolved = await this.#store.resolve({ runs: [this.#runId], limit: 1 + below(this.#chance, 50), lookAheadMs });
+      const resolved = await this.#store.resolve({
+        runs: [this.#runId],
+        limit: 1 + below(this.#chance, 50),
+        lookAheadMs,
+      });
       this.#take(resolved.handoffs);
       if (!resolved.more) return;
     }

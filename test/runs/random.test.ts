@@ -11,7 +11,9 @@ describe("random graphs end as an independent oracle says", () => {
   test("on the reference store", { timeout: 600_000 }, async () => {
     for (let seed = 1; seed <= count; seed += 1) {
       const store = referenceStore(() => 1_900_000_000_000);
-      expect(await graphDiffers(store, seed, seed % 3 === 0 ? "continue" : "skip-downstream"), `seed ${seed}`).toEqual([]);
+      expect(await graphDiffers(store, seed, seed % 3 === 0 ? "continue" : "skip-downstream"), `seed ${seed}`).toEqual(
+        [],
+      );
     }
   });
 
@@ -19,7 +21,10 @@ describe("random graphs end as an independent oracle says", () => {
     const { store, close } = await freshDatabase();
     try {
       for (let seed = 1; seed <= countOnPostgres; seed += 1) {
-        expect(await graphDiffers(store, seed, seed % 3 === 0 ? "continue" : "skip-downstream"), `seed ${seed}`).toEqual([]);
+        expect(
+          await graphDiffers(store, seed, seed % 3 === 0 ? "continue" : "skip-downstream"),
+          `seed ${seed}`,
+        ).toEqual([]);
       }
     } finally {
       await close();

@@ -28,7 +28,8 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
       for (const run of await addUp(session, fence, open.sums)) {
         steps += 1;
         const { state } = run;
-        if (state !== "RUNNING" && state !== "CANCELING") closed.push({ runId: run.id as RunId, kind: run.kind, state });
+        if (state !== "RUNNING" && state !== "CANCELING")
+          closed.push({ runId: run.id as RunId, kind: run.kind, state });
       }
       if (open.stops !== null) steps += (await session.fenced(fence, skipStopped, [open.stops, limit])).length;
       return { steps, more: isOpen(await look(session, asked)), handoffs, closed };

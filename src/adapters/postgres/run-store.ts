@@ -83,7 +83,9 @@ async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<readonly
 
 /** Tasks of one definition share everything but their name and place, so that is sent once. */
 function kindsOf(tasks: readonly NewTask[]) {
-  const shared = tasks.map(({ job }) => [job.kind, job.lane, job.leaseMs, job.maxAttempts, job.retentionMs, job.slotKeys] as const);
+  const shared = tasks.map(
+    ({ job }) => [job.kind, job.lane, job.leaseMs, job.maxAttempts, job.retentionMs, job.slotKeys] as const,
+  );
   const places = new Map<string, number>();
   const distinct: (typeof shared)[number][] = [];
   const byTask = new Map<NewTask, number>();

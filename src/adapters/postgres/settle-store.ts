@@ -1,7 +1,17 @@
 import { cleanCode, cleanJson, cleanMessage } from "../../core/clean.ts";
 import type { JobId, Json } from "../../core/job.ts";
 import { limits } from "../../core/limits.ts";
-import type { Handoff, InSameTransaction, Moved, RunId, Settled, Settlement, Store, StoreTx, Tx } from "../../core/ports.ts";
+import type {
+  Handoff,
+  InSameTransaction,
+  Moved,
+  RunId,
+  Settled,
+  Settlement,
+  Store,
+  StoreTx,
+  Tx,
+} from "../../core/ports.ts";
 import { insertInto } from "./enqueue-store.ts";
 import { isDataError } from "./failure.ts";
 import { handoffsOf } from "./handoffs.ts";

@@ -39,10 +39,7 @@ export function insertOne(
 }
 
 /** What a run adds to the jobs it makes. */
-export type FromRun = Pick<
-  JobRow,
-  "runId" | "task" | "predsOpen" | "join" | "blocked" | "wide" | "asks" | "askedRow"
->;
+export type FromRun = Pick<JobRow, "runId" | "task" | "predsOpen" | "join" | "blocked" | "wide" | "asks" | "askedRow">;
 
 const inNoRun: FromRun = {
   runId: null,

@@ -21,11 +21,7 @@ export const runIdOf = (id: number): RunId => String(id) as RunId;
 
 const none: Funnel = { total: 0, done: 0, ok: 0, failed: 0, skipped: 0 };
 
-export function startRun(
-  t: Tables,
-  run: NewRun,
-  lookAheadMs: number,
-): Awaited<ReturnType<RunStore["startRun"]>> {
+export function startRun(t: Tables, run: NewRun, lookAheadMs: number): Awaited<ReturnType<RunStore["startRun"]>> {
   const known = [...t.runs.values()].find((row) => row.kind === run.kind && row.key === run.key);
   if (known !== undefined) {
     return { runId: runIdOf(known.id), created: false, sealed: known.sealed, cursor: known.cursor, handoffs: [] };

@@ -174,7 +174,11 @@ order by t.id`,
 );
 
 /** Adds deltas up and closes what is complete. $1 runs. Locks: the runs in id order with SKIP LOCKED; look again after it. */
-export const addUpRuns = statement<{ id: string; kind: string; state: "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED" }>(
+export const addUpRuns = statement<{
+  id: string;
+  kind: string;
+  state: "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
+}>(
   "resolve-runs",
   `
 with mine as materialized (

@@ -28,7 +28,14 @@ export const drawIds = statement<{ ids: string[] }>(
  * $5 join rules $6 asks; then by definition $7 kinds $8 lanes $9 leases $10 tries $11 retentions $12 slot keys; $13 run
  * $14 trace $15 wide joins over. Those without predecessors are QUEUED. Locks only new rows.
  */
-export const insertTasks = statement<{ id: string; generation: number; lane: string; trace: string; delay_ms: number; handoff: string }>(
+export const insertTasks = statement<{
+  id: string;
+  generation: number;
+  lane: string;
+  trace: string;
+  delay_ms: number;
+  handoff: string;
+}>(
   "run-tasks",
   `
 with how as materialized (

@@ -124,4 +124,3 @@ from released t left join handed h on h.lane = t.lane and t.state = 'QUEUED'
 where t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready')
 order by 1`,
 );
-
