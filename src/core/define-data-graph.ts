@@ -70,7 +70,7 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(options:
       const checked = await base.check(payload);
       if (!checked.ok)
         throw new PermanentError(`the input does not fit graph "${options.id}"`, { code: "INVALID_PAYLOAD" });
-      const tasks = readGraph(options.id, await options.graph(checked.value as Out<S>));
+      const tasks = readGraph(options.id, await options.graph(checked.value));
       return {
         ...how,
         kind: options.id,
@@ -147,7 +147,7 @@ function readTask(problems: ProblemList, task: unknown, place: number): GraphTas
   if (!isList) problems.add(`tasks.${place}.after`, after, "must be a list of task names", "name the predecessors");
   return {
     name: String(name),
-    after: isList ? (after as readonly string[]) : [],
+    after: isList ? after : [],
     join: readChoice(problems, `tasks.${place}.join`, join, joinRules, "all"),
   };
 }

@@ -28,8 +28,7 @@ export interface Handle<O, M extends boolean = boolean> {
   readonly [maybe]: M;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- any output: only here can a handle of unknown type be named.
-type After = Readonly<Record<string, Handle<any>>>;
+type After = Readonly<Record<string, Handle<unknown>>>;
 type OutputOf<H> = H extends Handle<infer O> ? O : never;
 type MaybeOf<H> = H extends Handle<unknown, infer M> ? M : never;
 type IsOne<K, All = K> = [K] extends [never] ? false : K extends unknown ? ([All] extends [K] ? true : false) : never;
@@ -79,6 +78,7 @@ export type BranchOptions<I, A extends After, J extends JoinRule, F extends OnFa
   when(given: Given<I, A, J, F>): boolean | Promise<boolean>;
 };
 
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- no predecessors is exactly that: no keys.
 type NoneBefore = Readonly<Record<never, never>>;
 
 export interface DeclareTask<I, F extends OnFailure> {

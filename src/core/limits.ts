@@ -129,6 +129,7 @@ export const limits = {
   runDeltasMax: 100,
   cancelRowsMax: 1_000,
   cancelRoundsMax: 1_000,
+  rerunsMax: 1_000,
   fanOutPageRowsMax: 1_000,
   materializeBeforeMsMax: 86_400_000,
   sweepBatchDefault: 500,

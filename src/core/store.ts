@@ -3,6 +3,7 @@ import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, Slo
 import type { InRun, RunId, RunStore } from "./run.ts";
 import type { OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 import type { ScheduleControlStore } from "./schedule-store.ts";
+import type { StandInLock } from "./stand-in-lock.ts";
 import type { State } from "./state.ts";
 
 /** A transaction. A plain `pg` client that has begun one is a `Tx`. */
@@ -180,14 +181,6 @@ export interface JobFilter {
 export interface Pruned {
   readonly jobs: number;
   readonly partitions: number;
-}
-
-/** The lock row in Postgres that stands in while the lock store is away. */
-export interface StandInLock {
-  /** Takes the lock row judged by the database's clock; the fence is above every token known. */
-  acquire(name: string, owner: string, leaseMs: number): Promise<{ fence: number } | { heldBy: string }>;
-  beat(name: string, owner: string, fence: number, leaseMs: number): Promise<boolean>;
-  release(name: string, owner: string, fence: number): Promise<void>;
 }
 
 /**

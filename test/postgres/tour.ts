@@ -170,7 +170,10 @@ export function specOf(id: string): ScheduleSpec {
 /** A graph with a narrow and a wide join, one end that is counted afterwards, a page of targets, a cancel and a resume. */
 async function runs(store: Store, tag: string): Promise<void> {
   const task = (name: string, after: readonly number[], asks = false) => ({
-    ...{ task: name, after, asks, join: "all" as const },
+    task: name,
+    after,
+    asks,
+    join: "all" as const,
     job: aJob({ payload: null }),
   });
   const roots = Array.from({ length: limits.wideJoinOver + 1 }, (_, n) => task(`root-${n}`, []));

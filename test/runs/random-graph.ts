@@ -173,7 +173,7 @@ async function differences(
   const all = { ...figures, failed: count("FAILED"), skipped: count("SKIPPED"), percent: 100, running: 0, ready: 0 };
   for (const [field, value] of Object.entries(all)) {
     const shown = run?.[field as keyof typeof run];
-    if (shown !== value) wrong.push(`run.${field} is ${String(shown)} instead of ${value}`);
+    if (shown !== value) wrong.push(`run.${field} is ${JSON.stringify(shown)} instead of ${value}`);
   }
   if (views.some((view) => !isFinal(view.state))) wrong.push("the run is closed with open tasks");
   return wrong;

@@ -119,13 +119,15 @@ const settleColumns = (settlements: readonly Settlement[], { worker, lookAheadMs
 
 function settled({ rows, released }: Written, children: readonly Handoff[] = []): Settled {
   return {
-    runs: [...new Set(rows.flatMap((row) => row.run_id ?? []))] as RunId[],
-    leftToRelay: released.some((row) => row.left_to_relay),
+    ...ofRuns([...new Set(rows.flatMap((row) => row.run_id ?? []))] as RunId[]),
+    ...(released.some((row) => row.left_to_relay) ? { leftToRelay: true } : {}),
     settled: rows.map((row) => row.id as JobId),
     handoffs: [...handoffsOf([...rows, ...released]), ...children],
     freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
   };
 }
+
+const ofRuns = (runs: readonly RunId[]): Pick<Settled, "runs"> => (runs.length === 0 ? {} : { runs });
 
 async function movedOf(tx: Tx, rows: readonly SettledRow[]): Promise<readonly Moved[]> {
   const payloads = new Map(
@@ -166,8 +168,8 @@ async function settleSingly(
     }
   }
   return {
-    runs: [...new Set(parts.flatMap((part) => part.runs ?? []))],
-    leftToRelay: parts.some((part) => part.leftToRelay === true),
+    ...ofRuns([...new Set(parts.flatMap((part) => part.runs ?? []))]),
+    ...(parts.some((part) => part.leftToRelay === true) ? { leftToRelay: true } : {}),
     settled: parts.flatMap((part) => part.settled),
     handoffs: parts.flatMap((part) => part.handoffs),
     freed: [...new Set(parts.flatMap((part) => part.freed))],

@@ -16,7 +16,7 @@ export function resumeRun(t: Tables, id: RunId, ids: readonly JobId[] | undefine
   const members = t.inRun(run.id);
   for (const row of members) if (row.state === "PENDING") recount(t, row, run);
   const counted = members.filter((row) => isFinal(row.state) && row.spread);
-  for (const [key, delta] of [...t.runDeltas.entries()]) if (delta.runId === run.id) t.runDeltas.delete(key);
+  for (const [key, delta] of Array.from(t.runDeltas.entries())) if (delta.runId === run.id) t.runDeltas.delete(key);
   t.runs.set(run.id, {
     ...run,
     state: "RUNNING",
@@ -71,7 +71,7 @@ function recount(t: Tables, row: JobRow, run: RunRow): void {
   const ok = counted.filter(isOk).length;
   const bad = counted.filter((one) => !isOk(one) && !one.notTaken).length;
   const open = before.length - counted.length;
-  for (const [key, delta] of [...t.predDeltas.entries()]) if (delta.toId === row.id) t.predDeltas.delete(key);
+  for (const [key, delta] of Array.from(t.predDeltas.entries())) if (delta.toId === row.id) t.predDeltas.delete(key);
   const preds = { predsOpen: open, predsOk: ok, predsBad: bad };
   const verdict = before.length === 0 ? "ready" : joinVerdict(row.join, { open, ok, bad });
   if (verdict === "wait" || verdict === "ready") {

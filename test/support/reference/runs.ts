@@ -29,7 +29,14 @@ export function startRun(t: Tables, run: NewRun, lookAheadMs: number): Awaited<R
   const id = t.draw("run");
   const { kind, key, version, input, onFailure, retentionMs, sealed } = run;
   t.runs.set(id, {
-    ...{ id, kind, key, version, input, onFailure, retentionMs, sealed },
+    id,
+    kind,
+    key,
+    version,
+    input,
+    onFailure,
+    retentionMs,
+    sealed,
     state: "RUNNING",
     starterId: run.starterId === null ? null : Number(run.starterId),
     parentId: run.parentId === null ? null : Number(run.parentId),
@@ -175,7 +182,14 @@ function viewOf(t: Tables, row: RunRow): RunView {
   const { id, starterId, parentId, kind, key, version, state, sealed, input, createdAt, finishedAt } = row;
   return {
     id: runIdOf(id),
-    ...{ kind, key, version, state, sealed, input, createdAt, finishedAt },
+    kind,
+    key,
+    version,
+    state,
+    sealed,
+    input,
+    createdAt,
+    finishedAt,
     parentId: parentId === null ? null : runIdOf(parentId),
     starterId: starterId === null ? null : (String(starterId) as JobId),
     ...funnel,

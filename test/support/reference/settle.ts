@@ -42,8 +42,8 @@ export function settle(
     settled: rows.map(idOf),
     handoffs: t.handOff(queued),
     freed: [...new Set(freed)],
-    runs: [...runs].map(runIdOf),
-    leftToRelay: left,
+    ...(runs.size === 0 ? {} : { runs: [...runs].map(runIdOf) }),
+    ...(left ? { leftToRelay: true } : {}),
     rows,
   };
 }

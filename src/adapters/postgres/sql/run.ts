@@ -41,27 +41,30 @@ export const insertTasks = statement<{
 with how as materialized (
   select * from unnest($7::text[], $8::text[], $9::int[], $10::int[], $11::bigint[], $12::text[]) with ordinality
     as h (kind, lane, lease_ms, max_attempts, retention_ms, slot_keys, nr)
+), clock as materialized (
+  select belfry.now() as now
 ), inserted as (
   insert into belfry.job (id, kind, payload, payload_hash, lane, state, due_at, generation, handed_at, lease_ms, max_attempts,
     retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, asks)
   overriding system value
   select v.id, h.kind, 'null', '\\x', h.lane, case when v.preds = 0 then 'QUEUED' else 'PENDING' end::belfry.job_state,
-    belfry.now(), (v.preds = 0)::int, case when v.preds = 0 then belfry.now() end, h.lease_ms, h.max_attempts, h.retention_ms,
-    h.slot_keys::text[], $14, belfry.now(), $13::bigint, v.task, v.preds, v.rule, v.preds > 0, v.preds > $15::int, v.asks
+    c.now, (v.preds = 0)::int, case when v.preds = 0 then c.now end, h.lease_ms, h.max_attempts, h.retention_ms,
+    h.slot_keys::text[], $14, c.now, $13::bigint, v.task, v.preds, v.rule, v.preds > 0, v.preds > $15::int, v.asks
   from unnest($1::bigint[], $2::int[], $3::text[], $4::int[], $5::belfry.join_rule[], $6::boolean[])
     as v (id, how, task, preds, rule, asks)
   join how h on h.nr = v.how
-  returning id, lane, state, generation, trace, due_at
+  cross join clock c
+  returning id, lane, state, generation, trace, created_at
 ), told as (
   insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
-  select id, belfry.now(), null, state, 0, generation from inserted
+  select id, created_at, null, state, 0, generation from inserted
 ), handed as (
   insert into belfry.handoff (at, lane, ids, gens)
-  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
-  from inserted where state = 'QUEUED' group by lane
+  select created_at, lane, array_agg(id order by id), array_agg(generation order by id)
+  from inserted where state = 'QUEUED' group by created_at, lane
   returning id, lane
 )
-select i.id, i.generation, i.lane, i.trace, belfry.ms_until(i.due_at) as delay_ms, h.id as handoff
+select i.id, i.generation, i.lane, i.trace, 0::float8 as delay_ms, h.id as handoff
 from inserted i join handed h on h.lane = i.lane where i.state = 'QUEUED'
 order by i.id`,
 );
