@@ -31,6 +31,7 @@ with given as materialized (
   from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
     $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
   join belfry.job j on j.id = v.id
+  where j.id = any($1::bigint[])
   order by j.id
   for no key update of j
 ), moved as (
@@ -84,6 +85,7 @@ with given as materialized (
   from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
     $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
   join belfry.job j on j.id = v.id
+  where j.id = any($1::bigint[])
   order by j.id
   for no key update of j
 ), moved as (
