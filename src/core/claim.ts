@@ -1,6 +1,9 @@
 import { limits } from "./limits.ts";
+import { askAll } from "./ask.ts";
+import type { JobId } from "./job.ts";
 import type { Claimed, Looked, Message } from "./ports.ts";
 import { wakeHeld } from "./relay.ts";
+import { resolveAfter } from "./resolve.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /** A readable message with the id the queue knows it by. */
@@ -29,6 +32,7 @@ export async function claimBatch(
   scope: WorkerScope,
   arrived: readonly Arrived[],
   alone: boolean,
+  asked: readonly JobId[] = [],
 ): Promise<ClaimedBatch> {
   if (arrived.length === 0) return nothing;
   const { store, log } = scope.ports;
@@ -38,7 +42,7 @@ export async function claimBatch(
   };
   let rows: readonly Claimed[];
   try {
-    rows = await store.claim(unique(arrived), { worker: scope.options.worker, alone });
+    rows = await store.claim(unique(arrived), { worker: scope.options.worker, alone, asked });
   } catch (error) {
     return { ...nothing, giveBack: giveBack(arrived, error) };
   }
@@ -50,13 +54,31 @@ export async function claimBatch(
   await noteRefused(scope, rows);
   if (left.length === 0) return { ...nothing, running };
   try {
-    return { ...(await sort(scope, left, await store.look(left.map((item) => item.message.jobId)))), running };
+    const looked = await store.look(left.map((item) => item.message.jobId));
+    const { asking, ...sorted } = await sort(scope, left, looked, new Set(asked));
+    return merge({ ...sorted, running }, await claimAsked(scope, asking, alone));
   } catch (error) {
     return { ...nothing, running, giveBack: giveBack(left, error) };
   }
 }
 
 const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], early: [], earlyMs: 0 };
+
+/** Those whose condition says yes are claimed by a second claim; a condition is asked once in a batch. */
+async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
+  if (asking.length === 0) return nothing;
+  const { wanted, giveBack } = await askAll(scope, asking);
+  const ids = wanted.map((item) => item.message.jobId);
+  return merge({ ...nothing, giveBack }, await claimBatch(scope, wanted, alone, ids));
+}
+
+const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({
+  running: [...a.running, ...b.running],
+  suspects: [...a.suspects, ...b.suspects],
+  giveBack: [...a.giveBack, ...b.giveBack],
+  early: [...a.early, ...b.early],
+  earlyMs: Math.max(a.earlyMs, b.earlyMs),
+});
 
 /** Waits until those that came early are due and claims them; what still is not due is sent anew. */
 export async function claimEarly(
@@ -85,6 +107,8 @@ async function noteRefused(scope: WorkerScope, rows: readonly Claimed[]): Promis
     scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
     if (row.reason === "lock-held") scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
   }
+  const runs = new Set(refused.flatMap((row) => row.run?.runId ?? []));
+  await resolveAfter(scope.ports, [...runs], scope.options);
   const keys = new Set(refused.filter((row) => row.state === "PENDING").flatMap((row) => row.slotKeys));
   if (keys.size === 0) return;
   try {
@@ -98,9 +122,11 @@ async function sort(
   scope: WorkerScope,
   left: readonly Arrived[],
   looked: readonly Looked[],
-): Promise<Omit<ClaimedBatch, "running">> {
+  asked: ReadonlySet<JobId>,
+): Promise<Omit<ClaimedBatch, "running"> & { asking: readonly Arrived[] }> {
   const rows = new Map(looked.map((row) => [row.jobId, row]));
   const suspects: Arrived[] = [];
+  const asking: Arrived[] = [];
   const early: Arrived[] = [];
   const later: { item: Arrived; delayMs: number }[] = [];
   let earlyMs = 0;
@@ -108,6 +134,7 @@ async function sort(
     const row = rows.get(item.message.jobId);
     if (row === undefined || row.state !== "QUEUED" || row.generation !== item.message.generation) continue;
     if (row.dueInMs > limits.earlyMessageWaitMsMax) later.push({ item, delayMs: row.dueInMs });
+    else if (row.dueInMs <= 0 && row.asks === true && !asked.has(row.jobId)) asking.push(item);
     else if (row.dueInMs <= 0 && row.suspect) suspects.push(item);
     else {
       // Also what became due between the claim and this look: given back, it would stay hidden for minutes.
@@ -115,7 +142,7 @@ async function sort(
       earlyMs = Math.max(earlyMs, row.dueInMs);
     }
   }
-  return { suspects, early, earlyMs, giveBack: await sendAnew(scope, later) };
+  return { suspects, asking, early, earlyMs, giveBack: await sendAnew(scope, later) };
 }
 
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */

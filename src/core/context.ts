@@ -1,5 +1,5 @@
 import type { Json, JobId } from "./job.ts";
-import type { Log, MetricUnit, Tx } from "./ports.ts";
+import type { Log, MetricUnit, RunId, Tx } from "./ports.ts";
 import type { Staged } from "./stage.ts";
 
 /** A typed, named unit of work that can be enqueued and scheduled. Made by `defineJob` and its siblings. */
@@ -46,6 +46,8 @@ export interface BatchResult {
 /** What a handler may use. Everything it writes through here is fenced: a worker that lost its lease writes nothing. */
 export interface Context {
   readonly jobId: JobId;
+  /** The run it belongs to, or null. */
+  readonly runId: RunId | null;
   /** The stage this runs in, `dev` or `prod`. */
   readonly stage: string;
   readonly attempt: number;

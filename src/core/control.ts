@@ -28,7 +28,17 @@ export async function retryJobs(
   ids: readonly JobId[],
   options: { lookAheadMs: number },
 ): Promise<readonly JobId[]> {
-  const retried = await ports.store.retry(ids);
+  const retried = [...(await retryInRuns(ports, ids)), ...(await ports.store.retry(ids))];
   if (retried.length > 0) await relay(ports, options);
+  return retried;
+}
+
+/** A job of a run takes along what was skipped because of it. */
+async function retryInRuns(ports: ControlPorts, ids: readonly JobId[]): Promise<readonly JobId[]> {
+  const retried: JobId[] = [];
+  const byRun = Map.groupBy(await ports.store.inRuns(ids), ([, run]) => run.runId);
+  for (const [runId, members] of byRun) {
+    retried.push(...(await ports.store.resumeRun(runId, { ids: members.map(([id]) => id) })));
+  }
   return retried;
 }

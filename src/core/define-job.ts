@@ -69,9 +69,13 @@ export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<Out<S>
  * The payload a handler gets has passed the schema, defaults applied.
  */
 export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<In<S>> {
-  const definition = definitionFrom(options);
+  return jobOf(definitionFrom(options), options.payload);
+}
+
+/** The typed face of a definition. Every `define` function of a job ends here, so that all of them are used alike. */
+export function jobOf<S extends StandardSchemaV1>(definition: JobDefinition, schema: S | undefined): Job<In<S>> {
   const job: Job<In<S>> = {
-    id: options.id,
+    id: definition.id,
     async enqueue(payload, how = {}) {
       const { tx, ...rest } = how;
       const [enqueued] = await boundClient().enqueue(definition, [itemOf(definition.id, payload, rest)], { tx });
@@ -86,7 +90,7 @@ export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOp
       ),
   };
   definitions.set(job, definition);
-  schemas.set(definition, options.payload);
+  schemas.set(definition, schema);
   return job;
 }
 
@@ -112,7 +116,7 @@ function itemOf(
 }
 
 /** The typed functions become functions of unknown: `check` has given the payload its type before they are called. */
-function definitionFrom<S extends StandardSchemaV1>(options: JobOptions<S>): JobDefinition {
+export function definitionFrom<S extends StandardSchemaV1>(options: JobOptions<S>): JobDefinition {
   const problems = new ProblemList(`job "${options.id}"`);
   checkId(problems, "id", options.id);
   const { key, onSettled } = options;

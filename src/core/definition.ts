@@ -3,9 +3,10 @@
  * `define.ts` is the typed front door; nothing else constructs these.
  */
 import type { Context, Settled } from "./context.ts";
-import type { Json } from "./job.ts";
+import type { Answer } from "./ask.ts";
+import type { JobId, Json } from "./job.ts";
 import type { Problem } from "./problem.ts";
-import type { Tx } from "./ports.ts";
+import type { InRun, NewRun, RunId, Tx } from "./ports.ts";
 import type { ScheduleSpec } from "./schedule.ts";
 
 /** A value that may differ by stage. A stage that is not named gets `default`, or the setting's own default. */
@@ -46,6 +47,23 @@ export interface JobDefinition {
   readonly onSettled: ((payload: unknown, settled: Settled, tx: Tx) => Promise<void>) | null;
   /** What was found wrong when it was defined; `check` shows all of them together before anything starts. */
   readonly problems?: readonly Problem[];
+  /** Jobs this one makes: they belong to the same app. */
+  readonly makes?: readonly JobDefinition[];
+  /** A schedule makes it due this much before the nominal time. */
+  readonly materializeBeforeMs?: number;
+  /** For what starts a run: the run of an input, all of its tasks. */
+  readonly plan?: (payload: unknown, how: PlanOptions) => Promise<NewRun>;
+  /** For what starts a run: whether one of its jobs is wanted, asked before that job is claimed. */
+  readonly asks?: (run: InRun) => Promise<Answer>;
+}
+
+/** What a run is planned with, besides its input. */
+export interface PlanOptions {
+  readonly stage: string;
+  readonly key: string;
+  readonly trace: string;
+  readonly starterId: JobId | null;
+  readonly parentId: RunId | null;
 }
 
 export interface ScheduleDefinition {

@@ -2,6 +2,7 @@ import type { BatchResult, Context, Duration, EnqueueOptions, Job } from "./cont
 import { definitionOf } from "./define-job.ts";
 import { durationMs } from "./duration.ts";
 import { prepare } from "./enqueue.ts";
+import { openInside } from "./inside.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { Json, NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
@@ -16,8 +17,9 @@ export function createContext(
 ): Context {
   const { job, worker } = scope;
   const { ports } = worker;
-  return {
+  const context: Context = {
     jobId: job.jobId,
+    runId: job.run?.runId ?? null,
     attempt: job.attempt,
     failures: job.failures,
     key: job.key,
@@ -40,6 +42,7 @@ export function createContext(
     batches: (options, work) => batches(scope, options, work),
     pages: (next, options) => pages(scope, next, options.maxPages),
   };
+  return openInside(context, scope);
 }
 
 function checkedProgress(kind: string, progress: number): number {

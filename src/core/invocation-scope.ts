@@ -1,6 +1,6 @@
 import type { JobDefinition } from "./definition.ts";
 import type { NewJob } from "./job.ts";
-import type { Claimed, Handoff, Tx } from "./ports.ts";
+import type { Claimed, Handoff, RunId, Tx } from "./ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /** What the context's methods share. Internal to the invocation. */
@@ -12,6 +12,8 @@ export interface InvocationScope {
   readonly children: NewJob[];
   /** Hand-offs of jobs that were inserted in the open transaction; sent after its commit. */
   readonly handoffs: Handoff[];
+  /** Runs that the open transaction changed; brought forward after its commit. */
+  readonly runs: Set<RunId>;
   ordinal: number;
   stage: "open" | "transaction" | "settled" | "closed";
   tx: Tx | null;

@@ -4,6 +4,7 @@ import type { Json, NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
 import { checkedJson } from "./new-job.ts";
 import { UnknownOutcome, type Claimed, type StoreTx, type Tx } from "./ports.ts";
+import { resolveAfter } from "./resolve.ts";
 import { wakeHeld } from "./relay.ts";
 import { sendHandoffs } from "./send.ts";
 import { callHook } from "./settled-hook.ts";
@@ -34,6 +35,7 @@ export function createInvocation(
     signal,
     children: [],
     handoffs: [],
+    runs: new Set(),
     ordinal: 0,
     stage: "open",
     tx: null,
@@ -72,6 +74,7 @@ async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>)
   try {
     const value = await ports.store.transaction(async (tx) => {
       scope.handoffs.length = 0;
+      scope.runs.clear();
       scope.tx = tx;
       const done = await work(tx);
       freed = await settleIn(scope, tx, done);
@@ -110,6 +113,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
   if (settled.settled.length !== 1)
     throw new LostInTransaction(`job ${scope.job.jobId} is no longer attempt ${scope.job.attempt}'s`);
   scope.handoffs.push(...settled.handoffs);
+  for (const run of settled.runs ?? []) scope.runs.add(run);
   return settled.freed;
 }
 
@@ -135,6 +139,7 @@ async function afterCommit(scope: InvocationScope, freed: readonly string[]): Pr
     state: "SUCCESS",
   });
   await sendHandoffs(ports, scope.handoffs);
+  await resolveAfter(ports, [...scope.runs], scope.worker.options);
   try {
     await wakeHeld(ports, { slotKeys: freed });
   } catch (error) {

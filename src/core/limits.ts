@@ -113,6 +113,28 @@ export const limits = {
   batchesIterationsMax: 1_000,
   pagesMax: 10_000,
 
+  // runs
+  tasksMax: 50_000,
+  edgesMax: 500_000,
+  taskNameCharactersMax: 128,
+  graphProblemsShownMax: 20,
+  runVersionMax: 1_000_000,
+  wideJoinOver: 32,
+  insertTasksMax: 10_000,
+  insertEdgesMax: 50_000,
+  releasedRowsMax: 500,
+  resolveRowsMax: 200,
+  resolveRoundsMax: 10,
+  passResolveRoundsMax: 100,
+  runDeltasMax: 100,
+  cancelRowsMax: 1_000,
+  cancelRoundsMax: 1_000,
+  rerunsMax: 1_000,
+  fanOutPageRowsMax: 1_000,
+  materializeBeforeMsMax: 86_400_000,
+  sweepBatchDefault: 500,
+  sweepIterationsDefault: 10,
+
   // the lock
   lockLeaseMs: 30_000,
   lockOutageMs: 10_000,

@@ -6,6 +6,7 @@ import { prune } from "./prune.ts";
 import { relay, resendOpen, wakeHeld } from "./relay.ts";
 import { requeueLost, type QueueSights } from "./requeue.ts";
 import { rescue } from "./rescue.ts";
+import { resolveRuns } from "./resolve.ts";
 import { tick } from "./tick.ts";
 
 export interface PassOptions {
@@ -75,6 +76,10 @@ export async function pass(
     [
       "rescue",
       () => rescue(ports, registry, { limit: limits.rescueRowsMax, rounds: limits.rescueRoundsMax, signal, ...fenced }),
+    ],
+    [
+      "resolve",
+      () => resolveRuns(ports, { runs: "all", rounds: limits.passResolveRoundsMax, lookAheadMs, signal, ...fenced }),
     ],
     ["requeue", () => requeueLost(ports, registry, options.sights ?? new Map(), fenced)],
     ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, ...fenced })],

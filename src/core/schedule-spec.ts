@@ -47,7 +47,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     overlap: readChoice(problems, "overlap", options.overlap, ["skip", "queue-one", "allow"], "allow"),
     ...readPeriod(options, problems),
     payload,
-    materializeBeforeMs: 0,
+    materializeBeforeMs: job.materializeBeforeMs ?? 0,
   } as const;
   const specFor = (stage: string, app: string): ScheduleSpec => ({
     id: options.id,

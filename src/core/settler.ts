@@ -4,7 +4,8 @@ import type { JobDefinition, Registry } from "./definition.ts";
 import type { NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
 import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "./ports.ts";
-import { wakeHeld } from "./relay.ts";
+import { relay, wakeHeld } from "./relay.ts";
+import { resolveAfter } from "./resolve.ts";
 import { sendHandoffs } from "./send.ts";
 import { callHook, wantsHook } from "./settled-hook.ts";
 import type { WorkerOptions } from "./worker-scope.ts";
@@ -71,7 +72,13 @@ export function toSettlement(
   const definition: JobDefinition | undefined = registry.jobs.get(job.kind);
   const retry = definition?.retry ?? fallbackRetry;
   const tries = { ...job, retry, onAmbiguous: definition?.onAmbiguous ?? "retry" };
-  return { ...decide(tries, outcome, ports.random.next()), jobId: job.jobId, attempt: job.attempt, children };
+  return {
+    ...decide(tries, outcome, ports.random.next()),
+    jobId: job.jobId,
+    attempt: job.attempt,
+    children,
+    inRun: job.run !== undefined,
+  };
 }
 
 const fallbackRetry = {
@@ -177,6 +184,8 @@ async function writeOnce(
   );
   measure(ports, group, settled);
   await sendHandoffs(ports, settled.handoffs);
+  await resolveAfter(ports, settled.runs ?? [], options);
+  if (settled.leftToRelay === true) await relay(ports, options);
   await wake(ports, settled.freed);
 }
 

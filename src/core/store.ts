@@ -1,7 +1,9 @@
 /** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
 import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
+import type { InRun, RunId, RunStore } from "./run.ts";
 import type { OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 import type { ScheduleControlStore } from "./schedule-store.ts";
+import type { StandInLock } from "./stand-in-lock.ts";
 import type { State } from "./state.ts";
 
 /** A transaction. A plain `pg` client that has begun one is a `Tx`. */
@@ -85,6 +87,8 @@ export interface Claimed {
   readonly latenessMs: number;
   readonly isCatchUp: boolean;
   readonly missedCount: number;
+  /** Set for a job of a run. */
+  readonly run?: InRun;
 }
 
 /** What a row that a claim did not return looks like now. */
@@ -96,6 +100,8 @@ export interface Looked {
   readonly dueInMs: number;
   /** Lost its worker in a batch before: must be claimed with `alone`. */
   readonly suspect: boolean;
+  /** A condition is asked before it may be claimed: `claim` wants it in `asked`. */
+  readonly asks?: boolean;
 }
 
 export interface Held {
@@ -120,6 +126,8 @@ export interface Settlement {
   readonly result: Json | null;
   /** Written only if the row is still ours: a fenced try leaves no children. */
   readonly children: readonly NewJob[];
+  /** A hint that saves the store two looks; without it the outcome is the same. */
+  readonly inRun?: boolean;
 }
 
 export interface Settled {
@@ -128,6 +136,10 @@ export interface Settled {
   readonly handoffs: readonly Handoff[];
   /** Slot keys that became free; `wake` them after the commit. */
   readonly freed: readonly string[];
+  /** Runs of which a job ended; `resolve` them after the commit. */
+  readonly runs?: readonly RunId[];
+  /** More successors became ready than one statement hands off; `relay` hands off the rest. */
+  readonly leftToRelay?: boolean;
 }
 
 /** A row that rescue or cancel moved, with what its `onSettled` needs. */
@@ -171,19 +183,11 @@ export interface Pruned {
   readonly partitions: number;
 }
 
-/** The lock row in Postgres that stands in while the lock store is away. */
-export interface StandInLock {
-  /** Takes the lock row judged by the database's clock; the fence is above every token known. */
-  acquire(name: string, owner: string, leaseMs: number): Promise<{ fence: number } | { heldBy: string }>;
-  beat(name: string, owner: string, fence: number, leaseMs: number): Promise<boolean>;
-  release(name: string, owner: string, fence: number): Promise<void>;
-}
-
 /**
  * The truth. Every method is one transaction; every write is a compare-and-set; the returned rows say what happened.
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
-export interface Store extends StandInLock, ScheduleControlStore {
+export interface Store extends StandInLock, ScheduleControlStore, RunStore {
   now(): Promise<Instant>;
 
   /** Inserts jobs with one event each; QUEUED with a hand-off row when due within the look-ahead, else PENDING. */
@@ -215,9 +219,13 @@ export interface Store extends StandInLock, ScheduleControlStore {
 
   /**
    * Claims due QUEUED rows by (id, generation), in id order, waiting briefly for locks.
-   * Rows with `suspect` are left out unless `alone`. Also decides pause, expiry and slots; occurrences follow.
+   * Rows with `suspect` are left out unless `alone`, rows that ask unless their condition was `asked` and said yes.
+   * Also decides pause, expiry, slots and the end of their run; occurrences follow.
    */
-  claim(messages: readonly Message[], options: { worker: string; alone: boolean }): Promise<readonly Claimed[]>;
+  claim(
+    messages: readonly Message[],
+    options: { worker: string; alone: boolean; asked?: readonly JobId[] },
+  ): Promise<readonly Claimed[]>;
   look(ids: readonly JobId[]): Promise<readonly Looked[]>;
   /** Extends leases and stores progress. @returns the ids still held. */
   heartbeat(held: readonly Held[], worker: string): Promise<readonly JobId[]>;

@@ -8,6 +8,7 @@ import { decodeMessage } from "./message.ts";
 import type { Claimed, Ports } from "./ports.ts";
 import { resendOpen, wakeHeld } from "./relay.ts";
 import { rescue } from "./rescue.ts";
+import { resolveAfter } from "./resolve.ts";
 import { createSettler } from "./settler.ts";
 import type { WorkerOptions, WorkerScope } from "./worker-scope.ts";
 
@@ -193,7 +194,12 @@ async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
 async function smallRescue(scope: WorkerScope): Promise<void> {
   const { ports, registry, options } = scope;
   try {
-    await rescue(ports, registry, { limit: limits.workerRescueRowsMax, rounds: 1, lane: options.lane });
+    const { rescued } = await rescue(ports, registry, {
+      limit: limits.workerRescueRowsMax,
+      rounds: 1,
+      lane: options.lane,
+    });
+    if (rescued !== 0) await resolveAfter(ports, "all", options);
     await resendOpen(ports, { lane: options.lane });
   } catch (error) {
     ports.log.warn("the worker's own rescue failed; the next pass does it", { error });

@@ -30,9 +30,9 @@ const shop = () => migrate({ url: database.url, app: "shop", folder });
 
 describe("migrate", () => {
   test("makes the tables once, and a second run finds nothing to do", async () => {
-    expect((await migrate({ url: database.url })).applied).toEqual(["0001_spine.sql"]);
-    expect(await migrate({ url: database.url })).toEqual({ applied: [], version: 1 });
-    expect(await schemaVersion(client)).toBe(1);
+    expect((await migrate({ url: database.url })).applied).toEqual(["0001_spine.sql", "0002_runs.sql"]);
+    expect(await migrate({ url: database.url })).toEqual({ applied: [], version: 2 });
+    expect(await schemaVersion(client)).toBe(2);
     await assertSchema(client);
   });
 
@@ -64,7 +64,7 @@ describe("migrate", () => {
 
   test("four runners at once apply each file once", async () => {
     const runs = await Promise.all([1, 2, 3, 4].map(() => migrate({ url: database.url })));
-    expect(runs.flatMap((run) => run.applied)).toEqual(["0001_spine.sql"]);
+    expect(runs.flatMap((run) => run.applied)).toEqual(["0001_spine.sql", "0002_runs.sql"]);
   });
 
   test("a file that fails leaves nothing of itself, and what was applied before stays", async () => {
@@ -129,10 +129,10 @@ describe("the schema version", () => {
 
   test("above the code's is refused", async () => {
     cpSync(ownFolder, folder, { recursive: true });
-    file("0002_future.sql", "select 1");
+    file("0003_future.sql", "select 1");
     await migrate({ url: database.url, folder });
     await expect(assertSchema(client)).rejects.toThrow(
-      "the database is at schema version 2 of belfry, this code knows 1",
+      "the database is at schema version 3 of belfry, this code knows 2",
     );
   });
 });

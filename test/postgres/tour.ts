@@ -12,6 +12,7 @@ export async function tour(store: Store, clock: TestClock, tag: string): Promise
   await endings(store, clock, tag);
   await schedules(store, clock, tag);
   await scheduleControl(store, clock, tag);
+  await runs(store, tag);
   await locks(store, tag);
   await reads(store);
 }
@@ -164,6 +165,59 @@ export function specOf(id: string): ScheduleSpec {
     materializeBeforeMs: 0,
     launch: "tick",
   };
+}
+
+/** A graph with a narrow and a wide join, one end that is counted afterwards, a page of targets, a cancel and a resume. */
+async function runs(store: Store, tag: string): Promise<void> {
+  const task = (name: string, after: readonly number[], asks = false) => ({
+    task: name,
+    after,
+    asks,
+    join: "all" as const,
+    job: aJob({ payload: null }),
+  });
+  const roots = Array.from({ length: limits.wideJoinOver + 1 }, (_, n) => task(`root-${n}`, []));
+  const tasks = [...roots, task("narrow", [0]), task("wide", Array.from(roots.keys())), task("asks", [1], true)];
+  const base = {
+    kind: "tour",
+    version: 1,
+    input: null,
+    onFailure: "stop",
+    retentionMs: 1,
+    trace: "",
+    sealed: true,
+  } as const;
+  const run = { ...base, key: tag, starterId: null, parentId: null, tasks };
+  const { runId, handoffs } = await store.startRun(run, { lookAheadMs });
+  await store.startRun(run, { lookAheadMs });
+  const ids = handoffs.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
+  const held = [];
+  const next = [];
+  for (let from = 0; from < ids.length; from += 10) {
+    const some = await claim(store, ids.slice(from, from + 10));
+    const settlements = some.map((job) => settlementOf(job));
+    held.push(...some);
+    next.push(...(await store.settle(settlements, settleOptions)).handoffs);
+  }
+  await store.inRuns(held.map((job) => job.jobId));
+  await store.skip(next[0]?.messages.slice(-1) ?? [], { reason: "not taken", notTaken: true });
+  await store.resolve({ runs: [runId], limit: 10, lookAheadMs });
+  const [other] = await claim(store, next[0]?.messages.slice(0, 1).map((message) => message.jobId) ?? []);
+  if (other !== undefined) await store.settle([settlementOf(other, { ...failure, to: "FAILED" })], settleOptions);
+  for (let more = true; more;) ({ more } = await store.resolve({ runs: "all", limit: 100, lookAheadMs }));
+  await store.run(runId);
+  await store.runs({ kind: "tour", limit: 10 });
+  await store.tasks(runId, { limit: 10 });
+  await store.resumeRun(runId, {});
+  await store.cancelRun(runId);
+  await store.cancelPage(runId, { limit: 1_000 });
+  await store.startRun({ ...run, key: `${tag}-empty`, tasks: [] }, { lookAheadMs });
+  const pages = await store.startRun({ ...run, key: `${tag}-pages`, sealed: false, tasks: [] }, { lookAheadMs });
+  const [writer] = await claim(store, await insert(store, [aJob()]));
+  if (writer === undefined) throw new Error("the job that writes pages was claimed");
+  const targets = [{ job: aJob({ key: `${tag}-target` }), row: { id: 1 } }];
+  await store.addPage(pages.runId, { targets, cursor: 1, by: writer }, { lookAheadMs });
+  await store.sealRun(pages.runId, {});
 }
 
 async function locks(store: Store, tag: string): Promise<void> {

@@ -10,6 +10,20 @@ import { insert } from "./reference/insert.ts";
 import { acquire, beat, installFence, release } from "./reference/locks.ts";
 import { counts, job, jobs, occurrences } from "./reference/read.ts";
 import { rescue, undelivered } from "./reference/rescue.ts";
+import { resolve } from "./reference/resolve.ts";
+import { resumeRun } from "./reference/resume.ts";
+import {
+  addPage,
+  cancelRun,
+  inRuns,
+  openJobs,
+  runViews,
+  runView,
+  sealRun,
+  skip,
+  startRun,
+  taskViews,
+} from "./reference/runs.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
 import { dueSchedules, installSchedules, plan, scheduleRow } from "./reference/schedules.ts";
 import { settle } from "./reference/settle.ts";
@@ -70,6 +84,19 @@ export function referenceStore(now: () => number): ReferenceStore {
     installSchedules: async (specs, options) => run(() => installSchedules(t, specs, options?.apps)),
     dueSchedules: async (options) => run(() => ({ now: now(), schedules: dueSchedules(t, options) })),
     plan: async (plans, { lookAheadMs, fence }) => run(() => fenced(t, fence, () => plan(t, plans, lookAheadMs))),
+    startRun: async (next, { lookAheadMs, tx }) => run(() => startRun(t, next, lookAheadMs), tx),
+    addPage: async (id, page, { lookAheadMs, tx }) => run(() => addPage(t, id, page, lookAheadMs), tx),
+    sealRun: async (id, { tx }) => run(() => sealRun(t, id), tx),
+    inRuns: async (ids) => inRuns(t, ids),
+    skip: async (messages, options) => run(() => skip(t, messages, options)),
+    resolve: async (options) => run(() => fenced(t, options.fence, () => resolve(t, options))),
+    cancelRun: async (id) => run(() => cancelRun(t, id)),
+    cancelPage: async (id, { limit, inSameTransaction }) =>
+      (await moving(() => cancel(t, openJobs(t, id, limit), "run canceled"), inSameTransaction)).rows.length,
+    resumeRun: async (id, { ids }) => run(() => resumeRun(t, id, ids)),
+    run: async (id) => runView(t, id),
+    runs: async (filter) => runViews(t, filter),
+    tasks: async (id, options) => taskViews(t, id, options),
     job: async (id) => job(t, id),
     jobs: async (filter) => jobs(t, filter),
     counts: async () => counts(t),
@@ -99,7 +126,13 @@ async function settleWithHook(
   return answer(hook === undefined ? atomically(t, statement) : await withHook(t, statement, moved, hook));
 }
 
-const answer = ({ settled, handoffs, freed }: Settled): Settled => ({ settled, handoffs, freed });
+const answer = ({ settled, handoffs, freed, runs, leftToRelay }: ReturnType<typeof settle>): Settled => ({
+  settled,
+  handoffs,
+  freed,
+  ...(runs === undefined ? {} : { runs }),
+  ...(leftToRelay === undefined ? {} : { leftToRelay }),
+});
 
 /** One transaction: the statement, then the hook with the rows it moved. */
 async function withHook<T>(

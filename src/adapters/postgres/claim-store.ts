@@ -1,6 +1,7 @@
 import type { JobId, Json } from "../../core/job.ts";
-import type { Claimed, Looked, Message, Store } from "../../core/ports.ts";
+import type { Claimed, InRun, Looked, Message, Store } from "../../core/ports.ts";
 import type { State } from "../../core/state.ts";
+import { inRuns } from "./run-read.ts";
 import type { Session } from "./session.ts";
 import { claimFull, type ClaimedRow, claimPlain, extendLeases, findFull, lookAt } from "./sql/claim.ts";
 import type { Statement } from "./statement.ts";
@@ -8,6 +9,7 @@ import type { Statement } from "./statement.ts";
 interface ClaimOptions {
   readonly worker: string;
   readonly alone: boolean;
+  readonly asked?: readonly JobId[];
 }
 
 export function claimStore(session: Session): Pick<Store, "claim" | "look" | "heartbeat"> {
@@ -22,6 +24,7 @@ export function claimStore(session: Session): Pick<Store, "claim" | "look" | "he
         generation: row.generation,
         dueInMs: row.due_in_ms,
         suspect: row.suspect,
+        asks: row.asks,
       }));
     },
     async heartbeat(held, worker) {
@@ -47,13 +50,17 @@ async function claim(
   if (asked.size === 0) return [];
   const rows = await claimWith(session, claimPlain, asked, options);
   for (const row of rows) asked.delete(row.id);
-  if (asked.size === 0) return rows.map(claimed);
-  const full = await session.run(findFull, [[...asked.keys()], options.alone]);
+  if (asked.size === 0) return rows.map((row) => claimed(row));
+  const full = await session.run(findFull, [[...asked.keys()], options.alone, options.asked ?? []]);
   for (const ids of claimable(full)) {
     const group = new Map(ids.map((id) => [id, asked.get(id) ?? 0]));
-    rows.push(...(await claimWith(session, claimFull, group, options)));
+    rows.push(...(await claimWith(session, claimFull, group, options, [options.asked ?? []])));
   }
-  return rows.map(claimed);
+  const runs = await inRuns(
+    session,
+    rows.filter((row) => row.run_id !== null).map((row) => row.id),
+  );
+  return rows.map((row) => claimed(row, runs.get(row.id)));
 }
 
 /** Of several messages of a job only the one with the newest generation can still claim it. */
@@ -68,7 +75,8 @@ const claimWith = (
   statement: Statement<ClaimedRow>,
   asked: ReadonlyMap<string, number>,
   { worker, alone }: ClaimOptions,
-): Promise<ClaimedRow[]> => session.run(statement, [[...asked.keys()], [...asked.values()], worker, alone]);
+  more: readonly unknown[] = [],
+): Promise<ClaimedRow[]> => session.run(statement, [[...asked.keys()], [...asked.values()], worker, alone, ...more]);
 
 function claimable(rows: readonly { id: string; slots: number }[]): readonly (readonly string[])[] {
   const together = rows.filter((row) => row.slots <= 1).map((row) => row.id);
@@ -76,7 +84,7 @@ function claimable(rows: readonly { id: string; slots: number }[]): readonly (re
   return together.length === 0 ? singly : [together, ...singly];
 }
 
-const claimed = (row: ClaimedRow): Claimed => ({
+const claimed = (row: ClaimedRow, run?: InRun): Claimed => ({
   jobId: row.id as JobId,
   state: row.state,
   reason: row.reason,
@@ -97,4 +105,5 @@ const claimed = (row: ClaimedRow): Claimed => ({
   latenessMs: row.lateness_ms,
   isCatchUp: row.catch_up,
   missedCount: row.missed,
+  ...(run === undefined ? {} : { run }),
 });

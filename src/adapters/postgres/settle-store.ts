@@ -1,11 +1,23 @@
 import { cleanCode, cleanJson, cleanMessage } from "../../core/clean.ts";
 import type { JobId, Json } from "../../core/job.ts";
-import type { Handoff, InSameTransaction, Moved, Settled, Settlement, Store, StoreTx, Tx } from "../../core/ports.ts";
+import { limits } from "../../core/limits.ts";
+import type {
+  Handoff,
+  InSameTransaction,
+  Moved,
+  RunId,
+  Settled,
+  Settlement,
+  Store,
+  StoreTx,
+  Tx,
+} from "../../core/ports.ts";
 import { insertInto } from "./enqueue-store.ts";
 import { isDataError } from "./failure.ts";
 import { handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { readPayloads, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
+import { settleRun, type SettledRunRow } from "./sql/settle-run.ts";
 import { execute, type Statement } from "./statement.ts";
 
 interface SettleOptions {
@@ -53,23 +65,42 @@ async function settleIn(
   options: SettleOptions,
   storeTx?: StoreTx,
 ): Promise<Settled> {
-  const rows = await write((statement, values) => execute(tx, statement, values), settlements, options);
+  const { rows, released } = await write((statement, values) => execute(tx, statement, values), settlements, options);
   const written = new Set(rows.map((row) => row.id));
   const children = settlements.filter((each) => written.has(each.jobId)).flatMap((each) => each.children);
   const inserted = children.length === 0 ? null : await insertInto(tx, children, options.lookAheadMs);
   if (options.inSameTransaction !== undefined && storeTx !== undefined && rows.length > 0) {
     await options.inSameTransaction(storeTx, await movedOf(tx, rows));
   }
-  return settled(rows, inserted?.handoffs ?? []);
+  return settled({ rows, released }, inserted?.handoffs ?? []);
 }
 
-async function write(run: Run, settlements: readonly Settlement[], options: SettleOptions): Promise<SettledRow[]> {
-  const rows = await run(settlePlain, settleColumns(settlements, options));
-  if (rows.length === settlements.length) return rows;
-  const written = new Set(rows.map((row) => row.id));
-  const left = settlements.filter((each) => !written.has(each.jobId));
-  return [...rows, ...(await run(settleFull, settleColumns(left, options)))];
+interface Written {
+  readonly rows: readonly (SettledRow & { readonly run_id?: string | null })[];
+  /** Successors in runs that may start now. */
+  readonly released: readonly SettledRunRow[];
 }
+
+/** Rows of runs are told apart by a hint, or else by having been left out twice: the outcome is the same. */
+async function write(run: Run, settlements: readonly Settlement[], options: SettleOptions): Promise<Written> {
+  const rows: SettledRow[] = [];
+  const outside = settlements.filter((each) => each.inRun !== true);
+  if (outside.length > 0) rows.push(...(await run(settlePlain, settleColumns(outside, options))));
+  const special = unwritten(outside, rows);
+  if (special.length > 0) rows.push(...(await run(settleFull, settleColumns(special, options))));
+  const left = unwritten(settlements, rows);
+  if (left.length === 0) return { rows, released: [] };
+  const full = await run(settleRun, [...settleColumns(left, options), limits.releasedRowsMax]);
+  return { rows: [...rows, ...full.filter(isOwn)], released: full.filter((row) => !row.own) };
+}
+
+function unwritten(settlements: readonly Settlement[], rows: readonly SettledRow[]): readonly Settlement[] {
+  if (rows.length === settlements.length) return [];
+  const written = new Set(rows.map((row) => row.id));
+  return settlements.filter((each) => !written.has(each.jobId));
+}
+
+const isOwn = (row: SettledRunRow): row is SettledRunRow & SettledRow => row.own;
 
 const settleColumns = (settlements: readonly Settlement[], { worker, lookAheadMs }: SettleOptions): unknown[] => [
   settlements.map((each) => each.jobId),
@@ -86,13 +117,17 @@ const settleColumns = (settlements: readonly Settlement[], { worker, lookAheadMs
   lookAheadMs,
 ];
 
-function settled(rows: readonly SettledRow[], children: readonly Handoff[] = []): Settled {
+function settled({ rows, released }: Written, children: readonly Handoff[] = []): Settled {
   return {
+    ...ofRuns([...new Set(rows.flatMap((row) => row.run_id ?? []))] as RunId[]),
+    ...(released.some((row) => row.left_to_relay) ? { leftToRelay: true } : {}),
     settled: rows.map((row) => row.id as JobId),
-    handoffs: [...handoffsOf(rows), ...children],
+    handoffs: [...handoffsOf([...rows, ...released]), ...children],
     freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
   };
 }
+
+const ofRuns = (runs: readonly RunId[]): Pick<Settled, "runs"> => (runs.length === 0 ? {} : { runs });
 
 async function movedOf(tx: Tx, rows: readonly SettledRow[]): Promise<readonly Moved[]> {
   const payloads = new Map(
@@ -133,6 +168,8 @@ async function settleSingly(
     }
   }
   return {
+    ...ofRuns([...new Set(parts.flatMap((part) => part.runs ?? []))]),
+    ...(parts.some((part) => part.leftToRelay === true) ? { leftToRelay: true } : {}),
     settled: parts.flatMap((part) => part.settled),
     handoffs: parts.flatMap((part) => part.handoffs),
     freed: [...new Set(parts.flatMap((part) => part.freed))],

@@ -8,6 +8,9 @@ import { pruneStore } from "./prune-store.ts";
 import { readStore } from "./read-store.ts";
 import { relayStore } from "./relay-store.ts";
 import { rescueStore } from "./rescue-store.ts";
+import { resolveStore } from "./resolve-store.ts";
+import { runReadStore } from "./run-read.ts";
+import { runStore } from "./run-store.ts";
 import { scheduleControlStore } from "./schedule-control-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
 import { createSession, transaction } from "./session.ts";
@@ -31,6 +34,9 @@ export function createPostgresStore(connections: Connections): Store {
     ...scheduleControlStore(session),
     ...fenceStore(session),
     ...pruneStore(session),
+    ...runStore(session),
+    ...resolveStore(session),
+    ...runReadStore(session),
     transaction: (work) => transaction(connections.tx, connections.where, work),
   };
 }

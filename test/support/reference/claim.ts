@@ -1,6 +1,7 @@
 import type { JobId } from "../../../src/core/job.ts";
 import type { Claimed, Held, Looked, Message } from "../../../src/core/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
+import { inRunOf } from "./runs.ts";
 import { takeSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
@@ -10,12 +11,17 @@ import type { Tables } from "./tables.ts";
  * Due QUEUED rows under the generation of their message, in id order: run, hold or skip. Rows that need several groups
  * come after the others.
  */
-export function claim(t: Tables, messages: readonly Message[], options: { worker: string; alone: boolean }): Claimed[] {
+export function claim(
+  t: Tables,
+  messages: readonly Message[],
+  options: { worker: string; alone: boolean; asked?: readonly JobId[] },
+): Claimed[] {
   const generations = new Map(messages.map((message) => [Number(message.jobId), message.generation]));
   const claimable = [...generations.keys()]
     .flatMap((id) => t.jobs.get(id) ?? [])
     .filter((row) => row.state === "QUEUED" && row.generation === generations.get(row.id) && row.dueAt <= t.now())
     .filter((row) => !row.suspect || options.alone)
+    .filter((row) => !row.asks || options.asked?.includes(idOf(row)) === true)
     .toSorted((a, b) => Number(isWide(a)) - Number(isWide(b)) || a.id - b.id);
   return claimable.map((row) => decide(t, row, options));
 }
@@ -23,6 +29,9 @@ export function claim(t: Tables, messages: readonly Message[], options: { worker
 const isWide = (row: JobRow): boolean => row.slotKeys.length > 1;
 
 function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolean }): Claimed {
+  const run = row.runId === null ? undefined : t.runs.get(row.runId);
+  if (run !== undefined && run.state !== "RUNNING") return cancelWithRun(t, row);
+  if (run?.stopped === true) return skip(t, row, "run stopped");
   const unwanted = whyUnwanted(t, row);
   if (unwanted !== null) return skip(t, row, unwanted);
   const refused = takeSlots(t, row, row.attempt + 1);
@@ -32,7 +41,7 @@ function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolea
     return claimedOf(t, t.move(row, held, { reason: refused.reason }), refused.reason);
   }
   const now = t.now();
-  const run = {
+  const start = {
     state: "RUNNING",
     attempt: row.attempt + 1,
     worker: options.worker,
@@ -41,7 +50,7 @@ function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolea
     alone: options.alone,
     progress: null,
   } as const;
-  const running = t.move(row, run, { worker: options.worker });
+  const running = t.move(row, start, { worker: options.worker });
   decideOccurrence(t, running, row.catchUp ? "CAUGHT_UP" : "FIRED", null);
   return claimedOf(t, running, null);
 }
@@ -61,6 +70,9 @@ function skip(t: Tables, row: JobRow, reason: string): Claimed {
   decideOccurrence(t, skipped, "SKIPPED", reason);
   return claimedOf(t, skipped, reason);
 }
+
+const cancelWithRun = (t: Tables, row: JobRow): Claimed =>
+  claimedOf(t, t.move(row, { state: "CANCELED" }, { reason: "run canceled" }), "run canceled");
 
 function claimedOf(t: Tables, row: JobRow, reason: string | null): Claimed {
   return {
@@ -84,6 +96,7 @@ function claimedOf(t: Tables, row: JobRow, reason: string | null): Claimed {
     latenessMs: Math.max(0, t.now() - (row.scheduledFor ?? row.dueAt)),
     isCatchUp: row.catchUp,
     missedCount: row.missed,
+    ...(row.runId === null ? {} : { run: inRunOf(t, row, row.runId) }),
   };
 }
 
@@ -91,8 +104,8 @@ export function look(t: Tables, ids: readonly JobId[]): Looked[] {
   return [...new Set(ids)].flatMap((id) => {
     const row = t.jobs.get(Number(id));
     if (row === undefined) return [];
-    const { state, generation, suspect } = row;
-    return [{ jobId: id, state, generation, dueInMs: row.dueAt - t.now(), suspect }];
+    const { state, generation, suspect, asks } = row;
+    return [{ jobId: id, state, generation, dueInMs: row.dueAt - t.now(), suspect, asks }];
   });
 }
 

@@ -11,7 +11,7 @@ export function relay(t: Tables, options: { lookAheadMs: number; limit: number; 
   const until = t.now() + options.lookAheadMs;
   const due = t
     .inStates("PENDING", "RETRY_WAIT")
-    .filter((row) => row.hold === "none" && row.dueAt <= until && inLane(row, options.lane))
+    .filter((row) => !row.blocked && row.hold === "none" && row.dueAt <= until && inLane(row, options.lane))
     .toSorted(byDue)
     .slice(0, options.limit);
   return t.handOff(due.map((row) => t.queue(row)));

@@ -23,7 +23,7 @@ export function insertOne(
   job: NewJob,
   lookAheadMs: number,
   queued: JobRow[],
-  from: FromSchedule = fromNoSchedule,
+  from: Partial<FromSchedule & FromRun> = {},
   reason: string | null = null,
 ): InsertResult {
   const hash = createHash("sha256").update(job.canonicalInput).digest("hex");
@@ -32,16 +32,36 @@ export function insertOne(
     const conflict = known.payloadHash === hash ? null : { existingHash: known.payloadHash, hash };
     return { id: idOf(known), created: false, conflict };
   }
-  const row = newRow(t, job, hash, lookAheadMs, from);
+  const row = newRow(t, job, hash, lookAheadMs, { ...fromNoSchedule, ...from });
   t.add(row, reason);
   if (row.state === "QUEUED") queued.push(row);
   return { id: idOf(row), created: true, conflict: null };
 }
 
-function newRow(t: Tables, job: NewJob, payloadHash: string, lookAheadMs: number, from: FromSchedule): JobRow {
+/** What a run adds to the jobs it makes. */
+export type FromRun = Pick<JobRow, "runId" | "task" | "predsOpen" | "join" | "blocked" | "wide" | "asks" | "askedRow">;
+
+const inNoRun: FromRun = {
+  runId: null,
+  task: null,
+  predsOpen: 0,
+  join: "all",
+  blocked: false,
+  wide: false,
+  asks: false,
+  askedRow: null,
+};
+
+function newRow(
+  t: Tables,
+  job: NewJob,
+  payloadHash: string,
+  lookAheadMs: number,
+  from: FromSchedule & Partial<FromRun>,
+): JobRow {
   const now = t.now();
   const dueAt = (job.dueAt ?? now) + job.delayMs;
-  const soon = dueAt <= now + lookAheadMs;
+  const soon = dueAt <= now + lookAheadMs && from.blocked !== true;
   return {
     id: t.draw("job"),
     kind: job.kind,
@@ -65,6 +85,11 @@ function newRow(t: Tables, job: NewJob, payloadHash: string, lookAheadMs: number
     suspect: false,
     alone: false,
     slotKeys: job.slotKeys,
+    ...inNoRun,
+    predsOk: 0,
+    predsBad: 0,
+    notTaken: false,
+    spread: false,
     ...from,
     trace: job.trace,
     worker: null,

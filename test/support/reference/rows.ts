@@ -1,8 +1,10 @@
 import type { Instant, Json, OnRefusal } from "../../../src/core/job.ts";
 import type { Carry, OccurrenceOutcome, ScheduleSpec } from "../../../src/core/schedule.ts";
+import type { JoinRule } from "../../../src/core/join.ts";
+import type { OnFailure, RunState } from "../../../src/core/run.ts";
 import type { State } from "../../../src/core/state.ts";
 
-/** The columns of table `job` that exist before runs do. Ids are numbers here and strings at the port. */
+/** The columns of table `job`. Ids are numbers here and strings at the port. */
 export interface JobRow {
   readonly id: number;
   readonly kind: string;
@@ -30,6 +32,20 @@ export interface JobRow {
   readonly scheduledFor: Instant | null;
   readonly catchUp: boolean;
   readonly missed: number;
+  readonly runId: number | null;
+  /** Its name inside the graph. */
+  readonly task: string | null;
+  readonly predsOpen: number;
+  readonly predsOk: number;
+  readonly predsBad: number;
+  readonly join: JoinRule;
+  readonly blocked: boolean;
+  readonly wide: boolean;
+  readonly asks: boolean;
+  readonly askedRow: Json | null;
+  readonly notTaken: boolean;
+  /** Its end was counted by its successors and its run. */
+  readonly spread: boolean;
   readonly trace: string;
   readonly worker: string | null;
   readonly startedAt: Instant | null;
@@ -144,4 +160,49 @@ export interface QuarantineRow {
 export interface EffectRow {
   readonly text: string;
   readonly values: readonly unknown[];
+}
+
+export interface RunRow {
+  readonly id: number;
+  readonly kind: string;
+  readonly key: string;
+  readonly version: number;
+  readonly state: RunState;
+  readonly sealed: boolean;
+  readonly starterId: number | null;
+  readonly parentId: number | null;
+  readonly input: Json;
+  readonly onFailure: OnFailure;
+  readonly stopped: boolean;
+  readonly cursor: Json | null;
+  readonly retentionMs: number;
+  readonly funnel: Funnel;
+  readonly createdAt: Instant;
+  readonly finishedAt: Instant | null;
+}
+
+/** What is added up: every count only grows, except by a resume. */
+export interface Funnel {
+  readonly total: number;
+  readonly done: number;
+  readonly ok: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** All edges out of one job, and those into one. */
+export interface EdgesRow {
+  readonly to: readonly number[];
+}
+
+/** A predecessor of a wide join that ended and was not added up yet. */
+export interface PredDeltaRow {
+  readonly toId: number;
+  readonly runId: number;
+  readonly ok: number;
+  readonly bad: number;
+}
+
+export interface RunDeltaRow extends Funnel {
+  readonly runId: number;
 }

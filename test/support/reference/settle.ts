@@ -1,5 +1,9 @@
 import type { Settled, Settlement } from "../../../src/core/ports.ts";
+import { limits } from "../../../src/core/limits.ts";
+import { isFinal } from "../../../src/core/state.ts";
 import { insertOne } from "./insert.ts";
+import { countEnd } from "./resolve.ts";
+import { runIdOf } from "./runs.ts";
 import { freeSlotsOf } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
@@ -14,6 +18,8 @@ export function settle(
   const rows: JobRow[] = [];
   const queued: JobRow[] = [];
   const freed: string[] = [];
+  const runs = new Set<number>();
+  let left = false;
   for (const settlement of settlements.toSorted((a, b) => Number(a.jobId) - Number(b.jobId))) {
     const held = t.jobs.get(Number(settlement.jobId));
     if (held === undefined || held.state !== "RUNNING" || held.attempt !== settlement.attempt) continue;
@@ -22,11 +28,24 @@ export function settle(
     freed.push(...freeSlotsOf(t, held));
     rows.push(row);
     if (row.state === "QUEUED") queued.push(row);
+    if (row.runId !== null && isFinal(row.state)) {
+      runs.add(row.runId);
+      const ready = countEnd(t, row, options.lookAheadMs);
+      queued.push(...ready.splice(0, limits.releasedRowsMax - queued.length).map((one) => t.queue(one)));
+      left ||= ready.length > 0;
+    }
   }
   const written = new Set(rows.map(idOf));
   const children = settlements.flatMap((one) => (written.has(one.jobId) ? one.children : []));
   for (const child of children) insertOne(t, child, options.lookAheadMs, queued);
-  return { settled: rows.map(idOf), handoffs: t.handOff(queued), freed: [...new Set(freed)], rows };
+  return {
+    settled: rows.map(idOf),
+    handoffs: t.handOff(queued),
+    freed: [...new Set(freed)],
+    ...(runs.size === 0 ? {} : { runs: [...runs].map(runIdOf) }),
+    ...(left ? { leftToRelay: true } : {}),
+    rows,
+  };
 }
 
 function write(
@@ -44,6 +63,7 @@ function write(
     errorCode,
     errorMessage,
     worker: null,
+    spread: held.runId !== null && (to === "SUCCESS" || to === "FAILED"),
   };
   if (to === "SUCCESS") return t.move(held, { ...columns, state: to, result: settlement.result }, why);
   if (to === "FAILED") return t.move(held, { ...columns, state: to }, why);

@@ -44,6 +44,10 @@ export class Table<K, V> {
     return this.#rows.values();
   }
 
+  entries(): MapIterator<[K, V]> {
+    return this.#rows.entries();
+  }
+
   get size(): number {
     return this.#rows.size;
   }

@@ -32,16 +32,24 @@ export class Tables {
   readonly schedules = new Table<string, rows.StoredSchedule>(this.journal);
   readonly eras = new AppendOnly<rows.EraRow>(this.journal);
   readonly occurrences = new Table<string, rows.OccurrenceRow>(this.journal);
+  readonly runs = new Table<number, rows.RunRow>(this.journal);
+  readonly successors = new Table<number, rows.EdgesRow>(this.journal);
+  readonly predecessors = new Table<number, rows.EdgesRow>(this.journal);
+  /** Ends that nobody counted yet, by job. */
+  readonly runDone = new Table<number, number>(this.journal);
+  readonly predDeltas = new Table<number, rows.PredDeltaRow>(this.journal);
+  readonly runDeltas = new Table<number, rows.RunDeltaRow>(this.journal);
+  readonly #byRun = new Map<number, Set<number>>();
   readonly #byState = new Map<State, Set<number>>(states.map((state) => [state, new Set()]));
   readonly #byKey = new Map<string, number>();
   readonly #byOccurrence = new Map<number, string>();
   readonly now: () => number;
   /** Draws the next number of a sequence. Like a real one it is not rolled back. */
-  draw: (sequence: "job" | "event" | "handoff") => number;
+  draw: (sequence: "job" | "event" | "handoff" | "run" | "delta") => number;
 
   constructor(now: () => number) {
     this.now = now;
-    const last = { job: 0, event: 0, handoff: 0 };
+    const last = { job: 0, event: 0, handoff: 0, run: 0, delta: 0 };
     this.draw = (sequence) => (last[sequence] += 1);
   }
 
@@ -58,6 +66,11 @@ export class Tables {
   withKey(kind: string, key: string): JobRow | undefined {
     const id = this.#byKey.get(keyOf(kind, key));
     return id === undefined ? undefined : this.jobs.get(id);
+  }
+
+  /** The jobs of a run, by id. */
+  inRun(runId: number): JobRow[] {
+    return [...(this.#byRun.get(runId) ?? [])].toSorted((a, b) => a - b).map((id) => this.jobs.row(id));
   }
 
   occurrenceOf(jobId: number): rows.OccurrenceRow | undefined {
@@ -105,6 +118,8 @@ export class Tables {
     const next: JobRow = { ...row, hold: "none", heldOn: null, leaseUntil: null, finishedAt, ...columns };
     guard(row, next);
     this.jobs.set(row.id, next);
+    // The trigger of the table: an end that its mover does not count is left for whoever resolves.
+    if (next.runId !== null && isFinal(next.state) && !next.spread) this.runDone.set(next.id, next.runId);
     this.#event(next, row.state, why);
     if (next.state === "RUNNING" || isFinal(next.state)) this.#leaveSeats(next);
     return next;
@@ -167,6 +182,12 @@ export class Tables {
       if (after !== undefined) this.#byState.get(after.state)?.add(after.id);
     }
     const one = after ?? before;
+    if (one?.runId != null && (before === undefined || after === undefined)) {
+      const members = this.#byRun.get(one.runId) ?? new Set();
+      this.#byRun.set(one.runId, members);
+      if (after === undefined) members.delete(one.id);
+      else members.add(one.id);
+    }
     if (one === undefined || one.key === null || (before !== undefined && after !== undefined)) return;
     if (after === undefined) this.#byKey.delete(keyOf(one.kind, one.key));
     else this.#byKey.set(keyOf(one.kind, one.key), one.id);
@@ -208,6 +229,9 @@ function check(row: JobRow): void {
   if ((row.finishedAt !== null) !== isFinal(row.state)) fault(row, "finished exactly when final");
   if (row.failures + row.interruptions > row.attempt) fault(row, "failures and interruptions are tries");
   if (row.hold !== "none" && row.state !== "PENDING" && row.state !== "RETRY_WAIT") fault(row, "held while waiting");
+  if (row.blocked && row.state !== "PENDING" && row.state !== "CANCELED" && row.state !== "SKIPPED")
+    fault(row, "blocked while waiting");
+  if (row.predsOpen < 0 || row.predsOk < 0 || row.predsBad < 0) fault(row, "counters below 0");
   if ((row.heldOn !== null) !== (row.hold === "slot")) fault(row, "held on a slot");
 }
 

@@ -2,7 +2,7 @@ import { keptStatement } from "../statement.ts";
 
 export interface ClaimedRow {
   readonly id: string;
-  readonly state: "RUNNING" | "PENDING" | "SKIPPED";
+  readonly state: "RUNNING" | "PENDING" | "SKIPPED" | "CANCELED";
   readonly reason: string | null;
   readonly kind: string;
   readonly key: string | null;
@@ -21,6 +21,7 @@ export interface ClaimedRow {
   readonly lateness_ms: number;
   readonly catch_up: boolean;
   readonly missed: number;
+  readonly run_id: string | null;
 }
 
 /**
@@ -52,7 +53,7 @@ with mine as materialized (
 select id, 'RUNNING' as state, null as reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts,
   lease_ms, trace, null as slot_keys, floor(extract(epoch from due_at) * 1000)::float8 as due_at, null as schedule_id,
   null as scheduled_for, greatest(0, floor(extract(epoch from now - due_at) * 1000))::float8 as lateness_ms,
-  false as catch_up, 0 as missed
+  false as catch_up, 0 as missed, null as run_id
 from moved
 order by id`,
 );
@@ -64,11 +65,12 @@ export const findFull = keptStatement<{ id: string; slots: number }>(
 select id, coalesce(cardinality(slot_keys), 0) as slots from belfry.job
 where id = any($1::bigint[]) and state = 'QUEUED' and num_nulls(slot_keys, schedule_id, run_id, expires_at) < 4
   and due_at <= belfry.now() and (not suspect or $2::boolean)
+  and (not asks or id = any($3::bigint[]))
 order by id`,
 );
 
 /**
- * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides pause, expiry and slots, and its
+ * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides the end of its run, pause, expiry and slots, and its
  * occurrence follows. Rows with two or more slot keys come one at a time, so that "all or nothing" is exact.
  *
  * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences. A slot is free when nobody holds
@@ -81,18 +83,20 @@ export const claimFull = keptStatement<ClaimedRow>(
 with asked as (
   select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
 ), mine as materialized (
-  select j.id, j.attempt, j.slot_keys, j.schedule_id, j.expires_at from belfry.job j join asked a on a.id = j.id
+  select j.id, j.attempt, j.slot_keys, j.schedule_id, j.run_id, j.expires_at from belfry.job j join asked a on a.id = j.id
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
     and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) < 4
-    and j.due_at <= belfry.now() and (not j.suspect or $4::boolean)
+    and j.due_at <= belfry.now() and (not j.suspect or $4::boolean) and (not j.asks or j.id = any($5::bigint[]))
   order by j.id
   for no key update of j
 ), judged as materialized (
   select m.id, m.attempt, m.slot_keys,
-    case when m.expires_at <= belfry.now() then 'expired'
+    case when r.state <> 'RUNNING' then 'run canceled'
+      when r.stopped then 'run stopped'
+      when m.expires_at <= belfry.now() then 'expired'
       when m.attempt = 0 and s.paused then 'paused'
       when m.attempt = 0 and not s.enabled then 'disabled' end as skip
-  from mine m left join belfry.schedule s on s.id = m.schedule_id
+  from mine m left join belfry.schedule s on s.id = m.schedule_id left join belfry.run r on r.id = m.run_id
 ), wanted as materialized (
   select j.id, k.key, k.place, g.size, g.on_refusal, g.reason, row_number() over (partition by k.key order by j.id) as turn
   from judged j cross join lateral unnest(j.slot_keys) with ordinality as k (key, place)
@@ -124,7 +128,7 @@ with asked as (
   ) s
 ), verdict as materialized (
   select j.id, j.attempt, coalesce(j.skip, b.skip) as skip, b.held_on,
-    case when j.skip is not null or b.skip is not null then 'SKIPPED' when b.held_on is not null then 'PENDING'
+    case when j.skip = 'run canceled' then 'CANCELED' when j.skip is not null or b.skip is not null then 'SKIPPED' when b.held_on is not null then 'PENDING'
       else 'RUNNING' end::belfry.job_state as state
   from judged j left join (
     select r.id, (array_agg(r.key order by r.place))[1] as held_on,
@@ -154,17 +158,17 @@ with asked as (
     alone = v.state = 'RUNNING' and $4::boolean,
     started_at = case when v.state = 'RUNNING' then belfry.now() else j.started_at end,
     lease_until = case when v.state = 'RUNNING' then belfry.now() + belfry.span(j.lease_ms) end,
-    finished_at = case when v.state = 'SKIPPED' then belfry.now() end,
+    finished_at = case when v.state >= 'SUCCESS' then belfry.now() end,
     progress = null
   from verdict v where j.id = v.id
-  returning j.*, case v.state when 'SKIPPED' then v.skip when 'PENDING' then 'slot' end as reason
+  returning j.*, case v.state when 'PENDING' then 'slot' when 'RUNNING' then null else v.skip end as reason
 ), decided as (
   update belfry.occurrence o set
     outcome = case when m.state = 'SKIPPED' then 'SKIPPED' when o.catch_up then 'CAUGHT_UP' else 'FIRED'
       end::belfry.occurrence_outcome,
     reason = m.reason, decided_at = belfry.now(), lateness_ms = belfry.ms_since(o.nominal_at)
   from moved m
-  where o.job_id = any(array(select id from mine)) and o.job_id = m.id and m.state <> 'PENDING'
+  where o.job_id = any(array(select id from mine)) and o.job_id = m.id and m.state not in ('PENDING', 'CANCELED')
     and (o.outcome = 'PLANNED' or (o.outcome = 'SKIPPED' and m.state = 'RUNNING'))
 ), told as (
   insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason)
@@ -172,7 +176,7 @@ with asked as (
 )
 select id, state, reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms,
   trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
-  belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed
+  belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed, run_id
 from moved
 order by id`,
 );
@@ -184,10 +188,11 @@ export const lookAt = keptStatement<{
   generation: number;
   due_in_ms: number;
   suspect: boolean;
+  asks: boolean;
 }>(
   "look",
   `
-select id, state, generation, ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, suspect
+select id, state, generation, ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, suspect, asks
 from belfry.job where id = any($1::bigint[])`,
 );
 

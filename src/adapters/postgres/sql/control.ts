@@ -44,14 +44,14 @@ order by id`,
 
 /**
  * FAILED, CANCELED or SKIPPED -> PENDING, due now: an operator's decision, so counters and expiry start anew. The attempt
- * stays: it is the fence. Locks: jobs in id order, waiting.
+ * stays: it is the fence. Jobs of runs are put back by `resume`. Locks: jobs in id order, waiting.
  */
 export const retryJobs = statement<{ id: string }>(
   "retry",
   `
 with mine as materialized (
   select id, state from belfry.job
-  where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED')
+  where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED') and run_id is null
   order by id
   for no key update
 ), moved as (

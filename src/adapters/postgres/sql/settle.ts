@@ -74,7 +74,7 @@ order by m.id`,
 );
 
 /**
- * As `settle`, for the other rows: also frees their slots. Locks: jobs in id order (waiting), then the slots these
+ * As `settle`, for the other rows outside of runs: also frees their slots. Locks: jobs in id order (waiting), then the slots these
  * very tries hold, which nobody else waits for.
  */
 export const settleFull = keptStatement<SettledRow>(
@@ -83,7 +83,7 @@ export const settleFull = keptStatement<SettledRow>(
 with given as materialized (
   select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state,
     belfry.now() as now, j.state as was, j.attempt as held,
-    num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) < 4 as is_mine
+    num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) < 4 and j.run_id is null as is_mine
   from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
     $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
   join belfry.job j on j.id = v.id

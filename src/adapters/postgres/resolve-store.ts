@@ -1,0 +1,50 @@
+import { limits } from "../../core/limits.ts";
+import type { Fence, Handoff, Resolved, RunId, RunStore } from "../../core/ports.ts";
+import { handoffsOf } from "./handoffs.ts";
+import type { Session } from "./session.ts";
+import { addUpJoins, addUpRuns, countEnds, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";
+import type { Statement } from "./statement.ts";
+
+/**
+ * One round: a look that locks nothing, then only the statements it found work for, each a transaction of its own so that
+ * locks are short and always taken in one order. The look afterwards is a new statement: it sees what was appended by
+ * somebody whom a lock of ours had turned away.
+ */
+export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
+  return {
+    async resolve({ runs, limit, lookAheadMs, fence }) {
+      const asked = runs === "all" ? null : runs;
+      const open = await look(session, asked);
+      let steps = 0;
+      const handoffs: Handoff[] = [];
+      const closed: Resolved["closed"][number][] = [];
+      const release = async (statement: Statement<ReleasedRow & { taken: number }>): Promise<void> => {
+        const rows = await session.fenced(fence, statement, [asked, limit, lookAheadMs]);
+        steps += rows[0]?.taken ?? 0;
+        handoffs.push(...handoffsOf(rows));
+      };
+      if (open.ends) await release(countEnds);
+      if (open.joins) await release(addUpJoins);
+      for (const run of await addUp(session, fence, open.sums)) {
+        steps += 1;
+        const { state } = run;
+        if (state !== "RUNNING" && state !== "CANCELING")
+          closed.push({ runId: run.id as RunId, kind: run.kind, state });
+      }
+      if (open.stops !== null) steps += (await session.fenced(fence, skipStopped, [open.stops, limit])).length;
+      return { steps, more: isOpen(await look(session, asked)), handoffs, closed };
+    },
+  };
+}
+
+type Open = Awaited<ReturnType<typeof look>>;
+
+async function look(session: Session, runs: readonly RunId[] | null) {
+  const [open] = await session.run(lookAtRuns, [runs, limits.runDeltasMax]);
+  return open ?? { ends: false, joins: false, sums: null, stops: null };
+}
+
+const isOpen = (open: Open): boolean => open.ends || open.joins || open.sums !== null || open.stops !== null;
+
+const addUp = async (session: Session, fence: Fence | undefined, runs: readonly string[] | null) =>
+  runs === null ? [] : await session.fenced(fence, addUpRuns, [runs]);

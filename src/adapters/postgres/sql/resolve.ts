@@ -1,0 +1,228 @@
+import { statement } from "../statement.ts";
+
+/** A job that a round of `resolve` made QUEUED, SKIPPED, or found ready for the relay. */
+export interface ReleasedRow {
+  readonly id: string;
+  readonly generation: number;
+  readonly lane: string;
+  readonly trace: string;
+  readonly delay_ms: number;
+  readonly handoff: string | null;
+}
+
+/**
+ * What is open for these runs ($1, null is all): ends to count, wide joins to add up, runs to add up or to stop. A run is
+ * added up when that could close or stop it, or when many deltas lie about. Locks nothing. $2 deltas that are many.
+ */
+export const lookAtRuns = statement<{ ends: boolean; joins: boolean; sums: string[] | null; stops: string[] | null }>(
+  "resolve-look",
+  `
+select
+  exists (select from belfry.run_done where $1::bigint[] is null or run_id = any($1::bigint[])) as ends,
+  exists (select from belfry.pred_delta where $1::bigint[] is null or run_id = any($1::bigint[])) as joins,
+  (
+    select array_agg(s.id) from (
+      select r.id from belfry.run r cross join lateral (
+        select count(*) as n, sum(total) as total, sum(done) as done, sum(failed) as failed
+        from belfry.run_delta d where d.run_id = r.id
+      ) d
+      where r.state in ('RUNNING', 'CANCELING') and ($1::bigint[] is null or r.id = any($1::bigint[])) and d.n > 0
+        and (d.n >= $2::int or (r.sealed and r.done + d.done >= r.total + d.total)
+          or (r.on_failure = 'stop' and not r.stopped and r.failed + d.failed > 0))
+      order by r.id limit 100
+    ) s
+  ) as sums,
+  (
+    select array_agg(r.id) from belfry.run r
+    where r.state = 'RUNNING' and r.stopped and ($1::bigint[] is null or r.id = any($1::bigint[]))
+      and exists (
+        select from belfry.job j where j.run_id = r.id and j.state in ('PENDING', 'QUEUED', 'RETRY_WAIT')
+      )
+  ) as stops`,
+);
+
+/**
+ * Ends that nobody counted: at each successor, and in the run. $1 runs or null $2 limit $3 look-ahead.
+ * Locks: list rows with SKIP LOCKED; then the ended jobs and their narrow successors in one list in id order (waiting).
+ */
+export const countEnds = statement<ReleasedRow & { taken: number }>(
+  "resolve-ends",
+  `
+with taken as materialized (
+  select id, job_id from belfry.run_done where $1::bigint[] is null or run_id = any($1::bigint[])
+  order by id limit $2
+  for update skip locked
+), gone as (
+  delete from belfry.run_done where id = any(array(select id from taken))
+), locked as materialized (
+  select id, state, run_id, spread, not_taken, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at
+  from belfry.job
+  where id = any(array(
+    select job_id from taken
+    union select to_id from belfry.edge where from_id = any(array(select job_id from taken)) and not wide
+  ))
+  order by id
+  for no key update
+), ended as materialized (
+  select l.id, l.run_id, l.state, r.state as run_state,
+    (l.state = 'SUCCESS' or (l.state = 'FAILED' and r.on_failure = 'continue'))::int as ok,
+    (l.state <> 'SUCCESS' and not l.not_taken and not (l.state = 'FAILED' and r.on_failure = 'continue'))::int as bad
+  from locked l join belfry.run r on r.id = l.run_id
+  where l.id = any(array(select job_id from taken)) and l.state >= 'SUCCESS' and not l.spread
+), counted as materialized (
+  select e.to_id, e.run_id, e.wide, count(*)::int as n, sum(d.ok)::int as ok, sum(d.bad)::int as bad
+  from ended d join belfry.edge e on e.from_id = d.id
+  where e.from_id = any(array(select job_id from taken)) and d.run_state = 'RUNNING'
+  group by e.to_id, e.run_id, e.wide
+), marked as (
+  update belfry.job set spread = true where id = any(array(select id from ended))
+), appended as (
+  insert into belfry.pred_delta (run_id, to_id, n, ok, bad)
+  select run_id, to_id, n, ok, bad from counted where wide order by to_id
+), totaled as (
+  insert into belfry.run_delta (run_id, done, ok, failed, skipped)
+  select run_id, count(*), count(*) filter (where state = 'SUCCESS'), count(*) filter (where state = 'FAILED'),
+    count(*) filter (where state = 'SKIPPED')
+  from ended group by run_id order by run_id
+), judged as materialized (
+  select l.id, c.n, c.ok, c.bad, v.verdict, l.due_at <= belfry.now() + belfry.span($3::float8) as is_due
+  from counted c join locked l on l.id = c.to_id
+  cross join lateral (
+    select belfry.join_verdict(l.join_rule, l.preds_open - c.n, l.preds_ok + c.ok, l.preds_bad + c.bad) as verdict
+  ) v
+  where not c.wide and l.state = 'PENDING' and l.blocked
+), released as (
+  update belfry.job t set
+    preds_open = t.preds_open - j.n, preds_ok = t.preds_ok + j.ok, preds_bad = t.preds_bad + j.bad,
+    blocked = j.verdict = 'wait',
+    state = case when j.verdict in ('upstream', 'not taken') then 'SKIPPED' when j.verdict = 'ready' and j.is_due then 'QUEUED'
+      else 'PENDING' end::belfry.job_state,
+    generation = t.generation + (j.verdict = 'ready' and j.is_due)::int,
+    handed_at = case when j.verdict = 'ready' and j.is_due then belfry.now() else t.handed_at end,
+    finished_at = case when j.verdict in ('upstream', 'not taken') then belfry.now() end,
+    not_taken = j.verdict = 'not taken'
+  from judged j where t.id = any(array(select id from judged)) and t.id = j.id
+  returning t.id, t.state, t.attempt, t.generation, t.lane, t.trace, t.due_at, j.verdict
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), 'PENDING', state, attempt, generation, case state when 'SKIPPED' then verdict end
+  from released where state <> 'PENDING'
+), handed as (
+  insert into belfry.handoff (at, lane, ids, gens)
+  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
+  from released where state = 'QUEUED' group by lane
+  returning id, lane
+)
+select (select count(*) from taken)::int as taken, t.id, t.generation, t.lane, t.trace,
+  belfry.ms_until(t.due_at) as delay_ms, h.id as handoff
+from (select true) one left join (released t join handed h on h.lane = t.lane and t.state = 'QUEUED') on true
+order by t.id`,
+);
+
+/**
+ * Adds up wide joins that nobody else is adding up. $1 runs or null $2 limit $3 look-ahead. Whoever appended must look again
+ * after the commit: what was appended while this held the row was not let in.
+ * Locks: the joins in id order with SKIP LOCKED; what it deletes belongs to them.
+ */
+export const addUpJoins = statement<ReleasedRow & { taken: number }>(
+  "resolve-joins",
+  `
+with joins as materialized (
+  select id, state, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at from belfry.job
+  where id = any(array(
+    select distinct to_id from belfry.pred_delta where $1::bigint[] is null or run_id = any($1::bigint[]) limit $2
+  ))
+  order by id
+  for no key update skip locked
+), taken as (
+  delete from belfry.pred_delta where to_id = any(array(select id from joins)) returning to_id, n, ok, bad
+), counted as materialized (
+  select to_id, sum(n)::int as n, sum(ok)::int as ok, sum(bad)::int as bad from taken group by to_id
+), judged as materialized (
+  select l.id, c.n, c.ok, c.bad, v.verdict, l.due_at <= belfry.now() + belfry.span($3::float8) as is_due
+  from counted c join joins l on l.id = c.to_id
+  cross join lateral (
+    select belfry.join_verdict(l.join_rule, l.preds_open - c.n, l.preds_ok + c.ok, l.preds_bad + c.bad) as verdict
+  ) v
+  where l.state = 'PENDING' and l.blocked
+), released as (
+  update belfry.job t set
+    preds_open = t.preds_open - j.n, preds_ok = t.preds_ok + j.ok, preds_bad = t.preds_bad + j.bad,
+    blocked = j.verdict = 'wait',
+    state = case when j.verdict in ('upstream', 'not taken') then 'SKIPPED' when j.verdict = 'ready' and j.is_due then 'QUEUED'
+      else 'PENDING' end::belfry.job_state,
+    generation = t.generation + (j.verdict = 'ready' and j.is_due)::int,
+    handed_at = case when j.verdict = 'ready' and j.is_due then belfry.now() else t.handed_at end,
+    finished_at = case when j.verdict in ('upstream', 'not taken') then belfry.now() end,
+    not_taken = j.verdict = 'not taken'
+  from judged j where t.id = any(array(select id from judged)) and t.id = j.id
+  returning t.id, t.state, t.attempt, t.generation, t.lane, t.trace, t.due_at, j.verdict
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), 'PENDING', state, attempt, generation, case state when 'SKIPPED' then verdict end
+  from released where state <> 'PENDING'
+), handed as (
+  insert into belfry.handoff (at, lane, ids, gens)
+  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
+  from released where state = 'QUEUED' group by lane
+  returning id, lane
+)
+select (select count(*) from counted)::int as taken, t.id, t.generation, t.lane, t.trace,
+  belfry.ms_until(t.due_at) as delay_ms, h.id as handoff
+from (select true) one left join (released t join handed h on h.lane = t.lane and t.state = 'QUEUED') on true
+order by t.id`,
+);
+
+/** Adds deltas up and closes what is complete. $1 runs. Locks: the runs in id order with SKIP LOCKED; look again after it. */
+export const addUpRuns = statement<{
+  id: string;
+  kind: string;
+  state: "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
+}>(
+  "resolve-runs",
+  `
+with mine as materialized (
+  select * from belfry.run where id = any($1::bigint[]) and state in ('RUNNING', 'CANCELING')
+  order by id
+  for no key update skip locked
+), taken as (
+  delete from belfry.run_delta where run_id = any(array(select id from mine)) returning *
+), sums as materialized (
+  select m.id, m.state, m.sealed, m.on_failure, m.stopped,
+    m.total + coalesce(sum(t.total), 0)::int as total, m.done + coalesce(sum(t.done), 0)::int as done,
+    m.ok + coalesce(sum(t.ok), 0)::int as ok, m.failed + coalesce(sum(t.failed), 0)::int as failed,
+    m.skipped + coalesce(sum(t.skipped), 0)::int as skipped
+  from mine m join taken t on t.run_id = m.id
+  group by m.id, m.state, m.sealed, m.on_failure, m.stopped, m.total, m.done, m.ok, m.failed, m.skipped
+)
+update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.failed, skipped = s.skipped,
+  stopped = s.stopped or (s.on_failure = 'stop' and s.failed > 0 and s.state = 'RUNNING'),
+  finished_at = case when s.sealed and s.done = s.total then belfry.now() end,
+  state = case when not (s.sealed and s.done = s.total) then s.state when s.state = 'CANCELING' then 'CANCELED'
+    when s.failed > 0 then 'FAILED' else 'DONE' end::belfry.run_state
+from sums s where r.id = any(array(select id from sums)) and r.id = s.id
+returning r.id, r.kind, r.state`,
+);
+
+/** Waiting jobs of stopped runs -> SKIPPED. $1 runs $2 limit. Locks: jobs in id order, waiting. */
+export const skipStopped = statement<{ id: string }>(
+  "resolve-stop",
+  `
+with mine as materialized (
+  select id, state from belfry.job
+  where id = any(array(
+    select id from belfry.job
+    where run_id = any($1::bigint[]) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT') order by id limit $2
+  )) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT')
+  order by id
+  for no key update
+), moved as (
+  update belfry.job j set state = 'SKIPPED', finished_at = belfry.now(), blocked = false, hold = 'none', held_on = null
+  from mine m where j.id = m.id
+  returning j.id, j.attempt, j.generation, m.state as was
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), was, 'SKIPPED', attempt, generation, 'run stopped' from moved
+)
+select id from moved`,
+);

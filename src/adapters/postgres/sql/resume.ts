@@ -1,0 +1,113 @@
+import { statement } from "../statement.ts";
+
+/** The run, for a resume. Locks: its row, so that nobody adds it up meanwhile. */
+export const lockRun = statement<{ id: string }>(
+  "resume-lock",
+  "select id from belfry.run where id = $1 and state <> 'CANCELING' for no key update",
+);
+
+/**
+ * What runs again: all that did not succeed and whose branch was taken, or ($2) the named ones and what was skipped downstream
+ * of them. Locks nothing.
+ */
+export const chooseAgain = statement<{ id: string }>(
+  "resume-choose",
+  `
+with recursive again as (
+  select j.id from belfry.job j
+  where j.run_id = $1::bigint and case when $2::bigint[] is null
+    then j.state in ('FAILED', 'CANCELED') or (j.state = 'SKIPPED' and not j.not_taken)
+    else j.id = any($2::bigint[]) and j.state in ('FAILED', 'CANCELED', 'SKIPPED') end
+  union
+  select t.id from again a join belfry.edge e on e.from_id = a.id join belfry.job t on t.id = e.to_id
+  where t.state = 'SKIPPED' and not t.not_taken
+)
+select id from again order by id`,
+);
+
+/** Every job of the run that waits or will, so that counting and writing see the same. Locks: jobs in id order, waiting. */
+export const lockWaiting = statement<{ id: string }>(
+  "resume-lock-jobs",
+  `
+select id from belfry.job
+where run_id = $1::bigint and (id = any($2::bigint[]) or (state = 'PENDING' and blocked))
+order by id
+for no key update`,
+);
+
+/** $1 ids. Locks: rows that are locked already. */
+export const putBack = statement<{ id: string }>(
+  "resume-put-back",
+  `
+with before as materialized (
+  select id, state from belfry.job where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED')
+), moved as (
+  update belfry.job j set state = 'PENDING', blocked = true, generation = j.generation + 1, failures = 0, interruptions = 0,
+    dead_letters = 0, suspect = false, alone = false, due_at = belfry.now(), expires_at = null, finished_at = null,
+    error_code = null, error_message = null, spread = false, not_taken = false
+  from before b where j.id = b.id
+  returning j.id, j.attempt, j.generation, b.state as was
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), was, 'PENDING', attempt, generation, 'resumed' from moved
+), listed as (
+  delete from belfry.run_done where job_id = any($1::bigint[])
+)
+select id from moved order by id`,
+);
+
+/**
+ * Counters of everything that waits in the run, from its edges and states. An end that nobody counted yet is still open.
+ * A second statement after the locks: it must see what committed while they were waited for. $1 run.
+ * Locks: rows that are locked already.
+ */
+export const recount = statement<never>(
+  "resume-recount",
+  `
+with waiting as materialized (
+  select id, join_rule from belfry.job where run_id = $1::bigint and state = 'PENDING' and blocked
+), counted as materialized (
+  select w.id, w.join_rule, count(e.from_id)::int as n,
+    count(*) filter (where e.from_id is not null and not (p.state >= 'SUCCESS' and p.spread))::int as open,
+    count(*) filter (where p.spread and (p.state = 'SUCCESS' or (p.state = 'FAILED' and r.on_failure = 'continue')))::int as ok,
+    count(*) filter (where p.spread and p.state > 'SUCCESS' and not p.not_taken
+      and not (p.state = 'FAILED' and r.on_failure = 'continue'))::int as bad
+  from waiting w join belfry.run r on r.id = $1::bigint
+  left join belfry.edge e on e.to_id = w.id left join belfry.job p on p.id = e.from_id
+  group by w.id, w.join_rule
+), added as (
+  delete from belfry.pred_delta where to_id = any(array(select id from waiting))
+), judged as materialized (
+  select c.*, case when c.n = 0 then 'ready' else belfry.join_verdict(c.join_rule, c.open, c.ok, c.bad) end as verdict
+  from counted c
+), moved as (
+  update belfry.job j set preds_open = v.open, preds_ok = v.ok, preds_bad = v.bad, blocked = v.verdict = 'wait',
+    state = case when v.verdict in ('upstream', 'not taken') then 'SKIPPED' else 'PENDING' end::belfry.job_state,
+    finished_at = case when v.verdict in ('upstream', 'not taken') then belfry.now() end,
+    not_taken = v.verdict = 'not taken'
+  from judged v where j.id = v.id
+  returning j.id, j.state, j.attempt, j.generation, v.verdict
+)
+insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+select id, belfry.now(), 'PENDING', 'SKIPPED', attempt, generation, verdict from moved where state = 'SKIPPED'`,
+);
+
+/** The run is open again, its figures counted anew. $1 run. Locks: its row, locked already. */
+export const reopenRun = statement<never>(
+  "resume-run",
+  `
+with counted as materialized (
+  select count(*)::int as total, count(*) filter (where state >= 'SUCCESS' and spread)::int as done,
+    count(*) filter (where state = 'SUCCESS' and spread)::int as ok,
+    count(*) filter (where state = 'FAILED' and spread)::int as failed,
+    count(*) filter (where state = 'SKIPPED' and spread)::int as skipped
+  from belfry.job where run_id = $1::bigint
+), gone as (
+  delete from belfry.run_delta where run_id = $1::bigint
+), opened as (
+  update belfry.run r set state = 'RUNNING', stopped = false, finished_at = null, total = c.total, done = c.done, ok = c.ok,
+    failed = c.failed, skipped = c.skipped
+  from counted c where r.id = $1::bigint
+)
+insert into belfry.run_delta (run_id) values ($1::bigint)`,
+);

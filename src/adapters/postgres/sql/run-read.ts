@@ -1,0 +1,105 @@
+import type { JoinRule } from "../../../core/join.ts";
+import type { RunState } from "../../../core/run.ts";
+import type { State } from "../../../core/state.ts";
+import { statement } from "../statement.ts";
+
+/** What these jobs know about their runs, with the outputs of predecessors that ended. Locks nothing. */
+export const readInRuns = statement<{
+  id: string;
+  run_id: string;
+  kind: string;
+  key: string;
+  version: number;
+  input: unknown;
+  task: string | null;
+  asked_row: unknown;
+  outputs: unknown;
+}>(
+  "in-runs",
+  `
+select j.id, j.run_id, r.kind, r.key, r.version, r.input, j.task, j.asked_row, o.outputs
+from belfry.job j join belfry.run r on r.id = j.run_id
+left join lateral (
+  select jsonb_object_agg(p.task, jsonb_build_object('state', p.state, 'result', case p.state when 'SUCCESS' then p.result end))
+    as outputs
+  from belfry.edge e join belfry.job p on p.id = e.from_id
+  where e.to_id = j.id and p.state >= 'SUCCESS'
+) o on true
+where j.id = any($1::bigint[])`,
+);
+
+export interface RunViewRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly key: string;
+  readonly version: number;
+  readonly state: RunState;
+  readonly sealed: boolean;
+  readonly parent_id: string | null;
+  readonly starter_id: string | null;
+  readonly input: unknown;
+  readonly total: number;
+  readonly ready: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly done: number;
+  readonly ok: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly percent: number;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+}
+
+/** Locks nothing. */
+export const readRun = statement<RunViewRow>(
+  "run",
+  `
+select p.id, p.kind, p.key, p.version, p.state, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready, p.waiting,
+  p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
+  belfry.ms(p.finished_at) as finished_at
+from belfry.run_progress p join belfry.run r on r.id = p.id
+where p.id = $1::bigint`,
+);
+
+/** Newest first. $1 kind $2 key $3 states $4 before $5 limit. Locks nothing. */
+export const readRuns = statement<RunViewRow>(
+  "runs",
+  `
+select p.id, p.kind, p.key, p.version, p.state, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready, p.waiting,
+  p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
+  belfry.ms(p.finished_at) as finished_at
+from (
+  select id, starter_id, input from belfry.run
+  where ($1::text is null or kind = $1) and ($2::text is null or key = $2)
+    and ($3::belfry.run_state[] is null or state = any($3::belfry.run_state[])) and ($4::bigint is null or id < $4::bigint)
+  order by id desc limit $5
+) r join belfry.run_progress p on p.id = r.id
+order by r.id desc`,
+);
+
+export interface TaskRow {
+  readonly id: string;
+  readonly task: string | null;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly state: State;
+  readonly blocked: boolean;
+  readonly not_taken: boolean;
+  readonly join_rule: JoinRule;
+  readonly preds_open: number;
+  readonly preds_ok: number;
+  readonly preds_bad: number;
+  readonly attempt: number;
+  readonly result: unknown;
+  readonly error_code: string | null;
+}
+
+/** In id order. Locks nothing. */
+export const readTasks = statement<TaskRow>(
+  "run-jobs",
+  `
+select id, task, kind, key, state, blocked, not_taken, join_rule, preds_open, preds_ok, preds_bad, attempt, result, error_code
+from belfry.job where run_id = $1::bigint and id > $2::bigint
+order by id limit $3`,
+);

@@ -1,0 +1,169 @@
+import { statement } from "../statement.ts";
+
+/** One run for each kind and key. Locks: its unique entry. */
+export const insertRun = statement<{ id: string }>(
+  "run-insert",
+  `
+insert into belfry.run (kind, key, version, state, sealed, total, starter_id, parent_id, input, on_failure, retention_ms, trace,
+  created_at)
+values ($1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8::jsonb, $9, $10, $11, belfry.now())
+on conflict (kind, key) do nothing
+returning id`,
+);
+
+/** The run that has this kind and key: a second statement, since the insert cannot see what committed meanwhile. */
+export const findRun = statement<{ id: string; sealed: boolean; cursor: unknown }>(
+  "run-find",
+  "select id, sealed, cursor from belfry.run where kind = $1 and key = $2",
+);
+
+/** Numbers for jobs whose edges must be known before they are written. */
+export const drawIds = statement<{ ids: string[] }>(
+  "run-ids",
+  "select array_agg(nextval('belfry.job_id_seq')) as ids from generate_series(1, $1::int)",
+);
+
+/**
+ * Jobs of a new run. What tasks of one definition share comes once: $1 ids $2 which definition $3 task names $4 predecessors
+ * $5 join rules $6 asks; then by definition $7 kinds $8 lanes $9 leases $10 tries $11 retentions $12 slot keys; $13 run
+ * $14 trace $15 wide joins over. Those without predecessors are QUEUED. Locks only new rows.
+ */
+export const insertTasks = statement<{
+  id: string;
+  generation: number;
+  lane: string;
+  trace: string;
+  delay_ms: number;
+  handoff: string;
+}>(
+  "run-tasks",
+  `
+with how as materialized (
+  select * from unnest($7::text[], $8::text[], $9::int[], $10::int[], $11::bigint[], $12::text[]) with ordinality
+    as h (kind, lane, lease_ms, max_attempts, retention_ms, slot_keys, nr)
+), clock as materialized (
+  select belfry.now() as now
+), inserted as (
+  insert into belfry.job (id, kind, payload, payload_hash, lane, state, due_at, generation, handed_at, lease_ms, max_attempts,
+    retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, asks)
+  overriding system value
+  select v.id, h.kind, 'null', '\\x', h.lane, case when v.preds = 0 then 'QUEUED' else 'PENDING' end::belfry.job_state,
+    c.now, (v.preds = 0)::int, case when v.preds = 0 then c.now end, h.lease_ms, h.max_attempts, h.retention_ms,
+    h.slot_keys::text[], $14, c.now, $13::bigint, v.task, v.preds, v.rule, v.preds > 0, v.preds > $15::int, v.asks
+  from unnest($1::bigint[], $2::int[], $3::text[], $4::int[], $5::belfry.join_rule[], $6::boolean[])
+    as v (id, how, task, preds, rule, asks)
+  join how h on h.nr = v.how
+  cross join clock c
+  returning id, lane, state, generation, trace, created_at
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
+  select id, created_at, null, state, 0, generation from inserted
+), handed as (
+  insert into belfry.handoff (at, lane, ids, gens)
+  select created_at, lane, array_agg(id order by id), array_agg(generation order by id)
+  from inserted where state = 'QUEUED' group by created_at, lane
+  returning id, lane
+)
+select i.id, i.generation, i.lane, i.trace, 0::float8 as delay_ms, h.id as handoff
+from inserted i join handed h on h.lane = i.lane where i.state = 'QUEUED'
+order by i.id`,
+);
+
+/** $1 from $2 to $3 wide $4 run. Locks only new rows. */
+export const insertEdges = statement<never>(
+  "run-edges",
+  `
+insert into belfry.edge (from_id, to_id, wide, run_id)
+select v.from_id, v.to_id, v.wide, $4::bigint from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as v (from_id, to_id, wide)`,
+);
+
+/** A run without jobs, a sealed one and a canceled one have nothing that ends, so this makes somebody look. */
+export const nudgeRun = statement<never>("run-nudge", "insert into belfry.run_delta (run_id) values ($1)");
+
+/**
+ * Whether a page may be written: the run is open and the job that writes it is still this attempt's. $1 run $2 job
+ * $3 attempt. Locks: the run for share, so that it is not canceled before the page is in; the job is only looked at.
+ */
+export const lockForPage = statement<{ id: string }>(
+  "run-page-lock",
+  `
+select r.id from belfry.run r
+where r.id = $1 and r.state = 'RUNNING' and not r.sealed
+  and exists (select from belfry.job j where j.id = $2 and j.state = 'RUNNING' and j.attempt = $3)
+for share of r`,
+);
+
+/** Marks jobs of this very transaction as the run's. $1 run $2 ids $3 rows. Locks: rows that nobody else sees yet. */
+export const adoptTargets = statement<never>(
+  "run-adopt",
+  `
+update belfry.job j set run_id = $1::bigint, asked_row = v.row, asks = v.row is not null
+from unnest($2::bigint[], $3::jsonb[]) as v (id, row)
+where j.id = any($2::bigint[]) and j.id = v.id`,
+);
+
+/** $1 run $2 cursor $3 jobs added. Locks: its row. */
+export const writePage = statement<never>(
+  "run-page",
+  `
+with moved as (
+  update belfry.run set cursor = $2::jsonb where id = $1::bigint
+)
+insert into belfry.run_delta (run_id, total) values ($1::bigint, $3::int)`,
+);
+
+/** Locks: its row. */
+export const sealRun = statement<{ id: string }>(
+  "run-seal",
+  `
+with sealed as (
+  update belfry.run set sealed = true where id = $1::bigint and state = 'RUNNING' returning id
+)
+insert into belfry.run_delta (run_id) select id from sealed returning run_id as id`,
+);
+
+/** Locks: its row, so a page that is being written ends first. */
+export const cancelRun = statement<{ id: string }>(
+  "run-cancel",
+  `
+with mine as materialized (
+  select id, state from belfry.run where id = $1::bigint and state in ('RUNNING', 'CANCELING') for no key update
+), moved as (
+  update belfry.run r set state = 'CANCELING', sealed = true from mine m where r.id = m.id and m.state = 'RUNNING' returning r.id
+), nudged as (
+  insert into belfry.run_delta (run_id) select id from moved
+)
+select id from mine`,
+);
+
+/** Open jobs of a run that is being canceled. $1 run $2 limit. Locks nothing: the cancel locks them in id order. */
+export const openJobs = statement<{ id: string }>(
+  "run-open-jobs",
+  `
+select j.id from belfry.run r join belfry.job j on j.run_id = r.id
+where r.id = $1::bigint and r.state = 'CANCELING' and j.run_id = $1::bigint
+  and j.state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT')
+order by j.id limit $2`,
+);
+
+/** QUEUED under these generations -> SKIPPED. $1 ids $2 generations $3 reason $4 not taken. Locks: jobs in id order. */
+export const skipJobs = statement<{ id: string }>(
+  "skip",
+  `
+with asked as (
+  select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
+), mine as materialized (
+  select j.id from belfry.job j join asked a on a.id = j.id
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
+  order by j.id
+  for no key update of j
+), moved as (
+  update belfry.job j set state = 'SKIPPED', finished_at = belfry.now(), not_taken = $4::boolean
+  from mine where j.id = mine.id
+  returning j.id, j.attempt, j.generation
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), 'QUEUED', 'SKIPPED', attempt, generation, $3 from moved
+)
+select id from moved order by id`,
+);

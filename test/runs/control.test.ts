@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineDataGraph, defineGraph, PermanentError, type DataTask } from "../../src/core/index.ts";
+import { limits } from "../../src/core/limits.ts";
+import { cancelRun, rerunRun, resumeRun } from "../../src/core/run-control.ts";
+import { jobOf } from "../core/world.ts";
+import { shop } from "../core/world.ts";
+import { runToEnd, startedRun, stateOf } from "./drive.ts";
+
+const options = { stage: "test", lookAheadMs: limits.lookAheadMs };
+
+const twoSteps = (broken: { now: boolean }, ran: string[] = []) =>
+  defineGraph({
+    id: "two-steps",
+    version: 1,
+    input: z.object({ day: z.string() }),
+    key: (input) => input.day,
+    tasks(task) {
+      const load = task("load", { run: ({ input }) => (ran.push("load"), { day: input.day }) });
+      task("post", {
+        after: { load },
+        run: (o) => {
+          ran.push(`post ${o.load.day}`);
+          if (broken.now) throw new PermanentError("not yet");
+        },
+      });
+    },
+  });
+
+describe("control of runs", () => {
+  test("resume goes on from the failure, and rerun does everything again in a linked run with the next key", async () => {
+    const broken = { now: true };
+    const ran: string[] = [];
+    const run = await startedRun(twoSteps(broken, ran), { day: "d1" });
+    const { world: ports, registry } = run.shop;
+    expect(await runToEnd(run)).toBe("FAILED");
+    broken.now = false;
+    expect(await resumeRun(ports, run.id, options)).toHaveLength(1);
+    expect(await runToEnd(run)).toBe("DONE");
+    expect(ran).toEqual(["load", "post d1", "post d1"]);
+    const again = await rerunRun(ports, registry, run.id, options);
+    const third = await rerunRun(ports, registry, again, options);
+    expect(await runToEnd({ ...run, id: again })).toBe("DONE");
+    expect(await runToEnd({ ...run, id: third })).toBe("DONE");
+    expect(await ports.store.run(again)).toMatchObject({ key: "d1#2", parentId: run.id, input: { day: "d1" } });
+    expect(await ports.store.run(third)).toMatchObject({ key: "d1#3", parentId: again });
+    expect(ran).toHaveLength(7);
+  });
+
+  test("cancel ends everything that is open, once", async () => {
+    const run = await startedRun(twoSteps({ now: false }), { day: "d1" });
+    const { world: ports, registry } = run.shop;
+    expect(await cancelRun(ports, registry, run.id, options)).toBe(2);
+    expect(await stateOf(run)).toEqual({ load: "CANCELED", post: "CANCELED" });
+    expect(await ports.store.run(run.id)).toMatchObject({ state: "CANCELED", done: 2 });
+    expect(await cancelRun(ports, registry, run.id, options)).toBe(null);
+  });
+});
+
+const loaded = (tasks: readonly DataTask[], ran: unknown[] = []) =>
+  defineDataGraph({
+    id: "loaded",
+    version: 1,
+    graph: () => tasks,
+    run: (given) => (ran.push(given), given.task.toUpperCase()),
+  });
+
+describe("a graph that comes as data", () => {
+  test("runs its tasks in order and hands outputs over by name", async () => {
+    const ran: unknown[] = [];
+    const tasks = [{ name: "c", after: ["a", "b"] }, { name: "a" }, { name: "b", after: ["a"] }];
+    const run = await startedRun(loaded(tasks, ran), undefined);
+    expect(await runToEnd(run)).toBe("DONE");
+    expect(ran).toEqual([
+      { task: "a", outputs: {} },
+      { task: "b", outputs: { a: "A" } },
+      { task: "c", outputs: { a: "A", b: "B" } },
+    ]);
+  });
+
+  test("with a cycle is refused with its path, for good, and starts no run", async () => {
+    const tasks = [
+      { name: "a", after: ["c"] },
+      { name: "b", after: ["a"] },
+      { name: "c", after: ["b"] },
+      { name: "d" },
+    ];
+    const graph = loaded(tasks);
+    const opened = await shop([graph]);
+    const id = await opened.enqueue(graph, undefined);
+    await opened.work();
+    const job = await jobOf(opened.world, id);
+    expect(job).toMatchObject({ state: "FAILED", errorCode: "INVALID_GRAPH" });
+    expect(job.errorMessage).toContain('"a -> b -> c -> a"');
+    expect(await opened.world.store.runs({ limit: 1 })).toEqual([]);
+  });
+
+  test.each([
+    [[{ name: "a", after: ["x"] }], "is not a task of this graph"],
+    [[{ name: "a" }, { name: "a" }], "is used twice"],
+    [[{ name: "a", after: ["a"] }], "would wait for itself"],
+    [[{ name: "" }], "must be text of 1 to 128 characters"],
+    [Array.from({ length: 50_001 }, (_, n) => ({ name: `t${n}` })), "must be at most 50000 tasks"],
+  ])("that is wrong is refused with the field and the rule (%#)", async (tasks, rule) => {
+    const graph = loaded(tasks);
+    const opened = await shop([graph]);
+    const id = await opened.enqueue(graph, undefined);
+    await opened.work();
+    expect((await jobOf(opened.world, id)).errorMessage).toContain(rule);
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineFanOut, defineJob, defineSweep, sql } from "../../src/core/index.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { jobOf, sum, type World, world } from "../core/world.ts";
+import { shop, type Shop } from "../core/world.ts";
+import { runToEnd, startedRun, stateOf } from "./drive.ts";
+
+const push = (sent: string[]) =>
+  defineJob({
+    id: "send-push",
+    payload: z.object({ user: z.string() }),
+    run: (p) => void sent.push(p.user),
+  });
+
+async function* users(count: number) {
+  for (let n = 1; n <= count; n += 1) yield { id: `u${n}`, notify: n % 3 !== 0 };
+}
+
+describe("a fan-out over an iterable", () => {
+  test("makes one job for each row, asks again before each, and closes with the funnel", async () => {
+    const sent: string[] = [];
+    const fanOut = defineFanOut({
+      id: "daily-quiz",
+      from: () => users(30),
+      key: (row, moment) => `${moment.day}:${row.id}`,
+      each: push(sent),
+      payload: (row) => ({ user: row.id }),
+      stillWanted: (row) => row.notify,
+    });
+    const run = await startedRun(fanOut, undefined);
+    expect(await runToEnd(run)).toBe("DONE");
+    expect(new Set(sent)).toEqual(
+      new Set(Array.from({ length: 30 }, (_, n) => `u${n + 1}`).filter((_, n) => n % 3 !== 2)),
+    );
+    expect(sent).toHaveLength(20);
+    expect(await run.shop.world.store.run(run.id)).toMatchObject({ total: 30, ok: 20, skipped: 10, percent: 100 });
+  });
+
+  test("of no rows is DONE at once", async () => {
+    const run = await startedRun(
+      defineFanOut({
+        id: "none",
+        from: () => users(0),
+        key: (row) => row.id,
+        each: push([]),
+        payload: (row) => ({ user: row.id }),
+      }),
+      undefined,
+    );
+    expect(await runToEnd(run)).toBe("DONE");
+    expect(await stateOf(run)).toEqual({});
+  });
+});
+
+/** The real worker on real tables, with a crash where the test says so. */
+async function onPostgres(
+  work: (db: TestDatabase, ports: World) => Promise<void>,
+  crash: (point: string) => void = () => {},
+) {
+  const db = await freshDatabase({ own: true });
+  try {
+    await db.pool.query("create table app_user (id bigint primary key, opens_at timestamptz)");
+    const ports = world(() => ({ store: db.store, crashPoint: async (point) => crash(point) }));
+    await work(db, ports);
+  } finally {
+    await db.close();
+  }
+}
+
+const usersInTable = (db: TestDatabase, count: number) =>
+  db.pool.query("insert into app_user select n, now() from generate_series(1, $1::int) n", [count]);
+
+/** Batches until nothing can be received. */
+async function drain(opened: Shop, db: TestDatabase): Promise<void> {
+  for (let idle = 0; idle < 3; idle += 1) {
+    let records = opened.receive(10);
+    while (records.length > 0) {
+      const { failed } = await opened.worker.handle(records, { remainingMs: () => 600_000 });
+      opened.world.queue.delete(
+        "default",
+        records.map((one) => one.messageId).filter((id) => !failed.includes(id)),
+      );
+      records = opened.receive(10);
+      idle = 0;
+    }
+    await db.clock.advance(5_000);
+    await opened.world.clock.advance(5_000);
+  }
+}
+
+describe("a fan-out over a query", () => {
+  test("goes on where a crash left it, and misses and doubles nobody", async () => {
+    let pages = 0;
+    const crash = (point: string): void => {
+      if (point === "fanout.afterPage" && ++pages === 2) throw new Error("the worker died");
+      if (point === "fanout.beforePage" && pages === 3) {
+        pages += 1;
+        throw new Error("the worker died");
+      }
+    };
+    await onPostgres(async (db, ports) => {
+      await usersInTable(db, 3_500);
+      const fanOut = defineFanOut({
+        id: "all-users",
+        from: () => sql<{ id: string }>`select id from app_user where id > ${0}`,
+        key: (row) => `u${row.id}`,
+        each: push([]),
+        payload: (row) => ({ user: row.id }),
+      });
+      const opened = await shop([fanOut], ports);
+      const id = await opened.enqueue(fanOut, undefined);
+      for (let turn = 0; turn < 4; turn += 1) {
+        const records = ports.queue.receive("default", 10_000).filter((one) => one.body.includes(`"${id}"`));
+        await opened.worker.handle(records, { remainingMs: () => 600_000 });
+        await db.clock.advance(60_000);
+        await ports.clock.advance(60_000);
+      }
+      expect((await jobOf(ports, id)).state).toBe("SUCCESS");
+      expect((await jobOf(ports, id)).attempt).toBe(3);
+      const { rows } = await db.pool.query(
+        "select count(*)::int as jobs, count(distinct key)::int as keys from belfry.job where kind = 'send-push' and run_id is not null",
+      );
+      expect(rows).toEqual([{ jobs: 3_500, keys: 3_500 }]);
+      const [run] = await db.store.runs({ kind: "all-users", limit: 1 });
+      expect(run).toMatchObject({ total: 3_500, sealed: true, state: "RUNNING" });
+    }, crash);
+  });
+});
+
+describe("a sweep", () => {
+  test("pages past rows whose job exists and goes on in a job of its own", async () => {
+    await onPostgres(async (db, ports) => {
+      await usersInTable(db, 250);
+      const opened: string[] = [];
+      const open = defineJob({
+        id: "open-capsule",
+        payload: z.object({ user: z.string() }),
+        retry: { maxAttempts: 2, base: "1h" },
+        run: async (p) => {
+          if (Number(p.user) <= 50) throw new Error("this one always fails");
+          opened.push(p.user);
+        },
+      });
+      const sweep = defineSweep({
+        id: "open-due",
+        due: (moment) =>
+          sql<{
+            id: string;
+          }>`select id from app_user where opens_at <= ${moment.scheduledFor.toISOString()}::timestamptz + interval '1 day'`,
+        key: (row) => `capsule:${row.id}`,
+        each: open,
+        payload: (row) => ({ user: row.id }),
+        batchSize: 20,
+        maxIterations: 3,
+        maxLateness: "60s",
+      });
+      const all = await shop([sweep], ports);
+      await all.enqueue(sweep, undefined);
+      await drain(all, db);
+      expect(opened).toHaveLength(200);
+      await all.enqueue(sweep, undefined);
+      await drain(all, db);
+      expect(opened).toHaveLength(200);
+      expect(sum(ports.measured, "sweep.created", "open-due")).toBe(250);
+      expect(sum(ports.measured, "sweep.known", "open-due")).toBe(250);
+      const { rows } = await db.pool.query("select count(*)::int as n from belfry.job where kind = 'open-due'");
+      expect(rows[0]?.["n"]).toBeGreaterThan(4);
+    });
+  });
+});

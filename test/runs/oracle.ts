@@ -1,0 +1,43 @@
+import { joinVerdict } from "../../src/core/join.ts";
+import type { OnFailure, RunState } from "../../src/core/ports.ts";
+import type { JoinRule } from "../../src/core/join.ts";
+import type { State } from "../../src/core/state.ts";
+
+/** What a task will do if it gets to run. `branch`: its condition says no. */
+export type Fate = "succeed" | "fail" | "branch";
+
+export interface PlannedTask {
+  readonly name: string;
+  /** Places of its predecessors, all smaller than its own. */
+  readonly after: readonly number[];
+  readonly join: JoinRule;
+  readonly fate: Fate;
+}
+
+export interface Ended {
+  readonly state: State;
+  readonly notTaken: boolean;
+}
+
+/** How every task of a graph must end, worked out task by task in order, with nothing of the system under test but the rule. */
+export function oracle(tasks: readonly PlannedTask[], onFailure: Exclude<OnFailure, "stop">): readonly Ended[] {
+  const ends: Ended[] = [];
+  for (const task of tasks) ends.push(endOf(task, ends, onFailure));
+  return ends;
+}
+
+function endOf(task: PlannedTask, ends: readonly Ended[], onFailure: OnFailure): Ended {
+  const before = task.after.flatMap((place) => ends[place] ?? []);
+  const ok = before.filter((end) => isOk(end, onFailure)).length;
+  const bad = before.filter((end) => !isOk(end, onFailure) && !end.notTaken).length;
+  const verdict = before.length === 0 ? "ready" : joinVerdict(task.join, { open: 0, ok, bad });
+  if (verdict === "upstream") return { state: "SKIPPED", notTaken: false };
+  if (verdict === "not taken" || task.fate === "branch") return { state: "SKIPPED", notTaken: true };
+  return { state: task.fate === "fail" ? "FAILED" : "SUCCESS", notTaken: false };
+}
+
+const isOk = (end: Ended, onFailure: OnFailure): boolean =>
+  end.state === "SUCCESS" || (end.state === "FAILED" && onFailure === "continue");
+
+export const runEnd = (ends: readonly Ended[]): RunState =>
+  ends.some((end) => end.state === "FAILED") ? "FAILED" : "DONE";

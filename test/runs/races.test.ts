@@ -1,0 +1,155 @@
+/** Findings 5, 7, 10 and 23 of the races behind the design, on real connections. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { limits } from "../../src/core/limits.ts";
+import type { Claimed, NewRun, NewTask, RunId } from "../../src/core/ports.ts";
+import { aJob, lookAheadMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { deadlocks, messagesOf, shuffled } from "../postgres/race.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await freshDatabase({ connections: 12 });
+});
+afterEach(() => db.close());
+
+const task = (name: string, after: readonly number[]): NewTask => ({
+  task: name,
+  after,
+  join: "all",
+  asks: false,
+  job: aJob({ kind: "race.task", payload: null, canonicalInput: "null" }),
+});
+
+const run = (key: string, tasks: readonly NewTask[]): NewRun => ({
+  kind: "race",
+  key,
+  version: 1,
+  input: null,
+  onFailure: "skip-downstream",
+  retentionMs: limits.retentionMsDefault,
+  trace: "trace",
+  starterId: null,
+  parentId: null,
+  sealed: true,
+  tasks,
+});
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+/** Starts a run and claims all it hands off. */
+async function claimed(key: string, tasks: readonly NewTask[]): Promise<{ runId: RunId; held: readonly Claimed[] }> {
+  const { runId, handoffs } = await db.store.startRun(run(key, tasks), { lookAheadMs });
+  const messages = messagesOf(handoffs);
+  const held: Claimed[] = [];
+  for (let from = 0; from < messages.length; from += 100) {
+    held.push(...(await db.store.claim(messages.slice(from, from + 100), { worker: "worker-1", alone: false })));
+  }
+  return { runId, held };
+}
+
+/** What a worker does with ended jobs: settle, then bring its runs forward while a look finds more. No pass runs. */
+async function settle(jobs: readonly Claimed[]): Promise<readonly string[]> {
+  const settled = await db.store.settle(
+    jobs.map((job) => settlementOf(job)),
+    settleOptions,
+  );
+  const queued = [...messagesOf(settled.handoffs)];
+  for (let round = 0; round < limits.resolveRoundsMax; round += 1) {
+    const resolved = await db.store.resolve({ runs: settled.runs ?? [], limit: limits.resolveRowsMax, lookAheadMs });
+    queued.push(...messagesOf(resolved.handoffs));
+    if (!resolved.more || resolved.steps === 0) break;
+  }
+  return queued.map((message) => message.jobId);
+}
+
+describe("finding 7: a wide join", () => {
+  test("is released exactly once when its predecessors end on 12 connections at the same time", async () => {
+    const width = 60;
+    for (let round = 0; round < 15; round += 1) {
+      const roots = numbers(width).map((n) => task(`root-${n}`, []));
+      const { runId, held } = await claimed(`wide-${round}`, [...roots, task("join", numbers(width))]);
+      const released = await Promise.all(shuffled(held, round).map((job) => settle([job])));
+      expect(released.flat()).toHaveLength(1);
+      const tasks = await db.store.tasks(runId, { limit: 100 });
+      expect(tasks.at(-1)).toMatchObject({ task: "join", state: "QUEUED", preds: { open: 0, ok: width, bad: 0 } });
+    }
+  });
+});
+
+describe("finding 5: a run", () => {
+  test("closes although its last jobs settle at the same time, without a pass", async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const { runId, held } = await claimed(
+        `close-${round}`,
+        numbers(24).map((n) => task(`t${n}`, [])),
+      );
+      await Promise.all(held.map((job) => settle([job])));
+      expect(await db.store.run(runId)).toMatchObject({ state: "DONE", total: 24, done: 24, ok: 24, percent: 100 });
+    }
+    const { rows } = await db.pool.query("select count(*)::int as n from belfry.run_delta");
+    expect(rows).toEqual([{ n: 0 }]);
+  });
+});
+
+describe("finding 10: settles over shared successors", () => {
+  test("and cancels of those successors never deadlock", async () => {
+    const width = 40;
+    for (let round = 0; round < 5; round += 1) {
+      const roots = numbers(width).map((n) => task(`root-${n}`, []));
+      const joins = numbers(30).map((n) => task(`join-${n}`, shuffled(numbers(width), n).slice(0, 8)));
+      const { runId, held } = await claimed(`shared-${round}`, [...roots, ...joins]);
+      const waiting = (await db.store.tasks(runId, { limit: 100 }))
+        .filter((one) => one.blocked)
+        .map((one) => one.jobId);
+      const groups = numbers(width / 4).map((n) => shuffled(held, round).slice(n * 4, n * 4 + 4));
+      await Promise.all([
+        ...groups.map((group) => settle(group)),
+        ...numbers(5).map((n) => db.store.cancel(shuffled(waiting, n).slice(0, 10))),
+      ]);
+    }
+    expect(await deadlocks(db)).toBe(0);
+  });
+});
+
+describe("finding 23: a wide release", () => {
+  test("frees all successors in the settle, hands off a bounded number, and leaves the rest to the relay", async () => {
+    const count = limits.releasedRowsMax + 50;
+    const tasks = [task("root", []), ...numbers(count).map((n) => task(`leaf-${n}`, [0]))];
+    const { held } = await claimed("fan", tasks);
+    const settled = await db.store.settle(
+      held.map((job) => settlementOf(job)),
+      settleOptions,
+    );
+    expect(messagesOf(settled.handoffs)).toHaveLength(limits.releasedRowsMax);
+    expect(settled.leftToRelay).toBe(true);
+    expect(messagesOf(await db.store.relay({ lookAheadMs, limit: 500 }))).toHaveLength(50);
+  });
+});
+
+test("a chain of skipped tasks is spread in rounds, and the run still closes", async () => {
+  const chain = [task("t0", []), ...numbers(40).map((n) => task(`t${n + 1}`, [n]))];
+  const { runId, held } = await claimed("chain", chain);
+  const failed = { to: "FAILED", failures: 1, errorCode: "BAD", errorMessage: "no" } as const;
+  await db.store.settle(
+    held.map((job) => settlementOf(job, failed)),
+    settleOptions,
+  );
+  for (let more = true; more;) ({ more } = await db.store.resolve({ runs: "all", limit: 10, lookAheadMs }));
+  expect(await db.store.run(runId)).toMatchObject({ state: "FAILED", failed: 1, skipped: 40, done: 41 });
+});
+
+test("a run of 10,000 tasks and 20,000 edges is one transaction of well under a second", async () => {
+  const tasks = numbers(10_000).map((n) => task(`t${n}`, n < 100 ? [] : [n - 100, n - 50]));
+  const times: number[] = [];
+  for (const key of ["a", "b", "c"]) {
+    const from = performance.now();
+    await db.store.startRun(run(key, tasks), { lookAheadMs });
+    times.push(Math.round(performance.now() - from));
+  }
+  if (process.env["SHOW_TIMES"] !== undefined) process.stdout.write(`startRun 10,000/19,800: ${times.join(", ")} ms\n`);
+  expect(Math.min(...times)).toBeLessThan(2_000);
+  const { rows } = await db.pool.query(
+    "select count(*)::int as jobs, (select count(*)::int from belfry.edge) as edges from belfry.job",
+  );
+  expect(rows).toEqual([{ jobs: 30_000, edges: 59_400 }]);
+});

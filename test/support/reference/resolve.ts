@@ -1,0 +1,109 @@
+import { joinVerdict } from "../../../src/core/join.ts";
+import type { Resolved, RunId, RunState } from "../../../src/core/run.ts";
+import { isFinal } from "../../../src/core/state.ts";
+import type { JobRow, RunRow } from "./rows.ts";
+import { addDelta, funnelOf, runIdOf } from "./runs.ts";
+import type { Tables } from "./tables.ts";
+
+/** One round over everything that is open: ends, then wide joins, then runs. */
+export function resolve(
+  t: Tables,
+  options: { runs: readonly RunId[] | "all"; limit: number; lookAheadMs: number },
+): Resolved {
+  const isAsked = (runId: number): boolean => options.runs === "all" || options.runs.includes(runIdOf(runId));
+  const ready: JobRow[] = [];
+  let steps = 0;
+  for (const [jobId, runId] of [...t.runDone.entries()].filter(([, run]) => isAsked(run)).slice(0, options.limit)) {
+    t.runDone.delete(jobId);
+    steps += 1;
+    const row = t.jobs.get(jobId);
+    if (row === undefined || !isFinal(row.state) || row.spread || row.runId !== runId) continue;
+    ready.push(...countEnd(t, t.change(row, { spread: true }), options.lookAheadMs));
+  }
+  for (const [id, delta] of [...t.predDeltas.entries()].filter(([, one]) => isAsked(one.runId))) {
+    t.predDeltas.delete(id);
+    steps += 1;
+    ready.push(...release(t, t.jobs.row(delta.toId), delta, options.lookAheadMs));
+  }
+  const handoffs = t.handOff(ready.map((row) => t.queue(row)));
+  const closed: { runId: RunId; kind: string; state: RunState }[] = [];
+  for (const run of [...t.runs.values()].filter((row) => isOpen(row) && isAsked(row.id))) {
+    const { state, moved } = addUp(t, run, options.limit);
+    steps += moved;
+    if (state !== null) closed.push({ runId: runIdOf(run.id), kind: run.kind, state });
+  }
+  return { steps, more: isMore(t, isAsked), handoffs, closed };
+}
+
+const isOpen = (run: RunRow): boolean => run.state === "RUNNING" || run.state === "CANCELING";
+
+function isMore(t: Tables, isAsked: (runId: number) => boolean): boolean {
+  return (
+    [...t.runDone.values()].some(isAsked) ||
+    [...t.predDeltas.values()].some((delta) => isAsked(delta.runId)) ||
+    [...t.runs.values()].some((run) => isAsked(run.id) && run.stopped && isOpen(run) && startable(t, run).length > 0)
+  );
+}
+
+/** Counts one end: in its run and at each successor. @returns the successors that may start now, not yet QUEUED. */
+export function countEnd(t: Tables, row: JobRow, lookAheadMs: number): JobRow[] {
+  const run = t.runs.row(row.runId ?? 0);
+  addDelta(t, run.id, {
+    done: 1,
+    ok: row.state === "SUCCESS" ? 1 : 0,
+    failed: row.state === "FAILED" ? 1 : 0,
+    skipped: row.state === "SKIPPED" ? 1 : 0,
+  });
+  // What is being canceled is canceled by its pages, not skipped because a predecessor was.
+  if (run.state !== "RUNNING") return [];
+  const isOk = row.state === "SUCCESS" || (row.state === "FAILED" && run.onFailure === "continue");
+  const end = { ok: isOk ? 1 : 0, bad: !isOk && !row.notTaken ? 1 : 0 };
+  const ready: JobRow[] = [];
+  for (const id of t.successors.get(row.id)?.to ?? []) {
+    const successor = t.jobs.row(id);
+    if (successor.wide) t.predDeltas.set(t.draw("delta"), { toId: id, runId: run.id, ...end });
+    else ready.push(...release(t, successor, end, lookAheadMs));
+  }
+  return ready;
+}
+
+/** What one more end does to a waiting successor. What runs already is not changed by a late predecessor. */
+function release(t: Tables, row: JobRow, end: { ok: number; bad: number }, lookAheadMs: number): JobRow[] {
+  if (row.state !== "PENDING" || !row.blocked) return [];
+  const preds = { predsOpen: row.predsOpen - 1, predsOk: row.predsOk + end.ok, predsBad: row.predsBad + end.bad };
+  const verdict = joinVerdict(row.join, { open: preds.predsOpen, ok: preds.predsOk, bad: preds.predsBad });
+  if (verdict === "wait") {
+    t.change(row, preds);
+    return [];
+  }
+  if (verdict !== "ready") {
+    const columns = { ...preds, blocked: false, notTaken: verdict === "not taken" };
+    t.move(row, { state: "SKIPPED", ...columns }, { reason: verdict });
+    return [];
+  }
+  const free = t.change(row, { ...preds, blocked: false });
+  return free.dueAt <= t.now() + lookAheadMs ? [free] : [];
+}
+
+/** Adds the deltas of a run up; stops it, or closes it when everything is done. */
+function addUp(t: Tables, run: RunRow, limit: number): { state: RunState | null; moved: number } {
+  const deltas = [...t.runDeltas.entries()].filter(([, delta]) => delta.runId === run.id);
+  let row: RunRow = { ...run, funnel: funnelOf(t, run) };
+  for (const [id] of deltas) t.runDeltas.delete(id);
+  if (row.funnel.failed > 0 && row.onFailure === "stop" && row.state === "RUNNING") row = { ...row, stopped: true };
+  const isComplete = row.sealed && row.funnel.done === row.funnel.total;
+  const state = isComplete ? endOf(row) : null;
+  if (state !== null) row = { ...row, state, finishedAt: t.now() };
+  t.runs.set(row.id, row);
+  const waiting = row.stopped && state === null ? startable(t, row).slice(0, limit) : [];
+  for (const job of waiting) t.move(job, { state: "SKIPPED", blocked: false }, { reason: "run stopped" });
+  return { state, moved: deltas.length + waiting.length };
+}
+
+function endOf(run: RunRow): RunState {
+  if (run.state === "CANCELING") return "CANCELED";
+  return run.funnel.failed > 0 ? "FAILED" : "DONE";
+}
+
+const startable = (t: Tables, run: RunRow): JobRow[] =>
+  t.inRun(run.id).filter((row) => row.state === "PENDING" || row.state === "QUEUED" || row.state === "RETRY_WAIT");

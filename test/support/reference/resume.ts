@@ -1,0 +1,83 @@
+import { joinVerdict } from "../../../src/core/join.ts";
+import type { JobId } from "../../../src/core/job.ts";
+import type { RunId } from "../../../src/core/run.ts";
+import { isFinal } from "../../../src/core/state.ts";
+import type { JobRow, RunRow } from "./rows.ts";
+import { addDelta } from "./runs.ts";
+import { idOf } from "./tables.ts";
+import type { Tables } from "./tables.ts";
+
+/** Puts back what failed and what was skipped because of it, and recounts everything that waits. */
+export function resumeRun(t: Tables, id: RunId, ids: readonly JobId[] | undefined): JobId[] {
+  const run = t.runs.get(Number(id));
+  if (run === undefined || run.state === "CANCELING") return [];
+  const again = chosen(t, run, ids).map((row) => reset(t, row));
+  if (again.length === 0) return [];
+  const members = t.inRun(run.id);
+  for (const row of members) if (row.state === "PENDING") recount(t, row, run);
+  const counted = members.filter((row) => isFinal(row.state) && row.spread);
+  for (const [key, delta] of Array.from(t.runDeltas.entries())) if (delta.runId === run.id) t.runDeltas.delete(key);
+  t.runs.set(run.id, {
+    ...run,
+    state: "RUNNING",
+    stopped: false,
+    finishedAt: null,
+    funnel: {
+      total: members.length,
+      done: counted.length,
+      ok: counted.filter((row) => row.state === "SUCCESS").length,
+      failed: counted.filter((row) => row.state === "FAILED").length,
+      skipped: counted.filter((row) => row.state === "SKIPPED").length,
+    },
+  });
+  addDelta(t, run.id, {});
+  return again.map(idOf);
+}
+
+const mayRunAgain = (row: JobRow): boolean =>
+  row.state === "FAILED" || row.state === "CANCELED" || (row.state === "SKIPPED" && !row.notTaken);
+
+/** All that did not succeed, or the named ones and whatever was skipped downstream of them. */
+function chosen(t: Tables, run: RunRow, ids: readonly JobId[] | undefined): JobRow[] {
+  const members = t.inRun(run.id);
+  if (ids === undefined) return members.filter(mayRunAgain);
+  const reached = new Set<number>();
+  const walk = members.filter((row) => ids.includes(idOf(row)) && isFinal(row.state) && row.state !== "SUCCESS");
+  for (let row = walk.pop(); row !== undefined; row = walk.pop()) {
+    if (reached.has(row.id)) continue;
+    reached.add(row.id);
+    const next = (t.successors.get(row.id)?.to ?? []).map((to) => t.jobs.row(to));
+    walk.push(...next.filter((one) => one.state === "SKIPPED" && !one.notTaken));
+  }
+  return members.filter((row) => reached.has(row.id));
+}
+
+function reset(t: Tables, row: JobRow): JobRow {
+  t.runDone.delete(row.id);
+  const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
+  const error = { errorCode: null, errorMessage: null };
+  const marks = { spread: false, notTaken: false, blocked: true, expiresAt: null };
+  const again = { state: "PENDING", dueAt: t.now(), generation: row.generation + 1 } as const;
+  return t.move(row, { ...again, ...counters, ...error, ...marks }, { reason: "resumed" });
+}
+
+/** Counters from the edges and states. An end that nobody counted yet is still open: whoever resolves counts it. */
+function recount(t: Tables, row: JobRow, run: RunRow): void {
+  if (!row.blocked) return;
+  const before = (t.predecessors.get(row.id)?.to ?? []).map((id) => t.jobs.row(id));
+  const counted = before.filter((one) => isFinal(one.state) && one.spread);
+  const isOk = (one: JobRow): boolean =>
+    one.state === "SUCCESS" || (one.state === "FAILED" && run.onFailure === "continue");
+  const ok = counted.filter(isOk).length;
+  const bad = counted.filter((one) => !isOk(one) && !one.notTaken).length;
+  const open = before.length - counted.length;
+  for (const [key, delta] of Array.from(t.predDeltas.entries())) if (delta.toId === row.id) t.predDeltas.delete(key);
+  const preds = { predsOpen: open, predsOk: ok, predsBad: bad };
+  const verdict = before.length === 0 ? "ready" : joinVerdict(row.join, { open, ok, bad });
+  if (verdict === "wait" || verdict === "ready") {
+    t.change(row, { ...preds, blocked: verdict === "wait" });
+    return;
+  }
+  const columns = { ...preds, blocked: false, notTaken: verdict === "not taken" };
+  t.move(row, { state: "SKIPPED", ...columns }, { reason: verdict });
+}

@@ -1,0 +1,236 @@
+import type { JobId, Json } from "../../../src/core/job.ts";
+import { limits } from "../../../src/core/limits.ts";
+import type {
+  InRun,
+  NewRun,
+  NewTarget,
+  Paged,
+  RunId,
+  RunState,
+  RunStore,
+  RunView,
+  TaskView,
+} from "../../../src/core/run.ts";
+import { isFinal } from "../../../src/core/state.ts";
+import { insertOne } from "./insert.ts";
+import type { Funnel, JobRow, RunRow } from "./rows.ts";
+import { idOf } from "./tables.ts";
+import type { Tables } from "./tables.ts";
+
+export const runIdOf = (id: number): RunId => String(id) as RunId;
+
+const none: Funnel = { total: 0, done: 0, ok: 0, failed: 0, skipped: 0 };
+
+export function startRun(t: Tables, run: NewRun, lookAheadMs: number): Awaited<ReturnType<RunStore["startRun"]>> {
+  const known = [...t.runs.values()].find((row) => row.kind === run.kind && row.key === run.key);
+  if (known !== undefined) {
+    return { runId: runIdOf(known.id), created: false, sealed: known.sealed, cursor: known.cursor, handoffs: [] };
+  }
+  const id = t.draw("run");
+  const { kind, key, version, input, onFailure, retentionMs, sealed } = run;
+  t.runs.set(id, {
+    id,
+    kind,
+    key,
+    version,
+    input,
+    onFailure,
+    retentionMs,
+    sealed,
+    state: "RUNNING",
+    starterId: run.starterId === null ? null : Number(run.starterId),
+    parentId: run.parentId === null ? null : Number(run.parentId),
+    stopped: false,
+    cursor: null,
+    funnel: { ...none, total: run.tasks.length },
+    createdAt: t.now(),
+    finishedAt: null,
+  });
+  // A run without tasks is complete at once; its delta makes somebody look.
+  if (run.tasks.length === 0) addDelta(t, id, {});
+  const queued: JobRow[] = [];
+  const ids = run.tasks.map((task) => {
+    const from = {
+      runId: id,
+      task: task.task,
+      predsOpen: task.after.length,
+      join: task.join,
+      blocked: task.after.length > 0,
+      wide: task.after.length > limits.wideJoinOver,
+      asks: task.asks,
+    };
+    return Number(insertOne(t, task.job, lookAheadMs, queued, from).id);
+  });
+  link(t, run, ids);
+  return { runId: runIdOf(id), created: true, sealed, cursor: null, handoffs: t.handOff(queued) };
+}
+
+function link(t: Tables, run: NewRun, ids: readonly number[]): void {
+  const successors = new Map<number, number[]>();
+  for (const [place, task] of run.tasks.entries()) {
+    const to = ids[place] ?? 0;
+    const from = task.after.map((before) => ids[before] ?? 0);
+    t.predecessors.set(to, { to: from });
+    for (const one of from) successors.set(one, [...(successors.get(one) ?? []), to]);
+  }
+  for (const [from, to] of successors) t.successors.set(from, { to });
+}
+
+export function addDelta(t: Tables, runId: number, delta: Partial<Funnel>): void {
+  t.runDeltas.set(t.draw("delta"), { ...none, ...delta, runId });
+}
+
+export function addPage(
+  t: Tables,
+  id: RunId,
+  page: { targets: readonly NewTarget[]; cursor: Json | null; by: { jobId: JobId; attempt: number } },
+  lookAheadMs: number,
+): Paged {
+  const run = t.runs.get(Number(id));
+  const by = t.jobs.get(Number(page.by.jobId));
+  const isOurs = by?.state === "RUNNING" && by.attempt === page.by.attempt;
+  if (run?.state !== "RUNNING" || run.sealed || !isOurs) {
+    return { written: false, created: 0, conflicts: 0, handoffs: [] };
+  }
+  const queued: JobRow[] = [];
+  const results = page.targets.map(({ job, row }) =>
+    insertOne(t, job, lookAheadMs, queued, { runId: run.id, asks: row !== null, askedRow: row }),
+  );
+  const created = results.filter((result) => result.created).length;
+  addDelta(t, run.id, { total: created });
+  t.runs.set(run.id, { ...run, cursor: page.cursor });
+  const conflicts = results.filter((result) => result.conflict !== null).length;
+  return { written: true, created, conflicts, handoffs: t.handOff(queued) };
+}
+
+export function sealRun(t: Tables, id: RunId): boolean {
+  const run = t.runs.get(Number(id));
+  if (run?.state !== "RUNNING") return false;
+  t.runs.set(run.id, { ...run, sealed: true });
+  addDelta(t, run.id, {});
+  return true;
+}
+
+export function inRuns(t: Tables, ids: readonly JobId[]): ReadonlyMap<JobId, InRun> {
+  const rows = ids.flatMap((id) => t.jobs.get(Number(id)) ?? []);
+  return new Map(rows.flatMap((row) => (row.runId === null ? [] : [[idOf(row), inRunOf(t, row, row.runId)]])));
+}
+
+export function inRunOf(t: Tables, row: JobRow, runId: number): InRun {
+  const { kind, key, version, input } = t.runs.row(runId);
+  const before = (t.predecessors.get(row.id)?.to ?? []).map((id) => t.jobs.row(id));
+  const outputs = before
+    .filter((one) => isFinal(one.state))
+    .map((one) => [one.task ?? "", { state: one.state, result: one.state === "SUCCESS" ? one.result : null }] as const);
+  const run = { runId: runIdOf(runId), kind, key, version, input };
+  return { ...run, task: row.task, row: row.askedRow, outputs: Object.fromEntries(outputs) };
+}
+
+export function skip(
+  t: Tables,
+  messages: readonly { jobId: JobId; generation: number }[],
+  options: { reason: string; notTaken: boolean },
+): JobId[] {
+  return messages.flatMap(({ jobId, generation }) => {
+    const row = t.jobs.get(Number(jobId));
+    if (row?.state !== "QUEUED" || row.generation !== generation) return [];
+    t.move(row, { state: "SKIPPED", notTaken: options.notTaken }, { reason: options.reason });
+    return [jobId];
+  });
+}
+
+export function cancelRun(t: Tables, id: RunId): boolean {
+  const run = t.runs.get(Number(id));
+  if (run?.state === "CANCELING") return true;
+  if (run?.state !== "RUNNING") return false;
+  t.runs.set(run.id, { ...run, state: "CANCELING", sealed: true });
+  addDelta(t, run.id, {});
+  return true;
+}
+
+export const openJobs = (t: Tables, id: RunId, limit: number): JobId[] =>
+  t.runs.get(Number(id))?.state !== "CANCELING"
+    ? []
+    : t
+        .inRun(Number(id))
+        .filter((row) => !isFinal(row.state))
+        .slice(0, limit)
+        .map(idOf);
+
+export function runView(t: Tables, id: RunId): RunView | null {
+  const row = t.runs.get(Number(id));
+  return row === undefined ? null : viewOf(t, row);
+}
+
+export function runViews(
+  t: Tables,
+  filter: { kind?: string; key?: string; states?: readonly RunState[]; before?: RunId; limit: number },
+): RunView[] {
+  return [...t.runs.values()]
+    .filter((row) => filter.kind === undefined || row.kind === filter.kind)
+    .filter((row) => filter.key === undefined || row.key === filter.key)
+    .filter((row) => filter.states === undefined || filter.states.includes(row.state))
+    .filter((row) => filter.before === undefined || row.id < Number(filter.before))
+    .toSorted((a, b) => b.id - a.id)
+    .slice(0, filter.limit)
+    .map((row) => viewOf(t, row));
+}
+
+function viewOf(t: Tables, row: RunRow): RunView {
+  const funnel = funnelOf(t, row);
+  const open = t.inRun(row.id).filter((job) => !isFinal(job.state));
+  const { id, starterId, parentId, kind, key, version, state, sealed, input, createdAt, finishedAt } = row;
+  return {
+    id: runIdOf(id),
+    kind,
+    key,
+    version,
+    state,
+    sealed,
+    input,
+    createdAt,
+    finishedAt,
+    parentId: parentId === null ? null : runIdOf(parentId),
+    starterId: starterId === null ? null : (String(starterId) as JobId),
+    ...funnel,
+    ready: open.filter((job) => job.state !== "RUNNING" && !job.blocked).length,
+    waiting: open.filter((job) => job.blocked).length,
+    running: open.filter((job) => job.state === "RUNNING").length,
+    percent: funnel.total === 0 ? (sealed ? 100 : 0) : Math.floor((100 * funnel.done) / funnel.total),
+  };
+}
+
+/** The added-up part and the deltas together. */
+export function funnelOf(t: Tables, run: RunRow): Funnel {
+  let { total, done, ok, failed, skipped } = run.funnel;
+  for (const delta of t.runDeltas.values()) {
+    if (delta.runId !== run.id) continue;
+    total += delta.total;
+    done += delta.done;
+    ok += delta.ok;
+    failed += delta.failed;
+    skipped += delta.skipped;
+  }
+  return { total, done, ok, failed, skipped };
+}
+
+export function taskViews(t: Tables, id: RunId, options: { after?: JobId; limit: number }): TaskView[] {
+  return t
+    .inRun(Number(id))
+    .filter((row) => options.after === undefined || row.id > Number(options.after))
+    .slice(0, options.limit)
+    .map((row) => ({
+      jobId: idOf(row),
+      task: row.task,
+      kind: row.kind,
+      key: row.key,
+      state: row.state,
+      blocked: row.blocked,
+      notTaken: row.notTaken,
+      join: row.join,
+      preds: { open: row.predsOpen, ok: row.predsOk, bad: row.predsBad },
+      attempt: row.attempt,
+      result: row.result,
+      errorCode: row.errorCode,
+    }));
+}
