@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { readConfig } from "../src/config.ts";
-import { createWorker } from "../src/core/worker.ts";
+import { createWorker } from "../src/core/work/worker.ts";
 import { limits } from "../src/core/limits.ts";
 import { openRuntime } from "../src/runtime.ts";
 

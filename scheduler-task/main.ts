@@ -3,8 +3,8 @@ import { hostname } from "node:os";
 import { DatabaseUnavailable } from "../src/adapters/postgres/failure.ts";
 import { readConfig } from "../src/config.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
-import { runSchedule, type RunScheduleReport } from "../src/core/run-schedule.ts";
-import { ProblemsFound } from "../src/core/problem.ts";
+import { runSchedule, type RunScheduleReport } from "../src/core/schedules/run-schedule.ts";
+import { ProblemsFound } from "../src/core/definitions/problem.ts";
 import { openRuntime } from "../src/runtime.ts";
 
 const usage = `usage: scheduler-task/main.ts COMMAND

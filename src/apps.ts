@@ -1,4 +1,4 @@
-import type { AppDefinition } from "./core/definition.ts";
+import type { AppDefinition } from "./core/definitions/definition.ts";
 import type { AppSet, Stage } from "./stages.ts";
 
 /**

@@ -10,11 +10,11 @@ import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
 import { loadApps } from "./apps.ts";
 import type { Config } from "./config.ts";
-import { checkApps } from "./core/check.ts";
-import { type AppDefinition, type Registry, registry as registryOf } from "./core/definition.ts";
+import { checkApps } from "./core/definitions/check.ts";
+import { type AppDefinition, type Registry, registry as registryOf } from "./core/definitions/definition.ts";
 import { bindClient, type Client, createClient } from "./core/enqueue.ts";
 import type { Ports } from "./core/ports.ts";
-import { ProblemsFound } from "./core/problem.ts";
+import { ProblemsFound } from "./core/definitions/problem.ts";
 import { stageNames } from "./stages.ts";
 import { topology as topologyOf, type Topology } from "./topology.ts";
 

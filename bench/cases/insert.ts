@@ -1,6 +1,6 @@
 import type { Store } from "../../src/core/ports.ts";
 import { createClient } from "../../src/core/enqueue.ts";
-import { definitionOf, defineJob } from "../../src/core/define-job.ts";
+import { definitionOf, defineJob } from "../../src/core/definitions/define-job.ts";
 import type { NewJob } from "../../src/core/job.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Ground } from "../ground.ts";

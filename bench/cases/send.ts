@@ -1,7 +1,7 @@
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
 import { limits } from "../../src/core/limits.ts";
-import { encodeMessage } from "../../src/core/message.ts";
+import { encodeMessage } from "../../src/core/work/message.ts";
 import type { JobId } from "../../src/core/job.ts";
 import { relay } from "../../src/core/relay.ts";
 import type { Ground, Sqs } from "../ground.ts";

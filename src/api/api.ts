@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { Registry } from "../core/definition.ts";
+import type { Registry } from "../core/definitions/definition.ts";
 import type { Client } from "../core/enqueue.ts";
 import type { Ports } from "../core/ports.ts";
 import { jsonWrites, localOnly } from "./guard.ts";

@@ -1,8 +1,8 @@
 import { type Context, Hono } from "hono";
 import { cancelJobs, retryJobs } from "../core/control.ts";
-import type { JobDefinition } from "../core/definition.ts";
+import type { JobDefinition } from "../core/definitions/definition.ts";
 import type { EnqueueItem } from "../core/enqueue.ts";
-import { InvalidPayload, KeyConflict } from "../core/errors.ts";
+import { InvalidPayload, KeyConflict } from "../core/definitions/errors.ts";
 import type { JobId } from "../core/job.ts";
 import { isFinal } from "../core/state.ts";
 import type { ApiOptions } from "./api.ts";

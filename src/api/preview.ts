@@ -1,11 +1,11 @@
 import { Hono } from "hono";
-import { parseRate } from "../core/aws-cron.ts";
-import { parseCron } from "../core/cron.ts";
-import { parseDuration } from "../core/duration.ts";
+import { parseRate } from "../core/schedules/aws-cron.ts";
+import { parseCron } from "../core/schedules/cron.ts";
+import { parseDuration } from "../core/definitions/duration.ts";
 import { limits } from "../core/limits.ts";
-import { preview, type PreviewTime } from "../core/preview.ts";
-import type { Expression } from "../core/schedule.ts";
-import { zoneProblem } from "../core/zone.ts";
+import { preview, type PreviewTime } from "../core/schedules/preview.ts";
+import type { Expression } from "../core/schedules/schedule.ts";
+import { zoneProblem } from "../core/schedules/zone.ts";
 import type { ApiOptions } from "./api.ts";
 import { Problem } from "./problem.ts";
 import { readQuery } from "./query.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { formatDuration, parseDuration } from "../core/duration.ts";
+import { formatDuration, parseDuration } from "../core/definitions/duration.ts";
 import type { JobId } from "../core/job.ts";
 import { limits } from "../core/limits.ts";
 import { states } from "../core/state.ts";

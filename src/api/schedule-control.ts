@@ -1,7 +1,7 @@
 import { Hono } from "hono";
-import { backfill, type BackfillReport } from "../core/backfill.ts";
-import { explain, type Explained } from "../core/explain.ts";
-import { preview } from "../core/preview.ts";
+import { backfill, type BackfillReport } from "../core/schedules/backfill.ts";
+import { explain, type Explained } from "../core/schedules/explain.ts";
+import { preview } from "../core/schedules/preview.ts";
 import {
   createSchedule,
   deleteSchedule,
@@ -9,8 +9,8 @@ import {
   type ScheduleInput,
   triggerSchedule,
   updateSchedule,
-} from "../core/schedule-control.ts";
-import { type RefusalCode, ScheduleRefused, unknownSchedule } from "../core/schedule-refused.ts";
+} from "../core/schedules/schedule-control.ts";
+import { type RefusalCode, ScheduleRefused, unknownSchedule } from "../core/schedules/schedule-refused.ts";
 import type { ApiOptions } from "./api.ts";
 import { readJson } from "./body.ts";
 import { previewJson } from "./preview.ts";

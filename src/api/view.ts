@@ -1,6 +1,6 @@
-import { formatDuration } from "../core/duration.ts";
+import { formatDuration } from "../core/definitions/duration.ts";
 import type { AttemptView, EventView, Instant, JobView } from "../core/job.ts";
-import type { OccurrenceView, ScheduleRow } from "../core/schedule.ts";
+import type { OccurrenceView, ScheduleRow } from "../core/schedules/schedule.ts";
 import { isFinal } from "../core/state.ts";
 
 /** What the API answers for a job. Times are ISO 8601 in UTC, durations milliseconds; members are only ever added. */

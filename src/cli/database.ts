@@ -1,10 +1,10 @@
 import { connect } from "../adapters/postgres/connect.ts";
 import { assertSchema, assertServer, schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
-import { type AppDefinition, registry } from "../core/definition.ts";
-import { specsOf } from "../core/install.ts";
+import { type AppDefinition, registry } from "../core/definitions/definition.ts";
+import { specsOf } from "../core/schedules/install.ts";
 import type { Tx } from "../core/ports.ts";
-import { scheduleDifferences } from "../core/schedule-difference.ts";
+import { scheduleDifferences } from "../core/schedules/schedule-difference.ts";
 import type { Finding } from "./commands/doctor.ts";
 
 /** What `doctor` says about the database that `DATABASE_URL` names; without one, the system brings its own. */

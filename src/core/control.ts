@@ -1,9 +1,9 @@
-import type { Registry } from "./definition.ts";
+import type { Registry } from "./definitions/definition.ts";
 import type { JobId } from "./job.ts";
 import type { Ports } from "./ports.ts";
 import { relay, wakeHeld } from "./relay.ts";
 import { sendHandoffs } from "./send.ts";
-import { movedHook } from "./settled-hook.ts";
+import { movedHook } from "./work/settled-hook.ts";
 
 type ControlPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">;
 

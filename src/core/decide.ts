@@ -1,4 +1,4 @@
-import type { RetryPolicy } from "./definition.ts";
+import type { RetryPolicy } from "./definitions/definition.ts";
 import type { Json } from "./job.ts";
 import { limits } from "./limits.ts";
 import type { Settlement } from "./ports.ts";

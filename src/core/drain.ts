@@ -1,11 +1,11 @@
-import type { Registry } from "./definition.ts";
+import type { Registry } from "./definitions/definition.ts";
 import { limits } from "./limits.ts";
-import { decodeMessage } from "./message.ts";
+import { decodeMessage } from "./work/message.ts";
 import type { Message, Ports } from "./ports.ts";
 import { wakeHeld } from "./relay.ts";
 import { sendHandoffs } from "./send.ts";
-import { movedHook } from "./settled-hook.ts";
-import type { QueueRecord } from "./worker.ts";
+import { movedHook } from "./work/settled-hook.ts";
+import type { QueueRecord } from "./work/worker.ts";
 
 /**
  * The dead-letter queue's consumer. The row decides: a message of a row that moved on is dropped; a row that still

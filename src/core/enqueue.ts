@@ -1,6 +1,6 @@
-import type { Enqueued } from "./context.ts";
-import type { JobDefinition } from "./definition.ts";
-import { InvalidPayload, KeyConflict } from "./errors.ts";
+import type { Enqueued } from "./definitions/context.ts";
+import type { JobDefinition } from "./definitions/definition.ts";
+import { InvalidPayload, KeyConflict } from "./definitions/errors.ts";
 import type { NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
 import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "./new-job.ts";

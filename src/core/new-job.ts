@@ -1,4 +1,4 @@
-import type { JobDefinition } from "./definition.ts";
+import type { JobDefinition } from "./definitions/definition.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "./job.ts";
 import { limits } from "./limits.ts";
 

@@ -1,4 +1,4 @@
-import type { Registry } from "./definition.ts";
+import type { Registry } from "./definitions/definition.ts";
 import { limits } from "./limits.ts";
 import { acquireLock, keep, type HeldLock } from "./lock.ts";
 import { FenceLost, type Fence, type Ports } from "./ports.ts";
@@ -6,7 +6,7 @@ import { prune } from "./prune.ts";
 import { relay, resendOpen, wakeHeld } from "./relay.ts";
 import { requeueLost, type QueueSights } from "./requeue.ts";
 import { rescue } from "./rescue.ts";
-import { resolveRuns } from "./resolve.ts";
+import { resolveRuns } from "./runs/resolve.ts";
 import { tick } from "./tick.ts";
 
 export interface PassOptions {

@@ -4,7 +4,7 @@
  */
 import type { OutMessage, Store } from "./store.ts";
 
-export * from "./run.ts";
+export * from "./runs/run.ts";
 export * from "./store.ts";
 
 /** Time that passes. Monotonic: no decision reads a host's wall clock. */

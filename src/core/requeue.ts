@@ -1,4 +1,4 @@
-import type { Registry } from "./definition.ts";
+import type { Registry } from "./definitions/definition.ts";
 import { limits } from "./limits.ts";
 import type { Fence, Ports } from "./ports.ts";
 

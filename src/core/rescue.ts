@@ -1,9 +1,9 @@
-import type { Registry } from "./definition.ts";
+import type { Registry } from "./definitions/definition.ts";
 import { limits } from "./limits.ts";
 import type { Fence, Ports } from "./ports.ts";
 import { wakeHeld } from "./relay.ts";
 import { sendHandoffs } from "./send.ts";
-import { movedHook } from "./settled-hook.ts";
+import { movedHook } from "./work/settled-hook.ts";
 
 /**
  * Jobs whose worker is silent past their lease run again: at once, alone next time. A rescue is counted: a healthy

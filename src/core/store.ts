@@ -1,8 +1,8 @@
 /** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
 import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
-import type { InRun, RunId, RunStore } from "./run.ts";
-import type { OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
-import type { ScheduleControlStore } from "./schedule-store.ts";
+import type { InRun, RunId, RunStore } from "./runs/run.ts";
+import type { OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedules/schedule.ts";
+import type { ScheduleControlStore } from "./schedules/schedule-store.ts";
 import type { StandInLock } from "./stand-in-lock.ts";
 import type { State } from "./state.ts";
 

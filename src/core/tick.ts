@@ -1,13 +1,13 @@
-import type { Decision } from "./catch-up.ts";
-import type { JobDefinition, Registry } from "./definition.ts";
-import { occurrenceOf, type PayloadFailure } from "./fire.ts";
+import type { Decision } from "./schedules/catch-up.ts";
+import type { JobDefinition, Registry } from "./definitions/definition.ts";
+import { occurrenceOf, type PayloadFailure } from "./schedules/fire.ts";
 import type { Instant } from "./job.ts";
 import { limits } from "./limits.ts";
-import { planSchedule, type SchedulePlan } from "./plan.ts";
+import { planSchedule, type SchedulePlan } from "./schedules/plan.ts";
 import type { Fence, Ports } from "./ports.ts";
-import type { PlannedOccurrence, PlannedSchedule, ScheduleRow } from "./schedule.ts";
+import type { PlannedOccurrence, PlannedSchedule, ScheduleRow } from "./schedules/schedule.ts";
 import { sendHandoffs } from "./send.ts";
-import { tzVersion } from "./zone.ts";
+import { tzVersion } from "./schedules/zone.ts";
 
 export interface TickOptions {
   readonly stage: string;

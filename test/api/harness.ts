@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { createApi } from "../../src/api/api.ts";
-import { defineApp } from "../../src/core/define-app.ts";
-import { defineJob } from "../../src/core/define-job.ts";
-import { defineSchedule } from "../../src/core/define-schedule.ts";
-import { registry } from "../../src/core/definition.ts";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import { registry } from "../../src/core/definitions/definition.ts";
 import { createClient } from "../../src/core/enqueue.ts";
 import type { JobId } from "../../src/core/job.ts";
 import type { Log } from "../../src/core/ports.ts";

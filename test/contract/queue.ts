@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
-import { decodeMessage } from "../../src/core/message.ts";
+import { decodeMessage } from "../../src/core/work/message.ts";
 import type { OutMessage, Queue } from "../../src/core/ports.ts";
 
 /** A queue and a way to see what arrived. */

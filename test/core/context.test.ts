@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Context } from "../../src/core/context.ts";
-import { defineJob } from "../../src/core/define-job.ts";
+import type { Context } from "../../src/core/definitions/context.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
 import { acquireLock } from "../../src/core/lock.ts";
 import { jobOf, shop, sum, world, type World } from "./world.ts";

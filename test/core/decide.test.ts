@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { backoffMs, decide, type Outcome, type Tries } from "../../src/core/decide.ts";
-import type { RetryPolicy } from "../../src/core/definition.ts";
+import type { RetryPolicy } from "../../src/core/definitions/definition.ts";
 import { limits } from "../../src/core/limits.ts";
 import { isAllowed } from "../../src/core/state.ts";
 

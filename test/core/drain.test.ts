@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/define-job.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { drain } from "../../src/core/drain.ts";
 import { limits } from "../../src/core/limits.ts";
-import { encodeMessage } from "../../src/core/message.ts";
+import { encodeMessage } from "../../src/core/work/message.ts";
 import { requeueLost, type QueueSights } from "../../src/core/requeue.ts";
 import { jobOf, lane, movesOf, shop, sum, world } from "./world.ts";
 

@@ -1,13 +1,13 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/define-job.ts";
-import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/errors.ts";
-import { runHandler } from "../../src/core/handler.ts";
-import { createHeart } from "../../src/core/heart.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/definitions/errors.ts";
+import { runHandler } from "../../src/core/work/handler.ts";
+import { createHeart } from "../../src/core/work/heart.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Message } from "../../src/core/ports.ts";
-import { createSettler } from "../../src/core/settler.ts";
-import type { Context, Job } from "../../src/core/context.ts";
+import { createSettler } from "../../src/core/work/settler.ts";
+import type { Context, Job } from "../../src/core/definitions/context.ts";
 import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
 
 const minutes = (n: number) => n * 60_000;

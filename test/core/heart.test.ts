@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Interruption } from "../../src/core/interruption.ts";
-import { createHeart, type Heart } from "../../src/core/heart.ts";
+import { Interruption } from "../../src/core/work/interruption.ts";
+import { createHeart, type Heart } from "../../src/core/work/heart.ts";
 import type { JobId } from "../../src/core/job.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Claimed, Held, Store } from "../../src/core/ports.ts";

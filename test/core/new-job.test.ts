@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineJob, definitionOf } from "../../src/core/define-job.ts";
+import { defineJob, definitionOf } from "../../src/core/definitions/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
 import { canonical, checkedJson, newJob, slotGroupsOf } from "../../src/core/new-job.ts";
 

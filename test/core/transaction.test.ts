@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Context } from "../../src/core/context.ts";
-import { defineJob } from "../../src/core/define-job.ts";
+import type { Context } from "../../src/core/definitions/context.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { UnknownOutcome, type Store } from "../../src/core/ports.ts";
 import { jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
 

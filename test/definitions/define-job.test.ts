@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import type { Context } from "../../src/core/context.ts";
-import { defineJob, definitionOf } from "../../src/core/define-job.ts";
+import type { Context } from "../../src/core/definitions/context.ts";
+import { defineJob, definitionOf } from "../../src/core/definitions/define-job.ts";
 import { bindClient, type EnqueueItem } from "../../src/core/enqueue.ts";
 import type { JobId } from "../../src/core/job.ts";
-import { describe as line } from "../../src/core/problem.ts";
+import { describe as line } from "../../src/core/definitions/problem.ts";
 
 afterEach(() => bindClient(null));
 

@@ -21,7 +21,7 @@ test.each([
   ["src/stages.ts", 'import { limits } from "./core/limits.ts";'],
   ["src/topology.ts", 'import { Stack } from "aws-cdk-lib";'],
   ["src/local/main.ts", 'import { until } from "../../test/support/until.ts";'],
-  ["jobs/hello.ts", 'import { createWorker } from "../src/core/worker.ts";'],
+  ["jobs/hello.ts", 'import { createWorker } from "../src/core/work/worker.ts";'],
   ["examples/quiz/app.ts", 'import { retry } from "../batch-scheduler/use-case.ts";'],
   ["infra/stack.ts", 'const { connect } = await import("../src/adapters/postgres/connect.ts");'],
   ["infra/stack.ts", 'import { Pool } from "pg";'],
@@ -33,8 +33,8 @@ test.each([
 });
 
 test.each([
-  ["src/core/define-job.ts", 'import type { StandardSchemaV1 } from "@standard-schema/spec";'],
-  ["src/core/define-job.ts", 'import { type StandardSchemaV1 } from "@standard-schema/spec";'],
+  ["src/core/definitions/define-job.ts", 'import type { StandardSchemaV1 } from "@standard-schema/spec";'],
+  ["src/core/definitions/define-job.ts", 'import { type StandardSchemaV1 } from "@standard-schema/spec";'],
   ["jobs/hello.ts", 'import { defineJob } from "belfry";\nimport { z } from "zod";'],
   ["examples/quiz/app.ts", 'import { mailer } from "belfry/smtp";\nimport { send } from "./push.ts";'],
   ["functions/worker.ts", 'import { openRuntime } from "../src/runtime.ts";'],

@@ -21,7 +21,11 @@ export const rules: readonly Rule[] = [
   // The command line speaks to the API. The commands that must work without one are named here, with what they need.
   {
     files: /^src\/cli\/commands\/check\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(apps|stages|topology|config)\.ts$/, /^src\/core\/(check|problem)\.ts$/],
+    mayImport: [
+      /^src\/cli\//,
+      /^src\/(apps|stages|topology|config)\.ts$/,
+      /^src\/core\/definitions\/(check|problem)\.ts$/,
+    ],
     packages: "any",
   },
   {
@@ -36,7 +40,7 @@ export const rules: readonly Rule[] = [
   { files: /^src\/topology\.ts$/, mayImport: [/^src\/core\//, /^src\/stages\.ts$/], packages: { named: [] } },
   {
     files: /^src\/apps\.ts$/,
-    mayImport: [/^src\/(core\/definition|stages)\.ts$/, /^(jobs|examples)\/index\.ts$/],
+    mayImport: [/^src\/(core\/definitions\/definition|stages)\.ts$/, /^(jobs|examples)\/index\.ts$/],
     packages: { named: [] },
   },
   {
@@ -64,7 +68,7 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^infra\//,
-    mayImport: [/^infra\//, /^src\/(topology|stages|apps)\.ts$/, /^src\/core\/(check|problem)\.ts$/],
+    mayImport: [/^infra\//, /^src\/(topology|stages|apps)\.ts$/, /^src\/core\/definitions\/(check|problem)\.ts$/],
     packages: { named: [/^aws-cdk-lib$/, /^constructs$/, /^esbuild$/, /^node:/] },
   },
   // Proofs and documents look at everything; nothing else may lean on them.

@@ -5,7 +5,7 @@ import { Database } from "../../infra/constructs/database.ts";
 import { Lane } from "../../infra/constructs/lane.ts";
 import { LockTable } from "../../infra/constructs/lock-table.ts";
 import { SchedulerTask } from "../../infra/constructs/scheduler-task.ts";
-import { defineApp } from "../../src/core/define-app.ts";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import { code, image, resources, templateWith } from "./synthesize.ts";

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { expect, onTestFinished, test } from "vitest";
 import { mailer } from "../../src/adapters/smtp/mailer.ts";
-import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/errors.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/definitions/errors.ts";
 
 const mail = {
   to: "ada@example.org",

@@ -1,4 +1,4 @@
-import type { Job } from "../../src/core/context.ts";
+import type { Job } from "../../src/core/definitions/context.ts";
 import { limits } from "../../src/core/limits.ts";
 import { pass } from "../../src/core/pass.ts";
 import type { RunId, RunState } from "../../src/core/ports.ts";

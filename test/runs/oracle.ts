@@ -1,6 +1,6 @@
-import { joinVerdict } from "../../src/core/join.ts";
+import { joinVerdict } from "../../src/core/runs/join.ts";
 import type { OnFailure, RunState } from "../../src/core/ports.ts";
-import type { JoinRule } from "../../src/core/join.ts";
+import type { JoinRule } from "../../src/core/runs/join.ts";
 import type { State } from "../../src/core/state.ts";
 
 /** What a task will do if it gets to run. `branch`: its condition says no. */

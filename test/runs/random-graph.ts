@@ -1,7 +1,7 @@
 import { limits } from "../../src/core/limits.ts";
 import type { JobId } from "../../src/core/job.ts";
 import type { Claimed, Handoff, Message, NewRun, OnFailure, RunId, Store } from "../../src/core/ports.ts";
-import { joinRules } from "../../src/core/join.ts";
+import { joinRules } from "../../src/core/runs/join.ts";
 import { isFinal } from "../../src/core/state.ts";
 import { aJob, lookAheadMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { seededRandom } from "../support/seeded-random.ts";

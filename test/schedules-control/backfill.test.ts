@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/define-schedule.ts";
-import type { OccurrenceView } from "../../src/core/schedule.ts";
+import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import type { OccurrenceView } from "../../src/core/schedules/schedule.ts";
 import { hour, midnight, minute, stage, type Stage, work } from "./stage.ts";
 
 const often = (cron: string, over: object = {}) =>

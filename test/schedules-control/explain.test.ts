@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/define-schedule.ts";
+import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
 import { capped, hour, locked, midnight, minute, stage, work } from "./stage.ts";
 
 /** Every five minutes by the clock of Seoul, which shows 09:00 at midnight UTC. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Cron, defineSchedule } from "../../src/core/define-schedule.ts";
+import { type Cron, defineSchedule } from "../../src/core/definitions/define-schedule.ts";
 import { control, midnight, minute, stage, work } from "./stage.ts";
 import {
   createSchedule,
@@ -7,7 +7,7 @@ import {
   pauseSchedule,
   triggerSchedule,
   updateSchedule,
-} from "../../src/core/schedule-control.ts";
+} from "../../src/core/schedules/schedule-control.ts";
 
 const often = (cron: Cron) => defineSchedule({ id: "s", cron, timezone: "UTC", run: work });
 const input = { id: "made", kind: "work", cron: "*/2 * * * *", timezone: "UTC" };

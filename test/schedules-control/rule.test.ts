@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseCron } from "../../src/core/cron.ts";
-import { ruleOf, ruleProblem } from "../../src/core/rule.ts";
-import { timetable, type When } from "../../src/core/timetable.ts";
+import { parseCron } from "../../src/core/schedules/cron.ts";
+import { ruleOf, ruleProblem } from "../../src/core/schedules/rule.ts";
+import { timetable, type When } from "../../src/core/schedules/timetable.ts";
 import { midnight, minute } from "./stage.ts";
 
 const auto = { gap: "auto", overlap: "auto" } as const;

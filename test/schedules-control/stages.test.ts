@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { checkApps, notesOf } from "../../src/core/check.ts";
-import type { Context } from "../../src/core/context.ts";
-import { defineApp } from "../../src/core/define-app.ts";
-import { defineJob } from "../../src/core/define-job.ts";
-import { aws, defineSchedule } from "../../src/core/define-schedule.ts";
+import { checkApps, notesOf } from "../../src/core/definitions/check.ts";
+import type { Context } from "../../src/core/definitions/context.ts";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { aws, defineSchedule } from "../../src/core/definitions/define-schedule.ts";
 import { leaseMsOf } from "../../src/core/new-job.ts";
-import { describe as line } from "../../src/core/problem.ts";
+import { describe as line } from "../../src/core/definitions/problem.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import { templateOf } from "../infra/synthesize.ts";
@@ -100,9 +100,9 @@ test("an expression that may surprise has a note", () => {
 
 /** Runs one job through a worker of that stage. */
 async function runOnce(name: string, run: (payload: unknown, ctx: Context) => Promise<unknown>): Promise<void> {
-  const { createWorker } = await import("../../src/core/worker.ts");
-  const { encodeMessage } = await import("../../src/core/message.ts");
-  const { registry } = await import("../../src/core/definition.ts");
+  const { createWorker } = await import("../../src/core/work/worker.ts");
+  const { encodeMessage } = await import("../../src/core/work/message.ts");
+  const { registry } = await import("../../src/core/definitions/definition.ts");
   const { createMemoryLockStore } = await import("../support/memory-lock-store.ts");
   const job = defineJob({ id: "batched", run: async (p: unknown, ctx) => void (await run(p, ctx)) });
   const at = await stage([defineSchedule({ id: "s", cron: "* * * * *", timezone: "UTC", run: job })], midnight);

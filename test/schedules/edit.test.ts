@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { defineApp } from "../../src/core/define-app.ts";
-import { defineJob } from "../../src/core/define-job.ts";
-import type { ScheduleSpec } from "../../src/core/schedule.ts";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
+import type { ScheduleSpec } from "../../src/core/schedules/schedule.ts";
 import { aSpec, hour, minute } from "./spec.ts";
 import { referenceGround, world } from "./world.ts";
 

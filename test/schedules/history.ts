@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { expect } from "vitest";
-import { parseCron } from "../../src/core/cron.ts";
-import { defineApp } from "../../src/core/define-app.ts";
-import { defineJob } from "../../src/core/define-job.ts";
-import type { Dst } from "../../src/core/fires.ts";
+import { parseCron } from "../../src/core/schedules/cron.ts";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
+import type { Dst } from "../../src/core/schedules/fires.ts";
 import type { JobId } from "../../src/core/job.ts";
 import type { Store } from "../../src/core/ports.ts";
-import type { OccurrenceView, ScheduleSpec } from "../../src/core/schedule.ts";
+import type { OccurrenceView, ScheduleSpec } from "../../src/core/schedules/schedule.ts";
 import { rowsByHand, type Seen, watch } from "./clock.ts";
 import { aSpec, hour, minute } from "./spec.ts";
 import { type Ground, world } from "./world.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineApp } from "../../src/core/define-app.ts";
-import { defineJob } from "../../src/core/define-job.ts";
-import { defineSchedule } from "../../src/core/define-schedule.ts";
-import type { ScheduleDefinition } from "../../src/core/definition.ts";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import type { ScheduleDefinition } from "../../src/core/definitions/definition.ts";
 import { FenceLost } from "../../src/core/ports.ts";
-import type { ScheduleSpec } from "../../src/core/schedule.ts";
+import type { ScheduleSpec } from "../../src/core/schedules/schedule.ts";
 import { aSpec, hour, midnight, minute } from "./spec.ts";
 import { referenceGround, world } from "./world.ts";
 

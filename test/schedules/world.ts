@@ -1,5 +1,5 @@
-import { type AppDefinition, registry } from "../../src/core/definition.ts";
-import { installDefinitions } from "../../src/core/install.ts";
+import { type AppDefinition, registry } from "../../src/core/definitions/definition.ts";
+import { installDefinitions } from "../../src/core/schedules/install.ts";
 import type { JobId } from "../../src/core/job.ts";
 import type { Claimed, Fence, Log, Message, OutMessage, Ports, Store } from "../../src/core/ports.ts";
 import { sendHandoffs } from "../../src/core/send.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openZone, zoneProblem } from "../../src/core/zone.ts";
+import { openZone, zoneProblem } from "../../src/core/schedules/zone.ts";
 import { intlOffset } from "./clock.ts";
 
 const at = (text: string): number => Date.parse(text);

@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Context, Job } from "../../src/core/context.ts";
-import { defineApp } from "../../src/core/define-app.ts";
-import { defineJob } from "../../src/core/define-job.ts";
-import { defineSchedule } from "../../src/core/define-schedule.ts";
-import { registry } from "../../src/core/definition.ts";
-import type { Registry, ScheduleDefinition } from "../../src/core/definition.ts";
-import { PermanentError, RetryLater } from "../../src/core/errors.ts";
+import type { Context, Job } from "../../src/core/definitions/context.ts";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import { registry } from "../../src/core/definitions/definition.ts";
+import type { Registry, ScheduleDefinition } from "../../src/core/definitions/definition.ts";
+import { PermanentError, RetryLater } from "../../src/core/definitions/errors.ts";
 
 /** What a handler may do to the world around it. */
 export interface Surroundings {

@@ -1,5 +1,5 @@
 import { limits } from "../../src/core/limits.ts";
-import { decodeMessage, encodeMessage } from "../../src/core/message.ts";
+import { decodeMessage, encodeMessage } from "../../src/core/work/message.ts";
 import type { OutMessage, Queue } from "../../src/core/ports.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";

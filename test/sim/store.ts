@@ -1,6 +1,6 @@
 import type { JobId } from "../../src/core/job.ts";
 import type { Claimed, Fence, Held, Message, Settled, Settlement, Store, StoreTx, Tx } from "../../src/core/ports.ts";
-import type { ScheduleControlStore } from "../../src/core/schedule-store.ts";
+import type { ScheduleControlStore } from "../../src/core/schedules/schedule-store.ts";
 import type { WorkerFact } from "../invariants/evidence.ts";
 import type { SimProcess } from "./process.ts";
 import type { Record } from "./record.ts";

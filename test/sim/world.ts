@@ -1,7 +1,7 @@
 import type { JobId } from "../../src/core/job.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Log, LockStore, Metrics, Ports, Store } from "../../src/core/ports.ts";
-import type { Worker } from "../../src/core/worker.ts";
+import type { Worker } from "../../src/core/work/worker.ts";
 import { createMemoryLockStore } from "../support/memory-lock-store.ts";
 import type { MemoryLockStore } from "../support/memory-lock-store.ts";
 import { referenceStore } from "../support/reference-store.ts";

@@ -1,5 +1,5 @@
 import { limits } from "../../src/core/limits.ts";
-import { encodeMessage } from "../../src/core/message.ts";
+import { encodeMessage } from "../../src/core/work/message.ts";
 import type { OutMessage, Queue } from "../../src/core/ports.ts";
 
 export interface ReceivedMessage {

@@ -6,7 +6,7 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { limits } from "../../core/limits.ts";
-import { encodeMessage } from "../../core/message.ts";
+import { encodeMessage } from "../../core/work/message.ts";
 import type { OutMessage, Queue } from "../../core/ports.ts";
 
 export interface SqsQueueOptions {

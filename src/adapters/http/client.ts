@@ -1,4 +1,4 @@
-import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../core/errors.ts";
+import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../core/definitions/errors.ts";
 
 export interface HttpClientOptions {
   /** Paths of requests are resolved against it. */

@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
 import type { Tx } from "../../core/ports.ts";
-import type { ScheduleRow, ScheduleSpec } from "../../core/schedule.ts";
+import type { ScheduleRow, ScheduleSpec } from "../../core/schedules/schedule.ts";
 import type {
   Backfilled,
   BackfillTime,
   ScheduleControlStore,
   ScheduleEra,
   ScheduleRefusal,
-} from "../../core/schedule-store.ts";
+} from "../../core/schedules/schedule-store.ts";
 import { limits } from "../../core/limits.ts";
 import { jobView } from "./read-store.ts";
 import { occurrenceView, policyOf, scheduleRow } from "./schedule-store.ts";

@@ -10,7 +10,7 @@ import type {
   PlannedSchedule,
   ScheduleRow,
   ScheduleSpec,
-} from "../../core/schedule.ts";
+} from "../../core/schedules/schedule.ts";
 import { type Handed, handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { planOccurrences, type PlannedRow } from "./sql/plan.ts";

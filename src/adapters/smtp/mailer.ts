@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createTransport } from "nodemailer";
-import { AmbiguousError, PermanentError, RetryLater } from "../../core/errors.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../core/definitions/errors.ts";
 
 export interface MailerOptions {
   /** `smtp://user:password@host:587` or `smtps://host:465`. Port 25 is closed on AWS. */

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { loadApps } from "../../apps.ts";
-import { checkApps, notesOf } from "../../core/check.ts";
-import { describe, type Problem } from "../../core/problem.ts";
+import { checkApps, notesOf } from "../../core/definitions/check.ts";
+import { describe, type Problem } from "../../core/definitions/problem.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
 import { topology } from "../../topology.ts";
 import { storedDifferences } from "../database.ts";

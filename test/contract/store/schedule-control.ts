@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ScheduleSpec } from "../../../src/core/schedule.ts";
+import type { ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
 import type { Store } from "../../../src/core/ports.ts";
 import { claimOne, eachTest, lookAheadMs, minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";

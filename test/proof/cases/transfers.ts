@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
-import { encodeMessage } from "../../../src/core/message.ts";
+import { encodeMessage } from "../../../src/core/work/message.ts";
 import type { Message } from "../../../src/core/ports.ts";
 import { judge } from "../judge.ts";
 import { Checklist, type Proof, seeded } from "../proof.ts";

@@ -1,7 +1,7 @@
-import { parseCron } from "../../../src/core/cron.ts";
-import type { Dst, NominalTime } from "../../../src/core/fires.ts";
-import { nominalTimes } from "../../../src/core/timetable.ts";
-import { openZone, tzVersion } from "../../../src/core/zone.ts";
+import { parseCron } from "../../../src/core/schedules/cron.ts";
+import type { Dst, NominalTime } from "../../../src/core/schedules/fires.ts";
+import { nominalTimes } from "../../../src/core/schedules/timetable.ts";
+import { openZone, tzVersion } from "../../../src/core/schedules/zone.ts";
 import { firesByHand, intlOffset, type Seen } from "../../schedules/clock.ts";
 import { Checklist, type Proof } from "../proof.ts";
 

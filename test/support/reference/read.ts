@@ -1,6 +1,6 @@
 import type { AttemptView, EventView, JobId, JobView } from "../../../src/core/job.ts";
 import type { JobFilter } from "../../../src/core/ports.ts";
-import type { OccurrenceView } from "../../../src/core/schedule.ts";
+import type { OccurrenceView } from "../../../src/core/schedules/schedule.ts";
 import { states } from "../../../src/core/state.ts";
 import type { State } from "../../../src/core/state.ts";
 import type { AttemptRow, EventRow, JobRow, OccurrenceRow } from "./rows.ts";

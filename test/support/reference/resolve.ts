@@ -1,5 +1,5 @@
-import { joinVerdict } from "../../../src/core/join.ts";
-import type { Resolved, RunId, RunState } from "../../../src/core/run.ts";
+import { joinVerdict } from "../../../src/core/runs/join.ts";
+import type { Resolved, RunId, RunState } from "../../../src/core/runs/run.ts";
 import { isFinal } from "../../../src/core/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta, funnelOf, runIdOf } from "./runs.ts";

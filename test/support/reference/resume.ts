@@ -1,6 +1,6 @@
-import { joinVerdict } from "../../../src/core/join.ts";
+import { joinVerdict } from "../../../src/core/runs/join.ts";
 import type { JobId } from "../../../src/core/job.ts";
-import type { RunId } from "../../../src/core/run.ts";
+import type { RunId } from "../../../src/core/runs/run.ts";
 import { isFinal } from "../../../src/core/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta } from "./runs.ts";

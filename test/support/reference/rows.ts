@@ -1,7 +1,7 @@
 import type { Instant, Json, OnRefusal } from "../../../src/core/job.ts";
-import type { Carry, OccurrenceOutcome, ScheduleSpec } from "../../../src/core/schedule.ts";
-import type { JoinRule } from "../../../src/core/join.ts";
-import type { OnFailure, RunState } from "../../../src/core/run.ts";
+import type { Carry, OccurrenceOutcome, ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
+import type { JoinRule } from "../../../src/core/runs/join.ts";
+import type { OnFailure, RunState } from "../../../src/core/runs/run.ts";
 import type { State } from "../../../src/core/state.ts";
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */

@@ -10,7 +10,7 @@ import type {
   RunStore,
   RunView,
   TaskView,
-} from "../../../src/core/run.ts";
+} from "../../../src/core/runs/run.ts";
 import { isFinal } from "../../../src/core/state.ts";
 import { insertOne } from "./insert.ts";
 import type { Funnel, JobRow, RunRow } from "./rows.ts";

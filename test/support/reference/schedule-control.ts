@@ -1,11 +1,11 @@
 import type { JobId } from "../../../src/core/job.ts";
-import type { ScheduleRow, ScheduleSpec } from "../../../src/core/schedule.ts";
+import type { ScheduleRow, ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
 import type {
   Backfilled,
   BackfillTime,
   ScheduleControlStore,
   ScheduleRefusal,
-} from "../../../src/core/schedule-store.ts";
+} from "../../../src/core/schedules/schedule-store.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
 import { jobView, occurrenceView } from "./read.ts";

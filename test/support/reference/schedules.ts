@@ -1,6 +1,11 @@
 import type { JobId } from "../../../src/core/job.ts";
 import type { Handoff } from "../../../src/core/ports.ts";
-import type { PlannedOccurrence, PlannedSchedule, ScheduleRow, ScheduleSpec } from "../../../src/core/schedule.ts";
+import type {
+  PlannedOccurrence,
+  PlannedSchedule,
+  ScheduleRow,
+  ScheduleSpec,
+} from "../../../src/core/schedules/schedule.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
 import type { JobRow, StoredSchedule } from "./rows.ts";

@@ -1,5 +1,5 @@
-import type { JoinRule } from "../../../core/join.ts";
-import type { RunState } from "../../../core/run.ts";
+import type { JoinRule } from "../../../core/runs/join.ts";
+import type { RunState } from "../../../core/runs/run.ts";
 import type { State } from "../../../core/state.ts";
 import { statement } from "../statement.ts";
 

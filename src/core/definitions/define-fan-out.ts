@@ -1,0 +1,205 @@
+import type { Answer } from "./ask.ts";
+import type { Context, Duration, Job } from "./context.ts";
+import { definitionFrom, definitionOf, jobOf } from "./define-job.ts";
+import type { JobDefinition } from "./definition.ts";
+import { prepare } from "../enqueue.ts";
+import { insideOf } from "../work/inside.ts";
+import type { InvocationScope } from "../work/invocation-scope.ts";
+import type { Json } from "../job.ts";
+import { limits } from "../limits.ts";
+import { checkedJson } from "../new-job.ts";
+import type { InRun, NewRun, NewTarget, RunId } from "../ports.ts";
+import { ProblemList } from "./problem.ts";
+import { isQuery, pageOf, type Query } from "./query.ts";
+import { sendHandoffs } from "../send.ts";
+import { readDuration } from "./setting.ts";
+
+/** The occurrence a fan-out or sweep works for. Started without a schedule: its own due time, in UTC. */
+export interface Moment {
+  readonly scheduledFor: Date;
+  /** The date of `scheduledFor` in the schedule's zone, `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly timezone: string;
+  readonly isCatchUp: boolean;
+  readonly missedCount: number;
+}
+
+export interface FanOutOptions<R, I> {
+  readonly id: string;
+  /** One job for each row. A `sql` query is read in keyset pages; an iterable is read again from its start after a crash. */
+  from(occurrence: Moment): Query<R> | AsyncIterable<R>;
+  /** The column a query is paged by: unique, in an order that does not change. Default `id`. */
+  readonly by?: string;
+  /** Makes a repeated page harmless: a row whose key has a job already makes no second one. */
+  key(row: NoInfer<R>, occurrence: Moment): string;
+  readonly each: Job<I>;
+  payload(row: NoInfer<R>, occurrence: Moment): NoInfer<I>;
+  /** Targets are written this much before the nominal time, and are due at it. */
+  readonly materializeBefore?: Duration;
+  /** Asked right before a target is claimed: false makes it SKIPPED `no longer wanted`. */
+  stillWanted?(row: NoInfer<R>): Promise<boolean> | boolean;
+}
+
+/** Defines one job per row. Its job opens a run and writes its targets page by page; the last page seals it. */
+export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
+  const problems = new ProblemList(`fan-out "${options.id}"`);
+  const base = definitionFrom({ id: options.id, timeout: "14m", run: () => null });
+  const materializeBeforeMs = readDuration(problems, "materializeBefore", options.materializeBefore, {
+    min: 0,
+    max: limits.materializeBeforeMsMax,
+    fallback: 0,
+  });
+  const each = definitionOf(options.each);
+  const definition: JobDefinition = {
+    ...base,
+    problems: [...(base.problems ?? []), ...problems.found],
+    makes: [each],
+    materializeBeforeMs,
+    run: (_payload, context) => fanOut(options, each, context, base.retentionMs),
+    asks: (run) => ask(options, run),
+  };
+  return jobOf(definition, undefined);
+}
+
+async function fanOut<R, I>(
+  options: FanOutOptions<R, I>,
+  each: JobDefinition,
+  context: Context,
+  retentionMs: number,
+): Promise<void> {
+  const scope = insideOf(context);
+  const { store } = scope.worker.ports;
+  const { lookAheadMs } = scope.worker.options;
+  const run = await store.startRun(runOf(options.id, scope, retentionMs), { lookAheadMs });
+  const moment = momentOf(context, scope);
+  if (!run.sealed) await writePages(options, each, context, moment, run);
+  await context.tx(async (tx) => {
+    await store.sealRun(run.runId, { tx });
+    scope.runs.add(run.runId);
+    return { runId: run.runId };
+  });
+}
+
+function runOf(kind: string, scope: InvocationScope, retentionMs: number): NewRun {
+  const { job } = scope;
+  return {
+    kind,
+    key: job.key ?? `job:${job.jobId}`,
+    version: 1,
+    input: null,
+    onFailure: "skip-downstream",
+    retentionMs,
+    trace: job.trace,
+    starterId: job.jobId,
+    parentId: null,
+    sealed: false,
+    tasks: [],
+  };
+}
+
+async function writePages<R, I>(
+  options: FanOutOptions<R, I>,
+  each: JobDefinition,
+  context: Context,
+  moment: Moment,
+  run: { runId: RunId; cursor: Json | null },
+): Promise<void> {
+  const source = options.from(moment);
+  if (!isQuery(source)) return await writeIterable(options, each, context, moment, run.runId, source);
+  const { ports } = insideOf(context).worker;
+  const by = options.by ?? "id";
+  let cursor: Json | null = run.cursor;
+  for (;;) {
+    context.signal.throwIfAborted();
+    const { text, values } = pageOf(source, by, cursor, limits.fanOutPageRowsMax);
+    const rows = await ports.store.transaction(async (tx) => (await tx.query(text, values)).rows as R[]);
+    if (rows.length === 0) return;
+    cursor = cursorOf(options.id, by, rows.at(-1));
+    await writePage(options, each, context, moment, run.runId, { rows, cursor });
+    if (rows.length < limits.fanOutPageRowsMax) return;
+  }
+}
+
+async function writeIterable<R, I>(
+  options: FanOutOptions<R, I>,
+  each: JobDefinition,
+  context: Context,
+  moment: Moment,
+  runId: RunId,
+  source: AsyncIterable<R>,
+): Promise<void> {
+  let rows: R[] = [];
+  for await (const row of source) {
+    context.signal.throwIfAborted();
+    rows.push(row);
+    if (rows.length < limits.fanOutPageRowsMax) continue;
+    await writePage(options, each, context, moment, runId, { rows, cursor: null });
+    rows = [];
+  }
+  if (rows.length > 0) await writePage(options, each, context, moment, runId, { rows, cursor: null });
+}
+
+/** One page: its targets and the cursor behind them in one transaction, handed off after its commit. */
+async function writePage<R, I>(
+  options: FanOutOptions<R, I>,
+  each: JobDefinition,
+  context: Context,
+  moment: Moment,
+  runId: RunId,
+  page: { rows: readonly R[]; cursor: Json | null },
+): Promise<void> {
+  const { job, worker } = insideOf(context);
+  const { ports, options: how } = worker;
+  const items = page.rows.map((row) => ({
+    payload: options.payload(row, moment),
+    key: options.key(row, moment),
+    dueAt: moment.scheduledFor,
+  }));
+  const jobs = await prepare(each, how.stage, job.trace, items);
+  const targets = jobs.map((one, place): NewTarget => {
+    const row = page.rows[place];
+    return { job: one, row: options.stillWanted === undefined ? null : checkedJson(options.id, row) };
+  });
+  await ports.crashPoint("fanout.beforePage");
+  const by = { jobId: job.jobId, attempt: job.attempt };
+  const written = await ports.store.addPage(
+    runId,
+    { targets, cursor: page.cursor, by },
+    { lookAheadMs: how.lookAheadMs },
+  );
+  if (!written.written) throw new Error(`run ${runId} takes no more pages: it was canceled, or this try lost its job`);
+  await ports.crashPoint("fanout.afterPage");
+  ports.metrics.add("fanout.targets", written.created, "Count", { job: options.id });
+  if (written.conflicts > 0) ports.metrics.add("fanout.conflicts", written.conflicts, "Count", { job: options.id });
+  await sendHandoffs(ports, written.handoffs);
+}
+
+/** @throws Error when the query does not select the column it is paged by. */
+export function cursorOf(id: string, by: string, row: unknown): Json {
+  const value: unknown = typeof row === "object" && row !== null ? Reflect.get(row, by) : undefined;
+  if (value === undefined || value === null) {
+    throw new Error(
+      `"${id}": its query is paged by column "${by}", which a row does not have: select it, or set \`by\``,
+    );
+  }
+  return value instanceof Date ? value.toISOString() : (value as Json);
+}
+
+export function momentOf(context: Context, scope: InvocationScope): Moment {
+  const { scheduledFor, isCatchUp, missedCount } = context;
+  const schedule =
+    scope.job.scheduleId === null ? undefined : scope.worker.registry.schedules.get(scope.job.scheduleId);
+  const app = scope.worker.registry.apps.find((one) => schedule !== undefined && one.schedules.includes(schedule));
+  const timezone = schedule?.spec(scope.worker.options.stage, app?.name ?? "").timezone ?? "UTC";
+  return { scheduledFor, day: dayIn(timezone, scheduledFor), timezone, isCatchUp, missedCount };
+}
+
+function dayIn(timezone: string, at: Date): string {
+  const parts = { timeZone: timezone, year: "numeric", month: "2-digit", day: "2-digit" } as const;
+  return new Intl.DateTimeFormat("en-CA", parts).format(at);
+}
+
+async function ask<R, I>(options: FanOutOptions<R, I>, run: InRun): Promise<Answer> {
+  if (options.stillWanted === undefined || (await options.stillWanted(run.row as R))) return { wanted: true };
+  return { wanted: false, reason: "no longer wanted", notTaken: true };
+}

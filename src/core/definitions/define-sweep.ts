@@ -1,0 +1,195 @@
+import type { Context, Duration, Job } from "./context.ts";
+import { cursorOf, momentOf, type Moment } from "./define-fan-out.ts";
+import { definitionFrom, definitionOf, jobOf } from "./define-job.ts";
+import type { JobDefinition } from "./definition.ts";
+import { prepare } from "../enqueue.ts";
+import { PermanentError } from "./errors.ts";
+import { insideOf } from "../work/inside.ts";
+import type { InvocationScope } from "../work/invocation-scope.ts";
+import type { Json } from "../job.ts";
+import { limits } from "../limits.ts";
+import { newJob } from "../new-job.ts";
+import type { Tx } from "../ports.ts";
+import { ProblemList } from "./problem.ts";
+import { pageOf, type Query } from "./query.ts";
+import { sendHandoffs } from "../send.ts";
+import { readCount, readDuration } from "./setting.ts";
+
+export interface SweepOptions<R, I> {
+  readonly id: string;
+  /** The rows that are due. They are read in keyset pages, so that rows whose job is still at work do not stand in front. */
+  due(occurrence: Moment): Query<R>;
+  /** The column it is paged by: unique, in an order that does not change. Default `id`. */
+  readonly by?: string;
+  /** A row whose key has a job already gets no second one. */
+  key(row: NoInfer<R>): string;
+  readonly each: Job<I>;
+  payload(row: NoInfer<R>): NoInfer<I>;
+  /** Rows in one page and transaction. Default 500. */
+  readonly batchSize?: number;
+  /** Pages of one job; the next job goes on behind them. Default 10. */
+  readonly maxIterations?: number;
+  /** A sweep that starts later than this after its nominal time counts as late and is alarmed. */
+  readonly maxLateness: Duration;
+}
+
+/** What a sweep that goes on was given by the one before. */
+interface Continued {
+  readonly after: Json;
+  readonly scheduledFor: string;
+}
+
+/**
+ * Defines a sweep: each time, one keyed job for every row that is due. Bounded: when rows are left it enqueues its own
+ * continuation, so the last minute's rows never keep the next minute's waiting.
+ */
+export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
+  const problems = new ProblemList(`sweep "${options.id}"`);
+  const size = { min: 1, max: limits.insertRowsMax, fallback: limits.sweepBatchDefault };
+  const rounds = { min: 1, max: limits.batchesIterationsMax, fallback: limits.sweepIterationsDefault };
+  const batchSize = readCount(problems, "batchSize", options.batchSize, size);
+  const maxIterations = readCount(problems, "maxIterations", options.maxIterations, rounds);
+  const late = { min: 1, max: limits.delayMsMax, fallback: limits.delayMsMax };
+  const maxLatenessMs = readDuration(problems, "maxLateness", options.maxLateness, late);
+  const base = definitionFrom({ id: options.id, timeout: "14m", run: () => null });
+  const each = definitionOf(options.each);
+  const definition: JobDefinition = {
+    ...base,
+    problems: [...(base.problems ?? []), ...problems.found],
+    makes: [each],
+    check: async (payload) =>
+      payload === null || payload === undefined || isContinued(payload)
+        ? { ok: true, value: payload }
+        : { ok: false, issues: [{ path: "", message: "a sweep takes no payload" }] },
+    run: (_payload, context) =>
+      new Sweep(options, { definition, each, batchSize, maxIterations, maxLatenessMs }, context).run(),
+  };
+  return jobOf(definition, undefined);
+}
+
+const isContinued = (payload: unknown): payload is Continued =>
+  typeof payload === "object" && payload !== null && "after" in payload && "scheduledFor" in payload;
+
+interface Settings {
+  readonly definition: JobDefinition;
+  readonly each: JobDefinition;
+  readonly batchSize: number;
+  readonly maxIterations: number;
+  readonly maxLatenessMs: number;
+}
+
+/** One job of a sweep. */
+class Sweep<R, I> {
+  readonly #options: SweepOptions<R, I>;
+  readonly #settings: Settings;
+  readonly #context: Context;
+  readonly #scope: InvocationScope;
+  #created = 0;
+  #known = 0;
+
+  constructor(options: SweepOptions<R, I>, settings: Settings, context: Context) {
+    this.#options = options;
+    this.#settings = settings;
+    this.#context = context;
+    this.#scope = insideOf(context);
+  }
+
+  async run(): Promise<void> {
+    const { batchSize, maxIterations } = this.#settings;
+    const { payload } = this.#scope.job;
+    const continued = isContinued(payload) ? payload : null;
+    const moment = this.#momentOf(continued);
+    if (continued === null) this.#measureLateness();
+    const query = this.#options.due(moment);
+    let after: Json | null = continued?.after ?? null;
+    for (let round = 1; round < maxIterations; round += 1) {
+      this.#context.signal.throwIfAborted();
+      const page: Json | null = await this.#ownPage(query, after);
+      if (page === null) return await this.#end(null, moment);
+      after = page;
+    }
+    // The last page is one transaction with this job's success and its continuation.
+    await this.#context.tx(async (tx) => {
+      const next = await this.#page(tx, query, after, batchSize);
+      if (next !== null) await this.#continue(tx, next, moment);
+      return { created: this.#created, known: this.#known };
+    });
+    this.#measure();
+  }
+
+  async #end(next: Json | null, moment: Moment): Promise<void> {
+    await this.#context.tx(async (tx) => {
+      if (next !== null) await this.#continue(tx, next, moment);
+      return { created: this.#created, known: this.#known };
+    });
+    this.#measure();
+  }
+
+  /** A page in a transaction of its own, handed off after its commit. @returns where the next begins, or null at the end. */
+  async #ownPage(query: Query<R>, after: Json | null): Promise<Json | null> {
+    const { ports } = this.#scope.worker;
+    const handed = this.#scope.handoffs.length;
+    const next = await ports.store.transaction((tx) => this.#page(tx, query, after, this.#settings.batchSize));
+    await ports.crashPoint("sweep.afterPage");
+    await sendHandoffs(ports, this.#scope.handoffs.splice(handed));
+    return next;
+  }
+
+  async #page(tx: Tx, query: Query<R>, after: Json | null, limit: number): Promise<Json | null> {
+    const { worker, job, handoffs } = this.#scope;
+    const { text, values } = pageOf(query, this.#by, after, limit);
+    const rows = (await tx.query(text, values)).rows as R[];
+    if (rows.length === 0) return null;
+    const items = rows.map((row) => ({ payload: this.#options.payload(row), key: this.#options.key(row) }));
+    const jobs = await prepare(this.#settings.each, worker.options.stage, job.trace, items);
+    const { lookAheadMs } = worker.options;
+    const inserted = await worker.ports.store.insert(jobs, { lookAheadMs, tx });
+    handoffs.push(...inserted.handoffs);
+    const created = inserted.results.filter((result) => result.created).length;
+    this.#created += created;
+    this.#known += rows.length - created;
+    return rows.length < limit ? null : cursorOf(this.#options.id, this.#by, rows.at(-1));
+  }
+
+  async #continue(tx: Tx, after: Json, moment: Moment): Promise<void> {
+    const { worker, job, handoffs } = this.#scope;
+    const next = newJob(this.#settings.definition, worker.options.stage, {
+      payload: { after, scheduledFor: moment.scheduledFor.toISOString() },
+      key: `${job.jobId}:next`,
+      dueAt: null,
+      delayMs: 0,
+      trace: job.trace,
+      slotKeys: [],
+    });
+    const inserted = await worker.ports.store.insert([next], { lookAheadMs: worker.options.lookAheadMs, tx });
+    handoffs.push(...inserted.handoffs);
+  }
+
+  get #by(): string {
+    return this.#options.by ?? "id";
+  }
+
+  #momentOf(continued: Continued | null): Moment {
+    const moment = momentOf(this.#context, this.#scope);
+    if (continued === null) return moment;
+    const scheduledFor = new Date(Date.parse(continued.scheduledFor));
+    if (Number.isNaN(scheduledFor.getTime())) throw new PermanentError("a continuation without a time");
+    return { ...moment, scheduledFor };
+  }
+
+  #measureLateness(): void {
+    const { ports } = this.#scope.worker;
+    const { lateness } = this.#context;
+    const job = this.#options.id;
+    ports.metrics.add("sweep.lateness", lateness, "Milliseconds", { job });
+    const isLate = lateness > this.#settings.maxLatenessMs;
+    ports.metrics.add("sweep.late", isLate ? 1 : 0, "Count", { job });
+    if (isLate) this.#context.log.error("a sweep started too late", { lateness, max: this.#settings.maxLatenessMs });
+  }
+
+  #measure(): void {
+    const { metrics } = this.#scope.worker.ports;
+    metrics.add("sweep.created", this.#created, "Count", { job: this.#options.id });
+    metrics.add("sweep.known", this.#known, "Count", { job: this.#options.id });
+  }
+}

@@ -1,0 +1,183 @@
+/** Runs: jobs that belong together, and what the store does with them. */
+import type { Instant, JobId, Json, NewJob } from "../job.ts";
+import type { JoinRule } from "./join.ts";
+import type { Fence, Handoff, InSameTransaction, Tx } from "../store.ts";
+import type { State } from "../state.ts";
+
+/** The id of a run: a 64-bit number as a decimal string. */
+export type RunId = string & { readonly brand: "RunId" };
+
+/** Shown to people; CANCELING is a run whose jobs are being canceled page by page. */
+export type RunState = "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
+
+/**
+ * What one FAILED task does. `stop`: nothing of the run starts any more. `skip-downstream` (default): what depends on it is
+ * SKIPPED, the rest goes on. `continue`: its successors start without its output.
+ */
+export const failurePolicies = ["stop", "skip-downstream", "continue"] as const;
+export type OnFailure = (typeof failurePolicies)[number];
+
+/** A task of a run on its way in. Predecessors are named by their place in the list. */
+export interface NewTask {
+  /** Its name inside the run. */
+  readonly task: string;
+  readonly job: NewJob;
+  readonly after: readonly number[];
+  readonly join: JoinRule;
+  /** A condition is asked before it may be claimed. */
+  readonly asks: boolean;
+}
+
+export interface NewRun {
+  readonly kind: string;
+  readonly key: string;
+  readonly version: number;
+  readonly input: Json;
+  readonly onFailure: OnFailure;
+  readonly retentionMs: number;
+  readonly trace: string;
+  readonly starterId: JobId | null;
+  /** The run it is a rerun of. */
+  readonly parentId: RunId | null;
+  /** False while pages of jobs may still follow. */
+  readonly sealed: boolean;
+  readonly tasks: readonly NewTask[];
+}
+
+/** A job that a page adds to a run. `row` is kept for the condition that is asked before it is claimed; null asks nothing. */
+export interface NewTarget {
+  readonly job: NewJob;
+  readonly row: Json | null;
+}
+
+export interface Paged {
+  /** False: the run is not RUNNING any more, or the job that writes pages is not this attempt's; nothing was written. */
+  readonly written: boolean;
+  readonly created: number;
+  /** Rows whose key existed with another payload: the first payload wins. */
+  readonly conflicts: number;
+  readonly handoffs: readonly Handoff[];
+}
+
+/** How a predecessor ended, and what it left. */
+export interface TaskOutput {
+  readonly state: State;
+  readonly result: Json | null;
+}
+
+/** What a job of a run knows about it. */
+export interface InRun {
+  readonly runId: RunId;
+  readonly kind: string;
+  readonly key: string;
+  readonly version: number;
+  readonly input: Json;
+  /** Null for a target of a fan-out. */
+  readonly task: string | null;
+  readonly row: Json | null;
+  /** Predecessors by their task name. */
+  readonly outputs: Readonly<Record<string, TaskOutput>>;
+}
+
+export interface Resolved {
+  /** Ends, joins and runs that were brought forward. */
+  readonly steps: number;
+  /** Whether something was left when this ended: ask again, unless `steps` is 0. */
+  readonly more: boolean;
+  readonly handoffs: readonly Handoff[];
+  readonly closed: readonly { readonly runId: RunId; readonly kind: string; readonly state: RunState }[];
+}
+
+export interface RunView {
+  readonly id: RunId;
+  readonly kind: string;
+  readonly key: string;
+  readonly version: number;
+  readonly state: RunState;
+  readonly sealed: boolean;
+  readonly parentId: RunId | null;
+  readonly starterId: JobId | null;
+  readonly input: Json;
+  readonly total: number;
+  readonly ready: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly done: number;
+  readonly ok: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly percent: number;
+  readonly createdAt: Instant;
+  readonly finishedAt: Instant | null;
+}
+
+/** One task or target as its run shows it. */
+export interface TaskView {
+  readonly jobId: JobId;
+  readonly task: string | null;
+  readonly kind: string;
+  readonly key: string | null;
+  readonly state: State;
+  readonly blocked: boolean;
+  readonly notTaken: boolean;
+  readonly join: JoinRule;
+  readonly preds: { readonly open: number; readonly ok: number; readonly bad: number };
+  readonly attempt: number;
+  readonly result: Json | null;
+  readonly errorCode: string | null;
+}
+
+/** The part of the store that knows runs. Each method is one transaction or, where it says so, one in a caller's. */
+export interface RunStore {
+  /**
+   * The run, its jobs and edges, all or nothing; those without predecessors are QUEUED at once. A run that has this kind
+   * and key already is answered with `created: false`.
+   */
+  startRun(
+    run: NewRun,
+    options: { lookAheadMs: number; tx?: Tx },
+  ): Promise<{ runId: RunId; created: boolean; sealed: boolean; cursor: Json | null; handoffs: readonly Handoff[] }>;
+  /** One page of a run that is not sealed, with the cursor of the next. `tx`: in the caller's transaction. */
+  addPage(
+    runId: RunId,
+    page: { targets: readonly NewTarget[]; cursor: Json | null; by: { jobId: JobId; attempt: number } },
+    options: { lookAheadMs: number; tx?: Tx },
+  ): Promise<Paged>;
+  /** No page follows. @returns false when the run is not RUNNING any more. */
+  sealRun(runId: RunId, options: { tx?: Tx }): Promise<boolean>;
+  /** What these jobs know about their runs; jobs without a run are left out. */
+  inRuns(ids: readonly JobId[]): Promise<ReadonlyMap<JobId, InRun>>;
+  /** QUEUED under that generation -> SKIPPED: a condition said no. @returns the ids that were skipped. */
+  skip(
+    messages: readonly { jobId: JobId; generation: number }[],
+    options: { reason: string; notTaken: boolean },
+  ): Promise<readonly JobId[]>;
+  /** One bounded round: counts ends, adds up wide joins and runs, closes what is complete. */
+  resolve(options: {
+    runs: readonly RunId[] | "all";
+    limit: number;
+    lookAheadMs: number;
+    fence?: Fence;
+  }): Promise<Resolved>;
+  /** RUNNING -> CANCELING: from here on none of its jobs is claimed and none is added. @returns false when it has ended. */
+  cancelRun(runId: RunId): Promise<boolean>;
+  /** One page of a CANCELING run's open jobs -> CANCELED. @returns how many. */
+  cancelPage(runId: RunId, options: { limit: number; inSameTransaction?: InSameTransaction }): Promise<number>;
+  /**
+   * What FAILED, was CANCELED or was SKIPPED because of it runs again; what succeeded does not, nor does a branch that was
+   * not taken. `ids` narrows it to those jobs and what was skipped because of them. Counters are recounted from the edges.
+   * @returns the ids that run again.
+   */
+  resumeRun(runId: RunId, options: { ids?: readonly JobId[] }): Promise<readonly JobId[]>;
+  run(id: RunId): Promise<RunView | null>;
+  /** Newest first. */
+  runs(filter: {
+    kind?: string;
+    key?: string;
+    states?: readonly RunState[];
+    before?: RunId;
+    limit: number;
+  }): Promise<readonly RunView[]>;
+  /** In id order. `after` is the last id of the page before. */
+  tasks(runId: RunId, options: { after?: JobId; limit: number }): Promise<readonly TaskView[]>;
+}

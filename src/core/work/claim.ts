@@ -1,0 +1,171 @@
+import { limits } from "../limits.ts";
+import { askAll } from "../definitions/ask.ts";
+import type { JobId } from "../job.ts";
+import type { Claimed, Looked, Message } from "../ports.ts";
+import { wakeHeld } from "../relay.ts";
+import { resolveAfter } from "../runs/resolve.ts";
+import type { WorkerScope } from "./worker-scope.ts";
+
+/** A readable message with the id the queue knows it by. */
+export interface Arrived {
+  readonly messageId: string;
+  readonly message: Message;
+}
+
+export interface ClaimedBatch {
+  readonly running: readonly Claimed[];
+  /** Lost a worker in a batch before: to be claimed alone, after the others. */
+  readonly suspects: readonly Arrived[];
+  /** Message ids to return: the claim's outcome is not known. */
+  readonly giveBack: readonly string[];
+  /** Due in a moment, or since a moment: for `claimEarly`. */
+  readonly early: readonly Arrived[];
+  /** Until the last of them is due. */
+  readonly earlyMs: number;
+}
+
+/**
+ * One claim for the batch, then one look at the rows it did not return.
+ * A message is never given back in order to wait: early by more than a moment is sent anew.
+ */
+export async function claimBatch(
+  scope: WorkerScope,
+  arrived: readonly Arrived[],
+  alone: boolean,
+  asked: readonly JobId[] = [],
+): Promise<ClaimedBatch> {
+  if (arrived.length === 0) return nothing;
+  const { store, log } = scope.ports;
+  const giveBack = (left: readonly Arrived[], error: unknown): string[] => {
+    log.error("claim failed; the messages are given back", { messages: left.length, error });
+    return left.map((item) => item.messageId);
+  };
+  let rows: readonly Claimed[];
+  try {
+    rows = await store.claim(unique(arrived), { worker: scope.options.worker, alone, asked });
+  } catch (error) {
+    return { ...nothing, giveBack: giveBack(arrived, error) };
+  }
+  const running = rows.filter((row) => row.state === "RUNNING");
+  for (const job of running) scope.heart.hold(job);
+  // From here on these jobs are ours: whatever fails, they are run.
+  const taken = new Set(rows.map((row) => row.jobId));
+  const left = arrived.filter((item) => !taken.has(item.message.jobId));
+  await noteRefused(scope, rows);
+  if (left.length === 0) return { ...nothing, running };
+  try {
+    const looked = await store.look(left.map((item) => item.message.jobId));
+    const { asking, ...sorted } = await sort(scope, left, looked, new Set(asked));
+    return merge({ ...sorted, running }, await claimAsked(scope, asking, alone));
+  } catch (error) {
+    return { ...nothing, running, giveBack: giveBack(left, error) };
+  }
+}
+
+const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], early: [], earlyMs: 0 };
+
+/** Those whose condition says yes are claimed by a second claim; a condition is asked once in a batch. */
+async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
+  if (asking.length === 0) return nothing;
+  const { wanted, giveBack } = await askAll(scope, asking);
+  const ids = wanted.map((item) => item.message.jobId);
+  return merge({ ...nothing, giveBack }, await claimBatch(scope, wanted, alone, ids));
+}
+
+const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({
+  running: [...a.running, ...b.running],
+  suspects: [...a.suspects, ...b.suspects],
+  giveBack: [...a.giveBack, ...b.giveBack],
+  early: [...a.early, ...b.early],
+  earlyMs: Math.max(a.earlyMs, b.earlyMs),
+});
+
+/** Waits until those that came early are due and claims them; what still is not due is sent anew. */
+export async function claimEarly(
+  scope: WorkerScope,
+  { early, earlyMs }: Pick<ClaimedBatch, "early" | "earlyMs">,
+  options: { alone: boolean; remainingMs: () => number },
+): Promise<ClaimedBatch> {
+  if (early.length === 0) return nothing;
+  if (earlyMs > 0) await scope.ports.clock.sleep(Math.min(earlyMs, options.remainingMs()), scope.stopping);
+  const batch = await claimBatch(scope, early, options.alone);
+  const late =
+    batch.earlyMs > 0
+      ? await sendAnew(
+          scope,
+          batch.early.map((item) => ({ item, delayMs: batch.earlyMs })),
+        )
+      : // Due, and twice not claimed: the queue's own patience, not a loop.
+        batch.early.map((item) => item.messageId);
+  return { ...batch, giveBack: [...batch.giveBack, ...late], early: [], earlyMs: 0 };
+}
+
+/** What a claim refused: counted by reason, and the slots looked at again, since one may have been freed meanwhile. */
+async function noteRefused(scope: WorkerScope, rows: readonly Claimed[]): Promise<void> {
+  const refused = rows.filter((row) => row.state !== "RUNNING");
+  for (const row of refused) {
+    scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
+    if (row.reason === "lock-held") scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
+  }
+  const runs = new Set(refused.flatMap((row) => row.run?.runId ?? []));
+  await resolveAfter(scope.ports, [...runs], scope.options);
+  const keys = new Set(refused.filter((row) => row.state === "PENDING").flatMap((row) => row.slotKeys));
+  if (keys.size === 0) return;
+  try {
+    await wakeHeld(scope.ports, { slotKeys: [...keys] });
+  } catch (error) {
+    scope.ports.log.warn("held jobs were not woken; the next pass does it", { slots: [...keys], error });
+  }
+}
+
+async function sort(
+  scope: WorkerScope,
+  left: readonly Arrived[],
+  looked: readonly Looked[],
+  asked: ReadonlySet<JobId>,
+): Promise<Omit<ClaimedBatch, "running"> & { asking: readonly Arrived[] }> {
+  const rows = new Map(looked.map((row) => [row.jobId, row]));
+  const suspects: Arrived[] = [];
+  const asking: Arrived[] = [];
+  const early: Arrived[] = [];
+  const later: { item: Arrived; delayMs: number }[] = [];
+  let earlyMs = 0;
+  for (const item of left) {
+    const row = rows.get(item.message.jobId);
+    if (row === undefined || row.state !== "QUEUED" || row.generation !== item.message.generation) continue;
+    if (row.dueInMs > limits.earlyMessageWaitMsMax) later.push({ item, delayMs: row.dueInMs });
+    else if (row.dueInMs <= 0 && row.asks === true && !asked.has(row.jobId)) asking.push(item);
+    else if (row.dueInMs <= 0 && row.suspect) suspects.push(item);
+    else {
+      // Also what became due between the claim and this look: given back, it would stay hidden for minutes.
+      early.push(item);
+      earlyMs = Math.max(earlyMs, row.dueInMs);
+    }
+  }
+  return { suspects, asking, early, earlyMs, giveBack: await sendAnew(scope, later) };
+}
+
+/** The same message again, later. @returns the ids to give back, because the queue did not take them. */
+async function sendAnew(scope: WorkerScope, items: readonly { item: Arrived; delayMs: number }[]): Promise<string[]> {
+  const giveBack: string[] = [];
+  for (let from = 0; from < items.length; from += limits.sendBatchMax) {
+    const page = items.slice(from, from + limits.sendBatchMax);
+    try {
+      const { failed } = await scope.ports.queue.send(
+        scope.options.lane,
+        page.map(({ item, delayMs }) => ({ ...item.message, delayMs })),
+      );
+      giveBack.push(...failed.flatMap((index) => page[index]?.item.messageId ?? []));
+    } catch (error) {
+      scope.ports.log.warn("early messages could not be sent anew; they are given back", { error });
+      giveBack.push(...page.map(({ item }) => item.messageId));
+    }
+  }
+  return giveBack;
+}
+
+function unique(arrived: readonly Arrived[]): readonly Message[] {
+  const byJob = new Map<string, Message>();
+  for (const { message } of arrived) byJob.set(`${message.jobId}:${message.generation}`, message);
+  return [...byJob.values()];
+}

@@ -1,0 +1,173 @@
+import type { BatchResult, Context, Duration, EnqueueOptions, Job } from "../definitions/context.ts";
+import { definitionOf } from "../definitions/define-job.ts";
+import { durationMs } from "../definitions/duration.ts";
+import { prepare } from "../enqueue.ts";
+import { openInside } from "./inside.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
+import type { Json, NewJob } from "../job.ts";
+import { limits } from "../limits.ts";
+import { acquireLock } from "../lock.ts";
+import type { MetricUnit, Tx } from "../ports.ts";
+import { valueFor, type Staged } from "../definitions/stage.ts";
+
+/** The `ctx` of one try. Every write through it is fenced by the attempt. */
+export function createContext(
+  scope: InvocationScope,
+  transact: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
+): Context {
+  const { job, worker } = scope;
+  const { ports } = worker;
+  const context: Context = {
+    jobId: job.jobId,
+    runId: job.run?.runId ?? null,
+    attempt: job.attempt,
+    failures: job.failures,
+    key: job.key,
+    stage: worker.options.stage,
+    scheduledFor: new Date(job.scheduledFor ?? job.dueAt),
+    lateness: job.latenessMs,
+    isCatchUp: job.isCatchUp,
+    missedCount: job.missedCount,
+    signal: scope.signal,
+    log: ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace }),
+    heartbeat(progress) {
+      if (progress !== undefined) worker.heart.progress(job, checkedProgress(job.kind, progress));
+      return Promise.resolve();
+    },
+    metric: (name: string, value: number, unit?: MetricUnit) => ports.metrics.add(name, value, unit, { job: job.kind }),
+    effectKey: (name) => `${job.jobId}:${name}`,
+    tx: transact,
+    enqueue: (child, payload, options) => enqueueChild(scope, child, payload, options ?? {}),
+    withLock: (name, options, work) => withLock(scope, name, options.ttl, work),
+    batches: (options, work) => batches(scope, options, work),
+    pages: (next, options) => pages(scope, next, options.maxPages),
+  };
+  return openInside(context, scope);
+}
+
+function checkedProgress(kind: string, progress: number): number {
+  if (!(progress >= 0 && progress <= 1))
+    throw new RangeError(`progress of "${kind}" is ${progress}; it must lie between 0 and 1`);
+  return progress;
+}
+
+/** Outside a transaction a child is buffered and written with the settle: a failed or fenced try leaves none. */
+async function enqueueChild<I>(
+  scope: InvocationScope,
+  child: Job<I>,
+  payload: I,
+  options: EnqueueOptions,
+): Promise<void> {
+  if (scope.stage === "settled" || scope.stage === "closed") {
+    throw new Error(
+      `ctx.enqueue("${child.id}") after the job was settled: enqueue inside ctx.tx or before the handler ends`,
+    );
+  }
+  if (scope.ordinal >= limits.childrenPerJobMax) {
+    throw new RangeError(
+      `ctx.enqueue: more than ${limits.childrenPerJobMax} children of one job: enqueue pages, or use a fan-out`,
+    );
+  }
+  const ordinal = scope.ordinal++;
+  const definition = definitionOf(child);
+  const [row] = await prepare(definition, scope.worker.options.stage, scope.job.trace, [
+    {
+      payload,
+      key: options.key ?? undefined,
+      delayMs: options.delay === undefined ? undefined : durationMs("ctx.enqueue: delay", options.delay),
+      dueAt: options.dueAt,
+    },
+  ]);
+  if (row === undefined) return;
+  const keyed: NewJob = row.key === null ? { ...row, key: `${scope.job.jobId}:${child.id}:${ordinal}` } : row;
+  const tx = options.tx ?? scope.tx;
+  if (tx === null) scope.children.push(keyed);
+  else await insertNow(scope, keyed, tx);
+}
+
+async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise<void> {
+  const { ports, options } = scope.worker;
+  const inserted = await ports.store.insert([child], { lookAheadMs: options.lookAheadMs, tx });
+  scope.handoffs.push(...inserted.handoffs);
+}
+
+async function withLock<T>(
+  scope: InvocationScope,
+  name: string,
+  ttl: Duration,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<{ acquired: true; value: T } | { acquired: false }> {
+  const { ports } = scope.worker;
+  const dimensions = { job: scope.job.kind };
+  const owner = `${scope.job.jobId}:${scope.job.attempt}:${ports.random.id()}`;
+  const got = await acquireLock(ports, {
+    name,
+    owner,
+    leaseMs: durationMs(`ctx.withLock("${name}"): ttl`, ttl),
+    signal: scope.signal,
+  });
+  if (got.got === "outage")
+    throw new Error(`the lock store is away; lock "${name}" was not taken`, { cause: got.error });
+  if (got.got === "held") {
+    ports.metrics.add("scheduler.lock.failed", 1, "Count", dimensions);
+    return { acquired: false };
+  }
+  ports.metrics.add("scheduler.lock.acquired", 1, "Count", dimensions);
+  try {
+    return { acquired: true, value: await work(AbortSignal.any([scope.signal, got.lock.lost])) };
+  } finally {
+    await got.lock.release();
+  }
+}
+
+async function batches(
+  scope: InvocationScope,
+  options: { size: Staged<number>; maxIterations: Staged<number> },
+  work: (size: number) => Promise<BatchResult>,
+): Promise<BatchResult> {
+  const { stage } = scope.worker.options;
+  const size = within("batches.size", valueFor(stage, options.size), limits.batchesSizeMax);
+  const rounds = within("batches.maxIterations", valueFor(stage, options.maxIterations), limits.batchesIterationsMax);
+  let total: BatchResult = { processed: 0, succeeded: 0, failed: 0, hasMore: true };
+  for (let round = 0; round < rounds && total.hasMore; round += 1) {
+    scope.signal.throwIfAborted();
+    const batch = await work(size);
+    total = {
+      processed: total.processed + batch.processed,
+      succeeded: total.succeeded + batch.succeeded,
+      failed: total.failed + batch.failed,
+      hasMore: batch.hasMore,
+    };
+  }
+  const { metrics } = scope.worker.ports;
+  const dimensions = { job: scope.job.kind };
+  metrics.add("scheduler.items.processed", total.processed, "Count", dimensions);
+  metrics.add("scheduler.items.succeeded", total.succeeded, "Count", dimensions);
+  metrics.add("scheduler.items.failed", total.failed, "Count", dimensions);
+  metrics.add("scheduler.items.left", total.hasMore ? 1 : 0, "Count", dimensions);
+  return total;
+}
+
+async function pages<C extends Json>(
+  scope: InvocationScope,
+  next: (cursor: C | null) => Promise<C | null>,
+  maxPages: number,
+): Promise<{ pages: number; hasMore: boolean }> {
+  within("pages.maxPages", maxPages, limits.pagesMax);
+  let cursor: C | null = null;
+  for (let page = 0; page < maxPages; page += 1) {
+    scope.signal.throwIfAborted();
+    cursor = await next(cursor);
+    if (cursor === null) return { pages: page + 1, hasMore: false };
+  }
+  return { pages: maxPages, hasMore: true };
+}
+
+function within(field: string, value: number | undefined, max: number): number {
+  if (value === undefined || !Number.isInteger(value) || value < 1 || value > max) {
+    throw new RangeError(
+      `${field} is ${value ?? "not set for this stage"}; it must be a whole number from 1 to ${max}`,
+    );
+  }
+  return value;
+}

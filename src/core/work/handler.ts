@@ -1,0 +1,172 @@
+import { createInvocation, type Invocation } from "./invocation.ts";
+import type { Outcome } from "../decide.ts";
+import type { JobDefinition } from "../definitions/definition.ts";
+import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../definitions/errors.ts";
+import { Interruption } from "./interruption.ts";
+import type { Json, NewJob } from "../job.ts";
+import { limits } from "../limits.ts";
+import { checkedJson } from "../new-job.ts";
+import type { Claimed } from "../ports.ts";
+import type { WorkerScope } from "./worker-scope.ts";
+
+export type Finished =
+  /** To be written by the settler. */
+  | { readonly is: "outcome"; readonly outcome: Outcome; readonly children: readonly NewJob[] }
+  /** Written already, with the handler's own transaction. */
+  | { readonly is: "settled" }
+  /** Not ours any more: nothing may be written. */
+  | { readonly is: "lost" };
+
+/** Runs one handler to its end, its timeout, or its worker's: the steps of one try, in order. */
+export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs: () => number): Promise<Finished> {
+  const { ports } = worker;
+  const definition = worker.registry.jobs.get(job.kind);
+  if (definition === undefined) {
+    return failedAtOnce(
+      "UNKNOWN_KIND",
+      `no definition "${job.kind}" in this release: deploy the code that defines it, then retry the job`,
+    );
+  }
+  const checked = await checkPayload(definition, job);
+  if ("is" in checked) return checked;
+  const startedMs = ports.clock.elapsedMs();
+  const timer = startTimer(worker, job, definition, remainingMs);
+  const invocation = createInvocation(worker, job, definition, checked.value, timer.signal);
+  measureStart(worker, job, definition);
+  try {
+    // A worker that stops may have claimed this a moment before.
+    const end = timer.signal.aborted
+      ? { error: timer.signal.reason as unknown }
+      : await race(worker, invocation.run(), timer.signal);
+    return finish(worker, job, definition, invocation, timer.signal, end);
+  } finally {
+    timer.stop();
+    invocation.close();
+    ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds", {
+      job: job.kind,
+    });
+  }
+}
+
+/** A schema that throws is code that failed, so it is worth another try; one that says no is not. */
+async function checkPayload(definition: JobDefinition, job: Claimed): Promise<{ value: unknown } | Finished> {
+  try {
+    const checked = await definition.check(job.payload);
+    if (checked.ok) return { value: checked.value };
+    return failedAtOnce("INVALID_PAYLOAD", new InvalidPayload(job.kind, checked.issues).message);
+  } catch (error) {
+    return { is: "outcome", outcome: outcomeOf(error, null), children: [] };
+  }
+}
+
+function measureStart(worker: WorkerScope, job: Claimed, definition: JobDefinition): void {
+  worker.ports.metrics.add("job.lateness", job.latenessMs, "Milliseconds", { job: job.kind });
+  if (definition.lock !== null) worker.ports.metrics.add("scheduler.lock.acquired", 1, "Count", { job: job.kind });
+}
+
+const failedAtOnce = (code: string, message: string): Finished => ({
+  is: "outcome",
+  outcome: { is: "permanent", code, message },
+  children: [],
+});
+
+/** Interrupts the handler at its timeout, or before the worker's own time is over. */
+function startTimer(
+  worker: WorkerScope,
+  job: Claimed,
+  definition: JobDefinition,
+  remainingMs: () => number,
+): { signal: AbortSignal; stop: () => void } {
+  const leftMs = Math.max(0, remainingMs() - limits.deadlineMarginMs);
+  const why = definition.timeoutMs <= leftMs ? "timeout" : "deadline";
+  const signal = worker.heart.signal(job);
+  const stop = worker.ports.clock.after(Math.min(definition.timeoutMs, leftMs), () =>
+    worker.heart.interrupt(job, new Interruption(why)),
+  );
+  return { signal, stop };
+}
+
+type End = { readonly value: Json | void } | { readonly error: unknown };
+
+/** A handler that ignores its signal is left behind after a short grace; the attempt's number fences what it writes. */
+async function race(worker: WorkerScope, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
+  const { overdue } = worker.heart;
+  const abandoned = Promise.withResolvers<End>();
+  let cancel = (): void => {};
+  const leave = (): void => abandoned.resolve({ error: signal.reason });
+  const giveUp = (): void => {
+    if (!worker.stopping.aborted) cancel = worker.ports.clock.after(limits.abortGraceMs, leave);
+  };
+  const handler = running.then(
+    (value): End => ({ value }),
+    (error: unknown): End => ({ error }),
+  );
+  signal.addEventListener("abort", giveUp, { once: true });
+  // The worker outlives its jobs: a listener that stayed would make every later job slower than the one before.
+  overdue.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([handler, abandoned.promise]);
+  } finally {
+    cancel();
+    signal.removeEventListener("abort", giveUp);
+    overdue.removeEventListener("abort", leave);
+  }
+}
+
+function finish(
+  worker: WorkerScope,
+  job: Claimed,
+  definition: JobDefinition,
+  invocation: Invocation,
+  signal: AbortSignal,
+  end: End,
+): Finished {
+  if (invocation.settled()) {
+    if ("error" in end)
+      worker.ports.log.warn("the handler failed after its transaction committed", { job: job.jobId, error: end.error });
+    return { is: "settled" };
+  }
+  const reason: unknown = signal.aborted ? signal.reason : null;
+  if (reason instanceof Interruption && reason.why === "lost") return { is: "lost" };
+  if ("value" in end) return succeeded(job, definition, invocation, end.value);
+  return { is: "outcome", outcome: outcomeOf(end.error, reason), children: [] };
+}
+
+function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocation, value: Json | void): Finished {
+  try {
+    const result = value === undefined ? null : checkedJson(definition.id, value, limits.resultBytesMax);
+    return { is: "outcome", outcome: { is: "success", result }, children: invocation.children() };
+  } catch (error) {
+    return failedAtOnce("INVALID_RESULT", `result of "${job.kind}": ${messageOf(error)}`);
+  }
+}
+
+/** The one map from an error to an outcome. An unknown error is worth another try. */
+export function outcomeOf(error: unknown, interruption: unknown): Outcome {
+  if (interruption instanceof Interruption) {
+    if (interruption.why === "timeout")
+      return { is: "retryable", code: "TIMEOUT", message: interruption.message, afterMs: null };
+    return { is: "released", reason: interruption.why };
+  }
+  if (error instanceof PermanentError) return { is: "permanent", code: error.code, message: error.message };
+  if (error instanceof InvalidPayload) return { is: "permanent", code: "INVALID_PAYLOAD", message: error.message };
+  if (error instanceof AmbiguousError) return { is: "ambiguous", code: error.code, message: error.message };
+  if (error instanceof RetryLater)
+    return { is: "retryable", code: error.code, message: error.message, afterMs: error.afterMs };
+  return { is: "retryable", code: codeOf(error), message: messageOf(error), afterMs: null };
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "ERROR";
+  if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;
+  return error instanceof Error ? error.name : "ERROR";
+}
+
+/** Anything can be thrown, also what has no text, or an error whose message is none. */
+function messageOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return "something was thrown that has no text";
+  }
+}

@@ -1,0 +1,20 @@
+import type { JobDefinition } from "../definitions/definition.ts";
+import type { NewJob } from "../job.ts";
+import type { Claimed, Handoff, RunId, Tx } from "../ports.ts";
+import type { WorkerScope } from "./worker-scope.ts";
+
+/** What the context's methods share. Internal to the invocation. */
+export interface InvocationScope {
+  readonly worker: WorkerScope;
+  readonly job: Claimed;
+  readonly definition: JobDefinition;
+  readonly signal: AbortSignal;
+  readonly children: NewJob[];
+  /** Hand-offs of jobs that were inserted in the open transaction; sent after its commit. */
+  readonly handoffs: Handoff[];
+  /** Runs that the open transaction changed; brought forward after its commit. */
+  readonly runs: Set<RunId>;
+  ordinal: number;
+  stage: "open" | "transaction" | "settled" | "closed";
+  tx: Tx | null;
+}

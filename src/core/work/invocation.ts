@@ -1,0 +1,155 @@
+import { createContext } from "./handler-context.ts";
+import type { JobDefinition } from "../definitions/definition.ts";
+import type { Json, NewJob } from "../job.ts";
+import { limits } from "../limits.ts";
+import { checkedJson } from "../new-job.ts";
+import { UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports.ts";
+import { resolveAfter } from "../runs/resolve.ts";
+import { wakeHeld } from "../relay.ts";
+import { sendHandoffs } from "../send.ts";
+import { callHook } from "./settled-hook.ts";
+import { toSettlement } from "./settler.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
+import type { WorkerScope } from "./worker-scope.ts";
+
+/** One try of one handler: what it buffered, and whether its own transaction already wrote the outcome. */
+export interface Invocation {
+  run(): Promise<Json | void>;
+  settled(): boolean;
+  children(): readonly NewJob[];
+  /** After the end: every later call through the context is refused. */
+  close(): void;
+}
+
+export function createInvocation(
+  worker: WorkerScope,
+  job: Claimed,
+  definition: JobDefinition,
+  payload: unknown,
+  signal: AbortSignal,
+): Invocation {
+  const scope: InvocationScope = {
+    worker,
+    job,
+    definition,
+    signal,
+    children: [],
+    handoffs: [],
+    runs: new Set(),
+    ordinal: 0,
+    stage: "open",
+    tx: null,
+  };
+  const context = createContext(scope, (work) => transact(scope, work));
+  return {
+    async run() {
+      await worker.ports.crashPoint("effect.before");
+      const value = await definition.run(payload, context);
+      await worker.ports.crashPoint("effect.after");
+      return value;
+    },
+    settled: () => scope.stage === "settled",
+    children: () => scope.children,
+    close() {
+      if (scope.stage !== "settled") scope.stage = "closed";
+    },
+  };
+}
+
+/** The worker lost the job while its transaction was open: everything in it is rolled back. */
+class LostInTransaction extends Error {
+  override readonly name = "LostInTransaction";
+}
+
+/**
+ * The handler's work, its children, its hook and, as the last statement, the settle: all or nothing.
+ * Zero rows settled means that the job is no longer ours, so the transaction rolls back.
+ */
+async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const { ports } = scope.worker;
+  if (scope.stage !== "open") throw new Error(refusals[scope.stage]);
+  scope.signal.throwIfAborted();
+  scope.stage = "transaction";
+  let freed: readonly string[] = [];
+  try {
+    const value = await ports.store.transaction(async (tx) => {
+      scope.handoffs.length = 0;
+      scope.runs.clear();
+      scope.tx = tx;
+      const done = await work(tx);
+      freed = await settleIn(scope, tx, done);
+      return done;
+    });
+    scope.stage = "settled";
+    await afterCommit(scope, freed);
+    return value;
+  } catch (error) {
+    scope.stage = (await committedAnyway(scope, error)) ? "settled" : "open";
+    throw error;
+  } finally {
+    scope.tx = null;
+  }
+}
+
+const refusals = {
+  transaction: "ctx.tx is already open: a handler has one transaction",
+  settled: "ctx.tx already committed this job's success: nothing may follow it",
+  closed: "the handler has ended: its context can no longer be used",
+} as const;
+
+async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Promise<readonly string[]> {
+  const { ports, registry, options } = scope.worker;
+  const result = toResult(scope, done);
+  const settlement = toSettlement(ports, registry, scope.job, { is: "success", result }, scope.children);
+  if (scope.definition.onSettled !== null) {
+    const moved = { ...scope.job, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
+    await callHook(registry, moved, "success", tx);
+  }
+  const settled = await ports.store.settle([settlement], {
+    worker: options.worker,
+    lookAheadMs: options.lookAheadMs,
+    tx,
+  });
+  if (settled.settled.length !== 1)
+    throw new LostInTransaction(`job ${scope.job.jobId} is no longer attempt ${scope.job.attempt}'s`);
+  scope.handoffs.push(...settled.handoffs);
+  for (const run of settled.runs ?? []) scope.runs.add(run);
+  return settled.freed;
+}
+
+/** What the work returns is the result, if JSON can say it within the limit; a row count object of a driver is not. */
+function toResult(scope: InvocationScope, done: unknown): Json | null {
+  if (done === undefined) return null;
+  try {
+    return checkedJson(scope.definition.id, done, limits.resultBytesMax);
+  } catch (error) {
+    scope.worker.ports.log.warn("what ctx.tx returned is not kept as the result", { job: scope.job.jobId, error });
+    return null;
+  }
+}
+
+async function afterCommit(scope: InvocationScope, freed: readonly string[]): Promise<void> {
+  const { ports } = scope.worker;
+  ports.metrics.add("job.success", 1, "Count", { job: scope.job.kind });
+  ports.log.info("job settled", {
+    job: scope.job.jobId,
+    kind: scope.job.kind,
+    attempt: scope.job.attempt,
+    trace: scope.job.trace,
+    state: "SUCCESS",
+  });
+  await sendHandoffs(ports, scope.handoffs);
+  await resolveAfter(ports, [...scope.runs], scope.worker.options);
+  try {
+    await wakeHeld(ports, { slotKeys: freed });
+  } catch (error) {
+    ports.log.warn("held jobs were not woken; the next pass does it", { slots: freed, error });
+  }
+}
+
+/** A commit whose reply was lost: the row says whether it happened. */
+async function committedAnyway(scope: InvocationScope, error: unknown): Promise<boolean> {
+  if (!(error instanceof UnknownOutcome)) return false;
+  const row = await scope.worker.ports.store.job(scope.job.jobId);
+  return row !== null && row.job.state === "SUCCESS" && row.job.attempt === scope.job.attempt;
+}

@@ -1,0 +1,242 @@
+import type { Settled as SettledInfo } from "../definitions/context.ts";
+import { decide, type Outcome } from "../decide.ts";
+import type { JobDefinition, Registry } from "../definitions/definition.ts";
+import type { NewJob } from "../job.ts";
+import { limits } from "../limits.ts";
+import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "../ports.ts";
+import { relay, wakeHeld } from "../relay.ts";
+import { resolveAfter } from "../runs/resolve.ts";
+import { sendHandoffs } from "../send.ts";
+import { callHook, wantsHook } from "./settled-hook.ts";
+import type { WorkerOptions } from "./worker-scope.ts";
+
+/** Writes outcomes in small groups as they come: one statement for jobs that finish together. */
+export interface Settler {
+  /** Announces jobs that will call `settle` or `withdraw`, so that the last one need not wait for company. */
+  expect(jobs: number): void;
+  /** @returns false when nobody can say whether the outcome was written. */
+  settle(job: Claimed, outcome: Outcome, children: readonly NewJob[]): Promise<boolean>;
+  /** An announced job that needs no settle. */
+  withdraw(): Promise<boolean>;
+}
+
+interface Waiting {
+  readonly job: Claimed;
+  readonly settlement: Settlement;
+  readonly done: (known: boolean) => void;
+}
+
+type SettlerPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
+
+export function createSettler(ports: SettlerPorts, registry: Registry, options: WorkerOptions): Settler {
+  let waiting: Waiting[] = [];
+  let outstanding = 0;
+  let cancel: (() => void) | null = null;
+
+  const flush = (): void => {
+    cancel?.();
+    cancel = null;
+    const group = waiting;
+    waiting = [];
+    if (group.length > 0) void settleGroup(ports, registry, options, group);
+  };
+  const arrived = (): void => {
+    outstanding -= 1;
+    if (outstanding <= 0 || waiting.length >= limits.settleGroupMax) flush();
+    else cancel ??= ports.clock.after(limits.settleGatherMs, flush);
+  };
+  return {
+    expect(jobs) {
+      outstanding += jobs;
+    },
+    settle: (job, outcome, children) =>
+      new Promise((done) => {
+        const settlement = toSettlement(ports, registry, job, outcome, children);
+        waiting.push({ job, settlement, done });
+        arrived();
+      }),
+    withdraw() {
+      arrived();
+      return Promise.resolve(true);
+    },
+  };
+}
+
+export function toSettlement(
+  ports: Pick<Ports, "random">,
+  registry: Registry,
+  job: Claimed,
+  outcome: Outcome,
+  children: readonly NewJob[],
+): Settlement {
+  const definition: JobDefinition | undefined = registry.jobs.get(job.kind);
+  const retry = definition?.retry ?? fallbackRetry;
+  const tries = { ...job, retry, onAmbiguous: definition?.onAmbiguous ?? "retry" };
+  return {
+    ...decide(tries, outcome, ports.random.next()),
+    jobId: job.jobId,
+    attempt: job.attempt,
+    children,
+    inRun: job.run !== undefined,
+  };
+}
+
+const fallbackRetry = {
+  maxAttempts: limits.maxAttemptsDefault,
+  backoff: "exponential",
+  baseMs: limits.retryBaseMsDefault,
+  capMs: limits.retryCapMsDefault,
+  jitter: true,
+} as const;
+
+async function settleGroup(
+  ports: SettlerPorts,
+  registry: Registry,
+  options: WorkerOptions,
+  group: readonly Waiting[],
+): Promise<void> {
+  const known = await write(ports, registry, options, group);
+  for (const item of group) item.done(known.get(item) ?? false);
+}
+
+async function write(
+  ports: SettlerPorts,
+  registry: Registry,
+  options: WorkerOptions,
+  group: readonly Waiting[],
+): Promise<ReadonlyMap<Waiting, boolean>> {
+  try {
+    await writeOnce(ports, registry, options, group);
+    return new Map(group.map((item) => [item, true]));
+  } catch (error) {
+    if (group.length === 1 && group[0] !== undefined)
+      return new Map([[group[0], await writeAgain(ports, registry, options, group[0], error)]]);
+    ports.log.warn("a settle group failed; settling one by one", { jobs: group.length, error });
+    const known = new Map<Waiting, boolean>();
+    for (const item of group) known.set(item, (await write(ports, registry, options, [item])).get(item) ?? false);
+    return known;
+  }
+}
+
+/** A compare-and-set may be repeated: if the first one was written, the second finds nothing to do. */
+async function writeAgain(
+  ports: SettlerPorts,
+  registry: Registry,
+  options: WorkerOptions,
+  item: Waiting,
+  first: unknown,
+): Promise<boolean> {
+  let error = first;
+  let next = item;
+  let hook = true;
+  for (let round = 1; round < limits.settleTriesMax; round += 1) {
+    if (error instanceof HookFailed) {
+      ports.log.error("onSettled failed; its job counts as failed", {
+        job: item.job.jobId,
+        kind: item.job.kind,
+        error: error.cause,
+      });
+      ports.metrics.add("job.on_settled.failed", 1, "Count", { job: item.job.kind });
+      hook = next === item;
+      next = afterHookFailure(ports, registry, item, error);
+    } else {
+      await ports.clock.sleep(limits.settleRetryMs * round);
+    }
+    try {
+      await writeOnce(ports, registry, options, [next], hook);
+      return true;
+    } catch (again) {
+      error = again;
+    }
+  }
+  ports.log.error("a settle failed; the lease decides", { job: item.job.jobId, kind: item.job.kind, error });
+  return false;
+}
+
+/** A success that the app could not record is not one: it becomes a failed try, whose hook runs once more. */
+function afterHookFailure(ports: SettlerPorts, registry: Registry, item: Waiting, error: HookFailed): Waiting {
+  if (item.settlement.to !== "SUCCESS") return item;
+  const message = error.cause instanceof Error ? error.cause.message : String(error.cause);
+  const outcome: Outcome = { is: "retryable", code: "ON_SETTLED", message, afterMs: null };
+  return { ...item, settlement: toSettlement(ports, registry, item.job, outcome, []) };
+}
+
+async function writeOnce(
+  ports: SettlerPorts,
+  registry: Registry,
+  options: WorkerOptions,
+  group: readonly Waiting[],
+  withHook = true,
+): Promise<void> {
+  const hook =
+    withHook &&
+    wantsHook(
+      registry,
+      group.map((item) => item.job.kind),
+    );
+  const settled = await ports.store.settle(
+    group.map((item) => item.settlement),
+    {
+      worker: options.worker,
+      lookAheadMs: options.lookAheadMs,
+      ...(hook ? { inSameTransaction: settleHook(registry, group) } : {}),
+    },
+  );
+  measure(ports, group, settled);
+  await sendHandoffs(ports, settled.handoffs);
+  await resolveAfter(ports, settled.runs ?? [], options);
+  if (settled.leftToRelay === true) await relay(ports, options);
+  await wake(ports, settled.freed);
+}
+
+/** Distinguishes an app's own failure from the store's. */
+class HookFailed extends Error {
+  override readonly name = "HookFailed";
+}
+
+function settleHook(registry: Registry, group: readonly Waiting[]): InSameTransaction {
+  const byId = new Map(group.map((item) => [item.job.jobId, item]));
+  return async (tx, rows) => {
+    for (const row of rows) {
+      const outcome = byId.get(row.jobId)?.settlement.to;
+      if (outcome === undefined || outcome === "QUEUED") continue;
+      try {
+        await callHook(registry, row, hookOutcomes[outcome], tx);
+      } catch (error) {
+        throw new HookFailed(`onSettled of "${row.kind}" failed for job ${row.jobId}`, { cause: error });
+      }
+    }
+  };
+}
+
+const hookOutcomes: Record<"SUCCESS" | "FAILED" | "RETRY_WAIT", SettledInfo["outcome"]> = {
+  SUCCESS: "success",
+  FAILED: "failed",
+  RETRY_WAIT: "retry",
+};
+
+function measure(ports: SettlerPorts, group: readonly Waiting[], settled: Settled): void {
+  const written = new Set(settled.settled);
+  for (const { job, settlement } of group) {
+    if (!written.has(job.jobId)) {
+      ports.log.warn("the job was no longer this worker's; its outcome was refused", {
+        job: job.jobId,
+        attempt: job.attempt,
+      });
+      ports.metrics.add("job.settle.refused", 1, "Count", { job: job.kind });
+      continue;
+    }
+    ports.metrics.add(`job.${settlement.to.toLowerCase()}`, 1, "Count", { job: job.kind });
+    const fields = { job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace, state: settlement.to };
+    if (settlement.errorCode === null) ports.log.info("job settled", fields);
+    else ports.log.warn("job settled", { ...fields, code: settlement.errorCode, reason: settlement.errorMessage });
+  }
+}
+
+async function wake(ports: SettlerPorts, freed: readonly string[]): Promise<void> {
+  try {
+    await wakeHeld(ports, { slotKeys: freed });
+  } catch (error) {
+    ports.log.warn("held jobs were not woken; the next pass does it", { slots: freed, error });
+  }
+}

@@ -1,0 +1,23 @@
+import type { Registry } from "../definitions/definition.ts";
+import type { Heart } from "./heart.ts";
+import type { Ports } from "../ports.ts";
+import type { Settler } from "./settler.ts";
+
+export interface WorkerOptions {
+  /** Names this worker in attempts and events; unique per process. */
+  readonly worker: string;
+  readonly lane: string;
+  readonly stage: string;
+  readonly lookAheadMs: number;
+}
+
+/** What the parts of one worker share. */
+export interface WorkerScope {
+  readonly ports: Ports;
+  readonly registry: Registry;
+  readonly options: WorkerOptions;
+  readonly heart: Heart;
+  readonly settler: Settler;
+  /** Aborts when the worker was told to stop. */
+  readonly stopping: AbortSignal;
+}

@@ -1,0 +1,207 @@
+import type { Registry } from "../definitions/definition.ts";
+import { claimBatch, claimEarly, type Arrived, type ClaimedBatch } from "./claim.ts";
+import { runHandler, type Finished } from "./handler.ts";
+import { Interruption } from "./interruption.ts";
+import { createHeart } from "./heart.ts";
+import { limits } from "../limits.ts";
+import { decodeMessage } from "./message.ts";
+import type { Claimed, Ports } from "../ports.ts";
+import { resendOpen, wakeHeld } from "../relay.ts";
+import { rescue } from "../rescue.ts";
+import { resolveAfter } from "../runs/resolve.ts";
+import { createSettler } from "./settler.ts";
+import type { WorkerOptions, WorkerScope } from "./worker-scope.ts";
+
+/** One message as a queue consumer receives it. */
+export interface QueueRecord {
+  readonly messageId: string;
+  readonly body: string;
+}
+
+export type { WorkerOptions } from "./worker-scope.ts";
+
+export interface Worker {
+  /**
+   * Claims and runs one batch. Handlers run side by side, each with its timeout; jobs that lost a worker before run
+   * after the others, one at a time. @returns the messages to give back: those of which we do not know what became.
+   */
+  handle(
+    records: readonly QueueRecord[],
+    options: { remainingMs: () => number },
+  ): Promise<{ failed: readonly string[] }>;
+  /** SIGTERM: aborts the handlers, waits `graceMs`, releases what still runs. Nothing is held when it resolves. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export function createWorker(ports: Ports, registry: Registry, options: WorkerOptions): Worker {
+  const stopping = new AbortController();
+  const scope: WorkerScope = {
+    ports,
+    registry,
+    options,
+    heart: createHeart(ports, options.worker),
+    settler: createSettler(ports, registry, options),
+    stopping: stopping.signal,
+  };
+  let rescuedAtMs = ports.clock.elapsedMs();
+  const batches = new Set<Promise<unknown>>();
+  return {
+    async handle(records, { remainingMs }) {
+      const batch = runBatch(scope, records, remainingMs);
+      batches.add(batch);
+      const answer = await batch.finally(() => batches.delete(batch));
+      if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= limits.workerRescueIntervalMs) {
+        rescuedAtMs = ports.clock.elapsedMs();
+        await smallRescue(scope);
+      }
+      return answer;
+    },
+    async stop(graceMs) {
+      stopping.abort(new Interruption("stopped"));
+      scope.heart.interruptAll(new Interruption("stopped"), graceMs);
+      await Promise.allSettled(batches);
+    },
+  };
+}
+
+async function runBatch(
+  scope: WorkerScope,
+  records: readonly QueueRecord[],
+  remainingMs: () => number,
+): Promise<{ failed: readonly string[] }> {
+  const { ports } = scope;
+  const arrived = await readRecords(scope, records);
+  await ports.crashPoint("received");
+  const alone = arrived.messages.length === 1;
+  const first = await claimBatch(scope, arrived.messages, alone);
+  await ports.crashPoint("claimed");
+  // What is due starts now; what is early by a moment must not keep it waiting.
+  const [ended, early] = await Promise.all([
+    runAll(scope, first.running, remainingMs),
+    runEarly(scope, first, { alone, remainingMs }),
+  ]);
+  const last = await runSuspects(scope, [...first.suspects, ...early.suspects], remainingMs);
+  await ports.crashPoint("settled");
+  const unknown = new Set(
+    [...ended, ...early.ended, ...last.ended].filter((end) => !end.known).map((end) => end.jobId),
+  );
+  const failed = new Set([...arrived.unread, ...first.giveBack, ...early.giveBack, ...last.giveBack]);
+  for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
+  ports.metrics.flush();
+  return { failed: [...failed] };
+}
+
+interface Ended {
+  readonly jobId: string;
+  /** False when nobody can say whether its outcome was written. */
+  readonly known: boolean;
+}
+
+function runAll(scope: WorkerScope, jobs: readonly Claimed[], remainingMs: () => number): Promise<readonly Ended[]> {
+  scope.settler.expect(jobs.length);
+  return Promise.all(jobs.map((job) => runOne(scope, job, remainingMs)));
+}
+
+async function runEarly(
+  scope: WorkerScope,
+  first: ClaimedBatch,
+  options: { alone: boolean; remainingMs: () => number },
+): Promise<ClaimedBatch & { ended: readonly Ended[] }> {
+  const batch = await claimEarly(scope, first, options);
+  return { ...batch, ended: await runAll(scope, batch.running, options.remainingMs) };
+}
+
+/** One at a time, after the others: if this one takes the worker down again, it does so alone. */
+async function runSuspects(
+  scope: WorkerScope,
+  suspects: readonly Arrived[],
+  remainingMs: () => number,
+): Promise<{ ended: readonly Ended[]; giveBack: readonly string[] }> {
+  const ended: Ended[] = [];
+  const giveBack: string[] = [];
+  for (const suspect of suspects) {
+    if (scope.stopping.aborted) {
+      giveBack.push(suspect.messageId);
+      continue;
+    }
+    const batch = await claimBatch(scope, [suspect], true);
+    giveBack.push(...batch.giveBack, ...batch.early.map((item) => item.messageId));
+    ended.push(...(await runAll(scope, batch.running, remainingMs)));
+  }
+  return { ended, giveBack };
+}
+
+async function readRecords(
+  scope: WorkerScope,
+  records: readonly QueueRecord[],
+): Promise<{ messages: readonly Arrived[]; unread: readonly string[] }> {
+  const messages: Arrived[] = [];
+  const unreadable: QueueRecord[] = [];
+  for (const record of records) {
+    const message = decodeMessage(record.body);
+    if (message === null) unreadable.push(record);
+    else messages.push({ messageId: record.messageId, message });
+  }
+  if (unreadable.length === 0) return { messages, unread: [] };
+  scope.ports.log.error("messages that nobody can read go to quarantine", { messages: unreadable.length });
+  try {
+    await scope.ports.store.quarantine(
+      scope.options.lane,
+      unreadable.map((record) => record.body),
+    );
+    return { messages, unread: [] };
+  } catch (error) {
+    scope.ports.log.error("quarantine failed; the messages are given back", { error });
+    return { messages, unread: unreadable.map((record) => record.messageId) };
+  }
+}
+
+/** Runs and settles one claimed job. A bug of ours leaves the job to its lease: it must not take its batch down. */
+async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => number): Promise<Ended> {
+  try {
+    const finished = await runHandler(scope, job, remainingMs);
+    return { jobId: job.jobId, known: await write(scope, job, finished) };
+  } catch (error) {
+    scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });
+    return { jobId: job.jobId, known: await scope.settler.withdraw() };
+  } finally {
+    scope.heart.drop(job);
+  }
+}
+
+async function write(scope: WorkerScope, job: Claimed, finished: Finished): Promise<boolean> {
+  if (finished.is === "settled") return scope.settler.withdraw();
+  if (finished.is === "lost") {
+    await scope.settler.withdraw();
+    return freeSlots(scope, job);
+  }
+  return scope.settler.settle(job, finished.outcome, finished.children);
+}
+
+/** A canceled job keeps its slots until its handler is gone, which is now. */
+async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
+  if (job.slotKeys.length === 0) return true;
+  try {
+    const freed = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
+    await wakeHeld(scope.ports, { slotKeys: freed });
+  } catch (error) {
+    scope.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
+  }
+  return true;
+}
+
+/** Workers rescue a few expired jobs of their own lane, so that a dead worker does not wait for a scheduler task. */
+async function smallRescue(scope: WorkerScope): Promise<void> {
+  const { ports, registry, options } = scope;
+  try {
+    const { rescued } = await rescue(ports, registry, {
+      limit: limits.workerRescueRowsMax,
+      rounds: 1,
+      lane: options.lane,
+    });
+    if (rescued !== 0) await resolveAfter(ports, "all", options);
+    await resendOpen(ports, { lane: options.lane });
+  } catch (error) {
+    ports.log.warn("the worker's own rescue failed; the next pass does it", { error });
+  }
+}
