@@ -57,7 +57,8 @@ test("the next ten fires in UTC are those of an independent evaluator", () => {
           endAt: null,
         } as const;
         const ours = nextFire(when, after)?.instant ?? null;
-        expect(ours).toBe(croner.nextRun(new Date(after))?.getTime() ?? null);
+        const next = croner.nextRun(new Date(after))?.getTime() ?? null;
+        if (!skippedByItself(croner, ours, next)) expect(ours).toBe(next);
         if (ours === null) return;
         after = ours;
       }
@@ -65,6 +66,13 @@ test("the next ten fires in UTC are those of an independent evaluator", () => {
     { numRuns: 1_500 },
   );
 }, 60_000);
+
+/**
+ * From a February on, croner 11 passes over the first of March when days 30 or 31 are listed too, although it says itself
+ * that it matches (docs/schedules.md has the row).
+ */
+const skippedByItself = (croner: Croner, ours: number | null, next: number | null): boolean =>
+  ours !== null && (next === null || ours < next) && croner.match(new Date(ours));
 
 const auto = { gap: "auto", overlap: "auto" } as const;
 

@@ -32,6 +32,15 @@ test.each([
   expect(croner(text, zone, from, until).map(hourOf)).toEqual(there);
 });
 
+test("days 30 and 31 do not take the first of March away after a February", () => {
+  const [from, until] = [Date.UTC(2023, 1, 26), Date.UTC(2023, 2, 31)];
+  const window = { afterExclusive: from, untilInclusive: until, max: 10 };
+  const ours = nominalTimes({ form: "cron", cron: "0 0 1,30 * *" }, "UTC", { gap: "auto", overlap: "auto" }, window);
+  const days = (instants: readonly number[]): string[] => instants.map((at) => new Date(at).toISOString().slice(5, 10));
+  expect(days(ours.flatMap((time) => (time.kind === "fires" ? [time.instant] : [])))).toEqual(["03-01", "03-30"]);
+  expect(days(croner("0 0 1,30 * *", "UTC", from, until))).toEqual(["03-30"]);
+});
+
 function croner(text: string, timezone: string, from: number, until: number): readonly number[] {
   const next = new Croner(text, { timezone, paused: true }).nextRuns(10, new Date(from - 1));
   return next.map((date) => date.getTime()).filter((instant) => instant <= until);
