@@ -1,28 +1,12 @@
 import { Hono } from "hono";
-import type { Registry } from "../core/definitions/definition.ts";
-import type { Client } from "../core/enqueue.ts";
-import type { Ports } from "../core/ports.ts";
 import { jsonWrites, localOnly } from "./guard.ts";
 import { health } from "./health.ts";
 import { jobs } from "./jobs.ts";
+import type { ApiOptions } from "./options.ts";
 import { answerProblem, Problem } from "./problem.ts";
 import { previews } from "./preview.ts";
 import { scheduleControl } from "./schedule-control.ts";
 import { schedules } from "./schedules.ts";
-
-export interface ApiOptions {
-  readonly ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
-  readonly registry: Registry;
-  readonly client: Client;
-  /** Of the running code; `/health` shows it. */
-  readonly version: string;
-  /** As of the worker: a retried job that is due within it is handed off at once. */
-  readonly lookAheadMs: number;
-  /** Of this deployment; settings that differ by stage are read for it. Default `dev`. */
-  readonly stage?: string;
-  /** The number of the newest migration of the database; `/health` shows it. */
-  readonly schemaVersion?: () => Promise<number | string | null>;
-}
 
 /**
  * The HTTP API: a fetch-shaped app, so that a server, a function URL and a test call the same thing.

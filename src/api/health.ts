@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { ApiOptions } from "./api.ts";
+import type { ApiOptions } from "./options.ts";
 
 /** GET / answers only when the database does. */
 export function health({ ports, registry, version, schemaVersion }: ApiOptions): Hono {

@@ -5,7 +5,7 @@ import type { EnqueueItem } from "../core/enqueue.ts";
 import { InvalidPayload, KeyConflict } from "../core/definitions/errors.ts";
 import type { JobId } from "../core/job.ts";
 import { isFinal } from "../core/state.ts";
-import type { ApiOptions } from "./api.ts";
+import type { ApiOptions } from "./options.ts";
 import { readJson } from "./body.ts";
 import { closest } from "./closest.ts";
 import { Problem } from "./problem.ts";

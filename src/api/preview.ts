@@ -6,7 +6,7 @@ import { limits } from "../core/limits.ts";
 import { preview, type PreviewTime } from "../core/schedules/preview.ts";
 import type { Expression } from "../core/schedules/schedule.ts";
 import { zoneProblem } from "../core/schedules/zone.ts";
-import type { ApiOptions } from "./api.ts";
+import type { ApiOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
 import { readQuery } from "./query.ts";
 import { previewQuery } from "./schedule-query.ts";

@@ -11,7 +11,7 @@ import {
   updateSchedule,
 } from "../core/schedules/schedule-control.ts";
 import { type RefusalCode, ScheduleRefused, unknownSchedule } from "../core/schedules/schedule-refused.ts";
-import type { ApiOptions } from "./api.ts";
+import type { ApiOptions } from "./options.ts";
 import { readJson } from "./body.ts";
 import { previewJson } from "./preview.ts";
 import { Problem } from "./problem.ts";

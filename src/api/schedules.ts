@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { ApiOptions } from "./api.ts";
+import type { ApiOptions } from "./options.ts";
 import { closest } from "./closest.ts";
 import { Problem } from "./problem.ts";
 import { readQuery, occurrencesQuery } from "./query.ts";

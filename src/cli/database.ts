@@ -5,7 +5,7 @@ import { type AppDefinition, registry } from "../core/definitions/definition.ts"
 import { specsOf } from "../core/schedules/install.ts";
 import type { Tx } from "../core/ports.ts";
 import { scheduleDifferences } from "../core/schedules/schedule-difference.ts";
-import type { Finding } from "./commands/doctor.ts";
+import type { Finding } from "./finding.ts";
 
 /** What `doctor` says about the database that `DATABASE_URL` names; without one, the system brings its own. */
 export async function databaseFindings(url: string | undefined): Promise<readonly Finding[]> {

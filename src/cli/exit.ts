@@ -27,3 +27,12 @@ export class CliError extends Error {
     this.details = details;
   }
 }
+
+/** Thrown by a command that has written its result and ends with another code than 0. */
+export class Finished extends Error {
+  readonly exitCode: ExitCode;
+  constructor(exitCode: ExitCode) {
+    super(`exit code ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}

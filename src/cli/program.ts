@@ -6,7 +6,7 @@ import { jobsCommand } from "./commands/jobs.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { schedulesCommand } from "./commands/schedules.ts";
 import type { Output } from "./output.ts";
-import type { World } from "./run.ts";
+import type { World } from "./world.ts";
 
 const after = `
 Examples:

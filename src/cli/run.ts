@@ -1,15 +1,8 @@
 import { CommanderError } from "commander";
-import { CliError, type ExitCode, exitCodes } from "./exit.ts";
-import { output, type Output, type Streams } from "./output.ts";
+import { CliError, type ExitCode, exitCodes, Finished } from "./exit.ts";
+import { output, type Output } from "./output.ts";
 import { program } from "./program.ts";
-
-/** What a command may use of the world. */
-export interface World {
-  readonly streams: Streams;
-  readonly env: NodeJS.ProcessEnv;
-  /** Where the command was started. */
-  readonly folder: string;
-}
+import type { World } from "./world.ts";
 
 /** Runs one command line (without the program's name). @returns the exit code; never throws. */
 export async function run(args: readonly string[], world: World): Promise<ExitCode> {
@@ -22,15 +15,6 @@ export async function run(args: readonly string[], world: World): Promise<ExitCo
     if (error instanceof CommanderError) return parsed(error, out);
     out.error(error instanceof CliError ? error : new CliError(exitCodes.failure, "unexpected", text(error)));
     return error instanceof CliError ? error.exitCode : exitCodes.failure;
-  }
-}
-
-/** Thrown by a command that has written its result and ends with another code than 0. */
-export class Finished extends Error {
-  readonly exitCode: ExitCode;
-  constructor(exitCode: ExitCode) {
-    super(`exit code ${exitCode}`);
-    this.exitCode = exitCode;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { apiAddress } from "./address.ts";
 import { apiClient, type Schedule, type ScheduleClient } from "./client.ts";
 import { table } from "./output.ts";
-import type { World } from "./run.ts";
+import type { World } from "./world.ts";
 
 /** The schedules of the API that this command line speaks to. */
 export const client = (world: World, command: Command): ScheduleClient =>

@@ -30,24 +30,11 @@ export type {
 } from "./definitions/define-graph.ts";
 export type { JoinRule } from "./runs/join.ts";
 export type { JobLimits, JobOptions, Retry } from "./definitions/define-job.ts";
-export type {
-  AwsCron,
-  AwsRate,
-  CatchUp,
-  Cron,
-  SchedulePolicies,
-  ScheduleOptions,
-  When,
-} from "./definitions/define-schedule.ts";
+export type { AwsCron, AwsRate, Cron, ScheduleOptions, When } from "./definitions/define-schedule.ts";
 export type { BatchResult, Context, Duration, Enqueued, EnqueueOptions, Job, Settled } from "./definitions/context.ts";
-export type {
-  AppDefinition,
-  LaneDefinition,
-  Occurrence,
-  PerStage,
-  ScheduleDefinition,
-} from "./definitions/definition.ts";
+export type { AppDefinition, LaneDefinition, Occurrence, ScheduleDefinition } from "./definitions/definition.ts";
 export type { JobId, Json } from "./job.ts";
 export type { Log, MetricUnit, OnFailure, RunId, Tx } from "./ports.ts";
 export type { Query } from "./definitions/query.ts";
-export type { Staged } from "./definitions/stage.ts";
+export type { CatchUp, SchedulePolicies } from "./definitions/schedule-policy.ts";
+export type { PerStage, Staged } from "./definitions/stage.ts";

@@ -2,10 +2,14 @@
  * What the core needs from the world. Adapters implement these; a contract suite in `test/contract`
  * holds every implementation of a port to the same behaviour.
  */
-import type { OutMessage, Store } from "./store.ts";
+import type { OutMessage } from "./handoff.ts";
+import type { Store } from "./store.ts";
 
+export * from "./fence.ts";
+export * from "./handoff.ts";
 export * from "./runs/run.ts";
 export * from "./store.ts";
+export * from "./transaction.ts";
 
 /** Time that passes. Monotonic: no decision reads a host's wall clock. */
 export interface Clock {

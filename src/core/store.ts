@@ -1,34 +1,13 @@
 /** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
+import type { Fence } from "./fence.ts";
+import type { Handoff, Message } from "./handoff.ts";
 import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
 import type { InRun, RunId, RunStore } from "./runs/run.ts";
 import type { OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedules/schedule.ts";
 import type { ScheduleControlStore } from "./schedules/schedule-store.ts";
 import type { StandInLock } from "./stand-in-lock.ts";
 import type { State } from "./state.ts";
-
-/** A transaction. A plain `pg` client that has begun one is a `Tx`. */
-export interface Tx {
-  query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>;
-}
-
-/** A message is a hint to claim; the row decides. */
-export interface Message {
-  readonly jobId: JobId;
-  readonly generation: number;
-  readonly trace: string;
-}
-
-export interface OutMessage extends Message {
-  /** Milliseconds until it is due; the queue adapter rounds down to seconds and clamps to its maximum. */
-  readonly delayMs: number;
-}
-
-/** Messages that one committed statement decided to send. An unconfirmed one is sent again by whoever finds it open. */
-export interface Handoff {
-  readonly id: string;
-  readonly lane: string;
-  readonly messages: readonly OutMessage[];
-}
+import type { InSameTransaction, MovedRows, StoreTx, Tx } from "./transaction.ts";
 
 export interface InsertResult {
   /** The id of the new row, or of the row that already has this key. */
@@ -42,25 +21,6 @@ export interface Inserted {
   /** In the order of the input. */
   readonly results: readonly InsertResult[];
   readonly handoffs: readonly Handoff[];
-}
-
-/** The token a pass installed. Every fenced call checks it in its own transaction and throws `FenceLost`. */
-export interface Fence {
-  readonly name: string;
-  readonly token: number;
-}
-
-/** Raised by a fenced call after another holder installed a newer token. Stop the pass; it is not an error. */
-export class FenceLost extends Error {
-  override readonly name = "FenceLost";
-}
-
-/**
- * Raised by the store when the connection broke while a commit was under way and nobody could say whether it
- * happened. The caller repeats a compare-and-set, or reads the row.
- */
-export class UnknownOutcome extends Error {
-  override readonly name = "UnknownOutcome";
 }
 
 /** What a claim did with one row. */
@@ -140,32 +100,6 @@ export interface Settled {
   readonly runs?: readonly RunId[];
   /** More successors became ready than one statement hands off; `relay` hands off the rest. */
   readonly leftToRelay?: boolean;
-}
-
-/** A row that rescue or cancel moved, with what its `onSettled` needs. */
-export interface Moved {
-  readonly jobId: JobId;
-  readonly kind: string;
-  readonly payload: Json;
-  readonly state: State;
-  readonly attempt: number;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
-}
-
-export interface MovedRows {
-  readonly rows: readonly Moved[];
-  readonly handoffs: readonly Handoff[];
-  readonly freed: readonly string[];
-}
-
-/** Runs inside the transaction that moved the rows; an app's `onSettled` writes its own log rows there. */
-export type InSameTransaction = (tx: StoreTx, rows: readonly Moved[]) => Promise<void>;
-
-/** A transaction of the store itself. */
-export interface StoreTx extends Tx {
-  /** Runs `work` in a savepoint: when it throws, its writes are undone, the transaction lives on, and the error is rethrown. */
-  nested<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface JobFilter {

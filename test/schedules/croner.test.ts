@@ -58,7 +58,7 @@ test("the next ten fires in UTC are those of an independent evaluator", () => {
         } as const;
         const ours = nextFire(when, after)?.instant ?? null;
         const next = croner.nextRun(new Date(after))?.getTime() ?? null;
-        if (!skippedByItself(croner, ours, next)) expect(ours).toBe(next);
+        expect(ours).toBe(skippedByItself(croner, ours, next) ? ours : next);
         if (ours === null) return;
         after = ours;
       }

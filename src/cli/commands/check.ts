@@ -5,9 +5,9 @@ import { describe, type Problem } from "../../core/definitions/problem.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
 import { topology } from "../../topology.ts";
 import { storedDifferences } from "../database.ts";
-import { CliError, exitCodes } from "../exit.ts";
+import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
-import { Finished, type World } from "../run.ts";
+import type { World } from "../world.ts";
 
 /**
  * Reads what this checkout defines; needs no running system and changes nothing. With --stage and DATABASE_URL it also says how

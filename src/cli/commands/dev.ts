@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { exitCodes } from "../exit.ts";
-import { Finished } from "../run.ts";
+import { exitCodes, Finished } from "../exit.ts";
 
 const local = fileURLToPath(new URL("../../local/main.ts", import.meta.url));
 

@@ -2,17 +2,10 @@ import { Command } from "commander";
 import { findSystem, isAlive } from "../address.ts";
 import { apiClient } from "../client.ts";
 import { databaseFindings } from "../database.ts";
-import { exitCodes } from "../exit.ts";
+import type { Finding } from "../finding.ts";
+import { exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
-import { Finished, type World } from "../run.ts";
-
-/** One thing that was looked at. `fix` is set when it is not as it should be. */
-export interface Finding {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  readonly fix?: string;
-}
+import type { World } from "../world.ts";
 
 export function doctorCommand(world: World, out: Output): Command {
   return new Command("doctor")

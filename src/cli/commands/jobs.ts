@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from "commander";
 import { apiAddress } from "../address.ts";
 import { type ApiClient, apiClient, type Job, type JobDetail } from "../client.ts";
-import { CliError, exitCodes } from "../exit.ts";
+import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { table } from "../output.ts";
-import { Finished, type World } from "../run.ts";
+import type { World } from "../world.ts";
 import { jobText } from "../text.ts";
 import { readPayload } from "../payload.ts";
 import { waitForEnd } from "../wait.ts";

@@ -5,7 +5,7 @@ import { loadApps } from "../../apps.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
-import type { World } from "../run.ts";
+import type { World } from "../world.ts";
 
 /** Belfry's own tables, then those of the stage's apps. Two at once wait for each other. */
 export function migrateCommand(world: World, out: Output): Command {

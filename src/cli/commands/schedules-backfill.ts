@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import type { BackfillReport } from "../client.ts";
-import { CliError, exitCodes } from "../exit.ts";
+import { CliError, exitCodes, Finished } from "../exit.ts";
 import { type Output, table } from "../output.ts";
-import { Finished, type World } from "../run.ts";
+import type { World } from "../world.ts";
 import { client } from "../schedules.ts";
 
 interface Given {

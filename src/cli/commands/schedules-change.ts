@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import type { Schedule } from "../client.ts";
-import { CliError, exitCodes } from "../exit.ts";
+import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { readPayload } from "../payload.ts";
-import { Finished, type World } from "../run.ts";
+import type { World } from "../world.ts";
 import { client, listText } from "../schedules.ts";
 
 /** The commands that change something. */

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { NextTime } from "../client.ts";
 import { type Output, table } from "../output.ts";
-import type { World } from "../run.ts";
+import type { World } from "../world.ts";
 import { client, listText } from "../schedules.ts";
 import { backfillCommand } from "./schedules-backfill.ts";
 import { changing } from "./schedules-change.ts";

@@ -1,9 +1,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Answer } from "./ask.ts";
 import type { Context, Job } from "./context.ts";
 import { checkedInput, outputOf, runOf } from "./define-graph.ts";
 import { definitionFrom, jobOf, type JobLimits, type NoPayload } from "./define-job.ts";
-import type { JobDefinition } from "./definition.ts";
+import type { Answer, JobDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "../runs/graph.ts";
 import type { Json } from "../job.ts";

@@ -1,7 +1,6 @@
-import type { Answer } from "./ask.ts";
 import type { Context, Duration, Job } from "./context.ts";
 import { definitionFrom, definitionOf, jobOf } from "./define-job.ts";
-import type { JobDefinition } from "./definition.ts";
+import type { Answer, JobDefinition } from "./definition.ts";
 import { prepare } from "../enqueue.ts";
 import { insideOf } from "../work/inside.ts";
 import type { InvocationScope } from "../work/invocation-scope.ts";

@@ -1,8 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Answer } from "./ask.ts";
 import type { Context, Job } from "./context.ts";
 import { definitionFrom, jobOf, type JobLimits, type NoPayload } from "./define-job.ts";
-import type { JobDefinition } from "./definition.ts";
+import type { Answer, JobDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "../runs/graph.ts";
 import { insideOf } from "../work/inside.ts";

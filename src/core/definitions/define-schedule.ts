@@ -5,7 +5,8 @@ import type { Json } from "../job.ts";
 import { limits } from "../limits.ts";
 import { checkedJson } from "../new-job.ts";
 import { ProblemList, ProblemsFound } from "./problem.ts";
-import type { GapRule, Launch, OverlapReadings } from "../schedules/schedule.ts";
+import type { GapRule, OverlapReadings } from "../schedules/schedule.ts";
+import type { InstantText, SchedulePolicies } from "./schedule-policy.ts";
 import { type PlainOptions, specMaker, stagedSettings } from "./schedule-spec.ts";
 import { checkPayloadNow } from "./schema.ts";
 import { checkId } from "./setting.ts";
@@ -27,9 +28,6 @@ export function aws(text: `rate(${string})`): AwsRate;
 export function aws(text: string): string {
   return text;
 }
-
-/** An instant: ISO 8601 with `Z` or an offset, so that it means the same everywhere. */
-export type InstantText = `${number}-${number}-${number}T${number}:${string}`;
 
 /** When it fires: by the clock of a zone, by elapsed time, or once. */
 export type When =
@@ -59,31 +57,6 @@ export type When =
       readonly timezone?: never;
       readonly dst?: never;
     };
-
-export interface CatchUp {
-  /** Older nominal times are SKIPPED `misfire`. */
-  readonly maxAge?: Duration;
-  /** The newest this many are caught up, the others SKIPPED `misfire`. */
-  readonly maxCount?: number;
-  /** Time between two caught-up jobs. Default 1s. */
-  readonly pace?: Duration;
-}
-
-export interface SchedulePolicies {
-  /** What follows nominal times nobody was awake for. Default `latest`: one job for the newest, the others COALESCED. */
-  readonly misfire?: "skip" | "latest" | "all" | { readonly all: CatchUp };
-  /** A fire while the job of the one before is unfinished. Default `allow`; `skip` and `queue-one` are decided when it starts. */
-  readonly overlap?: "skip" | "queue-one" | "allow";
-  readonly startAt?: InstantText;
-  readonly endAt?: InstantText;
-  /** Default true. By stage: a stage that is not named is off. */
-  readonly enabled?: Staged<boolean>;
-  /**
-   * Default `tick`: the scheduler's passes plan it ahead and a worker does the work. `rule`: an EventBridge rule of its own
-   * starts a task that takes the schedule's lock and does the work itself; at most once a minute. May differ by stage.
-   */
-  readonly launch?: Staged<Launch>;
-}
 
 /** A job without a payload is scheduled without one; every other needs a value or a function of the occurrence. */
 export type PayloadFor<I> = unknown extends I

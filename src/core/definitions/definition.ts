@@ -3,14 +3,11 @@
  * `define.ts` is the typed front door; nothing else constructs these.
  */
 import type { Context, Settled } from "./context.ts";
-import type { Answer } from "./ask.ts";
 import type { JobId, Json } from "../job.ts";
 import type { Problem } from "./problem.ts";
 import type { InRun, NewRun, RunId, Tx } from "../ports.ts";
 import type { ScheduleSpec } from "../schedules/schedule.ts";
-
-/** A value that may differ by stage. A stage that is not named gets `default`, or the setting's own default. */
-export type PerStage<T> = Readonly<Record<string, T>>;
+import type { PerStage } from "./stage.ts";
 
 export interface RetryPolicy {
   readonly maxAttempts: number;
@@ -56,6 +53,12 @@ export interface JobDefinition {
   /** For what starts a run: whether one of its jobs is wanted, asked before that job is claimed. */
   readonly asks?: (run: InRun) => Promise<Answer>;
 }
+
+/** What a run's definition says about one of its jobs before it is claimed. */
+export type Answer =
+  | { readonly wanted: true }
+  /** `notTaken`: a branch, which is neither good nor bad for what comes after it. */
+  | { readonly wanted: false; readonly reason: string; readonly notTaken: boolean };
 
 /** What a run is planned with, besides its input. */
 export interface PlanOptions {

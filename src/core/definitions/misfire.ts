@@ -1,4 +1,4 @@
-import type { CatchUp, SchedulePolicies } from "./define-schedule.ts";
+import type { CatchUp, SchedulePolicies } from "./schedule-policy.ts";
 import { limits } from "../limits.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Misfire } from "../schedules/schedule.ts";

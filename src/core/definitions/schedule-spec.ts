@@ -1,8 +1,8 @@
 /** The stored form of a schedule from the options that code or a person gives: read once, all problems together. */
 import { parseRate } from "../schedules/aws-cron.ts";
 import { parseCron } from "../schedules/cron.ts";
-import type { SchedulePolicies } from "./define-schedule.ts";
-import type { JobDefinition, PerStage } from "./definition.ts";
+import type { SchedulePolicies } from "./schedule-policy.ts";
+import type { JobDefinition } from "./definition.ts";
 import type { Json } from "../job.ts";
 import { limits } from "../limits.ts";
 import { readMisfire } from "./misfire.ts";
@@ -10,7 +10,7 @@ import { leaseMsOf, slotKeysOf } from "../new-job.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Expression, GapRule, Launch, OverlapReadings, ScheduleSpec } from "../schedules/schedule.ts";
 import { readChoice, readDuration } from "./setting.ts";
-import { mapStages, type Staged, valueFor } from "./stage.ts";
+import { mapStages, type PerStage, type Staged, valueFor } from "./stage.ts";
 import { tzVersion, zoneProblem } from "../schedules/zone.ts";
 
 /** The same options without the types that only guide whoever writes a definition. */

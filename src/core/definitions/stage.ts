@@ -1,4 +1,5 @@
-import type { PerStage } from "./definition.ts";
+/** A value that may differ by stage. A stage that is not named gets `default`, or the setting's own default. */
+export type PerStage<T> = Readonly<Record<string, T>>;
 
 /** A setting that is the same everywhere, or named by stage with an optional `default` for the others. */
 export type Staged<T> = T | PerStage<T>;

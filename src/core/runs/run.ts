@@ -1,7 +1,9 @@
 /** Runs: jobs that belong together, and what the store does with them. */
 import type { Instant, JobId, Json, NewJob } from "../job.ts";
 import type { JoinRule } from "./join.ts";
-import type { Fence, Handoff, InSameTransaction, Tx } from "../store.ts";
+import type { Fence } from "../fence.ts";
+import type { Handoff } from "../handoff.ts";
+import type { InSameTransaction, Tx } from "../transaction.ts";
 import type { State } from "../state.ts";
 
 /** The id of a run: a 64-bit number as a decimal string. */

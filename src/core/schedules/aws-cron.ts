@@ -1,6 +1,5 @@
 /** AWS's schedule expressions: `cron(...)` with six fields, `rate(...)` and `at(...)`. */
-import type { CronParts } from "./cron.ts";
-import { CronProblem } from "./cron-field.ts";
+import { type CronParts, CronProblem } from "./cron-field.ts";
 import type { Expression } from "./schedule.ts";
 
 /** Splits `cron(minute hour day-of-month month day-of-week year)`. Exactly one of the two day fields is `?`. */

@@ -141,3 +141,13 @@ function explainValue(field: Field, text: string, highest: number): string {
   const what = text === "" ? "a number is missing" : `"${text}" is not a value of this field`;
   return `${what}: write ${field.min} to ${highest}${names}, a range a-b, a step */n or a/n, or a list`;
 }
+
+/** The texts of the fields; `year` is null in the five-field form. */
+export interface CronParts {
+  readonly minute: string;
+  readonly hour: string;
+  readonly dayOfMonth: string;
+  readonly month: string;
+  readonly dayOfWeek: string;
+  readonly year: string | null;
+}

@@ -11,7 +11,16 @@ import {
   parseDayOfMonth,
   parseDayOfWeek,
 } from "./cron-day.ts";
-import { CronProblem, type Field, fields, type FieldValues, listItems, parseValues, refuse } from "./cron-field.ts";
+import {
+  type CronParts,
+  CronProblem,
+  type Field,
+  fields,
+  type FieldValues,
+  listItems,
+  parseValues,
+  refuse,
+} from "./cron-field.ts";
 import { limits } from "../limits.ts";
 
 /** A checked expression. Values are sorted; weekdays are 0 (Sunday) to 6 in both forms. */
@@ -80,16 +89,6 @@ function parseFive(text: string): Parsed {
 
 function parseAws(text: string): Parsed {
   return build(text, "aws", splitAws(text), fields.awsDayOfWeek);
-}
-
-/** The texts of the fields; `year` is null in the five-field form. */
-export interface CronParts {
-  readonly minute: string;
-  readonly hour: string;
-  readonly dayOfMonth: string;
-  readonly month: string;
-  readonly dayOfWeek: string;
-  readonly year: string | null;
 }
 
 function build(text: string, form: Cron["form"], parts: CronParts, weekdays: Field): Parsed {

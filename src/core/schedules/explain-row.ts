@@ -1,4 +1,4 @@
-import type { ExplainInput, Explanation } from "./explain-schedule.ts";
+import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant, JobView } from "../job.ts";
 import { minuteText } from "./reading.ts";
 import type { OccurrenceView } from "./schedule.ts";

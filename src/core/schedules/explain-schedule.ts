@@ -2,33 +2,13 @@
 import type { AskedTime } from "./asked-time.ts";
 import { stretchesOf, type Stretch } from "./eras.ts";
 import { explainRow } from "./explain-row.ts";
-import type { Instant, JobView } from "../job.ts";
+import type { ExplainInput, Explanation } from "./explanation.ts";
+import type { Instant } from "../job.ts";
 import { minuteText } from "./reading.ts";
-import type { OccurrenceView, ScheduleSpec } from "./schedule.ts";
+import type { ScheduleSpec } from "./schedule.ts";
 import type { ScheduleFacts } from "./schedule-store.ts";
 import { timetable } from "./timetable.ts";
 import { openZone } from "./zone.ts";
-
-export interface ExplainInput {
-  readonly facts: ScheduleFacts;
-  readonly asked: AskedTime;
-  /** What was in force, or null when nothing was. */
-  readonly stretch: Stretch | null;
-  readonly occurrence: OccurrenceView | null;
-  readonly job: JobView | null;
-  /** The job that had the slot this one needed. */
-  readonly holder: JobView | null;
-  /** The row that a COALESCED one was merged into. */
-  readonly into: OccurrenceView | null;
-}
-
-export interface Explanation {
-  /** Stable, for programs: `ran`, `failed`, `skipped-overlap`, `never-nominal`. */
-  readonly verdict: string;
-  readonly sentence: string;
-  /** What to do, or null when nothing is wrong. */
-  readonly advice: string | null;
-}
 
 /** The answer for one time of one schedule. */
 export function explainTime(input: ExplainInput): Explanation {

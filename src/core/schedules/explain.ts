@@ -1,7 +1,8 @@
 /** Gathers what is known of one time of a schedule, for `explainTime` to put into words. */
 import { type AskedTime, readAskedTime } from "./asked-time.ts";
 import { stretchAt, stretchesOf } from "./eras.ts";
-import { explainTime, type Explanation } from "./explain-schedule.ts";
+import { explainTime } from "./explain-schedule.ts";
+import type { Explanation } from "./explanation.ts";
 import type { JobView } from "../job.ts";
 import type { Ports } from "../ports.ts";
 import type { OccurrenceView } from "./schedule.ts";

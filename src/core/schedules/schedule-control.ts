@@ -1,5 +1,5 @@
 /** What people do to schedules at run time, beside those in code. Code wins for its own ids. */
-import type { SchedulePolicies } from "../definitions/define-schedule.ts";
+import type { SchedulePolicies } from "../definitions/schedule-policy.ts";
 import { fixedPayload } from "../definitions/define-schedule.ts";
 import type { JobDefinition, Registry } from "../definitions/definition.ts";
 import { occurrenceOf } from "./fire.ts";

@@ -1,16 +1,11 @@
 import { limits } from "../limits.ts";
-import { askAll } from "../definitions/ask.ts";
+import { askAll } from "./ask.ts";
 import type { JobId } from "../job.ts";
 import type { Claimed, Looked, Message } from "../ports.ts";
 import { wakeHeld } from "../relay.ts";
 import { resolveAfter } from "../runs/resolve.ts";
+import type { Arrived } from "./message.ts";
 import type { WorkerScope } from "./worker-scope.ts";
-
-/** A readable message with the id the queue knows it by. */
-export interface Arrived {
-  readonly messageId: string;
-  readonly message: Message;
-}
 
 export interface ClaimedBatch {
   readonly running: readonly Claimed[];

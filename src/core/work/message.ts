@@ -28,3 +28,9 @@ function parse(body: string): unknown {
     return null;
   }
 }
+
+/** A readable message with the id the queue knows it by. */
+export interface Arrived {
+  readonly messageId: string;
+  readonly message: Message;
+}

@@ -8,7 +8,7 @@ import { relay, wakeHeld } from "../relay.ts";
 import { resolveAfter } from "../runs/resolve.ts";
 import { sendHandoffs } from "../send.ts";
 import { callHook, wantsHook } from "./settled-hook.ts";
-import type { WorkerOptions } from "./worker-scope.ts";
+import type { WorkerOptions } from "./worker-options.ts";
 
 /** Writes outcomes in small groups as they come: one statement for jobs that finish together. */
 export interface Settler {

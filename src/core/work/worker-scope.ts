@@ -2,14 +2,7 @@ import type { Registry } from "../definitions/definition.ts";
 import type { Heart } from "./heart.ts";
 import type { Ports } from "../ports.ts";
 import type { Settler } from "./settler.ts";
-
-export interface WorkerOptions {
-  /** Names this worker in attempts and events; unique per process. */
-  readonly worker: string;
-  readonly lane: string;
-  readonly stage: string;
-  readonly lookAheadMs: number;
-}
+import type { WorkerOptions } from "./worker-options.ts";
 
 /** What the parts of one worker share. */
 export interface WorkerScope {

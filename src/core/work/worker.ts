@@ -1,16 +1,17 @@
 import type { Registry } from "../definitions/definition.ts";
-import { claimBatch, claimEarly, type Arrived, type ClaimedBatch } from "./claim.ts";
+import { claimBatch, claimEarly, type ClaimedBatch } from "./claim.ts";
 import { runHandler, type Finished } from "./handler.ts";
 import { Interruption } from "./interruption.ts";
 import { createHeart } from "./heart.ts";
 import { limits } from "../limits.ts";
-import { decodeMessage } from "./message.ts";
+import { type Arrived, decodeMessage } from "./message.ts";
 import type { Claimed, Ports } from "../ports.ts";
 import { resendOpen, wakeHeld } from "../relay.ts";
 import { rescue } from "../rescue.ts";
 import { resolveAfter } from "../runs/resolve.ts";
 import { createSettler } from "./settler.ts";
-import type { WorkerOptions, WorkerScope } from "./worker-scope.ts";
+import type { WorkerOptions } from "./worker-options.ts";
+import type { WorkerScope } from "./worker-scope.ts";
 
 /** One message as a queue consumer receives it. */
 export interface QueueRecord {
@@ -18,7 +19,7 @@ export interface QueueRecord {
   readonly body: string;
 }
 
-export type { WorkerOptions } from "./worker-scope.ts";
+export type { WorkerOptions } from "./worker-options.ts";
 
 export interface Worker {
   /**

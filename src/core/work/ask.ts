@@ -1,14 +1,9 @@
-import type { Arrived } from "../work/claim.ts";
+import type { Answer } from "../definitions/definition.ts";
 import type { JobId } from "../job.ts";
 import type { InRun } from "../ports.ts";
 import { resolveAfter } from "../runs/resolve.ts";
-import type { WorkerScope } from "../work/worker-scope.ts";
-
-/** What a run's definition says about one of its jobs before it is claimed. */
-export type Answer =
-  | { readonly wanted: true }
-  /** `notTaken`: a branch, which is neither good nor bad for what comes after it. */
-  | { readonly wanted: false; readonly reason: string; readonly notTaken: boolean };
+import type { Arrived } from "./message.ts";
+import type { WorkerScope } from "./worker-scope.ts";
 
 export interface Asked {
   /** To be claimed. */

@@ -1,0 +1,18 @@
+import type { Registry } from "../core/definitions/definition.ts";
+import type { Client } from "../core/enqueue.ts";
+import type { Ports } from "../core/ports.ts";
+
+/** What the API is built from. */
+export interface ApiOptions {
+  readonly ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
+  readonly registry: Registry;
+  readonly client: Client;
+  /** Of the running code; `/health` shows it. */
+  readonly version: string;
+  /** As of the worker: a retried job that is due within it is handed off at once. */
+  readonly lookAheadMs: number;
+  /** Of this deployment; settings that differ by stage are read for it. Default `dev`. */
+  readonly stage?: string;
+  /** The number of the newest migration of the database; `/health` shows it. */
+  readonly schemaVersion?: () => Promise<number | string | null>;
+}

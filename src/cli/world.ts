@@ -1,0 +1,9 @@
+import type { Streams } from "./output.ts";
+
+/** What a command may use of the world. */
+export interface World {
+  readonly streams: Streams;
+  readonly env: NodeJS.ProcessEnv;
+  /** Where the command was started. */
+  readonly folder: string;
+}

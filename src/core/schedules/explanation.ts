@@ -1,0 +1,27 @@
+/** What an explanation is made from, and what it says. */
+import type { JobView } from "../job.ts";
+import type { AskedTime } from "./asked-time.ts";
+import type { Stretch } from "./eras.ts";
+import type { OccurrenceView } from "./schedule.ts";
+import type { ScheduleFacts } from "./schedule-store.ts";
+
+export interface ExplainInput {
+  readonly facts: ScheduleFacts;
+  readonly asked: AskedTime;
+  /** What was in force, or null when nothing was. */
+  readonly stretch: Stretch | null;
+  readonly occurrence: OccurrenceView | null;
+  readonly job: JobView | null;
+  /** The job that had the slot this one needed. */
+  readonly holder: JobView | null;
+  /** The row that a COALESCED one was merged into. */
+  readonly into: OccurrenceView | null;
+}
+
+export interface Explanation {
+  /** Stable, for programs: `ran`, `failed`, `skipped-overlap`, `never-nominal`. */
+  readonly verdict: string;
+  readonly sentence: string;
+  /** What to do, or null when nothing is wrong. */
+  readonly advice: string | null;
+}

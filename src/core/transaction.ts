@@ -1,0 +1,43 @@
+/** What happens inside a transaction of the store or of a caller. */
+import type { Handoff } from "./handoff.ts";
+import type { JobId, Json } from "./job.ts";
+import type { State } from "./state.ts";
+
+/** A transaction. A plain `pg` client that has begun one is a `Tx`. */
+export interface Tx {
+  query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>;
+}
+
+/** A transaction of the store itself. */
+export interface StoreTx extends Tx {
+  /** Runs `work` in a savepoint: when it throws, its writes are undone, the transaction lives on, and the error is rethrown. */
+  nested<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** A row that rescue or cancel moved, with what its `onSettled` needs. */
+export interface Moved {
+  readonly jobId: JobId;
+  readonly kind: string;
+  readonly payload: Json;
+  readonly state: State;
+  readonly attempt: number;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+export interface MovedRows {
+  readonly rows: readonly Moved[];
+  readonly handoffs: readonly Handoff[];
+  readonly freed: readonly string[];
+}
+
+/** Runs inside the transaction that moved the rows; an app's `onSettled` writes its own log rows there. */
+export type InSameTransaction = (tx: StoreTx, rows: readonly Moved[]) => Promise<void>;
+
+/**
+ * Raised by the store when the connection broke while a commit was under way and nobody could say whether it
+ * happened. The caller repeats a compare-and-set, or reads the row.
+ */
+export class UnknownOutcome extends Error {
+  override readonly name = "UnknownOutcome";
+}

@@ -1,0 +1,7 @@
+export interface WorkerOptions {
+  /** Names this worker in attempts and events; unique per process. */
+  readonly worker: string;
+  readonly lane: string;
+  readonly stage: string;
+  readonly lookAheadMs: number;
+}
