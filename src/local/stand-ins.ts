@@ -15,7 +15,7 @@ export interface StandInsOptions {
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
 }
 
-/** The outside targets of the examples, as `examples/stand-ins.ts` describes them. */
+/** The outside targets of the examples, as `examples/stand-in.ts` describes them. */
 export interface StandIns {
   /** What they told about themselves: their addresses, for the workers. */
   readonly env: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Serves on 127.0.0.1 at `PORT`, tells the starter the addresses (`examples/stand-ins.ts`) and stops on SIGTERM. */
+/** Serves on 127.0.0.1 at `PORT`, tells the starter the addresses (`examples/stand-in.ts`) and stops on SIGTERM. */
 export function serve(name: string, listener: RequestListener, env: (url: string) => Record<string, string>): void {
   const server = createServer(listener);
   server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1", () => {
