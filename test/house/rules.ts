@@ -63,7 +63,7 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^examples\/([^/]+)\//,
-    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/stand-ins\.ts$/],
+    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/stand-in\.ts$/],
     packages: "any",
   },
   {
