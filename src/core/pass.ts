@@ -13,7 +13,7 @@ export interface PassOptions {
   /** Names this scheduler task; made unique per acquisition. */
   readonly owner: string;
   readonly stage: string;
-  /** Milliseconds after which no new pass starts. */
+  /** Milliseconds after which no new pass starts; whoever gets the lock makes one at least. */
   readonly untilMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly lookAheadMs: number;
@@ -43,7 +43,8 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   let passes = 0;
   let outcome: PassReport["outcome"] = "done";
   try {
-    while (!signal.aborted && ports.clock.elapsedMs() - startedMs < options.untilMs) {
+    // One pass in any case: waiting for the lock, or for a lock store that is away, may have used the time up.
+    while (!signal.aborted && (passes === 0 || ports.clock.elapsedMs() - startedMs < options.untilMs)) {
       add(totals, await pass(ports, registry, { ...options, fence, signal, sights }));
       passes += 1;
       await ports.clock.sleep(limits.passIntervalMs, signal);

@@ -1,6 +1,6 @@
 import type { Registry } from "./definitions/definition.ts";
 import { limits } from "./limits.ts";
-import type { Fence, Ports } from "./ports.ts";
+import { type Fence, FenceLost, type Ports } from "./ports.ts";
 
 /** Per lane, since when (monotonic) its queue showed no visible message. Lives as long as one scheduler task. */
 export type QueueSights = Map<string, number>;
@@ -18,14 +18,23 @@ export async function requeueLost(
   options: { fence?: Fence },
 ): Promise<Record<string, number>> {
   let rows = 0;
+  let failed = 0;
   for (const lane of lanesOf(registry)) {
-    rows += await requeueLane(ports, lane, sights, options);
+    try {
+      rows += await requeueLane(ports, lane, sights, options);
+    } catch (error) {
+      // A queue that does not answer must not keep the other lanes' messages lost.
+      if (error instanceof FenceLost) throw error;
+      failed += 1;
+      ports.log.error("a lane was not searched for lost messages; the next pass does it", { lane, error });
+      ports.metrics.add("scheduler.step.failed", 1, "Count", { step: "requeue" });
+    }
   }
   if (rows > 0) {
     ports.log.warn("messages were lost by the queue; their jobs are sent again", { jobs: rows });
     ports.metrics.add("rescue.messages.lost", rows);
   }
-  return { requeued: rows };
+  return failed === 0 ? { requeued: rows } : { requeued: rows, "requeue.failed": failed };
 }
 
 async function requeueLane(

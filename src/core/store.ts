@@ -64,9 +64,13 @@ export interface Looked {
   readonly asks?: boolean;
 }
 
-export interface Held {
+/** One try of one job. */
+export interface Try {
   readonly jobId: JobId;
   readonly attempt: number;
+}
+
+export interface Held extends Try {
   readonly progress?: number;
 }
 
@@ -161,8 +165,11 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
     options: { worker: string; alone: boolean; asked?: readonly JobId[] },
   ): Promise<readonly Claimed[]>;
   look(ids: readonly JobId[]): Promise<readonly Looked[]>;
-  /** Extends leases and stores progress. @returns the ids still held. */
-  heartbeat(held: readonly Held[], worker: string): Promise<readonly JobId[]>;
+  /**
+   * Extends leases and stores progress. @returns the tries still held, by id and attempt: a worker may still run an
+   * attempt it has lost beside the newest one of the same job.
+   */
+  heartbeat(held: readonly Held[], worker: string): Promise<readonly Try[]>;
   /** Plain and full settle. `tx`: as the last statement of a handler's own transaction, one settlement. */
   settle(
     settlements: readonly Settlement[],

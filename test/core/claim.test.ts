@@ -61,6 +61,31 @@ describe("a message that comes before its job is due", () => {
     expect(starts).toEqual([0, 900]);
   });
 
+  test("waits for its own time only, not for the last of its batch", async () => {
+    starts.length = 0;
+    const ports = world();
+    const job = note(ports);
+    const { enqueue, work } = await shop([job], ports);
+    for (const delayMs of [950, 300, 300, 600]) await enqueue(job, { n: 1 }, { delayMs });
+    const batch = work();
+    await ports.clock.advance(2_000);
+    expect(await batch).toEqual([]);
+    expect(starts).toEqual([300, 300, 600, 950]);
+  });
+
+  test("is asked for once more, and sent anew, when the worker stops meanwhile", async () => {
+    starts.length = 0;
+    const ports = world();
+    const job = note(ports);
+    const { enqueue, receive, worker } = await shop([job], ports);
+    for (const delayMs of [800, 950]) await enqueue(job, { n: 1 }, { delayMs });
+    const batch = worker.handle(receive(), { remainingMs: () => 600_000 });
+    await ports.clock.settle();
+    await worker.stop(5_000);
+    expect(await batch).toEqual({ failed: [] });
+    expect([starts, ports.queue.size(lane)]).toEqual([[], 4]);
+  });
+
   test("by more is sent anew with the rest of the time, acknowledged, and not counted against anything", async () => {
     const ports = world();
     const job = note(ports);

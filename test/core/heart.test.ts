@@ -41,9 +41,7 @@ interface Beats {
 }
 
 /** A heart over a store that answers heartbeats with `answer`, by default that all is still held. */
-function beats(
-  answer: (held: readonly Held[]) => Promise<readonly JobId[]> = async (held) => held.map((h) => h.jobId),
-): Beats {
+function beats(answer: (held: readonly Held[]) => Promise<readonly Held[]> = async (held) => held): Beats {
   const asked: Beats["asked"] = [];
   const ports = world((base) => {
     const heartbeat: Store["heartbeat"] = (held) => {
@@ -103,10 +101,19 @@ describe("the leases of running jobs", () => {
 
 describe("a handler is told", () => {
   test("that its job is lost when the store no longer knows it as held, and the others go on", async () => {
-    const { ports, heart } = beats(async (held) => held.map((each) => each.jobId).filter((id) => id !== "1"));
+    const { ports, heart } = beats(async (held) => held.filter((each) => each.jobId !== "1"));
     heart.hold(job(1));
     heart.hold(job(2));
     const signals = [heart.signal(job(1)), heart.signal(job(2))];
+    await ports.clock.advance(thirdMs);
+    expect(signals.map(whyOf)).toEqual(["lost", null]);
+  });
+
+  test("that its attempt is lost although the same worker runs the next attempt of that job", async () => {
+    const { ports, heart } = beats(async (held) => held.filter((each) => each.attempt === 2));
+    heart.hold(job(1));
+    heart.hold(job(1, { attempt: 2 }));
+    const signals = [heart.signal(job(1)), heart.signal(job(1, { attempt: 2 }))];
     await ports.clock.advance(thirdMs);
     expect(signals.map(whyOf)).toEqual(["lost", null]);
   });
@@ -135,7 +142,7 @@ describe("a handler is told", () => {
     let failures = 2;
     const { ports, heart } = beats(async (held) => {
       if (failures-- > 0) throw new Error("no connection");
-      return held.map((each) => each.jobId);
+      return held;
     });
     heart.hold(job(1));
     const signal = heart.signal(job(1));

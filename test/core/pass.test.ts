@@ -103,6 +103,29 @@ describe("the steps of a pass", () => {
     expect(sum(ports.measured, "scheduler.step.failed")).toBe(3);
   });
 
+  test("a lane whose queue does not answer does not keep another lane's lost messages", async () => {
+    const lanes = ["a", "b", "c"].map((lane) => defineJob({ id: `hello-${lane}`, lane, run: () => {} }));
+    const broken = world((base) => ({
+      queue: Object.assign({}, base.queue, {
+        depth: (lane: string) => (lane === "b" ? down() : base.queue.depth(lane)),
+      }),
+    }));
+    const { world: ports, enqueue, registry: known } = await shop(lanes, broken);
+    const ids = [];
+    for (const job of lanes) ids.push(await enqueue(job, undefined));
+    for (const lane of ["a", "b", "c"])
+      ports.queue.delete(
+        lane,
+        ports.queue.receive(lane, 10).map((each) => each.messageId),
+      );
+    const sights = new Map<string, number>();
+    await pass(ports, known, { ...options(), sights });
+    await ports.clock.advance(limits.emptyQueueMs);
+    expect(await pass(ports, known, { ...options(), sights })).toMatchObject({ requeued: 2, "requeue.failed": 1 });
+    const states = await Promise.all(ids.map(async (id) => (await jobOf(ports, id)).state));
+    expect(states).toEqual(["PENDING", "QUEUED", "PENDING"]);
+  });
+
   test("a lost fence stops all that follow", async () => {
     const called: string[] = [];
     const ports = withStore(() => ({
@@ -171,6 +194,11 @@ describe("when something is away", () => {
     expect(report.passes).toBeGreaterThan(0);
     expect(sum(ports.measured, "scheduler.lock.outage")).toBe(1);
     expect(await ports.store.acquire(schedulerLock, "next", leaseMs)).toMatchObject({ fence: expect.any(Number) });
+  });
+
+  test("also when the task's time is shorter than the wait for the lock store: it makes one pass", async () => {
+    const ports = withLocks(() => ({ read: down, take: down }));
+    expect(await run(ports, { untilMs: limits.lockOutageMs / 2 })).toMatchObject({ outcome: "done", passes: 1 });
   });
 
   test("of two tasks in an outage one runs", async () => {

@@ -2,6 +2,7 @@ import { array, assert, asyncProperty, oneof } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";
 import { referenceStore } from "../support/reference-store.ts";
+import { aJob, failure, lookAheadMs, settleOptions, settlementOf } from "../contract/store/fixture.ts";
 import { jobSteps } from "./job-commands.ts";
 import { Pair } from "./pair.ts";
 import { passSteps, slotGroups } from "./pass-commands.ts";
@@ -43,6 +44,10 @@ async function expectEqualTables(pair: Pair): Promise<void> {
   await pair.both((store) => store.wake({ slotKeys: "all", limit: 100 }));
 }
 
+function raise(): never {
+  throw new Error("no job was inserted");
+}
+
 async function runBoth(steps: readonly Step[]): Promise<void> {
   const { pair, close } = await openPair();
   try {
@@ -54,6 +59,30 @@ async function runBoth(steps: readonly Step[]): Promise<void> {
 }
 
 describe("Postgres and the reference store", () => {
+  test("forget the progress of an earlier try when a claim refuses the next one", async () => {
+    const { pair, close } = await openPair();
+    const worker = { worker: "worker-1", alone: false } as const;
+    const claim = async (generation: number): Promise<void> =>
+      pair.both((store, id) => store.claim([{ jobId: id(pair.jobs[0] ?? raise()), generation, trace: "t" }], worker));
+    const soon = aJob({ payload: pair.mark(), expiresAt: startMs + 60_000 });
+    await pair.both((store) => store.insert([soon], { lookAheadMs }));
+    await claim(1);
+    await pair.both((store, id) =>
+      store.heartbeat([{ jobId: id(pair.jobs[0] ?? raise()), attempt: 1, progress: 0.5 }], "worker-1"),
+    );
+    await pair.both((store, id) =>
+      store.settle([settlementOf({ jobId: id(pair.jobs[0] ?? raise()), attempt: 1 }, failure)], settleOptions),
+    );
+    await pair.advance(60_000);
+    await claim(2);
+    await expectEqualTables(pair);
+    expect((await pair.real.job(pair.jobs[0]?.real ?? raise()))?.job).toMatchObject({
+      state: "SKIPPED",
+      progress: null,
+    });
+    await close();
+  });
+
   test("answer the same random sequence of calls alike, and end with equal tables", async () => {
     let runs = 0;
     const property = asyncProperty(sequence, async (steps) => {

@@ -157,7 +157,7 @@ describe("a transaction", () => {
     const few = storeAt(db.url, { connections: 1, txConnections: 1 });
     const held = await running(few);
     await few.transaction(async () => {
-      expect(await few.heartbeat([held], "worker-1")).toEqual([held.jobId]);
+      expect(await few.heartbeat([held], "worker-1")).toEqual([{ jobId: held.jobId, attempt: 1 }]);
     });
     await opened.pop()?.();
   });

@@ -52,11 +52,9 @@ export function recorded(store: Store): Store {
     },
     async heartbeat(held, worker) {
       const at = Date.now();
-      const kept = new Set(await store.heartbeat(held, worker));
-      for (const { jobId, attempt } of held) {
-        if (kept.has(jobId)) write({ history: "kept", worker, job: jobId, attempt, at });
-      }
-      return [...kept];
+      const kept = await store.heartbeat(held, worker);
+      for (const { jobId, attempt } of kept) write({ history: "kept", worker, job: jobId, attempt, at });
+      return kept;
     },
     async settle(settlements, options) {
       const answer = await store.settle(settlements, options);

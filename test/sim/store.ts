@@ -141,7 +141,7 @@ async function heartbeat(
   const kept = await line.base.heartbeat(held, worker);
   const at = await line.base.now();
   for (const { jobId, attempt } of held) {
-    if (!kept.includes(jobId) || line.attemptOf(jobId) !== attempt) continue;
+    if (!kept.some((each) => each.jobId === jobId && each.attempt === attempt)) continue;
     const leaseMs = line.record.leases.get(`${jobId}/${attempt}`) ?? 0;
     line.record.workers.push({ is: "kept", worker, jobId, attempt, at, leaseMs });
   }

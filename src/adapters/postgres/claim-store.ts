@@ -35,7 +35,7 @@ export function claimStore(session: Session): Pick<Store, "claim" | "look" | "he
         held.map((each) => each.progress ?? null),
         worker,
       ]);
-      return rows.map((row) => row.id as JobId);
+      return rows.map((row) => ({ jobId: row.id as JobId, attempt: row.attempt }));
     },
   };
 }

@@ -14,9 +14,13 @@ export interface ClaimedBatch {
   /** Message ids to return: the claim's outcome is not known. */
   readonly giveBack: readonly string[];
   /** Due in a moment, or since a moment: for `claimEarly`. */
-  readonly early: readonly Arrived[];
-  /** Until the last of them is due. */
-  readonly earlyMs: number;
+  readonly early: readonly Early[];
+}
+
+export interface Early {
+  readonly item: Arrived;
+  /** By this worker's monotonic clock. */
+  readonly dueAtMs: number;
 }
 
 /**
@@ -57,7 +61,7 @@ export async function claimBatch(
   }
 }
 
-const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], early: [], earlyMs: 0 };
+const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], early: [] };
 
 /** Those whose condition says yes are claimed by a second claim; a condition is asked once in a batch. */
 async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
@@ -72,27 +76,46 @@ const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({
   suspects: [...a.suspects, ...b.suspects],
   giveBack: [...a.giveBack, ...b.giveBack],
   early: [...a.early, ...b.early],
-  earlyMs: Math.max(a.earlyMs, b.earlyMs),
 });
 
-/** Waits until those that came early are due and claims them; what still is not due is sent anew. */
-export async function claimEarly(
+/**
+ * Waits for each of those that came early and claims it when it is due, together with those that are due by then: a job
+ * that is due does not wait for the last of its batch. What still is not due is sent anew.
+ */
+export async function* claimEarly(
   scope: WorkerScope,
-  { early, earlyMs }: Pick<ClaimedBatch, "early" | "earlyMs">,
+  early: readonly Early[],
   options: { alone: boolean; remainingMs: () => number },
-): Promise<ClaimedBatch> {
-  if (early.length === 0) return nothing;
-  if (earlyMs > 0) await scope.ports.clock.sleep(Math.min(earlyMs, options.remainingMs()), scope.stopping);
-  const batch = await claimBatch(scope, early, options.alone);
-  const late =
-    batch.earlyMs > 0
-      ? await sendAnew(
-          scope,
-          batch.early.map((item) => ({ item, delayMs: batch.earlyMs })),
-        )
-      : // Due, and twice not claimed: the queue's own patience, not a loop.
-        batch.early.map((item) => item.messageId);
-  return { ...batch, giveBack: [...batch.giveBack, ...late], early: [], earlyMs: 0 };
+): AsyncGenerator<ClaimedBatch> {
+  const { clock } = scope.ports;
+  let left = early.toSorted((a, b) => a.dueAtMs - b.dueAtMs);
+  for (let first = left[0]; first !== undefined; first = left[0]) {
+    const waitMs = Math.min(first.dueAtMs - clock.elapsedMs(), options.remainingMs());
+    if (waitMs > 0) await clock.sleep(waitMs, scope.stopping);
+    // A worker that has no time left to wait asks for all of them once.
+    const isOver = scope.stopping.aborted || options.remainingMs() <= 0;
+    const untilMs = isOver ? Number.POSITIVE_INFINITY : Math.max(clock.elapsedMs(), first.dueAtMs);
+    const due = left.filter((each) => each.dueAtMs <= untilMs);
+    left = left.slice(due.length);
+    yield await claimDue(scope, due, options.alone);
+  }
+}
+
+async function claimDue(scope: WorkerScope, due: readonly Early[], alone: boolean): Promise<ClaimedBatch> {
+  const batch = await claimBatch(
+    scope,
+    due.map((each) => each.item),
+    alone,
+  );
+  const nowMs = scope.ports.clock.elapsedMs();
+  const later = batch.early.filter((each) => each.dueAtMs > nowMs);
+  // Due, and twice not claimed: the queue's own patience, not a loop.
+  const stuck = batch.early.filter((each) => each.dueAtMs <= nowMs).map((each) => each.item.messageId);
+  const refused = await sendAnew(
+    scope,
+    later.map(({ item, dueAtMs }) => ({ item, delayMs: dueAtMs - nowMs })),
+  );
+  return { ...batch, giveBack: [...batch.giveBack, ...stuck, ...refused], early: [] };
 }
 
 /** What a claim refused: counted by reason, and the slots looked at again, since one may have been freed meanwhile. */
@@ -122,9 +145,9 @@ async function sort(
   const rows = new Map(looked.map((row) => [row.jobId, row]));
   const suspects: Arrived[] = [];
   const asking: Arrived[] = [];
-  const early: Arrived[] = [];
+  const early: Early[] = [];
   const later: { item: Arrived; delayMs: number }[] = [];
-  let earlyMs = 0;
+  const nowMs = scope.ports.clock.elapsedMs();
   for (const item of left) {
     const row = rows.get(item.message.jobId);
     if (row === undefined || row.state !== "QUEUED" || row.generation !== item.message.generation) continue;
@@ -133,11 +156,10 @@ async function sort(
     else if (row.dueInMs <= 0 && row.suspect) suspects.push(item);
     else {
       // Also what became due between the claim and this look: given back, it would stay hidden for minutes.
-      early.push(item);
-      earlyMs = Math.max(earlyMs, row.dueInMs);
+      early.push({ item, dueAtMs: nowMs + Math.max(0, row.dueInMs) });
     }
   }
-  return { suspects, asking, early, earlyMs, giveBack: await sendAnew(scope, later) };
+  return { suspects, asking, early, giveBack: await sendAnew(scope, later) };
 }
 
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */

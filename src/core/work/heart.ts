@@ -1,6 +1,6 @@
 import { Interruption } from "./interruption.ts";
 import { limits } from "../limits.ts";
-import type { Claimed, Clock, Ports } from "../ports.ts";
+import type { Claimed, Clock, Ports, Try } from "../ports.ts";
 
 /** Keeps the leases of the running jobs, and tells a handler when its job is no longer its own. */
 export interface Heart {
@@ -39,9 +39,9 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
     const startedMs = ports.clock.elapsedMs();
     const stopWatching = watch(ports.clock, held);
     try {
-      const kept = new Set(await ports.store.heartbeat(asked.map(beatOf), worker));
+      const kept = new Set((await ports.store.heartbeat(asked.map(beatOf), worker)).map(id));
       for (const beating of asked) {
-        if (kept.has(beating.job.jobId)) beating.keptAtMs = startedMs;
+        if (kept.has(id(beating.job))) beating.keptAtMs = startedMs;
         else beating.controller.abort(new Interruption("lost"));
       }
     } catch (error) {
@@ -81,7 +81,7 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
   };
 }
 
-const id = (job: Claimed): string => `${job.jobId}:${job.attempt}`;
+const id = (job: Try): string => `${job.jobId}:${job.attempt}`;
 const thirdOf = (job: Claimed): number => job.leaseMs / limits.heartbeatsPerLease;
 const soonest = (held: ReadonlyMap<string, Beating>): number =>
   Math.min(...[...held.values()].map((beating) => beating.nextBeatMs));

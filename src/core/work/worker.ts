@@ -1,5 +1,5 @@
 import type { Registry } from "../definitions/definition.ts";
-import { claimBatch, claimEarly, type ClaimedBatch } from "./claim.ts";
+import { claimBatch, claimEarly, type ClaimedBatch, type Early } from "./claim.ts";
 import { runHandler, type Finished } from "./handler.ts";
 import { Interruption } from "./interruption.ts";
 import { createHeart } from "./heart.ts";
@@ -79,7 +79,7 @@ async function runBatch(
   // What is due starts now; what is early by a moment must not keep it waiting.
   const [ended, early] = await Promise.all([
     runAll(scope, first.running, remainingMs),
-    runEarly(scope, first, { alone, remainingMs }),
+    runEarly(scope, first.early, { alone, remainingMs }),
   ]);
   const last = await runSuspects(scope, [...first.suspects, ...early.suspects], remainingMs);
   await ports.crashPoint("settled");
@@ -105,11 +105,20 @@ function runAll(scope: WorkerScope, jobs: readonly Claimed[], remainingMs: () =>
 
 async function runEarly(
   scope: WorkerScope,
-  first: ClaimedBatch,
+  early: readonly Early[],
   options: { alone: boolean; remainingMs: () => number },
-): Promise<ClaimedBatch & { ended: readonly Ended[] }> {
-  const batch = await claimEarly(scope, first, options);
-  return { ...batch, ended: await runAll(scope, batch.running, options.remainingMs) };
+): Promise<Pick<ClaimedBatch, "suspects" | "giveBack"> & { ended: readonly Ended[] }> {
+  const batches: ClaimedBatch[] = [];
+  const running: Promise<readonly Ended[]>[] = [];
+  for await (const batch of claimEarly(scope, early, options)) {
+    batches.push(batch);
+    running.push(runAll(scope, batch.running, options.remainingMs));
+  }
+  return {
+    suspects: batches.flatMap((batch) => batch.suspects),
+    giveBack: batches.flatMap((batch) => batch.giveBack),
+    ended: (await Promise.all(running)).flat(),
+  };
 }
 
 /** One at a time, after the others: if this one takes the worker down again, it does so alone. */
@@ -126,7 +135,7 @@ async function runSuspects(
       continue;
     }
     const batch = await claimBatch(scope, [suspect], true);
-    giveBack.push(...batch.giveBack, ...batch.early.map((item) => item.messageId));
+    giveBack.push(...batch.giveBack, ...batch.early.map(({ item }) => item.messageId));
     ended.push(...(await runAll(scope, batch.running, remainingMs)));
   }
   return { ended, giveBack };

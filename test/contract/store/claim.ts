@@ -165,12 +165,12 @@ function watching(open: OpenStore): void {
     expect(await at().store.look(["4242424242" as JobId])).toEqual([]);
   });
 
-  test("a heartbeat extends the lease, stores progress and answers the ids still held", async () => {
+  test("a heartbeat extends the lease, stores progress and answers the tries still held", async () => {
     const { store, advance } = at();
     const held = await running(store);
     await advance(15_000);
     expect(await store.heartbeat([{ jobId: held.jobId, attempt: 1, progress: 0.25 }], "worker-1")).toEqual([
-      held.jobId,
+      { jobId: held.jobId, attempt: 1 },
     ]);
     await advance(15_000);
     expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).rows).toEqual([]);
@@ -183,6 +183,15 @@ function watching(open: OpenStore): void {
     await store.heartbeat([{ jobId: held.jobId, attempt: 1, progress: 0.5 }], "worker-1");
     await store.heartbeat([{ jobId: held.jobId, attempt: 1 }], "worker-1");
     expect((await show(store, held.jobId)).job.progress).toBeCloseTo(0.5);
+  });
+
+  test("a heartbeat of two attempts of one job, as a worker may have both, holds only the newest", async () => {
+    const { store, advance } = at();
+    const lost = await running(store);
+    await advance(minute);
+    await store.rescue({ limit: 10, interruptionsMax: 20 });
+    const again = await claimOne(store, lost.jobId, { alone: true });
+    expect(await store.heartbeat([lost, again], "worker-1")).toEqual([{ jobId: again.jobId, attempt: 2 }]);
   });
 
   test("a heartbeat of another attempt, or of a row that moved, is not held and extends nothing", async () => {

@@ -2,7 +2,17 @@ import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
 import type { Moved, Store } from "../../../src/core/ports.ts";
 import { FenceLost } from "../../../src/core/ports.ts";
-import { claimIfPossible, claimOne, eachTest, insertOne, messageFor, minute, moves, only } from "./fixture.ts";
+import {
+  claimIfPossible,
+  claimOne,
+  eachTest,
+  insertMany,
+  insertOne,
+  messageFor,
+  minute,
+  moves,
+  only,
+} from "./fixture.ts";
 import { handedIds, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
@@ -74,6 +84,23 @@ function rescueBounds(open: OpenStore): void {
     expect(only((await store.rescue({ ...options, lane: "mail" })).rows).jobId).toBe(mail.jobId);
     expect((await store.rescue({ ...options, limit: 1 })).rows).toHaveLength(1);
     expect((await store.rescue(options)).rows).toHaveLength(1);
+  });
+
+  test("of leases that ended at one instant takes the smaller ids first", async () => {
+    const { store, advance } = at();
+    const ids = await insertMany(
+      store,
+      Array.from({ length: 6 }, () => ({})),
+    );
+    const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
+    await store.claim(messages, { worker: "worker-1", alone: false });
+    // Their rows are written anew from the last to the first, so that the table does not lie in the order of ids.
+    for (const jobId of ids.toReversed()) await store.heartbeat([{ jobId, attempt: 1 }], "worker-1");
+    await store.heartbeat(ids.map((jobId) => ({ jobId, attempt: 1 })).toReversed(), "worker-1");
+    await advance(minute);
+    const rescued: (string | undefined)[] = [];
+    for (const _ of ids) rescued.push((await store.rescue({ ...options, limit: 1 })).rows[0]?.jobId);
+    expect(rescued).toEqual(ids);
   });
 
   test("the hook runs in the same transaction, and its error undoes the rescue", async () => {

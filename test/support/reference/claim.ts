@@ -1,5 +1,5 @@
 import type { JobId } from "../../../src/core/job.ts";
-import type { Claimed, Held, Looked, Message } from "../../../src/core/ports.ts";
+import type { Claimed, Held, Looked, Message, Try } from "../../../src/core/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf } from "./runs.ts";
 import { takeSlots } from "./slots.ts";
@@ -37,8 +37,12 @@ function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolea
   const refused = takeSlots(t, row, row.attempt + 1);
   if (refused?.decision === "skip") return skip(t, row, refused.reason);
   if (refused !== null) {
-    const held = { state: "PENDING", hold: "slot", heldOn: refused.key, generation: row.generation + 1 } as const;
-    return claimedOf(t, t.move(row, held, { reason: refused.reason }), refused.reason);
+    const held = { state: "PENDING", hold: "slot", heldOn: refused.key, progress: null } as const;
+    return claimedOf(
+      t,
+      t.move(row, { ...held, generation: row.generation + 1 }, { reason: refused.reason }),
+      refused.reason,
+    );
   }
   const now = t.now();
   const start = {
@@ -66,13 +70,13 @@ function whyUnwanted(t: Tables, row: JobRow): string | null {
 }
 
 function skip(t: Tables, row: JobRow, reason: string): Claimed {
-  const skipped = t.move(row, { state: "SKIPPED" }, { reason });
+  const skipped = t.move(row, { state: "SKIPPED", progress: null }, { reason });
   decideOccurrence(t, skipped, "SKIPPED", reason);
   return claimedOf(t, skipped, reason);
 }
 
 const cancelWithRun = (t: Tables, row: JobRow): Claimed =>
-  claimedOf(t, t.move(row, { state: "CANCELED" }, { reason: "run canceled" }), "run canceled");
+  claimedOf(t, t.move(row, { state: "CANCELED", progress: null }, { reason: "run canceled" }), "run canceled");
 
 function claimedOf(t: Tables, row: JobRow, reason: string | null): Claimed {
   return {
@@ -109,11 +113,11 @@ export function look(t: Tables, ids: readonly JobId[]): Looked[] {
   });
 }
 
-export function heartbeat(t: Tables, held: readonly Held[], worker: string): JobId[] {
+export function heartbeat(t: Tables, held: readonly Held[], worker: string): Try[] {
   return held.flatMap(({ jobId, attempt, progress }) => {
     const row = t.jobs.get(Number(jobId));
     if (row === undefined || row.state !== "RUNNING" || row.attempt !== attempt || row.worker !== worker) return [];
     t.change(row, { leaseUntil: t.now() + row.leaseMs, progress: progress ?? row.progress });
-    return [jobId];
+    return [{ jobId, attempt }];
   });
 }

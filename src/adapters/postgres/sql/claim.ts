@@ -200,7 +200,7 @@ from belfry.job where id = any($1::bigint[])`,
  * Extends leases by each row's own length. $1 ids $2 attempts $3 progress $4 worker.
  * Locks: jobs in id order, waiting: it competes with settle, rescue and cancel of the same rows.
  */
-export const extendLeases = keptStatement<{ id: string }>(
+export const extendLeases = keptStatement<{ id: string; attempt: number }>(
   "heartbeat",
   `
 with held as (
@@ -211,5 +211,5 @@ with held as (
 update belfry.job j set lease_until = belfry.now() + belfry.span(j.lease_ms), progress = coalesce(h.progress, j.progress)
 from locked l join held h on h.id = l.id
 where j.id = l.id and j.state = 'RUNNING' and j.attempt = h.attempt and j.worker = $4
-returning j.id`,
+returning j.id, j.attempt`,
 );

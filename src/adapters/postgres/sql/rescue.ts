@@ -19,7 +19,7 @@ export interface MovedRow {
 /**
  * RUNNING past its lease. It ran alone: it is to blame, a failure, due now. Else a neighbour may be: an interruption, and
  * it runs alone next time. $1 limit $2 interruption cap $3 lane, or null for all (folded away by the planner).
- * Locks: jobs by lease, SKIP LOCKED; then the slots of these tries, which nobody else waits for.
+ * Locks: jobs by (lease, id), SKIP LOCKED; then the slots of these tries, which nobody else waits for.
  */
 export const rescueLost = statement<MovedRow>(
   "rescue",
@@ -29,7 +29,7 @@ with lost as materialized (
     case when alone then failures + 1 >= max_attempts else interruptions + 1 >= $2::int end as gives_up
   from belfry.job
   where lease_until < belfry.now() and ($3::text is null or lane = $3)
-  order by lease_until limit $1
+  order by lease_until, id limit $1
   for no key update skip locked
 ), moved as (
   update belfry.job j set state = case when l.gives_up then 'FAILED' else 'QUEUED' end::belfry.job_state,
