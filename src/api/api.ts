@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { mountApps } from "./apps.ts";
 import { jsonWrites, localOnly } from "./guard.ts";
 import { health } from "./health.ts";
 import { jobs } from "./jobs.ts";
@@ -21,8 +22,9 @@ export function createApi(options: ApiOptions): Hono {
   api.route("/schedules", scheduleControl(options));
   api.route("/preview", previews(options));
   api.route("/health", health(options));
+  mountApps(api, options);
   api.notFound((c) => {
-    const detail = `there is no ${c.req.method} ${c.req.path}; the resources are /jobs, /schedules and /health`;
+    const detail = `there is no ${c.req.method} ${c.req.path}; the resources are /jobs, /schedules, /apps and /health`;
     return answerProblem(c, new Problem(404, "no-such-route", detail));
   });
   api.onError((error, c) => {

@@ -1,6 +1,7 @@
 import type { Job } from "./context.ts";
 import { definitionOf } from "./define-job.ts";
 import type { AppDefinition, JobDefinition, LaneDefinition, ScheduleDefinition } from "./definition.ts";
+import type { Routes } from "./routes.ts";
 import { ProblemList } from "./problem.ts";
 import { checkId } from "./setting.ts";
 
@@ -13,6 +14,8 @@ export interface AppOptions {
   readonly lanes?: Readonly<Record<string, LaneDefinition>>;
   /** A folder of numbered SQL files with the app's own tables, like `new URL("./sql/", import.meta.url)`. */
   readonly migrations?: URL;
+  /** A small HTTP app of its own, mounted by the API at `/apps/NAME`; `fetch` is all it needs to have. */
+  readonly routes?: Routes;
 }
 
 /** What belongs together: jobs, when they run, and where. */
@@ -30,6 +33,7 @@ export function defineApp(options: AppOptions): AppDefinition {
     schedules,
     lanes: options.lanes ?? {},
     migrations: options.migrations ?? null,
+    routes: options.routes ?? null,
     problems: problems.found,
   };
 }

@@ -6,6 +6,7 @@ import type { Context, Settled } from "./context.ts";
 import type { JobId, Json } from "../job.ts";
 import type { Problem } from "./problem.ts";
 import type { InRun, NewRun, RunId, Tx } from "../ports.ts";
+import type { Routes } from "./routes.ts";
 import type { ScheduleSpec } from "../schedules/schedule.ts";
 import type { PerStage } from "./stage.ts";
 
@@ -108,6 +109,8 @@ export interface AppDefinition {
   readonly lanes: Readonly<Record<string, LaneDefinition>>;
   /** A folder of numbered SQL files of the app's own tables, as a file URL; null when it has none. */
   readonly migrations: URL | null;
+  /** Its own HTTP app, or null. */
+  readonly routes: Routes | null;
   readonly problems?: readonly Problem[];
 }
 
