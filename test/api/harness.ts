@@ -3,7 +3,7 @@ import { createApi } from "../../src/api/api.ts";
 import { defineApp } from "../../src/core/definitions/define-app.ts";
 import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
+import { type AppDefinition, registry } from "../../src/core/definitions/definition.ts";
 import { createClient } from "../../src/core/enqueue.ts";
 import type { JobId } from "../../src/core/job.ts";
 import type { Log } from "../../src/core/ports.ts";
@@ -25,7 +25,7 @@ const stage = "dev";
 const lookAheadMs = 300_000;
 
 /** The API on the reference store, with a clock that stands still until a test moves it. */
-export async function openApi() {
+export async function openApi(apps: readonly AppDefinition[] = [app]) {
   let nowMs = startOfTime;
   const logged: { message: string; fields: unknown }[] = [];
   const write = (message: string, fields?: unknown): unknown => logged.push({ message, fields });
@@ -46,13 +46,13 @@ export async function openApi() {
   const client = createClient(ports, { stage, lookAheadMs });
   const api = createApi({
     ports,
-    registry: registry([app]),
+    registry: registry(apps),
     client,
     version: "1.2.3",
     lookAheadMs,
     schemaVersion: () => Promise.resolve(1),
   });
-  return { api, store, ports, logged, advance: (ms: number) => (nowMs += ms), call: caller(api) };
+  return { api, store, ports, client, logged, advance: (ms: number) => (nowMs += ms), call: caller(api) };
 }
 
 /** The members that tests read of an answer, whatever it is; what is not there is undefined all the same. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import * as example from "../../examples/batch-scheduler/input.ts";
-import { type Entry, ledgerFile } from "../../examples/batch-scheduler/stand-ins/ledger.ts";
+import { type Entry, ledgerFile } from "../../examples/stand-in/ledger.ts";
 import { seed } from "../../examples/batch-scheduler/seed.ts";
 import { freshDatabase } from "../support/database.ts";
 import { batchScheduler } from "./batch-scheduler.ts";
@@ -50,7 +50,7 @@ async function finishMessages(db: Evidence["db"], ledgers: string): Promise<void
       "refused always": ["refused", "refused", "refused"],
     };
     for (const [round, outcome] of tries[treatment].entries()) {
-      rounds[round]?.push({ key, outcome: outcome as Entry["outcome"] });
+      rounds[round]?.push({ key, outcome });
       if (outcome === "accepted") rounds[round]?.push({ key, outcome: "received" });
     }
     rows.push({

@@ -57,13 +57,13 @@ export const rules: readonly Rule[] = [
   // Definitions and what they use: the public surface, their own files and any package.
   { files: /^jobs\//, mayImport: [publicSurface, adaptersForApps, /^jobs\//], packages: "any" },
   {
-    files: /^examples\/(index|stand-ins)\.ts$/,
+    files: /^examples\/(index|stand-ins|stand-in\/.*)\.ts$/,
     mayImport: [publicSurface, adaptersForApps, /^examples\//],
     packages: "any",
   },
   {
     files: /^examples\/([^/]+)\//,
-    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/stand-in\.ts$/],
+    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/stand-in(\.ts$|\/)/],
     packages: "any",
   },
   {

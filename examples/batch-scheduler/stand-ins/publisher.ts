@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { CreateQueueCommand, DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { messageTreatment, numberOf } from "../input.ts";
-import { openLedger } from "./ledger.ts";
-import { home, serve } from "./serve.ts";
+import { openLedger } from "../../stand-in/ledger.ts";
+import { home, serve } from "../../stand-in/serve.ts";
 
 const name = "batch-scheduler-publisher";
 const ledger = openLedger(home(), name);

@@ -3,8 +3,8 @@ import type { Log } from "../ports.ts";
 
 /**
  * A small HTTP app of an app's own, mounted by the API at `/apps/NAME`: it sees the path behind that. Anything with this
- * shape will do, for example a Hono app, which finds the second argument in `c.env`. What it throws is answered with 500.
- * Requests have passed the API's own guards before they arrive here.
+ * shape will do, for example a Hono app, which finds the second argument in `c.env`. What `fetch` throws is logged and
+ * answered with 500; a Hono app does that by itself. Requests have passed the API's own guards before they arrive here.
  */
 export interface Routes {
   fetch(request: Request, inside: Inside): Response | Promise<Response>;

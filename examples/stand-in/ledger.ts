@@ -2,18 +2,23 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** One line of a ledger: what a target saw and what it answered. */
-export interface Entry {
-  readonly at: string;
+export interface NewEntry {
+  /** Of the effect: the idempotency key of the call. */
   readonly key: string;
-  readonly outcome: "accepted" | "refused" | "cut off" | "received";
-  readonly sha256?: string;
+  /** In the target's own words: `accepted`, `refused`. */
+  readonly outcome: string;
+  readonly [detail: string]: string | number | undefined;
+}
+
+export interface Entry extends NewEntry {
+  readonly at: string;
 }
 
 export interface Ledger {
   /** Written to the file before it returns: the line outlives a kill of this process. */
-  append(entry: Omit<Entry, "at">): void;
+  append(entry: NewEntry): void;
   /** How often this key got this outcome, kills and restarts included. */
-  count(key: string, outcome: Entry["outcome"]): number;
+  count(key: string, outcome: string): number;
 }
 
 export const ledgerFile = (home: string, name: string): string => join(home, `${name}.jsonl`);
@@ -21,7 +26,7 @@ export const ledgerFile = (home: string, name: string): string => join(home, `${
 export function openLedger(home: string, name: string): Ledger {
   const file = ledgerFile(home, name);
   const counts = new Map<string, number>();
-  const add = ({ key, outcome }: Pick<Entry, "key" | "outcome">): unknown =>
+  const add = ({ key, outcome }: NewEntry): unknown =>
     counts.set(`${outcome} ${key}`, (counts.get(`${outcome} ${key}`) ?? 0) + 1);
   readLedger(home, name).forEach(add);
   return {
