@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { mountApps } from "./apps.ts";
+import { consolePage } from "./console.ts";
 import { jsonWrites, localOnly } from "./guard.ts";
 import { health } from "./health.ts";
 import { jobs } from "./jobs.ts";
@@ -23,6 +24,10 @@ export function createApi(options: ApiOptions): Hono {
   api.route("/preview", previews(options));
   api.route("/health", health(options));
   mountApps(api, options);
+  if (options.console !== undefined) {
+    api.route("/console", consolePage(options.console));
+    api.get("/", (c) => c.redirect("/console/"));
+  }
   api.notFound((c) => {
     const detail = `there is no ${c.req.method} ${c.req.path}; the resources are /jobs, /schedules, /apps and /health`;
     return answerProblem(c, new Problem(404, "no-such-route", detail));

@@ -1,6 +1,7 @@
 import type { Registry } from "../core/definitions/definition.ts";
 import type { Client } from "../core/enqueue.ts";
 import type { Ports } from "../core/ports.ts";
+import type { PageFiles } from "./console.ts";
 
 /** What the API is built from. */
 export interface ApiOptions {
@@ -15,4 +16,6 @@ export interface ApiOptions {
   readonly stage?: string;
   /** The number of the newest migration of the database; `/health` shows it. */
   readonly schemaVersion?: () => Promise<number | string | null>;
+  /** The files of the page; without them there is no `/console`. Asked for with each request, so keep them. */
+  readonly console?: () => Promise<PageFiles>;
 }

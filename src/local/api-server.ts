@@ -4,6 +4,8 @@ import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
 import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
+import type { PageFiles } from "../api/console.ts";
+import { bundleConsole } from "../bundle-console.ts";
 import { readConfig } from "../config.ts";
 import { openRuntime } from "../runtime.ts";
 import manifest from "../../package.json" with { type: "json" };
@@ -23,11 +25,20 @@ const api = createApi({
   lookAheadMs: config.lookAheadMs,
   stage: config.stage.name,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
+  console: pageFiles,
 });
 const server = createAdaptorServer({ fetch: api.fetch }) as Server;
 const port = await listen(server, Number(process.env["PORT"] ?? 0), "the API");
 process.on("SIGTERM", () => void stop());
 process.send?.({ say: "ready", port });
+
+let files: Promise<PageFiles> | null = null;
+
+/** Made when the page is first opened: a start that nobody looks at need not wait for it. */
+function pageFiles(): Promise<PageFiles> {
+  files ??= bundleConsole();
+  return files;
+}
 
 async function stop(): Promise<void> {
   const closed = once(server, "close");

@@ -72,7 +72,7 @@ function startedLines(
   const row = (what: string, where: string): string => `  ${what.padEnd(10)} ${colors.cyan(where)}`;
   return [
     `${colors.bold("Belfry is running")}, stage ${setup.topology.stage}, ready in ${(ms / 1_000).toFixed(1)} s`,
-    ...(urls.api === null ? [] : [row("API", urls.api)]),
+    ...(urls.api === null ? [] : [row("Console", `${urls.api}/console/`), row("API", urls.api)]),
     row("Postgres", urls.database),
     row("SQS", urls.sqs),
     row("DynamoDB", urls.dynamodb),

@@ -19,6 +19,9 @@ test.each([
   ["src/api/jobs.ts", 'import "../local/main.ts";'],
   ["src/cli/commands/jobs.ts", 'import { connect } from "../../adapters/postgres/connect.ts";'],
   ["src/stages.ts", 'import { limits } from "./core/limits.ts";'],
+  ["src/console/client.ts", 'import { jobJson } from "../api/view.ts";'],
+  ["src/console/client.ts", 'import type { Job } from "../core/job.ts";'],
+  ["src/console/app.tsx", 'import { readFile } from "node:fs";'],
   ["src/topology.ts", 'import { Stack } from "aws-cdk-lib";'],
   ["src/local/main.ts", 'import { until } from "../../test/support/until.ts";'],
   ["jobs/hello.ts", 'import { createWorker } from "../src/core/work/worker.ts";'],
@@ -35,6 +38,7 @@ test.each([
 test.each([
   ["src/core/definitions/define-job.ts", 'import type { StandardSchemaV1 } from "@standard-schema/spec";'],
   ["src/core/definitions/define-job.ts", 'import { type StandardSchemaV1 } from "@standard-schema/spec";'],
+  ["src/console/client.ts", 'import type { jobJson } from "../api/view.ts";'],
   ["jobs/hello.ts", 'import { defineJob } from "belfry";\nimport { z } from "zod";'],
   ["examples/quiz/app.ts", 'import { mailer } from "belfry/smtp";\nimport { send } from "./push.ts";'],
   ["functions/worker.ts", 'import { openRuntime } from "../src/runtime.ts";'],

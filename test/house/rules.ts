@@ -5,6 +5,8 @@ export interface Rule {
   readonly files: RegExp;
   /** Own files it may import. */
   readonly mayImport: readonly RegExp[];
+  /** Own files of which it may import types. */
+  readonly typesOf?: readonly RegExp[];
   /** Packages it may import; `types` only as types. */
   readonly packages: { readonly named: readonly RegExp[] } | "any" | "types";
 }
@@ -17,7 +19,18 @@ export const rules: readonly Rule[] = [
   { files: /^src\/core\//, mayImport: [/^src\/core\//], packages: "types" },
   { files: /^src\/adapters\//, mayImport: [/^src\/core\//, /^src\/adapters\//], packages: "any" },
   { files: /^src\/api\//, mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/api\//], packages: "any" },
-  { files: /^src\/console\//, mayImport: [/^src\/console\//, /^src\/api\//], packages: "any" },
+  // The page runs in a browser: of the API it knows the types.
+  {
+    files: /^src\/console\//,
+    mayImport: [/^src\/console\//],
+    typesOf: [/^src\/api\//],
+    packages: { named: [/^(preact|preact-iso|uplot|cronstrue)$/, /^@preact\/signals$/, /^@dagrejs\/dagre$/] },
+  },
+  {
+    files: /^src\/bundle-console\.ts$/,
+    mayImport: [/^src\/api\/console\.ts$/],
+    packages: { named: [/^esbuild$/, /^node:/] },
+  },
   // The command line speaks to the API. The commands that must work without one are named here, with what they need.
   {
     files: /^src\/cli\/commands\/check\.ts$/,
@@ -90,7 +103,8 @@ function mayUse({ packages }: Rule, { target, typeOnly }: Import): boolean {
 }
 
 /** `OWN` in a rule is the folder the file lies in: one example does not reach into another. */
-function mayReach({ files, mayImport }: Rule, { file, target }: Import): boolean {
+function mayReach({ files, mayImport, typesOf = [] }: Rule, { file, target, typeOnly }: Import): boolean {
   const own = files.exec(file)?.[1] ?? "";
-  return mayImport.some((path) => new RegExp(path.source.replace("OWN", own)).test(target));
+  const reachable = typeOnly ? [...mayImport, ...typesOf] : mayImport;
+  return reachable.some((path) => new RegExp(path.source.replace("OWN", own)).test(target));
 }

@@ -1,0 +1,17 @@
+/** Addresses inside the page. */
+export const base = "/console";
+
+export const addresses = {
+  overview: `${base}/`,
+  jobs: `${base}/jobs`,
+  job: (id: string) => `${base}/jobs/${id}`,
+  /** The list with this filter in its bar. */
+  jobsWith: (filter: string) => `${base}/jobs?q=${encodeURIComponent(filter)}`,
+  schedules: `${base}/schedules`,
+  schedule: (id: string) => `${base}/schedules/${encodeURIComponent(id)}`,
+  runs: `${base}/runs`,
+  run: (id: string) => `${base}/runs/${id}`,
+  deadLetters: `${base}/dead-letters`,
+  lanes: `${base}/lanes`,
+  locks: `${base}/locks`,
+} as const;

@@ -1,0 +1,28 @@
+import { ApiError } from "../http.ts";
+import { Icon } from "./icon.tsx";
+
+interface FailureProps {
+  readonly error: Error;
+  readonly onRetry: () => void;
+}
+
+/** What could not be loaded, in the API's own words, and a way to ask again. */
+export const Failure = ({ error, onRetry }: FailureProps) => (
+  <div class="failure" role="alert">
+    <Icon name="warning" />
+    <div>
+      <p class="failure-title">{titleOf(error)}</p>
+      <p>{error.message}</p>
+      {error instanceof ApiError && error.status > 0 ? <p class="dim">{`${error.status} ${error.code}`}</p> : null}
+    </div>
+    <button type="button" class="button" onClick={onRetry}>
+      Try again
+    </button>
+  </div>
+);
+
+function titleOf(error: Error): string {
+  if (!(error instanceof ApiError)) return "This part of the page failed";
+  if (error.status === 0) return "No connection";
+  return error.status === 404 ? "Not found" : "The API could not answer";
+}

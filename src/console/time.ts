@@ -1,0 +1,100 @@
+import { remembered } from "./remembered.ts";
+
+export const timeModes = ["utc", "mine", "schedule", "relative"] as const;
+export type TimeMode = (typeof timeModes)[number];
+
+/** How every time on the page is written. */
+export const timeMode = remembered<TimeMode>("time", timeModes, "utc");
+
+export const timeModeWords: Readonly<Record<TimeMode, string>> = {
+  utc: "UTC",
+  mine: "My zone",
+  schedule: "Schedule's zone",
+  relative: "Relative",
+};
+
+export const myZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export interface Reading {
+  readonly text: string;
+  /** Short name of the zone; empty for a relative time, which has none. */
+  readonly zone: string;
+}
+
+/** A time as the chosen mode writes it. `zone` is the schedule's, when the time belongs to one. */
+export function reading(
+  at: number,
+  now: number,
+  { mode, zone }: { mode: TimeMode; zone?: string | undefined },
+): Reading {
+  if (mode === "relative") return { text: relative(at - now), zone: "" };
+  const used = mode === "mine" ? myZone : mode === "schedule" ? (zone ?? "UTC") : "UTC";
+  return inZone(at, now, used);
+}
+
+/** The day is left out for a time of today, and the year for one of this year. */
+export function inZone(at: number, now: number, zone: string): Reading {
+  const parts = partsOf(at, zone);
+  const today = partsOf(now, zone);
+  const clock = `${parts["hour"]}:${parts["minute"]}:${parts["second"]}`;
+  const day = `${parts["month"]} ${parts["day"]}`;
+  const name = parts["timeZoneName"] ?? zone;
+  if (parts["year"] !== today["year"]) return { text: `${day} ${parts["year"]} ${clock}`, zone: name };
+  return { text: day === `${today["month"]} ${today["day"]}` ? clock : `${day} ${clock}`, zone: name };
+}
+
+/** Date, time, zone and the same in UTC: what a pointer resting on a time shows. */
+export function fully(at: number, zone: string): string {
+  const utc = new Date(at).toISOString().replace("T", " ").replace("Z", " UTC");
+  return zone === "UTC" ? utc : `${utc}\n${whole(at, zone)}`;
+}
+
+/** `2026-11-21 22:05:07 Asia/Seoul` */
+function whole(at: number, zone: string): string {
+  const text = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" }).format(at);
+  return `${text} ${zone}`;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function partsOf(at: number, zone: string): Readonly<Record<string, string>> {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat("en-US", {
+      timeZone: zone,
+      year: "numeric",
+      month: "short",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
+      hourCycle: "h23",
+      timeZoneName: "short",
+    });
+    formats.set(zone, format);
+  }
+  return Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+}
+
+/** `3 min ago`, `in 2 h`, `now`. */
+export function relative(ms: number): string {
+  if (Math.abs(ms) < 1_000) return "now";
+  return ms < 0 ? `${duration(-ms)} ago` : `in ${duration(ms)}`;
+}
+
+/** Two digits or so, in the unit a person would choose: `84 ms`, `3.2 s`, `4 min`, `2 h 5 min`, `3 d`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return withRest(minutes, "min", Math.floor(seconds) % 60, "s");
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return withRest(hours, "h", minutes % 60, "min");
+  return withRest(Math.floor(hours / 24), "d", hours % 24, "h");
+}
+
+const withRest = (whole: number, unit: string, rest: number, restUnit: string): string =>
+  rest === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${restUnit}`;
