@@ -28,6 +28,7 @@ export const limits = {
 
   // the API
   listRowsMax: 500,
+  countedRowsMax: 1_000,
 
   // attempts
   maxAttemptsDefault: 4,

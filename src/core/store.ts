@@ -116,6 +116,15 @@ export interface JobFilter {
   readonly limit: number;
 }
 
+/**
+ * How many jobs are in each state, at a cost that does not grow with the table: at most `limits.countedRowsMax` of each, so
+ * that number means "so many or more". SUCCESS, CANCELED and SKIPPED are those among the newest `countedRowsMax` jobs.
+ */
+export type JobCounts = Readonly<Record<State, number>> & {
+  /** Of those PENDING, QUEUED and RETRY_WAIT, how many are due only later. */
+  readonly ahead: number;
+};
+
 export interface Pruned {
   readonly jobs: number;
   readonly partitions: number;
@@ -232,7 +241,7 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
 
   job(id: JobId): Promise<{ job: JobView; attempts: readonly AttemptView[]; events: readonly EventView[] } | null>;
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
-  counts(): Promise<Readonly<Record<State, number>>>;
+  counts(): Promise<JobCounts>;
   schedules(): Promise<readonly ScheduleRow[]>;
   occurrences(scheduleId: string, limit: number): Promise<readonly OccurrenceView[]>;
 }

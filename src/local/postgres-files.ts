@@ -25,6 +25,8 @@ import { canReach, type User } from "./unprivileged.ts";
 export interface PostgresRecord {
   readonly dataFolder: string;
   readonly password: string;
+  /** Absent in folders from before it could be anything but `belfry`. */
+  readonly superuser?: string;
   /** The process that started the server last. */
   readonly owner: ProcessIdentity | null;
 }

@@ -53,7 +53,12 @@ const stopSignals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as
 >;
 const readyMsMax = 30_000;
 const stopMsMax = 30_000;
-const superuser = "belfry";
+/**
+ * Not the name of our schema: `"$user"` leads the search path, so that an app's unqualified tables would land among ours.
+ * Folders that were made under the old name keep it.
+ */
+const superuser = "postgres";
+const superuserBefore = "belfry";
 
 /**
  * Starts Postgres 17 on loopback. As root it runs as `postgres` or `nobody`, since Postgres refuses root.
@@ -69,7 +74,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   }
   await stopLeftover(known?.dataFolder);
   const bin = join(programs(user), "bin");
-  const record = known ?? newRecord(options.folder, user);
+  const record = known ?? { ...newRecord(options.folder, user), superuser };
   writeRecord(options.folder, { ...record, owner: identityOf(process.pid) });
   if (!existsSync(join(record.dataFolder, "PG_VERSION"))) await initialize(bin, record, user);
 
@@ -82,7 +87,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     logFile: join(options.folder, "postgres.log"),
     settings: options.settings ?? {},
   });
-  const url = `postgresql://${superuser}:${record.password}@127.0.0.1:${port}`;
+  const url = `postgresql://${superuserOf(record)}:${record.password}@127.0.0.1:${port}`;
   await createDatabase(url);
   return running(server, { url: `${url}/belfry`, port, dataFolder: record.dataFolder });
 }
@@ -122,7 +127,7 @@ async function initialize(bin: string, record: PostgresRecord, user: User | null
   handOver(passwordFile, user);
   const { error, output } = await runToEnd(join(bin, "initdb"), user, dirname(aside), [
     `--pgdata=${aside}`,
-    `--username=${superuser}`,
+    `--username=${superuserOf(record)}`,
     `--pwfile=${passwordFile}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
@@ -134,6 +139,8 @@ async function initialize(bin: string, record: PostgresRecord, user: User | null
     throw new Error(`Postgres could not set up its data in ${record.dataFolder}: ${error}\n${output}`);
   renameSync(aside, record.dataFolder);
 }
+
+const superuserOf = (record: PostgresRecord): string => record.superuser ?? superuserBefore;
 
 interface Launch {
   readonly bin: string;

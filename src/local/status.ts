@@ -1,12 +1,14 @@
 import { connect } from "../adapters/postgres/connect.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
 import type { JobView } from "../core/job.ts";
-import { type State, states } from "../core/state.ts";
+import { limits } from "../core/limits.ts";
+import type { JobCounts } from "../core/store.ts";
+import { states } from "../core/state.ts";
 
 /** How the jobs of the running system are, for the live line. */
 export interface Status {
-  readonly counts: Readonly<Record<State, number>>;
-  /** The newest job that succeeded or failed. */
+  readonly counts: JobCounts;
+  /** The newest job seen that succeeded or failed. */
   readonly last: JobView | null;
 }
 
@@ -14,21 +16,31 @@ export interface Status {
 export function statusReader(databaseUrl: string): { read(): Promise<Status>; close(): Promise<void> } {
   const connections = connect({ url: databaseUrl, applicationName: "belfry status" });
   const store = createPostgresStore(connections);
+  let last: JobView | null = null;
   return {
     async read() {
-      const [counts, [last]] = await Promise.all([
-        store.counts(),
-        store.jobs({ states: ["SUCCESS", "FAILED"], limit: 1 }),
-      ]);
-      return { counts, last: last ?? null };
+      // A few of the newest: searching for an ended one would walk through all that waits ahead of its time.
+      const [counts, newest] = await Promise.all([store.counts(), store.jobs({ limit: newestMax })]);
+      last = newest.find(({ state }) => state === "SUCCESS" || state === "FAILED") ?? last;
+      return { counts, last };
     },
     close: () => connections.close(),
   };
 }
 
-/** For example `3 queued  1 running  128 success  |  last: hello 4711 SUCCESS`. */
+const newestMax = 20;
+
+/** For example `2 scheduled ahead  3 queued  1 running  1000+ success  |  last: hello 4711 SUCCESS`. */
 export function statusLine({ counts, last }: Status): string {
-  const shown = states.filter((state) => counts[state] > 0).map((state) => `${counts[state]} ${state.toLowerCase()}`);
+  const { ahead, PENDING, QUEUED, RETRY_WAIT, ...others } = counts;
+  const groups: readonly (readonly [string, number])[] = [
+    ["scheduled ahead", ahead],
+    ["queued", Math.max(0, PENDING + QUEUED + RETRY_WAIT - ahead)],
+    ...states.flatMap((state) => (state in others ? [[state.toLowerCase(), counts[state]] as const] : [])),
+  ];
+  const shown = groups
+    .filter(([, n]) => n > 0)
+    .map(([name, n]) => `${n}${n >= limits.countedRowsMax ? "+" : ""} ${name}`);
   const jobs = shown.length === 0 ? "no jobs yet" : shown.join("  ");
   if (last === null) return jobs;
   const error = last.errorCode === null ? "" : ` (${last.errorCode})`;

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { keepPostgres } from "../../src/local/kept-postgres.ts";
-import { removePostgres } from "../../src/local/postgres-files.ts";
+import { newRecord, removePostgres, writeRecord } from "../../src/local/postgres-files.ts";
 import { type RunningPostgres, startPostgres } from "../../src/local/postgres.ts";
 import { identityOf } from "../../src/local/process-identity.ts";
+import { unprivilegedUser } from "../../src/local/unprivileged.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
 
@@ -37,6 +38,23 @@ it("keeps what was committed when it is killed, and starts again on it", async (
   const second = await begin(folder);
   expect(await query(second.url, "select n from kept")).toEqual([42]);
   expect(second.pid).not.toBe(first.pid);
+});
+
+it("keeps an app's unqualified tables out of our schema", async () => {
+  const { url } = await begin(join(freshFolder(), "postgres"));
+  await query(url, "create schema belfry");
+  await query(url, "create table job as select 42 as n");
+  const tables = "select schemaname from pg_tables where tablename = 'job'";
+  expect(await query(url, tables)).toEqual(["public"]);
+});
+
+it("starts a folder that was made when its user was called belfry, as that user", async () => {
+  const folder = join(freshFolder(), "postgres");
+  mkdirSync(folder, { recursive: true });
+  const record = newRecord(folder, unprivilegedUser());
+  writeRecord(folder, record);
+  const { url } = await begin(folder);
+  expect(await query(url, "select current_user")).toEqual(["belfry"]);
 });
 
 it("listens on loopback only, asks for its password, and keeps UTC", async () => {

@@ -13,10 +13,14 @@ const isElsewhere = (name: string): boolean =>
   name.startsWith("partition-");
 
 /** Read everything on purpose: for people, or once a deploy. */
-const mayScan = new Set(["counts", "schedules", "schedules-changed", "partition-work"]);
+const mayScan = new Set(["schedules", "schedules-changed", "partition-work"]);
 
 /** Pages one execution may touch, whatever lies in the tables: some are for 10 rows with 9 indexes, events and partitions. */
 const buffersMax = 600;
+
+/** Counting touches at most `countedRowsMax` rows of each state, and those of one state lie far apart. */
+const ofCounting = 3_000;
+const mayTouch = (name: string): number => (name === "counts" ? ofCounting : buffersMax);
 
 describe("every statement of the store", () => {
   test("has a name of its own", async () => {
@@ -40,7 +44,9 @@ describe("every statement of the store", () => {
       await burst(db.pool);
       await tour(db.store, db.clock, "after");
       expect(plans.filter((plan) => plan.scanned.length > 0 && !mayScan.has(plan.name)).map(readable)).toEqual([]);
-      expect(plans.filter((plan) => plan.buffers > buffersMax && !mayScan.has(plan.name)).map(readable)).toEqual([]);
+      expect(
+        plans.filter((plan) => plan.buffers > mayTouch(plan.name) && !mayScan.has(plan.name)).map(readable),
+      ).toEqual([]);
     } finally {
       await db.close();
     }

@@ -3,9 +3,8 @@ import { limits } from "../../core/limits.ts";
 import type { Store } from "../../core/ports.ts";
 import { type State, states } from "../../core/state.ts";
 import type { Session } from "./session.ts";
-import { allowScans, countStates, type JobRow, readAttempts, readEvents, readJob, readJobs } from "./sql/read.ts";
+import { countStates, type JobRow, readAttempts, readEvents, readJob, readJobs } from "./sql/read.ts";
 import { selectNow } from "./sql/transaction.ts";
-import { execute } from "./statement.ts";
 
 export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" | "counts"> {
   return {
@@ -30,12 +29,10 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
       return rows.map(jobView);
     },
     async counts() {
-      const rows = await session.transaction(async (tx) => {
-        await execute(tx, allowScans);
-        return await execute(tx, countStates);
-      });
+      const rows = await session.run(countStates, [limits.countedRowsMax]);
       const found = new Map(rows.map((row) => [row.state, row.jobs]));
-      return Object.fromEntries(states.map((state) => [state, found.get(state) ?? 0])) as Record<State, number>;
+      const counts = states.map((state) => [state, found.get(state) ?? 0] as const);
+      return { ...(Object.fromEntries(counts) as Record<State, number>), ahead: rows[0]?.ahead ?? 0 };
     },
   };
 }

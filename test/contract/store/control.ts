@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
+import { limits } from "../../../src/core/limits.ts";
 import type { Moved } from "../../../src/core/ports.ts";
 import { claimIfPossible, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
 import { lookAheadMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
@@ -168,6 +169,28 @@ function prune(open: OpenStore): void {
 
 function reading(open: OpenStore): void {
   const at = eachTest(open);
+
+  test("counts tell what is due only later from what is due, and no more of a state than the limit", async () => {
+    const { store, advance } = at();
+    await store.installSlots([{ key: "cap:x", size: 1, onRefusal: "hold", reason: "slot" }]);
+    await running(store, { slotKeys: ["cap:x"] });
+    await claimOne(store, await insertOne(store, { slotKeys: ["cap:x"] }));
+    await settleOne(store, await running(store));
+    await insertMany(store, [{ delayMs: minute }, { delayMs: lookAheadMs + minute }, {}]);
+    const counts = { PENDING: 2, QUEUED: 2, RUNNING: 1, RETRY_WAIT: 0, SUCCESS: 1, FAILED: 0, CANCELED: 0, SKIPPED: 0 };
+    expect(await store.counts()).toEqual({ ...counts, ahead: 2 });
+    await advance(2 * minute);
+    expect(await store.counts()).toMatchObject({ ahead: 1 });
+    const many = limits.countedRowsMax / 2;
+    for (let n = 0; n < 3; n += 1) {
+      await insertMany(
+        store,
+        Array.from({ length: many }, () => ({ delayMs: lookAheadMs + minute })),
+      );
+    }
+    const most = limits.countedRowsMax;
+    expect(await store.counts()).toMatchObject({ PENDING: most, ahead: most, SUCCESS: 0 });
+  });
 
   test("lists the newest first, filtered, in pages by id", async () => {
     const { store } = at();

@@ -1,7 +1,8 @@
 import type { AttemptView, EventView, JobId, JobView } from "../../../src/core/job.ts";
-import type { JobFilter } from "../../../src/core/ports.ts";
+import { limits } from "../../../src/core/limits.ts";
+import type { JobCounts, JobFilter } from "../../../src/core/ports.ts";
 import type { OccurrenceView } from "../../../src/core/schedules/schedule.ts";
-import { states } from "../../../src/core/state.ts";
+import { isFinal, states } from "../../../src/core/state.ts";
 import type { State } from "../../../src/core/state.ts";
 import type { AttemptRow, EventRow, JobRow, OccurrenceRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
@@ -29,8 +30,15 @@ export function jobs(t: Tables, filter: JobFilter): JobView[] {
     .map(jobView);
 }
 
-export function counts(t: Tables): Record<State, number> {
-  return Object.fromEntries(states.map((state) => [state, t.count(state)])) as Record<State, number>;
+export function counts(t: Tables): JobCounts {
+  const most = limits.countedRowsMax;
+  const newest = [...t.jobs.values()].toSorted((a, b) => b.id - a.id).slice(0, most);
+  const among = (state: State): number => newest.filter((row) => row.state === state).length;
+  const isCounted = (state: State): boolean => !isFinal(state) || state === "FAILED";
+  const all = states.map((state) => [state, isCounted(state) ? Math.min(most, t.count(state)) : among(state)]);
+  const waiting = t.inStates("PENDING", "QUEUED", "RETRY_WAIT").filter((row) => row.hold === "none" && !row.blocked);
+  const ahead = Math.min(most, waiting.filter((row) => row.dueAt > t.now()).length);
+  return { ...(Object.fromEntries(all) as Record<State, number>), ahead };
 }
 
 export function occurrences(t: Tables, scheduleId: string, limit: number): OccurrenceView[] {
