@@ -14,6 +14,7 @@ const worker = createWorker(runtime.ports, runtime.registry, {
   lane,
   stage: config.stage.name,
   lookAheadMs: config.lookAheadMs,
+  ...(runtime.launcher === null ? {} : { launcher: runtime.launcher }),
 });
 
 process.once("SIGTERM", () => {

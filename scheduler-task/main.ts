@@ -4,11 +4,15 @@ import { DatabaseUnavailable } from "../src/adapters/postgres/failure.ts";
 import { readConfig } from "../src/config.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
 import { runSchedule, type RunScheduleReport } from "../src/core/schedules/run-schedule.ts";
+import type { JobId } from "../src/core/job.ts";
+import type { Try } from "../src/core/ports.ts";
+import { runJob } from "../src/core/work/run-job.ts";
 import { ProblemsFound } from "../src/core/definitions/problem.ts";
 import { openRuntime } from "../src/runtime.ts";
 
 const usage = `usage: scheduler-task/main.ts COMMAND
   pass               take the lock and make passes until the time is over or SIGTERM comes
+  run-job ID TRY BY  run this try of this job, which the worker BY claimed (runOn: "fargate")
   run-schedule ID    take the schedule's own lock and do the work of its time (launch: "rule")`;
 
 /**
@@ -18,6 +22,7 @@ const usage = `usage: scheduler-task/main.ts COMMAND
 const exitCodes = {
   done: 0,
   held: 0,
+  refused: 0,
   "nothing-due": 0,
   disabled: 0,
   "fence-lost": 0,
@@ -28,22 +33,25 @@ const exitCodes = {
   "job-failed": 7,
 } as const;
 
-const later: Readonly<Record<string, string>> = {
-  "run-job": 'comes with jobs on Fargate (runOn: "fargate")',
-};
-
 const stop = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop.abort());
 process.exitCode = await main(process.argv.slice(2));
 // Connections that an app's own code holds open must not keep a task alive whose work is done: Fargate bills it.
-if (process.argv[2] === "run-schedule") process.exit();
+if (process.argv[2] !== "pass") process.exit();
 
 async function main([command, ...rest]: readonly string[]): Promise<number> {
-  const [id] = rest;
+  const [id, attempt, from] = rest;
   if (command === "pass" && rest.length === 0) return orFail(passAndReport);
   if (command === "run-schedule" && rest.length === 1 && id !== undefined) return orFail(() => runAndReport(id));
-  const reason = later[command ?? ""];
-  console.error(reason === undefined ? usage : `${command} is not there yet: it ${reason}`);
+  if (
+    command === "run-job" &&
+    rest.length === 3 &&
+    /^[1-9]\d{0,18}$/.test(id ?? "") &&
+    /^[1-9]\d{0,8}$/.test(attempt ?? "")
+  ) {
+    return orFail(() => runJobAndReport({ jobId: id as JobId, attempt: Number(attempt), from: from ?? "" }));
+  }
+  console.error(usage);
   return exitCodes.usage;
 }
 
@@ -70,6 +78,22 @@ async function runAndReport(id: string): Promise<number> {
   if (report.outcome === "held") console.error(`held by ${report.heldBy}`);
   if (report.outcome === "unknown") console.error(`there is no schedule "${id}"`);
   return report.jobs.some(({ state }) => state === "FAILED") ? exitCodes["job-failed"] : exitCodes[report.outcome];
+}
+
+async function runJobAndReport(task: Try & { readonly from: string }): Promise<number> {
+  const config = readConfig(process.env);
+  const runtime = await openRuntime(config, { role: "worker" });
+  try {
+    const worker = `task@${hostname()}:${process.pid}:${runtime.ports.random.id().slice(0, 8)}`;
+    const { lookAheadMs, stage } = config;
+    const options = { ...task, worker, stage: stage.name, lookAheadMs, signal: stop.signal };
+    const report = await runJob(runtime.ports, runtime.registry, options);
+    console.log(JSON.stringify({ report: "run-job", job: task.jobId, attempt: task.attempt, ...report }));
+    if (report.outcome === "unknown") return exitCodes.failure;
+    return report.outcome === "done" && report.state === "FAILED" ? exitCodes["job-failed"] : exitCodes[report.outcome];
+  } finally {
+    await runtime.close();
+  }
 }
 
 /** With the connections of a worker: this task does the work itself. */

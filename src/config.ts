@@ -15,6 +15,8 @@ export interface Config {
   readonly queueUrls: Readonly<Record<string, string>>;
   /** The lock table where a deployment knows it; else the name in the topology. */
   readonly lockTable: string | null;
+  /** The local system's service that starts the tasks of jobs on Fargate; null runs such jobs in their worker. */
+  readonly taskServiceUrl: string | null;
   readonly logLevel: LogLevel;
   readonly lockLeaseMs: number;
   /** How long a scheduler task goes on making passes. */
@@ -88,6 +90,7 @@ const settings = z.object({
     .string()
     .regex(/^[\w.-]{3,255}$/, rule("must be a DynamoDB table name"))
     .optional(),
+  BELFRY_TASK_SERVICE_URL: endpoint,
   BELFRY_LOG_LEVEL: z.enum(logLevels, rule(`must be one of ${logLevels.join(", ")}`)).default("info"),
   BELFRY_LOCK_LEASE_MS: milliseconds(1_000, 600_000).default(limits.lockLeaseMs),
   BELFRY_PASS_MS: milliseconds(0, 840_000).default(limits.passMs),
@@ -157,6 +160,7 @@ function configOf(value: Settings): Config {
     },
     queueUrls: value.BELFRY_QUEUE_URLS,
     lockTable: value.BELFRY_LOCK_TABLE ?? null,
+    taskServiceUrl: value.BELFRY_TASK_SERVICE_URL ?? null,
     logLevel: value.BELFRY_LOG_LEVEL,
     lockLeaseMs: value.BELFRY_LOCK_LEASE_MS,
     passMs: value.BELFRY_PASS_MS,

@@ -6,6 +6,7 @@ import { createCrashPoint } from "./adapters/crash-point.ts";
 import { connect } from "./adapters/postgres/connect.ts";
 import { assertServer, schemaVersion } from "./adapters/postgres/migrate.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
+import { createTaskLauncher } from "./adapters/task-service/launcher.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
 import { loadApps } from "./apps.ts";
@@ -13,7 +14,7 @@ import type { Config } from "./config.ts";
 import { checkApps } from "./core/definitions/check.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "./core/definitions/definition.ts";
 import { bindClient, type Client, createClient } from "./core/enqueue.ts";
-import type { Ports } from "./core/ports.ts";
+import type { Launcher, Ports } from "./core/ports.ts";
 import { ProblemsFound } from "./core/definitions/problem.ts";
 import { stageNames } from "./stages.ts";
 import { topology as topologyOf, type Topology } from "./topology.ts";
@@ -28,6 +29,8 @@ export interface Runtime {
   readonly client: Client;
   readonly topology: Topology;
   readonly apps: readonly AppDefinition[];
+  /** Starts the tasks of jobs on Fargate; null where nothing can, and they run in their worker. */
+  readonly launcher: Launcher | null;
   /** The number of the newest migration in the database; 0 when it has no tables of ours. */
   schemaVersion(): Promise<number>;
   /** @throws Error when the database would lose what it answered for, is read-only or too old. */
@@ -58,6 +61,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
     client,
     topology,
     apps,
+    launcher: config.taskServiceUrl === null ? null : createTaskLauncher(config.taskServiceUrl),
     schemaVersion: () => schemaVersion(connections.main),
     async checkDatabase() {
       // Through the store first: it says which server it was that did not answer.

@@ -109,6 +109,8 @@ export const limits = {
   deadlineMarginMs: 1_000,
   abortGraceMs: 1_000,
   shutdownMs: 15_000,
+  launchLeaseMs: 180_000,
+  launchRetryMs: 30_000,
   childrenPerJobMax: 1_000,
   batchesSizeMax: 10_000,
   batchesIterationsMax: 1_000,

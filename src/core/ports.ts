@@ -7,6 +7,7 @@ import type { Store } from "./store.ts";
 
 export * from "./fence.ts";
 export * from "./handoff.ts";
+export * from "./launcher.ts";
 export * from "./runs/run.ts";
 export * from "./store.ts";
 export * from "./transaction.ts";

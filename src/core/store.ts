@@ -179,6 +179,13 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
    * attempt it has lost beside the newest one of the same job.
    */
   heartbeat(held: readonly Held[], worker: string): Promise<readonly Try[]>;
+  /** Lets the lease of this worker's try last `leaseMs` from now. @returns false when it is no longer this worker's. */
+  lend(held: Try, options: { worker: string; leaseMs: number }): Promise<boolean>;
+  /**
+   * The try passes from the worker `from` to `worker`, which runs it alone, with the lease of its kind. Once: whoever comes
+   * second finds another worker there. @returns the job as a claim would, or null when the try is not `from`'s.
+   */
+  adopt(held: Try, options: { from: string; worker: string }): Promise<Claimed | null>;
   /** Plain and full settle. `tx`: as the last statement of a handler's own transaction, one settlement. */
   settle(
     settlements: readonly Settlement[],

@@ -11,6 +11,8 @@ import { runSetup, type SetupFlag } from "./run-setup.ts";
 import type { SetupReport } from "./setup-report.ts";
 import { type RuleClock, startRuleClock } from "./rule-clock.ts";
 import { type StandIns, startStandIns } from "./stand-ins.ts";
+import { stopInOrder } from "./stop-in-order.ts";
+import { startTasks, type Tasks } from "./tasks.ts";
 import { startWakeClock, type WakeClock } from "./wake-clock.ts";
 import { watchSources } from "./watch.ts";
 
@@ -114,7 +116,8 @@ async function startAll(options: LocalOptions, { stage, home, stops }: Begun): P
   const began: Started = { options, children, parts, env, setup, stops, report };
 
   const standIns = await beginStandIns(began, home);
-  const workEnv = { ...env, ...standIns?.env };
+  const workEnv: Record<string, string> = { ...env, ...standIns?.env };
+  workEnv["BELFRY_TASK_SERVICE_URL"] = (await beginTasks(began, () => workEnv)).url;
   const api = await beginApi(began, workEnv);
   const lanes = beginLanes(began, workEnv);
   const wakes = beginWakes(began, workEnv);
@@ -173,6 +176,14 @@ async function beginStandIns(started: Started, home: Home): Promise<StandIns | n
   const standIns = await startStandIns(setup.standIns, { children, home: home.folder, env });
   stops.push(() => standIns.stop());
   return standIns;
+}
+
+async function beginTasks(started: Started, env: () => Readonly<Record<string, string>>): Promise<Tasks> {
+  const { children, options, stops } = started;
+  const taskEnv = (): Readonly<Record<string, string>> => ({ ...env(), ...options.workerEnv });
+  const tasks = await startTasks({ children, env: taskEnv, onLine: linesOf("task", started) });
+  stops.push(() => tasks.stop());
+  return tasks;
 }
 
 async function beginApi(started: Started, env: Readonly<Record<string, string>>): Promise<ApiProcess | null> {
@@ -283,17 +294,4 @@ function childEnvironment(
     BELFRY_TIME_SCALE: String(options.timeScale ?? 1),
     ...(options.apps === undefined ? {} : { BELFRY_APPS: options.apps.map((url) => url.href).join(",") }),
   };
-}
-
-/** From the last started to the first; one that fails to stop does not keep the others. */
-async function stopInOrder(stops: (() => Promise<void> | void)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
-    try {
-      await stop();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw new AggregateError(failures, "not every part stopped cleanly");
 }

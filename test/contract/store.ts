@@ -9,6 +9,7 @@ import { controlContract } from "./store/control.ts";
 import type { OpenStore } from "./store/fixture.ts";
 import { handOffContract } from "./store/hand-off.ts";
 import { insertContract } from "./store/insert.ts";
+import { launchContract } from "./store/launch.ts";
 import { locksContract } from "./store/locks.ts";
 import { occurrencesContract } from "./store/occurrences.ts";
 import { rescueContract } from "./store/rescue.ts";
@@ -25,6 +26,7 @@ export function storeContract(name: string, open: OpenStore): void {
     insertContract(open);
     handOffContract(open);
     claimContract(open);
+    launchContract(open);
     slotsContract(open);
     settleContract(open);
     rescueContract(open);

@@ -71,6 +71,10 @@ async function slots(store: Store, clock: TestClock): Promise<void> {
 async function endings(store: Store, clock: TestClock, tag: string): Promise<void> {
   const running = await claim(store, await insert(store, ten()));
   await store.heartbeat(running, "worker-1");
+  for (const job of running.slice(8)) {
+    await store.lend(job, { worker: "worker-1", leaseMs: minute });
+    await store.adopt(job, { from: "worker-1", worker: "task-1" });
+  }
   const outcomes = [{}, failure, { ...failure, to: "FAILED" }, { to: "QUEUED", interruptions: 1 }] as const;
   const settlements = running.slice(0, 8).map((job, i) => settlementOf(job, outcomes[i % outcomes.length]));
   await store.settle(settlements, { ...settleOptions, inSameTransaction: async () => {} });

@@ -3,7 +3,7 @@
  * Each verb is a pure function of the tables, in a file of its own under `reference/`.
  */
 import type { InSameTransaction, Moved, MovedRows, Settled, Store, Tx } from "../../src/core/ports.ts";
-import { claim, heartbeat, look } from "./reference/claim.ts";
+import { adopt, claim, heartbeat, lend, look } from "./reference/claim.ts";
 import { cancel, prune, retry } from "./reference/control.ts";
 import { confirm, relay, reopen, requeueLost, wake } from "./reference/hand-off.ts";
 import { insert } from "./reference/insert.ts";
@@ -60,6 +60,8 @@ export function referenceStore(now: () => number): ReferenceStore {
     claim: async (messages, options) => run(() => claim(t, messages, options)),
     look: async (ids) => run(() => look(t, ids)),
     heartbeat: async (held, worker) => run(() => heartbeat(t, held, worker)),
+    lend: async (held, options) => run(() => lend(t, held, options)),
+    adopt: async (held, options) => run(() => adopt(t, held, options)),
     settle: async (settlements, options) => await settleWithHook(t, () => settle(t, settlements, options), options),
     transaction: async (work) => {
       const tx = new ReferenceTx(t);

@@ -3,7 +3,16 @@ import type { Claimed, InRun, Looked, Message, Store } from "../../core/ports.ts
 import type { State } from "../../core/state.ts";
 import { inRuns } from "./run-read.ts";
 import type { Session } from "./session.ts";
-import { claimFull, type ClaimedRow, claimPlain, extendLeases, findFull, lookAt } from "./sql/claim.ts";
+import {
+  adoptTry,
+  claimFull,
+  type ClaimedRow,
+  claimPlain,
+  extendLeases,
+  findFull,
+  lendLease,
+  lookAt,
+} from "./sql/claim.ts";
 import type { Statement } from "./statement.ts";
 
 interface ClaimOptions {
@@ -12,7 +21,7 @@ interface ClaimOptions {
   readonly asked?: readonly JobId[];
 }
 
-export function claimStore(session: Session): Pick<Store, "claim" | "look" | "heartbeat"> {
+export function claimStore(session: Session): Pick<Store, "claim" | "look" | "heartbeat" | "lend" | "adopt"> {
   return {
     claim: (messages, options) => claim(session, messages, options),
     async look(ids) {
@@ -36,6 +45,15 @@ export function claimStore(session: Session): Pick<Store, "claim" | "look" | "he
         worker,
       ]);
       return rows.map((row) => ({ jobId: row.id as JobId, attempt: row.attempt }));
+    },
+    async lend({ jobId, attempt }, { worker, leaseMs }) {
+      return (await session.run(lendLease, [jobId, attempt, worker, leaseMs])).length === 1;
+    },
+    async adopt({ jobId, attempt }, { from, worker }) {
+      const [row] = await session.run(adoptTry, [jobId, attempt, from, worker]);
+      if (row === undefined) return null;
+      const runs = await inRuns(session, row.run_id === null ? [] : [row.id]);
+      return claimed(row, runs.get(row.id));
     },
   };
 }

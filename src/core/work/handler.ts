@@ -12,7 +12,7 @@ import type { WorkerScope } from "./worker-scope.ts";
 export type Finished =
   /** To be written by the settler. */
   | { readonly is: "outcome"; readonly outcome: Outcome; readonly children: readonly NewJob[] }
-  /** Written already, with the handler's own transaction. */
+  /** Written already, with the handler's own transaction, or another's to write. */
   | { readonly is: "settled" }
   /** Not ours any more: nothing may be written. */
   | { readonly is: "lost" };

@@ -1,7 +1,11 @@
+import type { Launcher } from "../launcher.ts";
+
 export interface WorkerOptions {
   /** Names this worker in attempts and events; unique per process. */
   readonly worker: string;
   readonly lane: string;
   readonly stage: string;
   readonly lookAheadMs: number;
+  /** For jobs that run in tasks of their own. Without it they run here. */
+  readonly launcher?: Launcher;
 }

@@ -3,9 +3,10 @@ import { claimBatch, claimEarly, type ClaimedBatch, type Early } from "./claim.t
 import { runHandler, type Finished } from "./handler.ts";
 import { Interruption } from "./interruption.ts";
 import { createHeart } from "./heart.ts";
+import { launch, launcherFor } from "./launch.ts";
 import { limits } from "../limits.ts";
 import { type Arrived, decodeMessage } from "./message.ts";
-import type { Claimed, Ports } from "../ports.ts";
+import type { Claimed, Launcher, Ports } from "../ports.ts";
 import { resendOpen, wakeHeld } from "../relay.ts";
 import { rescue } from "../rescue.ts";
 import { resolveAfter } from "../runs/resolve.ts";
@@ -30,6 +31,8 @@ export interface Worker {
     records: readonly QueueRecord[],
     options: { remainingMs: () => number },
   ): Promise<{ failed: readonly string[] }>;
+  /** Runs a job that was claimed elsewhere and is this worker's now. @returns false when nobody knows what became of it. */
+  run(job: Claimed, options: { remainingMs: () => number }): Promise<boolean>;
   /** SIGTERM: aborts the handlers, waits `graceMs`, releases what still runs. Nothing is held when it resolves. */
   stop(graceMs: number): Promise<void>;
 }
@@ -56,6 +59,13 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
         await smallRescue(scope);
       }
       return answer;
+    },
+    async run(job, { remainingMs }) {
+      scope.heart.hold(job);
+      const running = runAll(scope, [job], remainingMs);
+      batches.add(running);
+      const [end] = await running.finally(() => batches.delete(running));
+      return end?.known ?? false;
     },
     async stop(graceMs) {
       stopping.abort(new Interruption("stopped"));
@@ -169,7 +179,9 @@ async function readRecords(
 /** Runs and settles one claimed job. A bug of ours leaves the job to its lease: it must not take its batch down. */
 async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => number): Promise<Ended> {
   try {
-    const finished = await runHandler(scope, job, remainingMs);
+    const launcher = launcherFor(scope, job);
+    const finished =
+      launcher === null ? await runHandler(scope, job, remainingMs) : await launched(scope, launcher, job);
     return { jobId: job.jobId, known: await write(scope, job, finished) };
   } catch (error) {
     scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });
@@ -177,6 +189,11 @@ async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => numbe
   } finally {
     scope.heart.drop(job);
   }
+}
+
+async function launched(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<Finished> {
+  const refused = await launch(scope, launcher, job);
+  return refused === null ? { is: "settled" } : { is: "outcome", outcome: refused, children: [] };
 }
 
 async function write(scope: WorkerScope, job: Claimed, finished: Finished): Promise<boolean> {

@@ -113,6 +113,24 @@ export function look(t: Tables, ids: readonly JobId[]): Looked[] {
   });
 }
 
+export function lend(t: Tables, held: Try, options: { worker: string; leaseMs: number }): boolean {
+  const row = runningOf(t, held, options.worker);
+  if (row !== null) t.change(row, { leaseUntil: t.now() + options.leaseMs });
+  return row !== null;
+}
+
+export function adopt(t: Tables, held: Try, { from, worker }: { from: string; worker: string }): Claimed | null {
+  const row = runningOf(t, held, from);
+  if (row === null) return null;
+  const adopted = t.change(row, { worker, alone: true, leaseUntil: t.now() + row.leaseMs });
+  return claimedOf(t, adopted, null);
+}
+
+function runningOf(t: Tables, { jobId, attempt }: Try, worker: string): JobRow | null {
+  const row = t.jobs.get(Number(jobId));
+  return row?.state === "RUNNING" && row.attempt === attempt && row.worker === worker ? row : null;
+}
+
 export function heartbeat(t: Tables, held: readonly Held[], worker: string): Try[] {
   return held.flatMap(({ jobId, attempt, progress }) => {
     const row = t.jobs.get(Number(jobId));

@@ -1,4 +1,4 @@
-import { keptStatement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 
 export interface ClaimedRow {
   readonly id: string;
@@ -194,6 +194,26 @@ export const lookAt = keptStatement<{
   `
 select id, state, generation, ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, suspect, asks
 from belfry.job where id = any($1::bigint[])`,
+);
+
+/** $1 id $2 attempt $3 worker $4 milliseconds. Locks: its one row. */
+export const lendLease = statement<{ id: string }>(
+  "lend",
+  `
+update belfry.job set lease_until = belfry.now() + belfry.span($4::float8)
+where id = $1::bigint and state = 'RUNNING' and attempt = $2::int and worker = $3
+returning id`,
+);
+
+/** A try passes to the task that was launched for it. $1 id $2 attempt $3 from $4 to. Locks: its one row. */
+export const adoptTry = statement<ClaimedRow>(
+  "adopt",
+  `
+update belfry.job set worker = $4, alone = true, lease_until = belfry.now() + belfry.span(lease_ms)
+where id = $1::bigint and state = 'RUNNING' and attempt = $2::int and worker = $3
+returning id, state, null as reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms,
+  trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
+  belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed, run_id`,
 );
 
 /**

@@ -1,0 +1,46 @@
+import type { Registry } from "../definitions/definition.ts";
+import { limits } from "../limits.ts";
+import type { Ports, Try } from "../ports.ts";
+import type { State } from "../state.ts";
+import { createWorker } from "./worker.ts";
+
+export interface RunJobOptions extends Try {
+  /** The worker that claimed the job and launched this task. */
+  readonly from: string;
+  /** Names this task in its attempt; unique. */
+  readonly worker: string;
+  readonly stage: string;
+  readonly lookAheadMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface RunJobReport {
+  /** `refused`: the try is no longer there for this task, which has done nothing. `unknown`: the lease decides. */
+  readonly outcome: "done" | "refused" | "unknown";
+  /** Of the job, as it is now; null when there is no such job. */
+  readonly state: State | null;
+}
+
+/** The task of one try of one job: takes it over from the worker that launched it, runs it and settles it. */
+export async function runJob(ports: Ports, registry: Registry, options: RunJobOptions): Promise<RunJobReport> {
+  const { jobId, attempt, from, signal } = options;
+  const job = await ports.store.adopt({ jobId, attempt }, { from, worker: options.worker });
+  if (job === null) return { outcome: "refused", state: await stateOf(ports, options) };
+  await ports.crashPoint("adopted");
+  const worker = createWorker(ports, registry, { ...options, lane: "" });
+  const stop = (): void => void worker.stop(limits.shutdownMs);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    const known = await worker.run(job, { remainingMs: () => limits.fargateTimeoutMsMax });
+    return { outcome: known ? "done" : "unknown", state: await stateOf(ports, options) };
+  } finally {
+    signal.removeEventListener("abort", stop);
+    ports.metrics.flush();
+  }
+}
+
+async function stateOf({ store }: Ports, { jobId }: Try): Promise<State | null> {
+  const [row] = await store.look([jobId]);
+  return row?.state ?? null;
+}
