@@ -1,4 +1,5 @@
 import batchScheduler from "./batch-scheduler/app.ts";
+import dailyQuiz from "./daily-quiz/app.ts";
 
 /** The apps of the examples. Importing this file starts nothing and opens nothing. */
-export default [batchScheduler];
+export default [batchScheduler, dailyQuiz];

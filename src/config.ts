@@ -30,6 +30,8 @@ export interface Config {
   readonly crashPlans: readonly CrashPlan[];
   /** Seconds of the system per second of the machine; other than 1 only in a compressed local run. */
   readonly timeScale: number;
+  /** `HH:MM` in UTC at which the clock of a fresh compressed run begins; null begins now. */
+  readonly timeStart: string | null;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -117,6 +119,10 @@ const settings = z.object({
     .min(1, rule("must be at least 1"))
     .max(1_000, rule("must be at most 1000"))
     .default(1),
+  BELFRY_TIME_START: z
+    .string()
+    .regex(/^([01]\d|2[0-3]):[0-5]\d$/, rule("must be HH:MM in UTC, for example 22:49"))
+    .optional(),
 });
 
 /** What each setting alone cannot say. */
@@ -137,14 +143,10 @@ function relations(value: Settings): readonly Problem[] {
   if (value.BELFRY_CRASH_POINT !== undefined && value.BELFRY_STAGE === "prod") {
     add("BELFRY_CRASH_POINT", "(set)", "kills processes on purpose and is refused in prod", "unset it");
   }
-  if (value.BELFRY_TIME_SCALE !== 1 && local === undefined) {
-    add(
-      "BELFRY_TIME_SCALE",
-      String(value.BELFRY_TIME_SCALE),
-      "compresses time, which the real services cannot follow",
-      "unset it",
-    );
-  }
+  const { BELFRY_TIME_SCALE: scale, BELFRY_TIME_START: start } = value;
+  const compressed = "compresses time, which the real services cannot follow";
+  if (scale !== 1 && local === undefined) add("BELFRY_TIME_SCALE", String(scale), compressed, "unset it");
+  if (start !== undefined && local === undefined) add("BELFRY_TIME_START", start, compressed, "unset it");
   return problems;
 }
 
@@ -170,6 +172,7 @@ function configOf(value: Settings): Config {
     appModules: value.BELFRY_APPS ?? null,
     crashPlans: value.BELFRY_CRASH_POINT ?? [],
     timeScale: value.BELFRY_TIME_SCALE,
+    timeStart: value.BELFRY_TIME_START ?? null,
   };
 }
 

@@ -32,34 +32,34 @@ async function turn<T extends Item, R>(
 const outboxRetry = defineJob({
   id: "outbox-retry",
   timeout: "10m",
-  lock: { name: "scheduler:outbox-retry", ttl: { default: "5m", demo: "20s" } },
+  lock: { name: "scheduler:outbox-retry", ttl: "5m" },
   run: (_, ctx) => turn(assembled().outbox, { size: 100, maxIterations: { default: 10, demo: 5 } }, ctx),
 });
 
 const externalDownloadRetry = defineJob({
   id: "external-download-retry",
   timeout: "10m",
-  lock: { name: "scheduler:external-download-retry", ttl: { default: "2m", demo: "20s" } },
+  lock: { name: "scheduler:external-download-retry", ttl: { default: "2m", demo: "5m" } },
   run: (_, ctx) => turn(assembled().downloads, { size: { default: 20, demo: 10 }, maxIterations: 5 }, ctx),
 });
 
 const outboxRetrySchedule = defineSchedule({
   id: "outbox-retry",
-  every: { prod: "1m", dev: "1m", demo: "2s" },
+  every: { prod: "1m", dev: "1m", demo: "30s" },
   run: outboxRetry,
   overlap: "skip",
   enabled: { prod: true, dev: true, demo: true },
-  // A rule wakes at most once a minute, which is too slow for a demonstration.
+  // A rule starts a process for each fire, which a demonstration in compressed time has no patience for.
   launch: { default: "rule", demo: "tick" },
 });
 
 const externalDownloadRetrySchedule = defineSchedule({
   id: "external-download-retry",
-  every: { prod: "5m", dev: "2m", demo: "3s" },
+  every: { prod: "5m", dev: "2m", demo: "45s" },
   run: externalDownloadRetry,
   overlap: "skip",
   enabled: { prod: true, dev: true, demo: true },
-  // A rule wakes at most once a minute, which is too slow for a demonstration.
+  // A rule starts a process for each fire, which a demonstration in compressed time has no patience for.
   launch: { default: "rule", demo: "tick" },
 });
 

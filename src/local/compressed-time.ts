@@ -1,18 +1,24 @@
 import { Client } from "pg";
 
+export interface Compression {
+  /** Seconds of the system per second of the machine. */
+  readonly scale: number;
+  /** `HH:MM` in UTC: a clock that was never compressed begins at the next such instant. Null: where it is. */
+  readonly startsAt: string | null;
+}
+
 /**
  * Lets the database's clock run `scale` times as fast from now on, for a demonstration that shows hours in minutes.
  * It goes on from where it is and never jumps back; a clock that never was compressed is left alone.
  */
-export async function compressTime(databaseUrl: string, scale: number): Promise<void> {
+export async function compressTime(databaseUrl: string, { scale, startsAt }: Compression): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   client.on("error", () => {});
   await client.connect();
   try {
-    if (scale === 1 && !(await isCompressed(client))) return;
-    const { rows } = await client.query<{ here: string; there: string }>(
-      "select statement_timestamp()::text as here, belfry.now()::text as there",
-    );
+    const isFresh = !(await isCompressed(client));
+    if (scale === 1 && startsAt === null && isFresh) return;
+    const { rows } = await client.query<{ here: string; there: string }>(beginning, [isFresh ? startsAt : null]);
     const [at] = rows;
     if (at === undefined) throw new Error("the database does not tell the time");
     // The body of a function takes no parameters. All three are written by us: two timestamps and a number.
@@ -24,6 +30,14 @@ export async function compressTime(databaseUrl: string, scale: number): Promise<
     await client.end();
   }
 }
+
+const beginning = `
+  select statement_timestamp()::text as here, case
+      when $1::time is null then belfry.now()
+      when today >= belfry.now() then today
+      else today + interval '24 hours'
+    end::text as there
+  from (select (date_trunc('day', belfry.now() at time zone 'UTC') + $1::time) at time zone 'UTC' as today) as clock`;
 
 async function isCompressed(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ ahead: boolean }>("select belfry.now() <> statement_timestamp() as ahead");

@@ -31,7 +31,7 @@ export const backlog: Proof = {
         BELFRY_LOG_LEVEL: "warn",
       },
     });
-    await compressTime(system.databaseUrl, scale);
+    await compressTime(system.databaseUrl, { scale, startsAt: null });
     await system.install();
     const sends = countSends(system);
     const count = Math.round(jobs * context.size);

@@ -1,0 +1,61 @@
+import { defineApp, defineFanOut, defineJob, defineSchedule, sql } from "belfry";
+import { z } from "zod";
+import { pushApi } from "./push.ts";
+import { quizOf } from "./quiz.ts";
+import { recordTry } from "./push-log.ts";
+import { isStillSubscribed } from "./subscribers.ts";
+
+/** One notification to one user. 408, 425, 429, 5xx and no answer: again in 5 minutes, 3 times; any other 4xx: dead letter. */
+const sendPush = defineJob({
+  id: "send-push",
+  lane: "push",
+  timeout: "20s",
+  // A worker that dies in a call is noticed after a minute: sooner than a refused call is repeated.
+  lease: "1m",
+  retry: { maxAttempts: 4, backoff: "fixed", base: "5m" },
+  payload: z.object({ userId: z.string(), quizId: z.string(), day: z.iso.date() }),
+  onSettled: recordTry,
+  async run(push, ctx) {
+    return await pushApi().send(push, { idempotencyKey: ctx.effectKey("push"), signal: ctx.signal });
+  },
+});
+
+/** The quiz of one day in one zone: a target for each subscriber, written 10 minutes ahead. */
+const dailyQuiz = defineFanOut({
+  id: "daily-quiz",
+  from: (s) => sql<{ id: string }>`select id from daily_quiz.app_user where notify and zone = ${s.timezone}`,
+  key: (user, s) => `${s.day}:${user.id}`,
+  each: sendPush,
+  payload: (user, s) => ({ userId: user.id, quizId: quizOf(s.day), day: s.day }),
+  materializeBefore: "10m",
+  stillWanted: (user) => isStillSubscribed(user.id),
+});
+
+const everywhere = { prod: true, dev: true, demo: true };
+
+/** Both are the same instant, and two different days. */
+const seoul = defineSchedule({
+  id: "daily-quiz-seoul",
+  cron: "0 8 * * *",
+  timezone: "Asia/Seoul",
+  run: dailyQuiz,
+  misfire: "latest",
+  enabled: everywhere,
+});
+
+const saoPaulo = defineSchedule({
+  id: "daily-quiz-sao-paulo",
+  cron: "0 20 * * *",
+  timezone: "America/Sao_Paulo",
+  run: dailyQuiz,
+  misfire: "latest",
+  enabled: everywhere,
+});
+
+export default defineApp({
+  name: "daily-quiz",
+  schedules: [seoul, saoPaulo],
+  // Workers times their batch is what the push service gets at once at most: 50, and no slot rows are needed for it.
+  lanes: { push: { batchSize: 10, concurrency: { default: 5, dev: 2, demo: 2 } } },
+  migrations: new URL("./migrations/", import.meta.url),
+});

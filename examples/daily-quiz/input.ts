@@ -1,0 +1,36 @@
+/**
+ * The example's input, and how the outside treats each user: one place, so that the seed, the stand-ins and the judge of
+ * a run agree. Plain arithmetic on the number of the user: the same on every machine.
+ */
+export type Treatment =
+  "delivered" | "gone" | "busy once" | "busy twice" | "always busy" | "throttled once" | "hangs once" | "answer lost";
+
+export const usersDefault = 320;
+export const triesMax = 4;
+
+export const zones = ["Asia/Seoul", "America/Sao_Paulo"] as const;
+
+export const zoneOf = (user: number): (typeof zones)[number] => (user % 5 < 3 ? zones[0] : zones[1]);
+
+/** Has switched notifications off long ago. */
+export const neverSubscribed = (user: number): boolean => user % 16 === 5;
+
+/** Switches notifications off between the writing of the targets and the quiz. */
+export const leaves = (user: number): boolean => !neverSubscribed(user) && user % 97 === 13;
+
+const transient: readonly Treatment[] = [
+  "always busy",
+  "throttled once",
+  "hangs once",
+  "answer lost",
+  "busy twice",
+  "busy twice",
+];
+
+/** 2 % fail for good and 10 % for a while, a tenth of them for ever. `calm`: nobody fails. */
+export function treatmentOf(user: number, how: { calm: boolean }): Treatment {
+  if (how.calm) return "delivered";
+  if (user % 50 === 7) return "gone";
+  if (user % 10 === 3) return transient[Math.floor(user / 10) % 10] ?? "busy once";
+  return "delivered";
+}

@@ -1,0 +1,114 @@
+/** The push service's ledger against our books, call by call. */
+import { readLedger, type Entry } from "../../examples/daily-quiz/stand-ins/ledger.ts";
+import { type Check, type Evidence, noneOf } from "./judge.ts";
+
+export interface Attempt {
+  readonly outcome: string;
+  readonly code: string | null;
+}
+
+export interface Target {
+  readonly jobId: string;
+  readonly user: number;
+  readonly day: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly failed: number;
+  readonly attempts: readonly Attempt[];
+  /** Tries whose worker died or was stopped. */
+  readonly lost: number;
+  /** A try began before the quiz's time. */
+  readonly early: boolean;
+  /** What the push service says of this user and day. */
+  readonly calls: readonly Entry[];
+}
+
+const targetsSql = `
+  select target.target_id::text as "jobId", target.user_id::int as "user", target.day::text as day, target.status,
+    target.reason, target.failed_calls as failed,
+    coalesce((select jsonb_agg(jsonb_build_object('outcome', outcome, 'code', error_code) order by attempt)
+      from belfry.attempt where job_id = target.target_id), '[]') as attempts,
+    exists (select from belfry.attempt where job_id = target.target_id and started_at < run_start.due_at) as early
+  from daily_quiz.notification_target as target
+    join belfry.run on run.id = target.run_id
+    join lateral (select scheduled_for as due_at from belfry.job where id = run.starter_id) as run_start on true
+  order by target.target_id`;
+
+export async function readTargets({ db, ledgers }: Evidence): Promise<readonly Target[]> {
+  const { rows } = await db.query<Omit<Target, "calls" | "lost">>(targetsSql);
+  const calls = Map.groupBy(readLedger(ledgers, "daily-quiz-push"), ({ user, day }) => `${user} ${day}`);
+  return rows.map((row) => ({
+    ...row,
+    lost: row.attempts.filter((one) => outcomeOf(one) === "unknown" && one.code !== "TIMEOUT").length,
+    calls: calls.get(`${row.user} ${row.day}`) ?? [],
+  }));
+}
+
+type Seen = "accepted" | "gone" | "busy" | "throttled" | "unknown";
+
+const codes: Readonly<Record<string, Seen>> = { HTTP_410: "gone", HTTP_503: "busy", HTTP_429: "throttled" };
+
+/** What a try says of its one call. `unknown`: it ended without an answer, so its call may or may not have arrived. */
+const outcomeOf = ({ outcome, code }: Attempt): Seen =>
+  outcome === "SUCCESS" ? "accepted" : (codes[code ?? ""] ?? "unknown");
+
+const answers: Readonly<Record<Entry["outcome"], Seen>> = {
+  sent: "accepted",
+  repeated: "accepted",
+  lost: "unknown",
+  hung: "unknown",
+  gone: "gone",
+  busy: "busy",
+  throttled: "throttled",
+  left: "unknown",
+};
+
+/**
+ * Each try that had an answer is one line of the ledger with that answer. What the ledger has besides are calls of tries
+ * that ended without one: at most one each, and the only ones that may have notified somebody twice.
+ */
+export function reconcile(targets: readonly Target[], { ledgers }: Evidence): readonly Check[] {
+  const unexplained = targets.flatMap((target) => {
+    const problem = mismatch(target);
+    return problem === null ? [] : [`user ${target.user}: ${problem}`];
+  });
+  const keys = targets.filter(({ calls, jobId }) => calls.some(({ key }) => key !== `${jobId}:push`));
+  const total = targets.reduce((sum, { calls }) => sum + calls.length, 0);
+  const all = readLedger(ledgers, "daily-quiz-push").length;
+  const repeats = targets.flatMap(({ calls }) => calls.filter(({ outcome }) => outcome === "repeated"));
+  const again = targets.filter((target) => accepted(target) > 1);
+  const outside = again.filter((target) => accepted(target) - 1 > unknown(target));
+  return [
+    noneOf(
+      "the push ledger reconciles with the books, call by call",
+      [...unexplained, ...(total === all ? [] : [`${all - total} calls for nobody`])],
+      `${all} calls`,
+    ),
+    noneOf(
+      "each target has one idempotency key",
+      keys.map(({ user }) => `user ${user}`),
+      `${targets.length} targets`,
+    ),
+    noneOf(
+      "a call that was taken is repeated only where its answer did not come back",
+      outside.map(({ user }) => `user ${user}`),
+      `${repeats.length} repeats with the same key, of ${again.length} users`,
+    ),
+  ];
+}
+
+const accepted = ({ calls }: Target): number =>
+  calls.filter(({ outcome }) => outcome === "sent" || outcome === "lost" || outcome === "repeated").length;
+
+const unknown = ({ attempts }: Target): number => attempts.filter((one) => outcomeOf(one) === "unknown").length;
+
+function mismatch(target: Target): string | null {
+  const lines = target.calls.map(({ outcome }) => answers[outcome]);
+  for (const said of target.attempts.map(outcomeOf).filter((one) => one !== "unknown")) {
+    const at = lines.indexOf(said);
+    if (at < 0) return `a try was answered ${said}, and the push service knows nothing of it`;
+    lines.splice(at, 1);
+  }
+  if (lines.length <= unknown(target)) return null;
+  return `${lines.length} calls (${lines.join(", ")}) for ${unknown(target)} tries without an answer`;
+}
