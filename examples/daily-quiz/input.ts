@@ -5,6 +5,17 @@
 export type Treatment =
   "delivered" | "gone" | "busy once" | "busy twice" | "always busy" | "throttled once" | "hangs once" | "answer lost";
 
+/** What the push service wrote down of a call. `repeated`: the same key again. `lost`: taken, and its answer did not get through. */
+export type Answer = "sent" | "repeated" | "lost" | "gone" | "busy" | "throttled" | "hung";
+
+/** A line of its ledger. */
+export interface Call {
+  readonly key: string;
+  readonly user: number;
+  readonly day: string;
+  readonly outcome: Answer;
+}
+
 export const usersDefault = 320;
 export const triesMax = 4;
 

@@ -1,5 +1,5 @@
 import * as example from "../../examples/daily-quiz/input.ts";
-import { readLedger } from "../../examples/daily-quiz/stand-ins/ledger.ts";
+import { readLedger } from "../../examples/stand-in/ledger.ts";
 import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
 import { reconcile, readTargets, type Target } from "./quiz-calls.ts";
 
@@ -55,7 +55,7 @@ function targetChecks(targets: readonly Target[], subscribed: readonly number[],
   const skipped = targets.filter(({ status }) => status === "UNSUBSCRIBED");
   return [
     noneOf(
-      "every subscriber has one target for the day, and nobody else has any",
+      "every subscriber has one target for the day, and nobody else has one",
       [
         ...subscribed.filter((user) => counts.get(user) !== 1).map((user) => `user ${user}: ${counts.get(user) ?? 0}`),
         ...targets.filter(({ user }) => !known.has(user)).map(({ user }) => `stranger ${user}`),

@@ -1,5 +1,6 @@
 /** The push service's ledger against our books, call by call. */
-import { readLedger, type Entry } from "../../examples/daily-quiz/stand-ins/ledger.ts";
+import type { Answer, Call } from "../../examples/daily-quiz/input.ts";
+import { readLedger } from "../../examples/stand-in/ledger.ts";
 import { type Check, type Evidence, noneOf } from "./judge.ts";
 
 export interface Attempt {
@@ -20,7 +21,7 @@ export interface Target {
   /** A try began before the quiz's time. */
   readonly early: boolean;
   /** What the push service says of this user and day. */
-  readonly calls: readonly Entry[];
+  readonly calls: readonly Call[];
 }
 
 const targetsSql = `
@@ -36,13 +37,16 @@ const targetsSql = `
 
 export async function readTargets({ db, ledgers }: Evidence): Promise<readonly Target[]> {
   const { rows } = await db.query<Omit<Target, "calls" | "lost">>(targetsSql);
-  const calls = Map.groupBy(readLedger(ledgers, "daily-quiz-push"), ({ user, day }) => `${user} ${day}`);
+  const calls = Map.groupBy(readCalls(ledgers), ({ user, day }) => `${user} ${day}`);
   return rows.map((row) => ({
     ...row,
     lost: row.attempts.filter((one) => outcomeOf(one) === "unknown" && one.code !== "TIMEOUT").length,
     calls: calls.get(`${row.user} ${row.day}`) ?? [],
   }));
 }
+
+const readCalls = (ledgers: string): readonly Call[] =>
+  readLedger(ledgers, "daily-quiz-push") as readonly unknown[] as readonly Call[];
 
 type Seen = "accepted" | "gone" | "busy" | "throttled" | "unknown";
 
@@ -52,7 +56,7 @@ const codes: Readonly<Record<string, Seen>> = { HTTP_410: "gone", HTTP_503: "bus
 const outcomeOf = ({ outcome, code }: Attempt): Seen =>
   outcome === "SUCCESS" ? "accepted" : (codes[code ?? ""] ?? "unknown");
 
-const answers: Readonly<Record<Entry["outcome"], Seen>> = {
+const answers: Readonly<Record<Answer, Seen>> = {
   sent: "accepted",
   repeated: "accepted",
   lost: "unknown",
@@ -60,7 +64,6 @@ const answers: Readonly<Record<Entry["outcome"], Seen>> = {
   gone: "gone",
   busy: "busy",
   throttled: "throttled",
-  left: "unknown",
 };
 
 /**
@@ -74,7 +77,7 @@ export function reconcile(targets: readonly Target[], { ledgers }: Evidence): re
   });
   const keys = targets.filter(({ calls, jobId }) => calls.some(({ key }) => key !== `${jobId}:push`));
   const total = targets.reduce((sum, { calls }) => sum + calls.length, 0);
-  const all = readLedger(ledgers, "daily-quiz-push").length;
+  const all = readCalls(ledgers).length;
   const repeats = targets.flatMap(({ calls }) => calls.filter(({ outcome }) => outcome === "repeated"));
   const again = targets.filter((target) => accepted(target) > 1);
   const outside = again.filter((target) => accepted(target) - 1 > unknown(target));

@@ -3,7 +3,7 @@ import app from "../../examples/daily-quiz/app.ts";
 import { leaves, neverSubscribed, treatmentOf } from "../../examples/daily-quiz/input.ts";
 import { quizOf } from "../../examples/daily-quiz/quiz.ts";
 import { seed } from "../../examples/daily-quiz/seed.ts";
-import { readLedger } from "../../examples/daily-quiz/stand-ins/ledger.ts";
+import { readLedger } from "../../examples/stand-in/ledger.ts";
 import { type ExampleStage, stageOf, type StandInProcess, startStandIn } from "./stage.ts";
 
 let service: StandInProcess;
@@ -25,7 +25,7 @@ function newDay(): string {
 
 const push = (user: number, day: string) => ({ userId: String(user), quizId: quizOf(day), day });
 
-const callsOn = (day: string) => readLedger(service.home, "daily-quiz-push").filter((entry) => entry.day === day);
+const callsOn = (day: string) => readLedger(service.home, "daily-quiz-push").filter((entry) => entry["day"] === day);
 
 /** The target in the quiz system's own words. */
 async function wordOf({ db }: ExampleStage, id: string): Promise<Record<string, unknown> | undefined> {
@@ -147,7 +147,7 @@ test("targets are PENDING ten minutes before, for subscribers only, and who unsu
   // 07:49 in Seoul: a minute before the targets are written.
   const stage = await stageOf(app, { lane: "push", at: "22:49" });
   process.env["DATABASE_URL"] = stage.db.url;
-  await seed(stage.db.pool, 60);
+  await seed(stage.db.pool, 20);
   await stage.pass();
   const fanOut = stage.another("fan-out");
   const materialize = async (): Promise<void> => {
@@ -158,7 +158,7 @@ test("targets are PENDING ten minutes before, for subscribers only, and who unsu
   expect(await words(stage)).toEqual({});
   await stage.advance(61_000);
   await materialize();
-  const subscribed = Array.from({ length: 60 }, (_, index) => index + 1).filter((user) => !neverSubscribed(user));
+  const subscribed = Array.from({ length: 20 }, (_, index) => index + 1).filter((user) => !neverSubscribed(user));
   expect(await words(stage)).toEqual({ PENDING: subscribed.length });
   await stage.db.pool.query("update daily_quiz.app_user set notify = false where id in (1, 6)");
   await stage.advance(10 * 60_000);

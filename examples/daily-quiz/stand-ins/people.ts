@@ -1,7 +1,8 @@
 import { setInterval as ticks } from "node:timers/promises";
 import { Pool } from "pg";
+import { openLedger } from "../../stand-in/ledger.ts";
+import { home } from "../../stand-in/serve.ts";
 import { leaves, usersDefault } from "../input.ts";
-import { home, openLedger } from "./ledger.ts";
 
 const name = "daily-quiz-people";
 const ledger = openLedger(home(), name);
@@ -26,5 +27,5 @@ console.log(JSON.stringify({ ready: name, env: {} }));
 for await (const _ of ticks(lookMs)) {
   // The database may be away for a while; the next look finds the same users.
   const { rows } = await pool.query<{ id: number; day: string }>(leave, [leavers]).catch(() => ({ rows: [] }));
-  for (const { id, day } of rows) ledger.append({ key: "", user: id, day, outcome: "left" });
+  for (const { id, day } of rows) ledger.append({ key: `${day}:${id}`, user: id, outcome: "left" });
 }

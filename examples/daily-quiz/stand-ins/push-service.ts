@@ -1,26 +1,25 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
-import { treatmentOf } from "../input.ts";
-import { type Entry, home, openLedger } from "./ledger.ts";
+import { openLedger } from "../../stand-in/ledger.ts";
+import { home, serve } from "../../stand-in/serve.ts";
+import { type Answer, treatmentOf } from "../input.ts";
 
 const name = "daily-quiz-push";
 const ledger = openLedger(home(), name);
 const calm = process.env["QUIZ_CALM"] === "1";
 
 /** The push service: takes each idempotency key once, and treats each user as `input.ts` says. */
-const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()));
-server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1", () => {
-  const { port } = server.address() as AddressInfo;
-  console.log(JSON.stringify({ ready: name, env: { QUIZ_PUSH_URL: `http://127.0.0.1:${port}` } }));
-});
-process.once("SIGTERM", () => process.exit(0));
+serve(
+  name,
+  (request, response) => void take(request, response).catch(() => response.destroy()),
+  (url) => ({ QUIZ_PUSH_URL: url }),
+);
 
 async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const key = String(request.headers["idempotency-key"]);
   const { userId, day } = (await json(request)) as { userId: string; day: string };
   const user = Number(userId);
-  const outcome = outcomeOf(user, key);
+  const outcome = answerTo(user, key);
   ledger.append({ key, user, day, outcome });
   if (outcome === "hung") return;
   if (outcome === "lost") response.destroy();
@@ -30,9 +29,10 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
   else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ messageId: `m-${key}` }));
 }
 
-function outcomeOf(user: number, key: string): Entry["outcome"] {
-  if (ledger.wasDelivered(key)) return "repeated";
-  const before = ledger.calls(key);
+function answerTo(user: number, key: string): Answer {
+  if (ledger.count(key, "sent") + ledger.count(key, "lost") > 0) return "repeated";
+  const once = (answer: "busy" | "throttled" | "hung", times = 1): Answer =>
+    ledger.count(key, answer) < times ? answer : "sent";
   switch (treatmentOf(user, { calm })) {
     case "delivered":
       return "sent";
@@ -41,13 +41,13 @@ function outcomeOf(user: number, key: string): Entry["outcome"] {
     case "always busy":
       return "busy";
     case "busy twice":
-      return before < 2 ? "busy" : "sent";
+      return once("busy", 2);
     case "busy once":
-      return before < 1 ? "busy" : "sent";
+      return once("busy");
     case "throttled once":
-      return before < 1 ? "throttled" : "sent";
+      return once("throttled");
     case "hangs once":
-      return before < 1 ? "hung" : "sent";
+      return once("hung");
     case "answer lost":
       return "lost";
   }
