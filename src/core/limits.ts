@@ -121,6 +121,7 @@ export const limits = {
   edgesMax: 500_000,
   taskNameCharactersMax: 128,
   graphProblemsShownMax: 20,
+  edgesShownMax: 1_000,
   runVersionMax: 1_000_000,
   wideJoinOver: 32,
   insertTasksMax: 10_000,

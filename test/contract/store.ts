@@ -13,6 +13,7 @@ import { launchContract } from "./store/launch.ts";
 import { locksContract } from "./store/locks.ts";
 import { occurrencesContract } from "./store/occurrences.ts";
 import { rescueContract } from "./store/rescue.ts";
+import { runsContract } from "./store/runs.ts";
 import { scheduleControlContract } from "./store/schedule-control.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
@@ -35,6 +36,7 @@ export function storeContract(name: string, open: OpenStore): void {
     scheduleControlContract(open);
     backfillContract(open);
     occurrencesContract(open);
+    runsContract(open);
     locksContract(open);
   });
 }

@@ -211,7 +211,9 @@ async function runs(store: Store, tag: string): Promise<void> {
   for (let more = true; more;) ({ more } = await store.resolve({ runs: "all", limit: 100, lookAheadMs }));
   await store.run(runId);
   await store.runs({ kind: "tour", limit: 10 });
+  await store.runs({ states: ["RUNNING"], parentId: runId, limit: 10 });
   await store.tasks(runId, { limit: 10 });
+  await store.tasks(runId, { states: ["FAILED"], limit: 10 });
   await store.resumeRun(runId, {});
   await store.cancelRun(runId);
   await store.cancelPage(runId, { limit: 1_000 });

@@ -1,4 +1,5 @@
 import type { JobId, Json } from "../../core/job.ts";
+import { limits } from "../../core/limits.ts";
 import type { InRun, RunId, RunStore, RunView, TaskOutput, TaskView } from "../../core/ports.ts";
 import type { Session } from "./session.ts";
 import { readInRuns, readRun, readRuns, readTasks, type RunViewRow, type TaskRow } from "./sql/run-read.ts";
@@ -12,12 +13,14 @@ export function runReadStore(session: Session): Pick<RunStore, "inRuns" | "run" 
       const [row] = await session.run(readRun, [id]);
       return row === undefined ? null : runView(row);
     },
-    async runs({ kind, key, states, before, limit }) {
-      const rows = await session.run(readRuns, [kind ?? null, key ?? null, states ?? null, before ?? null, limit]);
+    async runs({ kind, key, states, before, parentId, limit }) {
+      const filter = [kind ?? null, key ?? null, states ?? null, before ?? null, limit, parentId ?? null];
+      const rows = await session.run(readRuns, filter);
       return rows.map(runView);
     },
-    async tasks(runId, { after, limit }) {
-      return (await session.run(readTasks, [runId, after ?? "0", limit])).map(taskView);
+    async tasks(runId, { after, states, limit }) {
+      const filter = [runId, after ?? "0", limit, states ?? null, limits.edgesShownMax];
+      return (await session.run(readTasks, filter)).map(taskView);
     },
   };
 }
@@ -49,6 +52,8 @@ const runView = (row: RunViewRow): RunView => ({
   key: row.key,
   version: row.version,
   state: row.state,
+  onFailure: row.on_failure,
+  stopped: row.stopped,
   sealed: row.sealed,
   parentId: row.parent_id as RunId | null,
   starterId: row.starter_id as JobId | null,
@@ -75,8 +80,15 @@ const taskView = (row: TaskRow): TaskView => ({
   blocked: row.blocked,
   notTaken: row.not_taken,
   join: row.join_rule,
+  after: (row.after ?? []) as JobId[],
+  afterTotal: row.after_total,
   preds: { open: row.preds_open, ok: row.preds_ok, bad: row.preds_bad },
   attempt: row.attempt,
+  failures: row.failures,
+  maxAttempts: row.max_attempts,
   result: (row.result ?? null) as Json | null,
   errorCode: row.error_code,
+  errorMessage: row.error_message,
+  startedAt: row.started_at,
+  finishedAt: row.finished_at,
 });

@@ -90,32 +90,64 @@ export interface Resolved {
   readonly closed: readonly { readonly runId: RunId; readonly kind: string; readonly state: RunState }[];
 }
 
+/** A run as people see it. Its figures count jobs; each is up to date, whatever was added up so far. */
 export interface RunView {
   readonly id: RunId;
+  /** The id of its definition; `runs.kind` filters by it. */
   readonly kind: string;
   readonly key: string;
   readonly version: number;
   readonly state: RunState;
+  readonly onFailure: OnFailure;
+  /** A task FAILED under `stop`: what still waits will be SKIPPED. */
+  readonly stopped: boolean;
+  /** False while pages of jobs may still follow: `total` still grows. */
   readonly sealed: boolean;
+  /** The run it is a rerun of. */
   readonly parentId: RunId | null;
+  /** The job that started it: its schedule, occurrence and trace are found there. */
   readonly starterId: JobId | null;
   readonly input: Json;
   readonly total: number;
+  /** May start: a message is out, or it waits for its time, a slot or the relay. */
   readonly ready: number;
+  /** Wait for predecessors. */
   readonly waiting: number;
   readonly running: number;
+  /** Ended, however: `ok + failed + skipped` and those that were CANCELED. */
   readonly done: number;
   readonly ok: number;
   readonly failed: number;
   readonly skipped: number;
+  /** Of `total`, rounded down; 100 for a sealed run without jobs. */
   readonly percent: number;
   readonly createdAt: Instant;
   readonly finishedAt: Instant | null;
 }
 
+/** Each field narrows; all left out: every run, newest first. */
+export interface RunFilter {
+  readonly kind?: string;
+  readonly key?: string;
+  readonly states?: readonly RunState[];
+  /** Reruns of this run. */
+  readonly parentId?: RunId;
+  /** Runs with a smaller id: the cursor of the next page is the last id of this one. */
+  readonly before?: RunId;
+  readonly limit: number;
+}
+
+export interface TaskFilter {
+  readonly states?: readonly State[];
+  /** Jobs with a larger id: the cursor of the next page is the last id of this one. */
+  readonly after?: JobId;
+  readonly limit: number;
+}
+
 /** One task or target as its run shows it. */
 export interface TaskView {
   readonly jobId: JobId;
+  /** Null for a target of a fan-out: its `key` names it. */
   readonly task: string | null;
   readonly kind: string;
   readonly key: string | null;
@@ -123,10 +155,20 @@ export interface TaskView {
   readonly blocked: boolean;
   readonly notTaken: boolean;
   readonly join: JoinRule;
+  /** Its predecessors in id order: the edges of the graph, `limits.edgesShownMax` a task at most. */
+  readonly after: readonly JobId[];
+  /** How many predecessors it has, also when `after` is cut. */
+  readonly afterTotal: number;
   readonly preds: { readonly open: number; readonly ok: number; readonly bad: number };
   readonly attempt: number;
+  readonly failures: number;
+  readonly maxAttempts: number;
   readonly result: Json | null;
   readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  /** When its newest try started; null before the first. */
+  readonly startedAt: Instant | null;
+  readonly finishedAt: Instant | null;
 }
 
 /** The part of the store that knows runs. Each method is one transaction or, where it says so, one in a caller's. */
@@ -171,15 +213,10 @@ export interface RunStore {
    * @returns the ids that run again.
    */
   resumeRun(runId: RunId, options: { ids?: readonly JobId[] }): Promise<readonly JobId[]>;
+  /** With its progress. Verbs on runs are in `run-control.ts`. @returns null when it does not exist. */
   run(id: RunId): Promise<RunView | null>;
   /** Newest first. */
-  runs(filter: {
-    kind?: string;
-    key?: string;
-    states?: readonly RunState[];
-    before?: RunId;
-    limit: number;
-  }): Promise<readonly RunView[]>;
-  /** In id order. `after` is the last id of the page before. */
-  tasks(runId: RunId, options: { after?: JobId; limit: number }): Promise<readonly TaskView[]>;
+  runs(filter: RunFilter): Promise<readonly RunView[]>;
+  /** A page of its tasks or targets with the edges that lead to them, in id order; empty for a run that does not exist. */
+  tasks(runId: RunId, filter: TaskFilter): Promise<readonly TaskView[]>;
 }

@@ -5,10 +5,11 @@ import type {
   NewRun,
   NewTarget,
   Paged,
+  RunFilter,
   RunId,
-  RunState,
   RunStore,
   RunView,
+  TaskFilter,
   TaskView,
 } from "../../../src/core/runs/run.ts";
 import { isFinal } from "../../../src/core/state.ts";
@@ -162,14 +163,12 @@ export function runView(t: Tables, id: RunId): RunView | null {
   return row === undefined ? null : viewOf(t, row);
 }
 
-export function runViews(
-  t: Tables,
-  filter: { kind?: string; key?: string; states?: readonly RunState[]; before?: RunId; limit: number },
-): RunView[] {
+export function runViews(t: Tables, filter: RunFilter): RunView[] {
   return [...t.runs.values()]
     .filter((row) => filter.kind === undefined || row.kind === filter.kind)
     .filter((row) => filter.key === undefined || row.key === filter.key)
     .filter((row) => filter.states === undefined || filter.states.includes(row.state))
+    .filter((row) => filter.parentId === undefined || row.parentId === Number(filter.parentId))
     .filter((row) => filter.before === undefined || row.id < Number(filter.before))
     .toSorted((a, b) => b.id - a.id)
     .slice(0, filter.limit)
@@ -179,13 +178,29 @@ export function runViews(
 function viewOf(t: Tables, row: RunRow): RunView {
   const funnel = funnelOf(t, row);
   const open = t.inRun(row.id).filter((job) => !isFinal(job.state));
-  const { id, starterId, parentId, kind, key, version, state, sealed, input, createdAt, finishedAt } = row;
+  const {
+    id,
+    starterId,
+    parentId,
+    kind,
+    key,
+    version,
+    state,
+    onFailure,
+    stopped,
+    sealed,
+    input,
+    createdAt,
+    finishedAt,
+  } = row;
   return {
     id: runIdOf(id),
     kind,
     key,
     version,
     state,
+    onFailure,
+    stopped,
     sealed,
     input,
     createdAt,
@@ -214,10 +229,11 @@ export function funnelOf(t: Tables, run: RunRow): Funnel {
   return { total, done, ok, failed, skipped };
 }
 
-export function taskViews(t: Tables, id: RunId, options: { after?: JobId; limit: number }): TaskView[] {
+export function taskViews(t: Tables, id: RunId, options: TaskFilter): TaskView[] {
   return t
     .inRun(Number(id))
     .filter((row) => options.after === undefined || row.id > Number(options.after))
+    .filter((row) => options.states === undefined || options.states.includes(row.state))
     .slice(0, options.limit)
     .map((row) => ({
       jobId: idOf(row),
@@ -228,9 +244,19 @@ export function taskViews(t: Tables, id: RunId, options: { after?: JobId; limit:
       blocked: row.blocked,
       notTaken: row.notTaken,
       join: row.join,
+      after: predecessorsOf(t, row).slice(0, limits.edgesShownMax),
+      afterTotal: predecessorsOf(t, row).length,
       preds: { open: row.predsOpen, ok: row.predsOk, bad: row.predsBad },
       attempt: row.attempt,
+      failures: row.failures,
+      maxAttempts: row.maxAttempts,
       result: row.result,
       errorCode: row.errorCode,
+      errorMessage: row.errorMessage,
+      startedAt: row.startedAt,
+      finishedAt: row.finishedAt,
     }));
 }
+
+const predecessorsOf = (t: Tables, row: JobRow): readonly JobId[] =>
+  (t.predecessors.get(row.id)?.to ?? []).toSorted((a, b) => a - b).map((id) => String(id) as JobId);

@@ -1,5 +1,5 @@
 import type { JoinRule } from "../../../core/runs/join.ts";
-import type { RunState } from "../../../core/runs/run.ts";
+import type { OnFailure, RunState } from "../../../core/runs/run.ts";
 import type { State } from "../../../core/state.ts";
 import { statement } from "../statement.ts";
 
@@ -34,6 +34,8 @@ export interface RunViewRow {
   readonly key: string;
   readonly version: number;
   readonly state: RunState;
+  readonly on_failure: OnFailure;
+  readonly stopped: boolean;
   readonly sealed: boolean;
   readonly parent_id: string | null;
   readonly starter_id: string | null;
@@ -55,24 +57,25 @@ export interface RunViewRow {
 export const readRun = statement<RunViewRow>(
   "run",
   `
-select p.id, p.kind, p.key, p.version, p.state, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready, p.waiting,
-  p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
+select p.id, p.kind, p.key, p.version, p.state, r.on_failure, r.stopped, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready,
+  p.waiting, p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
   belfry.ms(p.finished_at) as finished_at
 from belfry.run_progress p join belfry.run r on r.id = p.id
 where p.id = $1::bigint`,
 );
 
-/** Newest first. $1 kind $2 key $3 states $4 before $5 limit. Locks nothing. */
+/** Newest first. $1 kind $2 key $3 states $4 before $5 limit $6 parent; null asks for any. Locks nothing. */
 export const readRuns = statement<RunViewRow>(
   "runs",
   `
-select p.id, p.kind, p.key, p.version, p.state, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready, p.waiting,
-  p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
+select p.id, p.kind, p.key, p.version, p.state, r.on_failure, r.stopped, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready,
+  p.waiting, p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
   belfry.ms(p.finished_at) as finished_at
 from (
-  select id, starter_id, input from belfry.run
+  select id, starter_id, input, on_failure, stopped from belfry.run
   where ($1::text is null or kind = $1) and ($2::text is null or key = $2)
     and ($3::belfry.run_state[] is null or state = any($3::belfry.run_state[])) and ($4::bigint is null or id < $4::bigint)
+    and ($6::bigint is null or parent_id = $6::bigint)
   order by id desc limit $5
 ) r join belfry.run_progress p on p.id = r.id
 order by r.id desc`,
@@ -90,16 +93,34 @@ export interface TaskRow {
   readonly preds_open: number;
   readonly preds_ok: number;
   readonly preds_bad: number;
+  readonly after: string[] | null;
+  readonly after_total: number;
   readonly attempt: number;
+  readonly failures: number;
+  readonly max_attempts: number;
   readonly result: unknown;
   readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
 }
 
-/** In id order. Locks nothing. */
+/**
+ * In id order. $1 run $2 after $3 limit $4 states or null $5 edges of a task at most. Locks nothing. The run is a range of one,
+ * so that only its own index gives the order: by an equality, a planner without statistics walks the primary key.
+ */
 export const readTasks = statement<TaskRow>(
   "run-jobs",
   `
-select id, task, kind, key, state, blocked, not_taken, join_rule, preds_open, preds_ok, preds_bad, attempt, result, error_code
-from belfry.job where run_id = $1::bigint and id > $2::bigint
-order by id limit $3`,
+select j.id, j.task, j.kind, j.key, j.state, j.blocked, j.not_taken, j.join_rule, j.preds_open, j.preds_ok, j.preds_bad,
+  e.ids[1:$5::int] as after, coalesce(cardinality(e.ids), 0) as after_total, j.attempt, j.failures, j.max_attempts, j.result,
+  j.error_code, j.error_message, belfry.ms(j.started_at) as started_at, belfry.ms(j.finished_at) as finished_at
+from (
+  select * from belfry.job
+  where (run_id, id) > ($1::bigint, $2::bigint) and run_id <= $1::bigint
+    and ($4::belfry.job_state[] is null or state = any($4::belfry.job_state[]))
+  order by run_id, id limit $3
+) j
+cross join lateral (select array_agg(from_id order by from_id) as ids from belfry.edge where to_id = j.id) e
+order by j.id`,
 );

@@ -1,0 +1,82 @@
+import { limits } from "../../../src/core/limits.ts";
+import type { Claimed, Handoff, Message, NewRun, NewTask, RunId, Store } from "../../../src/core/ports.ts";
+import { aJob, lookAheadMs, settlementOf, settleOptions } from "./fixture.ts";
+import type { Settlement } from "../../../src/core/ports.ts";
+
+/** A task that starts after the tasks at these places of the list. */
+export const aTask = (name: string, after: readonly number[] = [], over: Partial<NewTask> = {}): NewTask => ({
+  task: name,
+  after,
+  join: "all",
+  asks: false,
+  job: aJob({ kind: "settlement.task", payload: null, canonicalInput: "null" }),
+  ...over,
+});
+
+export const aRun = (over: Partial<NewRun> = {}): NewRun => ({
+  kind: "settlement",
+  key: "2031-05-06",
+  version: 3,
+  input: { day: "2031-05-06" },
+  onFailure: "skip-downstream",
+  retentionMs: limits.retentionMsDefault,
+  trace: "trace-1",
+  starterId: null,
+  parentId: null,
+  sealed: true,
+  tasks: [],
+  ...over,
+});
+
+/** One run with the messages that are out, worked by its task names. */
+export interface Workbench {
+  readonly runId: RunId;
+  /** Claims the message of one task. */
+  claim(task: string): Promise<Claimed | null>;
+  /** Claims and settles one task, then resolves until nothing is left. */
+  end(task: string, over?: Partial<Settlement>): Promise<void>;
+  resolve(): Promise<void>;
+  /** `name: STATE` of every task. */
+  states(): Promise<Readonly<Record<string, string>>>;
+  take(handoffs: readonly Handoff[]): void;
+}
+
+export const failed = { to: "FAILED", failures: 1, errorCode: "BAD", errorMessage: "no" } as const;
+
+/** Starts a run and holds what it hands off. */
+export async function workbench(store: Store, run: Partial<NewRun>): Promise<Workbench> {
+  const { runId, handoffs } = await store.startRun(aRun(run), { lookAheadMs });
+  const messages = new Map<string, Message>();
+  const take = (handed: readonly Handoff[]): void => {
+    for (const handoff of handed) for (const message of handoff.messages) messages.set(message.jobId, message);
+  };
+  take(handoffs);
+  const views = () => store.tasks(runId, { limit: 1_000 });
+  const claim = async (task: string): Promise<Claimed | null> => {
+    const view = (await views()).find((one) => one.task === task);
+    const message = messages.get(view?.jobId ?? "");
+    if (message === undefined) return null;
+    return (await store.claim([message], { worker: "worker-1", alone: false }))[0] ?? null;
+  };
+  const resolve = async (): Promise<void> => {
+    for (let more = true; more;) {
+      const resolved = await store.resolve({ runs: [runId], limit: 100, lookAheadMs });
+      take(resolved.handoffs);
+      more = resolved.more && resolved.steps > 0;
+    }
+  };
+  return {
+    runId,
+    take,
+    claim,
+    resolve,
+    async end(task, over = {}) {
+      const job = await claim(task);
+      if (job?.state !== "RUNNING") throw new Error(`task "${task}" was not claimed: ${job?.state ?? "no message"}`);
+      const settled = await store.settle([settlementOf(job, over)], settleOptions);
+      take(settled.handoffs);
+      await resolve();
+    },
+    states: async () => Object.fromEntries((await views()).map((view) => [view.task ?? view.key ?? "", view.state])),
+  };
+}

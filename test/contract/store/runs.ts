@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { limits } from "../../../src/core/limits.ts";
+import type { RunId } from "../../../src/core/ports.ts";
+import { aJob, claimOne, eachTest, insertOne, lookAheadMs, only, settleOne, type OpenStore } from "./fixture.ts";
+import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
+
+export function runsContract(open: OpenStore): void {
+  describe("runs", () => {
+    starting(open);
+    joining(open);
+    ending(open);
+    paging(open);
+    readingRuns(open);
+  });
+}
+
+const diamond = [aTask("load"), aTask("left", [0]), aTask("right", [0]), aTask("close", [1, 2])];
+
+function starting(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a run hands off what has no predecessors, and a second start with its key finds it and hands off nothing", async () => {
+    const { store } = at();
+    const first = await store.startRun(aRun({ tasks: diamond }), { lookAheadMs });
+    const second = await store.startRun(aRun({ tasks: diamond }), { lookAheadMs });
+    expect(first).toMatchObject({ created: true, sealed: true });
+    expect(first.handoffs.flatMap((handoff) => handoff.messages)).toHaveLength(1);
+    expect(second).toMatchObject({ runId: first.runId, created: false, handoffs: [] });
+    expect(await store.tasks(first.runId, { limit: 10 })).toHaveLength(4);
+  });
+
+  test("a run without jobs is complete as soon as somebody looks", async () => {
+    const { store } = at();
+    const { runId } = await store.startRun(aRun(), { lookAheadMs });
+    await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+    expect(await store.run(runId)).toMatchObject({ state: "DONE", percent: 100, total: 0 });
+  });
+}
+
+function joining(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a join starts with its last predecessor, and the run is DONE with its last task", async () => {
+    const { store } = at();
+    const bench = await workbench(store, { tasks: diamond });
+    await bench.end("load");
+    await bench.end("left");
+    expect(await bench.claim("close")).toBeNull();
+    expect(await bench.states()).toMatchObject({ right: "QUEUED", close: "PENDING" });
+    await bench.end("right");
+    await bench.end("close");
+    expect(await store.run(bench.runId)).toMatchObject({ state: "DONE", done: 4, ok: 4, percent: 100 });
+  });
+
+  test("a wide join is counted from what its predecessors appended", async () => {
+    const { store } = at();
+    const roots = Array.from({ length: limits.wideJoinOver + 1 }, (_, n) => aTask(`root-${n}`));
+    const bench = await workbench(store, { tasks: [...roots, aTask("close", Array.from(roots.keys()))] });
+    for (const { task } of roots) await bench.end(task);
+    expect(await bench.states()).toMatchObject({ close: "QUEUED" });
+    await bench.end("close");
+    expect(await store.run(bench.runId)).toMatchObject({ state: "DONE" });
+  });
+
+  test("a task whose predecessor FAILED is SKIPPED, and so is what comes after it, with the reason", async () => {
+    const { store } = at();
+    const bench = await workbench(store, { tasks: diamond });
+    await bench.end("load", failed);
+    expect(await bench.states()).toEqual({ load: "FAILED", left: "SKIPPED", right: "SKIPPED", close: "SKIPPED" });
+    const [, left] = await store.tasks(bench.runId, { limit: 2 });
+    const shown = left === undefined ? null : await store.job(left.jobId);
+    expect(shown?.events.at(-1)).toMatchObject({ to: "SKIPPED", reason: "upstream" });
+    expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED", failed: 1, skipped: 3, done: 4 });
+  });
+}
+
+function ending(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("under `stop` a failure skips whatever waits, and what runs may finish", async () => {
+    const { store } = at();
+    const tasks = [aTask("bad"), aTask("runs"), aTask("waits"), aTask("after", [1])];
+    const bench = await workbench(store, { tasks, onFailure: "stop" });
+    const runs = await bench.claim("runs");
+    await bench.end("bad", failed);
+    expect(await bench.states()).toMatchObject({ runs: "RUNNING", waits: "SKIPPED", after: "SKIPPED" });
+    expect(await store.run(bench.runId)).toMatchObject({ state: "RUNNING", stopped: true });
+    if (runs === null) throw new Error("the task was claimed");
+    await settleOne(store, runs);
+    await bench.resolve();
+    expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED", ok: 1, failed: 1, skipped: 2 });
+  });
+
+  test("a run that is being canceled starts nothing, and is CANCELED with its last page", async () => {
+    const { store } = at();
+    const bench = await workbench(store, { tasks: diamond });
+    expect(await store.cancelRun(bench.runId)).toBe(true);
+    expect(await bench.claim("load")).not.toMatchObject({ state: "RUNNING" });
+    while ((await store.cancelPage(bench.runId, { limit: 1 })) > 0);
+    await bench.resolve();
+    expect(await store.run(bench.runId)).toMatchObject({ state: "CANCELED", done: 4 });
+    expect(await store.cancelRun(bench.runId)).toBe(false);
+  });
+
+  test("a resume runs what failed and what was skipped because of it, and nothing that succeeded", async () => {
+    const { store } = at();
+    const bench = await workbench(store, { tasks: diamond });
+    await bench.end("load");
+    await bench.end("left", failed);
+    await bench.end("right");
+    expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED" });
+    expect(await store.resumeRun(bench.runId, {})).toHaveLength(2);
+    expect(await bench.states()).toEqual({ load: "SUCCESS", left: "PENDING", right: "SUCCESS", close: "PENDING" });
+    bench.take(await store.relay({ lookAheadMs, limit: 10 }));
+    await bench.end("left");
+    await bench.end("close");
+    expect(await store.run(bench.runId)).toMatchObject({ state: "DONE", ok: 4, failed: 0, skipped: 0 });
+  });
+}
+
+function paging(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a page is written once by the try that holds the job, and the run closes only when it is sealed", async () => {
+    const { store } = at();
+    const by = await claimOne(store, await insertOne(store));
+    const { runId } = await store.startRun(aRun({ sealed: false }), { lookAheadMs });
+    const targets = [1, 2].map((n) => ({ job: aJob({ kind: "push", key: `t-${n}` }), row: { id: n } }));
+    const page = { targets, cursor: 2, by };
+    expect(await store.addPage(runId, page, { lookAheadMs })).toMatchObject({ written: true, created: 2 });
+    expect(await store.addPage(runId, page, { lookAheadMs })).toMatchObject({ written: true, created: 0 });
+    const stale = { ...page, by: { ...by, attempt: by.attempt + 1 } };
+    expect(await store.addPage(runId, stale, { lookAheadMs })).toMatchObject({ written: false });
+    expect(await store.startRun(aRun({ sealed: false }), { lookAheadMs })).toMatchObject({ cursor: 2, sealed: false });
+    await store.cancel((await store.tasks(runId, { limit: 10 })).map((task) => task.jobId));
+    await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+    expect(await store.run(runId)).toMatchObject({ state: "RUNNING", total: 2, done: 2 });
+    await store.sealRun(runId, {});
+    await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+    expect(await store.run(runId)).toMatchObject({ state: "DONE" });
+  });
+}
+
+function readingRuns(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("runs are listed newest first, by kind, key, state and parent, a page at a time", async () => {
+    const { store } = at();
+    const ids: RunId[] = [];
+    for (const key of ["a", "b", "c"]) ids.push((await store.startRun(aRun({ key }), { lookAheadMs })).runId);
+    const again = await store.startRun(aRun({ key: "a#2", parentId: ids[0] ?? null }), { lookAheadMs });
+    const open2 = await store.startRun(aRun({ kind: "other", tasks: [aTask("t")] }), { lookAheadMs });
+    await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+    const list = async (filter: Parameters<typeof store.runs>[0]) => (await store.runs(filter)).map((run) => run.id);
+    expect(await list({ limit: 10 })).toEqual([open2.runId, again.runId, ...ids.toReversed()]);
+    expect(await list({ kind: "settlement", limit: 2 })).toEqual([again.runId, ids[2]]);
+    expect(await list({ kind: "settlement", limit: 9, before: ids[2] ?? ("" as RunId) })).toEqual([ids[1], ids[0]]);
+    expect(await list({ key: "b", limit: 9 })).toEqual([ids[1]]);
+    expect(await list({ states: ["RUNNING"], limit: 9 })).toEqual([open2.runId]);
+    expect(await list({ parentId: ids[0] ?? ("" as RunId), limit: 9 })).toEqual([again.runId]);
+  });
+
+  test("tasks are listed in order with their edges, by state, a page at a time", async () => {
+    const { store } = at();
+    const bench = await workbench(store, { tasks: diamond });
+    await bench.end("load", { result: { rows: 3 } });
+    const tasks = await store.tasks(bench.runId, { limit: 10 });
+    const id = new Map(tasks.map((task) => [task.task, task.jobId]));
+    expect(tasks.map((task) => [task.task, task.after, task.afterTotal])).toEqual([
+      ["load", [], 0],
+      ["left", [id.get("load")], 1],
+      ["right", [id.get("load")], 1],
+      ["close", [id.get("left"), id.get("right")], 2],
+    ]);
+    expect(tasks[0]).toMatchObject({ state: "SUCCESS", result: { rows: 3 }, attempt: 1, failures: 0, maxAttempts: 4 });
+    expect(tasks[0]?.finishedAt).not.toBeNull();
+    const waiting = await store.tasks(bench.runId, { states: ["PENDING"], limit: 10 });
+    expect(only(waiting)).toMatchObject({ task: "close", blocked: true });
+    const rest = await store.tasks(bench.runId, { after: tasks[1]?.jobId ?? ("" as never), limit: 1 });
+    expect(only(rest)).toMatchObject({ task: "right" });
+    expect(await store.tasks("999999" as RunId, { limit: 1 })).toEqual([]);
+  });
+}
