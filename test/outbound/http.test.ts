@@ -124,3 +124,35 @@ test("an answer that should be JSON and is not is worth another try", async () =
   const answer = await httpClient({ baseUrl }).send({ path: "/", signal: never });
   expect(() => answer.json()).toThrow(RetryLater);
 });
+
+test("a connection that is dropped before its TLS hand-shake is none: even a write is worth another try", async () => {
+  const server = createTcpServer(() => undefined);
+  server.maxConnections = 0;
+  const port = new URL(await listen(server)).port;
+  const client = httpClient({ baseUrl: `https://127.0.0.1:${port}`, connectMs: 200, headersMs: 60_000 });
+  const sending = client.send({ method: "POST", path: "/", signal: never });
+  await expect(sending).rejects.toMatchObject({ name: "RetryLater" });
+});
+
+test("silence before the TLS hand-shake ends is no connection", async () => {
+  const port = new URL(await listen(createTcpServer(() => undefined))).port;
+  const client = httpClient({ baseUrl: `https://127.0.0.1:${port}`, connectMs: 200, headersMs: 60_000 });
+  const sending = client.send({ method: "POST", path: "/", signal: never });
+  await expect(sending).rejects.toMatchObject({ name: "RetryLater", code: "HTTP_TIMEOUT" });
+});
+
+test("silence in the middle of an answer ends it before its whole time is over", async () => {
+  const baseUrl = await serve((_, response) => void response.writeHead(200).write("x"));
+  const client = httpClient({ baseUrl, silenceMs: 200, totalMs: 60_000 });
+  const sending = client.send({ path: "/", signal: never });
+  await expect(sending).rejects.toThrow("nothing more of the answer within 200 ms");
+});
+
+test("an answer of a byte now and then is cut off when its time is over", async () => {
+  const baseUrl = await serve((_, response) => {
+    const timer = setInterval(() => response.write("x"), 50);
+    response.once("close", () => clearInterval(timer));
+  });
+  const client = httpClient({ baseUrl, silenceMs: 10_000, totalMs: 400 });
+  await expect(client.send({ path: "/", signal: never })).rejects.toThrow("no complete answer within 400 ms");
+});

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { createServer, type AddressInfo, type Server } from "node:net";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createInterface } from "node:readline";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { expect, onTestFinished, test } from "vitest";
 import { mailer } from "../../src/adapters/smtp/mailer.ts";
@@ -27,9 +28,7 @@ async function listen(server: Server): Promise<AddressInfo> {
 }
 
 function sender(port: number) {
-  const made = mailer({ url: `smtp://127.0.0.1:${port}`, from: "belfry@example.org", ...timeouts });
-  onTestFinished(() => made.close());
-  return made;
+  return mailer({ url: `smtp://127.0.0.1:${port}`, from: "belfry@example.org", ...timeouts });
 }
 
 test("a mail arrives with a Message-ID made from its idempotency key, the same in each try", async () => {
@@ -98,4 +97,56 @@ test("a handler that is told to stop does not wait for the server", async () => 
     },
   });
   await expect(made.send({ ...mail, signal: controller.signal })).rejects.toThrow("told to stop");
+});
+
+/** A server that greets, says yes to everything up to the mail, and then what `afterMail` says. */
+async function scripted(answers: { afterMail?: (socket: Socket) => void; afterRecipient?: (socket: Socket) => void }) {
+  const server = createServer((socket) => {
+    let isMail = false;
+    socket.on("error", () => undefined);
+    socket.write("220 ready\r\n");
+    createInterface({ input: socket }).on("line", (line) => {
+      if (isMail && line === ".") answers.afterMail?.(socket);
+      else if (!isMail && line.startsWith("RCPT") && answers.afterRecipient) answers.afterRecipient(socket);
+      else if (line === "DATA") {
+        isMail = true;
+        socket.write("354 go on\r\n");
+      } else if (!isMail) socket.write("250 fine\r\n");
+    });
+  });
+  const { port } = await listen(server.listen(0, "127.0.0.1"));
+  return sender(port);
+}
+
+/** One byte of an answer that never ends, often enough to be no silence. */
+function drip(socket: Socket): void {
+  socket.write("2");
+  const timer = setInterval(() => socket.write("5"), 50);
+  socket.once("close", () => clearInterval(timer));
+}
+
+test("half an answer to the mail leaves it ambiguous", async () => {
+  const made = await scripted({ afterMail: (socket) => void socket.end("25") });
+  await expect(made.send(mail)).rejects.toMatchObject({ name: "AmbiguousError", code: "SMTP_NETWORK" });
+});
+
+test("a byte now and then is no silence, but the time for one mail ends it", async () => {
+  const made = await scripted({ afterMail: drip });
+  await expect(made.send(mail)).rejects.toMatchObject({ name: "AmbiguousError", code: "SMTP_TIMEOUT" });
+});
+
+test("as long as the mail was not offered, no answer is worth another try", async () => {
+  const silent = await scripted({ afterRecipient: () => undefined });
+  await expect(silent.send(mail)).rejects.toMatchObject({ name: "RetryLater", code: "SMTP_TIMEOUT" });
+  const dripping = await scripted({ afterRecipient: drip });
+  await expect(dripping.send(mail)).rejects.toMatchObject({ name: "RetryLater", code: "SMTP_TIMEOUT" });
+});
+
+test("a conversation that was given up has no hold on the next one", async () => {
+  const open: Socket[] = [];
+  const made = await scripted({ afterMail: (socket) => (open.push(socket), drip(socket)) });
+  const ended = await Promise.allSettled([made.send(mail), made.send(mail), made.send(mail)]);
+  expect(ended.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  await Promise.all(open.map((socket) => socket.destroyed || once(socket, "close")));
+  expect(open).toHaveLength(3);
 });

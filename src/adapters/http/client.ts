@@ -1,11 +1,18 @@
+import { request as plainRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import { request as tlsRequest } from "node:https";
+import type { Socket } from "node:net";
 import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../core/definitions/errors.ts";
 
 export interface HttpClientOptions {
   /** Paths of requests are resolved against it. */
   readonly baseUrl: string | URL;
-  /** Milliseconds until the first byte of the answer: name look-up, connecting, sending and waiting together. */
+  /** Milliseconds for the look-up of the name and the connection, TLS included. */
+  readonly connectMs?: number;
+  /** Milliseconds from the connection to the first byte of the answer: sending and waiting together. */
   readonly headersMs?: number;
-  /** Milliseconds until the last byte of the answer; a server that sends one byte a second is cut off here. */
+  /** Milliseconds of silence in the middle of the answer. */
+  readonly silenceMs?: number;
+  /** Milliseconds for everything; a server that sends one byte a second is cut off here. */
   readonly totalMs?: number;
   /** A longer answer is refused while it is read. */
   readonly answerBytesMax?: number;
@@ -37,72 +44,145 @@ export interface HttpClient {
   /**
    * One request, no retries of its own: the job's retries are the retries. Redirects are not followed.
    * @throws PermanentError or RetryLater (`httpError`) for an answer that is not 2xx.
-   * @throws RetryLater when nothing can have happened there: no connection, or a request that only reads.
+   * @throws RetryLater when nothing can have happened there: no connection was made, or the request only reads.
    * @throws AmbiguousError when the request may have been acted on and its answer did not arrive.
    * @throws the signal's reason when the handler was told to stop.
    */
   send(request: HttpRequest): Promise<HttpAnswer>;
 }
 
-const defaults = { headersMs: 10_000, totalMs: 30_000, answerBytesMax: 10 * 1024 * 1024 };
+const defaults = {
+  connectMs: 5_000,
+  headersMs: 10_000,
+  silenceMs: 10_000,
+  totalMs: 30_000,
+  answerBytesMax: 10 * 1024 * 1024,
+};
+
+type Settings = Required<Omit<HttpClientOptions, "headers">> & Pick<HttpClientOptions, "headers">;
 
 export function httpClient(options: HttpClientOptions): HttpClient {
-  const settings = { ...defaults, ...options };
+  const settings: Settings = { ...defaults, ...options };
   return {
     async send(request) {
-      const timeouts = startTimeouts(settings);
-      const signal = AbortSignal.any([request.signal, timeouts.signal]);
+      request.signal.throwIfAborted();
+      const patience = new Patience(settings);
+      const progress: Progress = { isConnected: false };
       try {
-        const response = await fetch(new URL(request.path, settings.baseUrl), init(request, settings.headers, signal));
-        timeouts.answered();
-        if (!response.ok) {
-          await response.body?.cancel().catch(() => {});
-          throw httpError(response);
-        }
-        return answer(response, await readBody(response, settings.answerBytesMax));
+        const signal = AbortSignal.any([request.signal, patience.signal]);
+        const response = await exchange(request, settings, { patience, progress, signal });
+        const status = response.statusCode ?? 0;
+        if (status < 200 || status > 299) throw refusal(response);
+        return answer(response, await readBody(response, settings.answerBytesMax, patience));
       } catch (error) {
-        throw converted(error, request, timeouts.signal);
+        throw converted(error, request, progress, patience.signal);
       } finally {
-        timeouts.stop();
+        patience.end();
       }
     },
   };
 }
 
-function init(request: HttpRequest, common: HttpClientOptions["headers"], signal: AbortSignal): RequestInit {
+/** Waits for one thing after the other, each with its own bound, and for all of them together. */
+class Patience {
+  readonly #controller = new AbortController();
+  readonly #settings: Settings;
+  readonly #total: NodeJS.Timeout;
+  #current: NodeJS.Timeout;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#total = this.#start("no complete answer", settings.totalMs);
+    this.#current = this.#start("no connection", settings.connectMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  connected(): void {
+    this.#waitFor("no answer", this.#settings.headersMs);
+  }
+
+  /** Something of the answer has come. */
+  heard(): void {
+    this.#waitFor("nothing more of the answer", this.#settings.silenceMs);
+  }
+
+  end(): void {
+    clearTimeout(this.#total);
+    clearTimeout(this.#current);
+  }
+
+  #waitFor(what: string, ms: number): void {
+    clearTimeout(this.#current);
+    this.#current = this.#start(what, ms);
+  }
+
+  #start(what: string, ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#controller.abort(new Error(`${what} within ${ms} ms`)), ms);
+  }
+}
+
+/** Before the connection is there, nothing of the request can have left. */
+interface Progress {
+  isConnected: boolean;
+}
+
+/** Sends the request. @returns the answer once its head is here; its body is still to come. */
+function exchange(
+  request: HttpRequest,
+  settings: Settings,
+  { patience, progress, signal }: { patience: Patience; progress: Progress; signal: AbortSignal },
+): Promise<IncomingMessage> {
+  const url = new URL(request.path, settings.baseUrl);
+  const body = request.json === undefined ? undefined : JSON.stringify(request.json);
+  const method = request.method ?? "GET";
+  const headers = Object.fromEntries(headersOf(request, settings.headers, body));
+  return new Promise((resolve, reject) => {
+    const begin = url.protocol === "https:" ? tlsRequest : plainRequest;
+    const call = begin(url, { method, headers, signal });
+    call.once("error", reject);
+    call.once("response", (response) => {
+      patience.heard();
+      resolve(response);
+    });
+    whenConnected(call, url.protocol === "https:" ? "secureConnect" : "connect", () => {
+      progress.isConnected = true;
+      patience.connected();
+    });
+    call.end(body);
+  });
+}
+
+function whenConnected(call: ClientRequest, event: "connect" | "secureConnect", run: () => void): void {
+  call.once("socket", (socket: Socket) => {
+    // A connection that was kept open from an earlier request is there already.
+    if (call.reusedSocket) run();
+    else socket.once(event, run);
+  });
+}
+
+function headersOf(request: HttpRequest, common: HttpClientOptions["headers"], body: string | undefined): Headers {
   const headers = new Headers({ ...common, ...request.headers });
   if (request.idempotencyKey !== undefined) headers.set("idempotency-key", request.idempotencyKey);
-  if (request.json !== undefined) headers.set("content-type", "application/json");
-  const body = request.json === undefined ? {} : { body: JSON.stringify(request.json) };
-  return { method: request.method ?? "GET", headers, redirect: "manual", signal, ...body };
+  if (body === undefined) return headers;
+  headers.set("content-type", "application/json");
+  headers.set("content-length", String(Buffer.byteLength(body)));
+  return headers;
 }
 
-interface Timeouts {
-  readonly signal: AbortSignal;
-  /** The first byte is here: only the total counts from now on. */
-  answered(): void;
-  stop(): void;
+function refusal(response: IncomingMessage): Error {
+  response.destroy();
+  const { statusCode = 0, statusMessage = "" } = response;
+  return httpError({ status: statusCode, statusText: statusMessage, headers: headersFrom(response) });
 }
 
-function startTimeouts({ headersMs, totalMs }: { headersMs: number; totalMs: number }): Timeouts {
-  const controller = new AbortController();
-  const abort = (what: string, ms: number): void => controller.abort(new Error(`${what} within ${ms} ms`));
-  const first = setTimeout(abort, headersMs, "no answer", headersMs);
-  const last = setTimeout(abort, totalMs, "no complete answer", totalMs);
-  return {
-    signal: controller.signal,
-    answered: () => clearTimeout(first),
-    stop() {
-      clearTimeout(first);
-      clearTimeout(last);
-    },
-  };
-}
-
-async function readBody(response: Response, bytesMax: number): Promise<Uint8Array> {
+async function readBody(response: IncomingMessage, bytesMax: number, patience: Patience): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response as AsyncIterable<Uint8Array>) {
+    patience.heard();
     bytes += chunk.byteLength;
     if (bytes > bytesMax) {
       throw new PermanentError(`the answer is longer than ${bytesMax} bytes`, { code: "HTTP_ANSWER_TOO_LONG" });
@@ -112,11 +192,14 @@ async function readBody(response: Response, bytesMax: number): Promise<Uint8Arra
   return Buffer.concat(chunks);
 }
 
-function answer(response: Response, body: Uint8Array): HttpAnswer {
+const headersFrom = (response: IncomingMessage): Headers =>
+  new Headers(Object.entries(response.headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
+
+function answer(response: IncomingMessage, body: Uint8Array): HttpAnswer {
   const text = (): string => new TextDecoder().decode(body);
   return {
-    status: response.status,
-    headers: response.headers,
+    status: response.statusCode ?? 0,
+    headers: headersFrom(response),
     body,
     text,
     json() {
@@ -129,33 +212,18 @@ function answer(response: Response, body: Uint8Array): HttpAnswer {
   };
 }
 
-/** Failures that come before the first byte of the request left. */
-const notSent = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EADDRNOTAVAIL",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-function converted(error: unknown, request: HttpRequest, timeout: AbortSignal): unknown {
+function converted(error: unknown, request: HttpRequest, { isConnected }: Progress, timeout: AbortSignal): unknown {
   if (error instanceof PermanentError || error instanceof RetryLater) return error;
   if (request.signal.aborted) return request.signal.reason;
-  const code = causeCode(error);
-  const reason = timeout.aborted ? (timeout.reason as Error).message : (code ?? String(error));
+  const reason = timeout.aborted ? (timeout.reason as Error).message : textOf(error);
   const options = { code: timeout.aborted ? "HTTP_TIMEOUT" : "HTTP_NETWORK", cause: error };
   const message = `${request.method ?? "GET"} ${request.path}: ${reason}`;
   const reads = request.method === undefined || request.method === "GET" || request.method === "HEAD";
-  if (reads || (code !== null && notSent.has(code))) return new RetryLater(message, options);
-  return new AmbiguousError(message, options);
+  return reads || !isConnected ? new RetryLater(message, options) : new AmbiguousError(message, options);
 }
 
-/** `fetch` wraps what the socket said as the cause of a TypeError; several addresses tried make an AggregateError. */
-function causeCode(error: unknown): string | null {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string")
-    return cause.code;
-  return null;
+/** Several addresses that were tried make an AggregateError without a text of its own. */
+function textOf(error: unknown): string {
+  if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
+  return String(error);
 }

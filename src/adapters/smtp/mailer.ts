@@ -1,19 +1,20 @@
 import { createHash } from "node:crypto";
-import { createTransport } from "nodemailer";
+import { Readable } from "node:stream";
+import MailComposer from "nodemailer/lib/mail-composer";
+import { parseConnectionUrl } from "nodemailer/lib/shared";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { AmbiguousError, PermanentError, RetryLater } from "../../core/definitions/errors.ts";
 
 export interface MailerOptions {
   /** `smtp://user:password@host:587` or `smtps://host:465`. Port 25 is closed on AWS. */
   readonly url: string;
   readonly from: string;
-  /** Milliseconds for the connection, and then for the server's greeting. */
+  /** Milliseconds for the look-up of the name, for the connection, and then for the server's greeting: each. */
   readonly connectMs?: number;
   /** Milliseconds of silence that end a conversation. */
   readonly silenceMs?: number;
   /** Milliseconds for one mail altogether. A server that answers a byte a second is cut off here. */
   readonly totalMs?: number;
-  /** Connections at most; they are kept open between mails. */
-  readonly connections?: number;
 }
 
 export interface Mail {
@@ -29,68 +30,126 @@ export interface Mail {
 
 export interface Mailer {
   /**
-   * Resolves when the server took the mail.
-   * @throws PermanentError on a 5xx answer, RetryLater on a 4xx answer or without a connection.
-   * @throws AmbiguousError when the mail may have been taken and the answer did not arrive.
+   * Resolves when the server took the mail. One connection a mail: whatever a server does to one conversation, it has no
+   * hold on the next.
+   * @throws PermanentError on a 5xx answer; RetryLater on a 4xx answer, or when the mail was not offered yet.
+   * @throws AmbiguousError when the mail was offered and no whole answer arrived.
+   * @throws the signal's reason when the handler was told to stop.
    */
   send(mail: Mail): Promise<{ messageId: string; answer: string }>;
-  close(): void;
 }
 
-const defaults = { connectMs: 5_000, silenceMs: 10_000, totalMs: 20_000, connections: 5 };
+const defaults = { connectMs: 5_000, silenceMs: 10_000, totalMs: 20_000 };
 
 export function mailer(options: MailerOptions): Mailer {
   const settings = { ...defaults, ...options };
-  const transport = createTransport({
-    url: settings.url,
-    pool: true,
-    maxConnections: settings.connections,
-    connectionTimeout: settings.connectMs,
-    greetingTimeout: settings.connectMs,
-    dnsTimeout: settings.connectMs,
-    socketTimeout: settings.silenceMs,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  const { auth, ...server } = parseConnectionUrl(settings.url);
   return {
     async send({ signal, idempotencyKey, ...content }) {
       signal.throwIfAborted();
-      const messageId = `<${createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 40)}@belfry>`;
-      const sending = transport.sendMail({ ...content, from: settings.from, messageId });
-      // Whoever gave up waiting still owns the promise's failure.
-      sending.catch(() => undefined);
+      const messageId = messageIdOf(idempotencyKey);
+      const composed = new MailComposer({ ...content, from: settings.from, messageId }).compile();
+      const talk = new Conversation({ ...server, ...timeoutsOf(settings) });
+      const over = AbortSignal.any([signal, AbortSignal.timeout(settings.totalMs)]);
       try {
-        const { response } = await Promise.race([sending, refusal(signal, settings.totalMs)]);
-        return { messageId, answer: response };
+        const sending = talk.send(auth, composed.getEnvelope(), await composed.build());
+        return { messageId, answer: await endedBy(over, sending, settings.totalMs) };
       } catch (error) {
-        throw signal.aborted ? signal.reason : converted(error);
+        throw signal.aborted ? signal.reason : converted(error, talk.wasOffered);
+      } finally {
+        talk.end(settings.silenceMs);
       }
     },
-    close: () => transport.close(),
   };
 }
 
-/** nodemailer takes no signal: waiting ends, and its own socket timeout ends the conversation. */
-async function refusal(signal: AbortSignal, totalMs: number): Promise<never> {
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(totalMs)]);
-  return await new Promise((_, reject) => {
-    const rejectNow = (): void =>
-      reject(new AmbiguousError(`no answer of the mail server within ${totalMs} ms`, { code: "SMTP_TIMEOUT" }));
-    if (ended.aborted) rejectNow();
-    ended.addEventListener("abort", rejectNow, { once: true });
-  });
+const messageIdOf = (key: string): string => `<${createHash("sha256").update(key).digest("hex").slice(0, 40)}@belfry>`;
+
+const timeoutsOf = ({ connectMs, silenceMs }: Required<MailerOptions>): SMTPConnection.Options => ({
+  connectionTimeout: connectMs,
+  greetingTimeout: connectMs,
+  dnsTimeout: connectMs,
+  socketTimeout: silenceMs,
+});
+
+/** One connection and one mail. */
+class Conversation {
+  /** The text of the mail was asked for: from here on the server may have taken it. */
+  wasOffered = false;
+  readonly #connection: SMTPConnection;
+  #isDone = false;
+
+  constructor(options: SMTPConnection.Options) {
+    this.#connection = new SMTPConnection(options);
+  }
+
+  /** @returns the server's answer to the mail. */
+  async send(auth: SMTPConnection.AuthenticationType | undefined, to: Envelope, text: Buffer): Promise<string> {
+    const broken = Promise.withResolvers<never>();
+    broken.promise.catch(() => {});
+    this.#connection.on("error", (error) => broken.reject(error));
+    const answered = <T>(ask: (done: (error: unknown, value?: T) => void) => void): Promise<T> =>
+      Promise.race([broken.promise, new Promise<T>((resolve, reject) => ask(settle(resolve, reject)))]);
+    await answered((done) => this.#connection.connect(done));
+    if (auth !== undefined) await answered((done) => this.#connection.login(auth as Login, done));
+    const info = await answered<SMTPConnection.SentMessageInfo>((done) =>
+      this.#connection.send(envelopeOf(to), this.#offer(text), done),
+    );
+    this.#isDone = true;
+    return info.response;
+  }
+
+  /** Says good-bye after a mail, and does not wait for an answer to that for ever. */
+  end(waitMs: number): void {
+    if (!this.#isDone) return this.#connection.close();
+    this.#connection.quit();
+    setTimeout(() => this.#connection.close(), waitMs).unref();
+  }
+
+  #offer(text: Buffer): Readable {
+    const offered = (): void => void (this.wasOffered = true);
+    return new Readable({
+      read() {
+        offered();
+        this.push(text);
+        this.push(null);
+      },
+    });
+  }
 }
 
-interface SmtpError extends Error {
-  readonly responseCode?: number;
-  readonly code?: string;
-  readonly syscall?: string;
-  readonly timeoutType?: string;
+type Login = Parameters<SMTPConnection["login"]>[0];
+type Envelope = ReturnType<ReturnType<MailComposer["compile"]>["getEnvelope"]>;
+
+const envelopeOf = ({ from, to }: Envelope): SMTPConnection.Envelope => ({ from: from || false, to });
+
+const settle =
+  <T>(resolve: (value: T) => void, reject: (error: unknown) => void) =>
+  (error: unknown, value?: T): void =>
+    error === null || error === undefined ? resolve(value as T) : reject(error);
+
+/** @throws TimedOut when the signal aborts first; the caller knows whether it was the handler's own. */
+async function endedBy(over: AbortSignal, sending: Promise<string>, totalMs: number): Promise<string> {
+  const late = Promise.withResolvers<never>();
+  const giveUp = (): void => late.reject(new TimedOut(`no answer of the mail server within ${totalMs} ms`));
+  over.addEventListener("abort", giveUp, { once: true });
+  if (over.aborted) giveUp();
+  try {
+    return await Promise.race([sending, late.promise]);
+  } finally {
+    over.removeEventListener("abort", giveUp);
+    // Whoever gave up waiting still owns the promise's failure.
+    sending.catch(() => {});
+  }
 }
 
-function converted(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof AmbiguousError) return error;
-  const { responseCode, code } = error as SmtpError;
+class TimedOut extends Error {
+  override readonly name = "TimedOut";
+}
+
+function converted(error: unknown, wasOffered: boolean): unknown {
+  if (!(error instanceof Error)) return error;
+  const { responseCode, code } = error as SMTPConnection.SMTPError;
   if (responseCode !== undefined) {
     const answered = { code: `SMTP_${responseCode}`, cause: error };
     return responseCode >= 500 ? new PermanentError(error.message, answered) : new RetryLater(error.message, answered);
@@ -98,11 +157,7 @@ function converted(error: unknown): unknown {
   if (code === "EAUTH" || code === "EENVELOPE") {
     return new PermanentError(error.message, { code: `SMTP_${code}`, cause: error });
   }
-  const named = { code: "SMTP_NETWORK", cause: error };
-  return neverBegan(error) ? new RetryLater(error.message, named) : new AmbiguousError(error.message, named);
-}
-
-/** No mail was offered yet. A connection that breaks later may have taken one: nodemailer does not say how far it came. */
-function neverBegan({ code, syscall, timeoutType }: SmtpError): boolean {
-  return code === "EDNS" || syscall === "connect" || /^(CONNECT|GREETING|UPGRADE)_TIMEOUT$/.test(timeoutType ?? "");
+  const isLate = error instanceof TimedOut || code === "ETIMEDOUT";
+  const named = { code: isLate ? "SMTP_TIMEOUT" : "SMTP_NETWORK", cause: error };
+  return wasOffered ? new AmbiguousError(error.message, named) : new RetryLater(error.message, named);
 }
