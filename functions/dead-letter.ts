@@ -6,6 +6,7 @@ import { openRuntime } from "../src/runtime.ts";
 const config = readConfig(process.env);
 const lane = process.env["BELFRY_LANE"] ?? "default";
 const runtime = await openRuntime(config, { role: "dead-letter", lane });
+await runtime.checkDatabase({ patient: true });
 
 process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)));
 

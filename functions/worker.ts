@@ -9,6 +9,7 @@ import { openRuntime } from "../src/runtime.ts";
 const config = readConfig(process.env);
 const lane = process.env["BELFRY_LANE"] ?? "default";
 const runtime = await openRuntime(config, { role: "worker", lane });
+await runtime.checkDatabase({ patient: true });
 const worker = createWorker(runtime.ports, runtime.registry, {
   worker: `${lane}@${hostname()}:${process.pid}:${runtime.ports.random.id().slice(0, 8)}`,
   lane,

@@ -1,6 +1,6 @@
 /** The scheduler task: what a wake starts on Fargate, and the local clock as a child process. */
 import { hostname } from "node:os";
-import { DatabaseUnavailable } from "../src/adapters/postgres/failure.ts";
+import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/failure.ts";
 import { readConfig } from "../src/config.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
 import { runSchedule, type RunScheduleReport } from "../src/core/schedules/run-schedule.ts";
@@ -59,8 +59,8 @@ async function orFail(work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    const isExplained = error instanceof ProblemsFound || error instanceof DatabaseUnavailable;
-    console.error(isExplained ? error.message : error);
+    const isExplained = [ProblemsFound, DatabaseUnavailable, DatabaseUnfit].some((kind) => error instanceof kind);
+    console.error(isExplained ? (error as Error).message : error);
     return exitCodes.failure;
   }
 }

@@ -4,7 +4,8 @@ import { createSqsQueue } from "./adapters/aws/queue.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { createCrashPoint } from "./adapters/crash-point.ts";
 import { connect } from "./adapters/postgres/connect.ts";
-import { assertServer, schemaVersion } from "./adapters/postgres/migrate.ts";
+import { DatabaseUnavailable } from "./adapters/postgres/failure.ts";
+import { assertSchema, assertServer, schemaVersion } from "./adapters/postgres/migrate.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createTaskLauncher } from "./adapters/task-service/launcher.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
@@ -33,8 +34,12 @@ export interface Runtime {
   readonly launcher: Launcher | null;
   /** The number of the newest migration in the database; 0 when it has no tables of ours. */
   schemaVersion(): Promise<number>;
-  /** @throws Error when the database would lose what it answered for, is read-only or too old. */
-  checkDatabase(): Promise<void>;
+  /**
+   * For the start of a process. `patient`: a database that is away is only logged, since messages wait for it.
+   * @throws DatabaseUnfit when it would lose what it answered for, is read-only, too old, or at another schema version;
+   * DatabaseUnavailable when it is away.
+   */
+  checkDatabase(options?: { readonly patient?: boolean }): Promise<void>;
   /** Ends the connections. Nothing may be used afterwards. */
   close(): Promise<void>;
 }
@@ -63,10 +68,16 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
     apps,
     launcher: config.taskServiceUrl === null ? null : createTaskLauncher(config.taskServiceUrl),
     schemaVersion: () => schemaVersion(connections.main),
-    async checkDatabase() {
-      // Through the store first: it says which server it was that did not answer.
-      await ports.store.now();
+    async checkDatabase({ patient = false } = {}) {
+      try {
+        // Through the store first: it says which server it was that did not answer.
+        await ports.store.now();
+      } catch (error) {
+        if (!patient || !(error instanceof DatabaseUnavailable)) throw error;
+        return ports.log.error("the database is away at the start; what comes meanwhile is given back", { error });
+      }
       await assertServer(connections.main, {});
+      await assertSchema(connections.main);
     },
     async close() {
       bindClient(null);

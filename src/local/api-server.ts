@@ -17,6 +17,7 @@ process.on("disconnect", () => process.exit(0));
 
 const config = readConfig(process.env);
 const runtime = await openRuntime(config, { role: "api" });
+await runtime.checkDatabase();
 const api = createApi({
   ports: runtime.ports,
   registry: runtime.registry,

@@ -8,6 +8,7 @@ import { migrate } from "../adapters/postgres/migrate.ts";
 import { type Config, readConfig } from "../config.ts";
 import { installDefinitions } from "../core/schedules/install.ts";
 import { limits } from "../core/limits.ts";
+import { DatabaseUnfit } from "../adapters/postgres/failure.ts";
 import { ProblemsFound } from "../core/definitions/problem.ts";
 import { openRuntime, type Runtime } from "../runtime.ts";
 import { compressTime } from "./compressed-time.ts";
@@ -18,7 +19,7 @@ import type { SetupReport } from "./setup-report.ts";
 try {
   console.log(JSON.stringify(await setUp()));
 } catch (error) {
-  console.error(error instanceof ProblemsFound ? error.message : error);
+  console.error(error instanceof ProblemsFound || error instanceof DatabaseUnfit ? error.message : error);
   process.exitCode = 1;
 }
 

@@ -3,8 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { assertSchema, assertServer, migrate, schemaVersion } from "../../src/adapters/postgres/migrate.ts";
-import { ownFolder } from "../../src/adapters/postgres/migration-files.ts";
+import { DatabaseUnfit } from "../../src/adapters/postgres/failure.ts";
+import {
+  assertSchema,
+  assertServer,
+  migrate,
+  schemaVersion,
+  schemaVersionOfCode,
+} from "../../src/adapters/postgres/migrate.ts";
+import { migrationFiles, ownFolder } from "../../src/adapters/postgres/migration-files.ts";
 import { dumpSchema } from "../../src/adapters/postgres/schema-dump.ts";
 import { blankDatabase } from "../support/database.ts";
 
@@ -26,13 +33,16 @@ afterEach(async () => {
 });
 
 const file = (name: string, sql: string): void => writeFileSync(join(folder, name), sql);
+/** The number of a file that this code does not know. */
+const next = (n: number): string => String(schemaVersionOfCode + n).padStart(4, "0");
 const shop = () => migrate({ url: database.url, app: "shop", folder });
 
 describe("migrate", () => {
   test("makes the tables once, and a second run finds nothing to do", async () => {
-    expect((await migrate({ url: database.url })).applied).toEqual(["0001_spine.sql", "0002_runs.sql"]);
-    expect(await migrate({ url: database.url })).toEqual({ applied: [], version: 2 });
-    expect(await schemaVersion(client)).toBe(2);
+    const names = migrationFiles(ownFolder).map(({ name }) => name);
+    expect((await migrate({ url: database.url })).applied).toEqual(names);
+    expect(await migrate({ url: database.url })).toEqual({ applied: [], version: names.length });
+    expect(await schemaVersion(client)).toBe(names.length);
     await assertSchema(client);
   });
 
@@ -127,12 +137,26 @@ describe("the schema version", () => {
     await expect(assertSchema(client)).rejects.toThrow("run `npx belfry migrate`");
   });
 
+  test("in code is that of the newest file", () => {
+    expect(migrationFiles(ownFolder).length).toBe(schemaVersionOfCode);
+  });
+
+  test("above the code's is accepted when the newer files only expand the tables", async () => {
+    cpSync(ownFolder, folder, { recursive: true });
+    file(`${next(1)}_expand_future.sql`, "select 1");
+    await migrate({ url: database.url, folder });
+    await assertSchema(client);
+    file(`${next(2)}_contract_future.sql`, "select 1");
+    await migrate({ url: database.url, folder });
+    await expect(assertSchema(client)).rejects.toThrow(DatabaseUnfit);
+  });
+
   test("above the code's is refused", async () => {
     cpSync(ownFolder, folder, { recursive: true });
-    file("0003_future.sql", "select 1");
+    file(`${next(1)}_future.sql`, "select 1");
     await migrate({ url: database.url, folder });
     await expect(assertSchema(client)).rejects.toThrow(
-      "the database is at schema version 3 of belfry, this code knows 2",
+      `the database is at schema version ${schemaVersionOfCode + 1} of belfry, this code knows ${schemaVersionOfCode}`,
     );
   });
 });

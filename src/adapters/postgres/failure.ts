@@ -17,6 +17,11 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
+/** The server or its tables are not what this code needs; starting on them is refused. The message says what to do. */
+export class DatabaseUnfit extends Error {
+  override readonly name = "DatabaseUnfit";
+}
+
 const advice: Readonly<Record<string, string>> = {
   "28P01": "the password was refused: check the user and password in DATABASE_URL",
   "28000": "the user was refused: check DATABASE_URL and pg_hba.conf, and whether the server wants TLS",

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { limits } from "../../core/limits.ts";
 import type { Tx } from "../../core/ports.ts";
-import { converted, unavailable } from "./failure.ts";
+import { converted, DatabaseUnfit, unavailable } from "./failure.ts";
 import { type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
 import { turnPartitions } from "./prune-store.ts";
 import type { Session } from "./session.ts";
@@ -75,31 +75,40 @@ export async function schemaVersion(tx: Tx): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** @throws Error when the tables are older or newer than this code, with what to do. */
+/** The number of the newest of our migrations. In code, because a bundle has no files beside it. */
+export const schemaVersionOfCode = 2;
+
+/**
+ * Tables newer than this code are fine while every newer file is named `NNNN_expand_...`: such a file only adds what older
+ * code can ignore, so that a deploy may migrate first and replace processes one by one.
+ * @throws DatabaseUnfit when the tables are older than this code, or newer in another way, with what to do.
+ */
 export async function assertSchema(tx: Tx): Promise<void> {
   const version = await schemaVersion(tx);
-  const known = migrationFiles(ownFolder).length;
-  if (version < known) {
-    throw new Error(
-      `the database is at schema version ${version}, this code needs ${known}: run \`npx belfry migrate\``,
+  if (version < schemaVersionOfCode) {
+    throw new DatabaseUnfit(
+      `the database is at schema version ${version}, this code needs ${schemaVersionOfCode}: run \`npx belfry migrate\``,
     );
   }
-  if (version > known) throw tooNew(ownSet, version, known);
+  if (version === schemaVersionOfCode) return;
+  const newer = (await execute(tx, readLedger, [ownSet])).filter((row) => row.number > schemaVersionOfCode);
+  if (!newer.every((row) => /^\d+_expand_/.test(row.name))) throw tooNew(ownSet, version, schemaVersionOfCode);
 }
 
-/** @throws Error when the server is too old, read-only, or (unless allowed) would lose committed rows in a crash. */
+/** @throws DatabaseUnfit when the server is too old, read-only, or (unless allowed) would lose committed rows in a crash. */
 export async function assertServer(
   tx: Tx,
   options: { allowLosingCommits?: boolean } = { allowLosingCommits: true },
 ): Promise<void> {
   const [server] = await execute(tx, readServer);
-  if (server === undefined) throw new Error("the server does not tell its version");
+  if (server === undefined) throw new DatabaseUnfit("the server does not tell its version");
   if (server.version < 150_000) {
-    throw new Error(`Postgres ${Math.floor(server.version / 10_000)} is too old: Belfry needs 15 or later`);
+    throw new DatabaseUnfit(`Postgres ${Math.floor(server.version / 10_000)} is too old: Belfry needs 15 or later`);
   }
-  if (server.read_only === "on") throw new Error("this Postgres is read-only: use the writer endpoint in DATABASE_URL");
+  if (server.read_only === "on")
+    throw new DatabaseUnfit("this Postgres is read-only: use the writer endpoint in DATABASE_URL");
   if (server.synchronous_commit === "off" && options.allowLosingCommits !== true) {
-    throw new Error(
+    throw new DatabaseUnfit(
       "synchronous_commit is off, so a crash of Postgres would lose jobs whose enqueue was answered: " +
         "set it to on (batching costs far less than this saves)",
     );
@@ -127,8 +136,8 @@ function assertSame(
   }
 }
 
-const tooNew = (set: string, version: number, known: number): Error =>
-  new Error(
+const tooNew = (set: string, version: number, known: number): DatabaseUnfit =>
+  new DatabaseUnfit(
     `the database is at schema version ${version} of ${set}, this code knows ${known}: ` +
       "deploy the newer code, or use a database of this version",
   );

@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { schemaVersionOfCode } from "../../src/adapters/postgres/migrate.ts";
+import { freshDatabase } from "../support/database.ts";
+import { freshFolder } from "./folder.ts";
+import { writeGreetingApp } from "./greeting-app.ts";
+
+const root = new URL("../../", import.meta.url);
+const entries = {
+  "the scheduler task": ["scheduler-task/main.ts", "pass"],
+  "the task of a schedule's own rule": ["scheduler-task/main.ts", "run-schedule", "greet-often"],
+  "a worker": ["src/local/sandbox-runner.ts", fileURLToPath(new URL("functions/worker.ts", root))],
+  "the dead-letter drain": ["src/local/sandbox-runner.ts", fileURLToPath(new URL("functions/dead-letter.ts", root))],
+  "the API": ["src/local/api-server.ts"],
+} as const;
+
+/** Starts an entry on a database and waits for its end. */
+async function start(entry: readonly string[], url: string): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [...entry], {
+    cwd: fileURLToPath(root),
+    env: {
+      PATH: process.env["PATH"],
+      DATABASE_URL: url,
+      // Nobody listens there: whoever goes on in spite of the database does not get far.
+      AWS_ENDPOINT_URL: "http://127.0.0.1:9",
+      BELFRY_APPS: writeGreetingApp(freshFolder(), "hello").href,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, said };
+}
+
+test.each(Object.entries(entries))("%s does not start on a database at another schema version", async (_, entry) => {
+  const { url, pool, close } = await freshDatabase({ own: true });
+  onTestFinished(close);
+  await pool.query(
+    `do $$ begin execute format('alter database %I set synchronous_commit = on', current_database()); end $$`,
+  );
+  await pool.query("delete from belfry.migration where set = 'belfry' and number = $1", [schemaVersionOfCode]);
+  const { code, said } = await start(entry, url);
+  expect(said).toContain(
+    `the database is at schema version ${schemaVersionOfCode - 1}, this code needs ${schemaVersionOfCode}: run \`npx belfry migrate\``,
+  );
+  expect(code).toBe(1);
+});
+
+test("nor on a server that would lose what was answered for", async () => {
+  const { url, close } = await freshDatabase({ own: true });
+  onTestFinished(close);
+  const { code, said } = await start(entries["a worker"], url);
+  expect(said).toContain("synchronous_commit is off");
+  expect(code).toBe(1);
+});
