@@ -4,5 +4,5 @@ import type { Fence, Ports } from "./ports.ts";
 /** Deletes what has outlived its retention, a page at a time, and keeps the next days' partitions ready. */
 export async function prune(ports: Pick<Ports, "store">, options: { fence?: Fence }): Promise<Record<string, number>> {
   const pruned = await ports.store.prune({ limit: limits.pruneRowsMax, ...options });
-  return { pruned: pruned.jobs };
+  return { pruned: pruned.jobs, "pruned.occurrences": pruned.occurrences };
 }

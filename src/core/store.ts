@@ -127,6 +127,7 @@ export type JobCounts = Readonly<Record<State, number>> & {
 
 export interface Pruned {
   readonly jobs: number;
+  readonly occurrences: number;
   readonly partitions: number;
 }
 
@@ -216,7 +217,10 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
   cancel(ids: readonly JobId[], inSameTransaction?: InSameTransaction): Promise<MovedRows>;
   /** FAILED, CANCELED or SKIPPED -> PENDING, due now, counters reset, attempt kept. */
   retry(ids: readonly JobId[]): Promise<readonly JobId[]>;
-  /** Finished single jobs past their retention, and event and attempt partitions past theirs; makes the next ones. */
+  /**
+   * Finished single jobs past their retention, decided occurrences and event and attempt partitions past `limits.historyMs`;
+   * makes the next partitions. At most `limit` rows of each.
+   */
   prune(options: { limit: number; fence?: Fence }): Promise<Pruned>;
 
   /**

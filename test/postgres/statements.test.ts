@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import { describe, expect, test } from "vitest";
+import { limits } from "../../src/core/limits.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { type Plan, statementNames, watchPlans } from "./plans.ts";
 import { tour } from "./tour.ts";
@@ -18,8 +19,8 @@ const mayScan = new Set(["schedules", "schedules-changed", "partition-work"]);
 /** Pages one execution may touch, whatever lies in the tables: some are for 10 rows with 9 indexes, events and partitions. */
 const buffersMax = 600;
 
-/** Counting touches at most `countedRowsMax` rows of each state, and those of one state lie far apart. */
-const ofCounting = 3_000;
+/** Counting looks at `countedRowsMax` rows of eight kinds at most, each on a page of its own if need be. */
+const ofCounting = 8 * limits.countedRowsMax;
 const mayTouch = (name: string): number => (name === "counts" ? ofCounting : buffersMax);
 
 describe("every statement of the store", () => {

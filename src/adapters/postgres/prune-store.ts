@@ -2,15 +2,24 @@ import { limits } from "../../core/limits.ts";
 import type { Fence, Store } from "../../core/ports.ts";
 import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
-import { dropPartition, makePartition, partitionWork, pruneJobs, pruneQuarantine } from "./sql/prune.ts";
+import {
+  dropPartition,
+  makePartition,
+  partitionWork,
+  pruneJobs,
+  pruneOccurrences,
+  pruneQuarantine,
+} from "./sql/prune.ts";
 
 export function pruneStore(session: Session): Pick<Store, "prune"> {
   const refused = new Set<string>();
   return {
     async prune({ limit, fence }) {
       const jobs = await session.fenced(fence, pruneJobs, [limit]);
+      const [past] = await session.fenced(fence, pruneOccurrences, [limits.historyMs, limit]);
       await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
-      return { jobs: jobs.length, partitions: await turnPartitions(session, refused, fence) };
+      const occurrences = past?.pruned ?? 0;
+      return { jobs: jobs.length, occurrences, partitions: await turnPartitions(session, refused, fence) };
     },
   };
 }

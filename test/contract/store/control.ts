@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
 import { limits } from "../../../src/core/limits.ts";
-import type { Moved } from "../../../src/core/ports.ts";
+import type { Moved, Store } from "../../../src/core/ports.ts";
+import type { PlannedOccurrence } from "../../../src/core/schedules/schedule.ts";
 import { claimIfPossible, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
 import { lookAheadMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
+import { aSpec, occurrenceAt, planned } from "./schedule-fixture.ts";
 
 export function controlContract(open: OpenStore): void {
   describe("cancel", () => {
@@ -15,6 +17,7 @@ export function controlContract(open: OpenStore): void {
   });
   describe("prune", () => {
     prune(open);
+    pruneOccurrences(open);
   });
   describe("reading", () => {
     reading(open);
@@ -167,6 +170,58 @@ function prune(open: OpenStore): void {
   });
 }
 
+function pruneOccurrences(open: OpenStore): void {
+  const at = eachTest(open);
+  const day = 86_400_000;
+  const history = limits.historyMs;
+  const plan = async (store: Store, times: readonly (Partial<PlannedOccurrence> & { in: number })[]) => {
+    const now = Math.ceil(await store.now());
+    const occurrences = times.map(({ in: ms, ...over }) => occurrenceAt(now + ms, over));
+    await planned(store, occurrences, { decidedUntil: now + minute });
+  };
+  const skipped = { outcome: "SKIPPED", reason: "misfire", job: null } as const;
+
+  test("removes what was decided and due before the history's window, page by page, and the ledger begins after it", async () => {
+    const { store, advance } = at();
+    await store.installSchedules([aSpec()]);
+    await plan(store, [
+      { in: -2 * minute, ...skipped },
+      { in: -minute, ...skipped },
+      { in: 0, ...skipped },
+    ]);
+    await advance(history - day);
+    expect((await store.prune({ limit: 10 })).occurrences).toBe(0);
+    await advance(2 * day);
+    const last = (await store.occurrences("every-minute", 1))[0]?.nominalAt ?? 0;
+    expect((await store.prune({ limit: 2 })).occurrences).toBe(2);
+    expect((await store.prune({ limit: 2 })).occurrences).toBe(1);
+    expect(await store.occurrences("every-minute", 10)).toEqual([]);
+    expect((await store.scheduleFacts("every-minute"))?.ledgerFrom).toBe(last + 1);
+  });
+
+  test("keeps what is PLANNED, whose job is not finished, or that was decided only lately", async () => {
+    const { store, advance } = at();
+    await store.installSchedules([aSpec()]);
+    await plan(store, [{ in: -2 * minute }, { in: -minute }]);
+    const [, waiting] = (await store.occurrences("every-minute", 10)).toReversed();
+    await claimOne(store, waiting?.jobId ?? ("" as JobId));
+    await advance(history + 2 * day);
+    await plan(store, [{ in: -history - day, ...skipped }]);
+    expect((await store.prune({ limit: 10 })).occurrences).toBe(0);
+    const outcomes = (await store.occurrences("every-minute", 10)).map((row) => row.outcome);
+    expect(outcomes.toSorted()).toEqual(["FIRED", "PLANNED", "SKIPPED"]);
+  });
+
+  test("removes the ledger of a schedule that was deleted too", async () => {
+    const { store, advance } = at();
+    await store.installSchedules([aSpec()]);
+    await plan(store, [{ in: 0, ...skipped }]);
+    await store.installSchedules([], { apps: [aSpec().app] });
+    await advance(history + 2 * day);
+    expect((await store.prune({ limit: 10 })).occurrences).toBe(1);
+  });
+}
+
 function reading(open: OpenStore): void {
   const at = eachTest(open);
 
@@ -217,6 +272,6 @@ function reading(open: OpenStore): void {
     const { store } = at();
     await insertMany(store, [{}, {}, { delayMs: lookAheadMs + minute }]);
     const empty = { RUNNING: 0, RETRY_WAIT: 0, SUCCESS: 0, FAILED: 0, CANCELED: 0, SKIPPED: 0 };
-    expect(await store.counts()).toEqual({ ...empty, PENDING: 1, QUEUED: 2 });
+    expect(await store.counts()).toEqual({ ...empty, PENDING: 1, QUEUED: 2, ahead: 1 });
   });
 }

@@ -1,10 +1,11 @@
 import type { JobId } from "../../../src/core/job.ts";
+import { limits } from "../../../src/core/limits.ts";
 import type { MovedRows, Pruned } from "../../../src/core/ports.ts";
 import { isFinal } from "../../../src/core/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { leaveSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
-import { movedOf } from "./tables.ts";
+import { movedOf, occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
 export function cancel(t: Tables, ids: readonly JobId[], reason: string = "canceled"): MovedRows {
@@ -44,7 +45,24 @@ export function prune(t: Tables, limit: number): Pruned {
     .toSorted((a, b) => (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || a.id - b.id)
     .slice(0, limit);
   for (const row of past) t.jobs.delete(row.id);
-  return { jobs: past.length, partitions: 0 };
+  return { jobs: past.length, occurrences: pruneOccurrences(t, limit), partitions: 0 };
+}
+
+/** Decided before the history's retention, as its time; the ledger then begins after it. */
+function pruneOccurrences(t: Tables, limit: number): number {
+  const before = t.now() - limits.historyMs;
+  const isOpen = (id: number | null): boolean => id !== null && t.jobs.get(id)?.finishedAt === null;
+  const past = [...t.occurrences.values()]
+    .filter((row) => row.decidedAt !== null && row.decidedAt < before && row.nominalAt < before && !isOpen(row.jobId))
+    .toSorted((a, b) => (a.decidedAt ?? 0) - (b.decidedAt ?? 0))
+    .slice(0, limit);
+  for (const row of past) {
+    t.occurrences.delete(occurrenceKey(row));
+    const schedule = t.schedules.get(row.scheduleId);
+    if (schedule === undefined) continue;
+    t.schedules.set(row.scheduleId, { ...schedule, ledgerFrom: Math.max(schedule.ledgerFrom ?? 0, row.nominalAt + 1) });
+  }
+  return past.length;
 }
 
 function existing(t: Tables, ids: readonly JobId[]): JobRow[] {

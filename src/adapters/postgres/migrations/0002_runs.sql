@@ -114,3 +114,6 @@ create view belfry.run_progress as
     from belfry.job j
     where j.run_id = r.id and j.state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT')
   ) o;
+
+-- Decided occurrences, the longest decided first: only pruning reads it.
+create index occurrence_decided on belfry.occurrence (decided_at) where decided_at is not null;

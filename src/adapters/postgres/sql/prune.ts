@@ -29,6 +29,38 @@ delete from belfry.job j using past where j.id = past.id
 returning j.id`,
 );
 
+/**
+ * Occurrences whose time and decision lie before the history's retention, never one that is PLANNED or whose job is not
+ * finished. The ledger of their schedule then begins after them, so that a backfill knows what nobody knows any more.
+ * $1 retention in ms $2 limit. Locks: the schedules in id order, SKIP LOCKED, as a tick and a backfill do first; then the rows.
+ */
+export const pruneOccurrences = statement<{ pruned: number }>(
+  "prune-occurrences",
+  `
+with past as materialized (
+  select o.schedule_id, o.local_time, o.fold, o.timezone, o.nominal_at from belfry.occurrence o
+  where o.decided_at < belfry.now() - belfry.span($1::float8) and o.nominal_at < belfry.now() - belfry.span($1::float8)
+    and not exists (select from belfry.job j where j.id = o.job_id and j.finished_at is null)
+  order by o.decided_at limit $2
+), ids as materialized (
+  select distinct schedule_id as id from past
+), locked as materialized (
+  select id from belfry.schedule where id = any(array(select id from ids)) order by id for no key update skip locked
+), busy as materialized (
+  select s.id from belfry.schedule s where s.id = any(array(select id from ids)) and s.id not in (select id from locked)
+), gone as (
+  delete from belfry.occurrence o using past p
+  where o.schedule_id = p.schedule_id and o.local_time = p.local_time and o.fold = p.fold and o.timezone = p.timezone
+    and o.outcome <> 'PLANNED' and p.schedule_id not in (select id from busy)
+  returning o.schedule_id, o.nominal_at
+), begun as (
+  update belfry.schedule s set ledger_from = greatest(s.ledger_from, g.last_at + interval '1 millisecond')
+  from (select schedule_id, max(nominal_at) as last_at from gone group by schedule_id) g
+  where s.id = g.schedule_id
+)
+select count(*)::int as pruned from gone`,
+);
+
 /** Unreadable bodies past their retention. $1 retention in ms $2 limit. Locks: the rows it deletes, SKIP LOCKED. */
 export const pruneQuarantine = statement<{ id: string }>(
   "prune-quarantine",
