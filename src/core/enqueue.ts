@@ -4,7 +4,7 @@ import { InvalidPayload, KeyConflict } from "./definitions/errors.ts";
 import type { NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
 import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "./new-job.ts";
-import type { InsertResult, Ports, Tx } from "./ports.ts";
+import type { Handoff, InsertResult, Ports, Tx } from "./ports.ts";
 import { sendHandoffs } from "./send.ts";
 
 export interface EnqueueItem {
@@ -18,7 +18,8 @@ export interface EnqueueItem {
 export interface Client {
   /**
    * Jobs of one definition, 1,000 a statement, answered in the order of the input.
-   * Without `tx` the messages are handed off before this resolves; with it they follow the caller's commit.
+   * Without `tx` the messages are handed off before this resolves; with it they follow the caller's commit: at once when
+   * the caller says `afterCommit()`, else as soon as somebody finds the hand-off open.
    * @throws InvalidPayload before anything is written; KeyConflict after the jobs without a conflict were written.
    */
   enqueue(
@@ -38,6 +39,7 @@ export function createClient(ports: ClientPorts, settings: { stage: string; look
       const jobs = await prepare(definition, settings.stage, trace, items);
       await installSlotsOnce(ports, definition, installed);
       const answers: InsertResult[] = [];
+      const open: Handoff[] = [];
       for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
         const page = jobs.slice(from, from + limits.insertRowsMax);
         const inserted = await ports.store.insert(page, {
@@ -45,10 +47,13 @@ export function createClient(ports: ClientPorts, settings: { stage: string; look
           ...(options.tx === undefined ? {} : { tx: options.tx }),
         });
         if (options.tx === undefined) await sendHandoffs(ports, inserted.handoffs);
+        else open.push(...inserted.handoffs);
         answers.push(...inserted.results);
       }
       refuseConflicts(jobs, answers);
-      return answers.map(({ id, created }) => ({ id, created }));
+      if (options.tx === undefined) return answers.map(({ id, created }) => ({ id, created }));
+      const afterCommit = async (): Promise<void> => void (await sendHandoffs(ports, open.splice(0)));
+      return answers.map(({ id, created }) => ({ id, created, afterCommit }));
     },
   };
 }

@@ -105,6 +105,38 @@ describe("enqueue", () => {
     expect(ports.store.tables.handoffs.size).toBe(1);
   });
 
+  test("in the caller's transaction is handed off at once when the caller says that it committed", async () => {
+    const { client, worker, receive, world: ports } = await shop([mail]);
+    const enqueueIn = (fails: boolean) =>
+      client.enqueue(definitionOf(mail), [{ payload: {} }, { payload: {} }], {
+        tx: { query: () => Promise.resolve({ rows: [], rowCount: 0 }) },
+        ...(fails ? { trace: "rolled back" } : {}),
+      });
+    const [first, second] = await enqueueIn(false);
+    expect(ports.queue.size(lane)).toBe(0);
+    await first?.afterCommit?.();
+    expect([ports.queue.size(lane), ports.store.tables.handoffs.size]).toEqual([2, 0]);
+    await second?.afterCommit?.();
+    expect(ports.queue.size(lane)).toBe(2);
+    await worker.handle(receive(), { remainingMs: () => 600_000 });
+    expect((await ports.store.counts()).SUCCESS).toBe(2);
+  });
+
+  test("that was rolled back and is said to be committed all the same sends a message that claims nothing", async () => {
+    const { client, worker, receive, world: ports } = await shop([mail]);
+    const told: (() => Promise<void>)[] = [];
+    await ports.store
+      .transaction(async (tx) => {
+        const [enqueued] = await client.enqueue(definitionOf(mail), [{ payload: {} }], { tx });
+        told.push(enqueued?.afterCommit ?? (() => Promise.reject(new Error("nothing to call"))));
+        throw new Error("rolled back");
+      })
+      .catch(() => {});
+    for (const afterCommit of told) await afterCommit();
+    expect(await worker.handle(receive(), { remainingMs: () => 600_000 })).toEqual({ failed: [] });
+    expect(await ports.store.jobs({ limit: 10 })).toEqual([]);
+  });
+
   test("job.enqueue() goes through the client of this process, and says so when there is none", async () => {
     const { client, world: ports } = await shop([mail]);
     bindClient(client);

@@ -32,26 +32,30 @@ describe("every statement of the store", () => {
   test.each([
     { how: "planned each time", prepare: false, tours: 1 },
     { how: "with plans that were kept since the tables were empty", prepare: true, tours: 7 },
-  ])("$how: runs on empty tables, and stays cheap after a burst of rows that no statistics know of", async (way) => {
-    const db = await freshDatabase({ own: true, connections: 1, prepare: way.prepare });
-    try {
-      await db.pool.query("analyze");
-      const { plans } = await watchPlans(db);
-      for (let n = 0; n < way.tours; n += 1) await tour(db.store, db.clock, `before-${n}`);
-      const seen = new Set(plans.map((plan) => plan.name));
-      expect((await statementNames()).filter((name) => !isElsewhere(name) && !seen.has(name))).toEqual([]);
-      expect((await keptPlans(db)).includes("belfry_claim")).toBe(way.prepare);
-      plans.length = 0;
-      await burst(db.pool);
-      await tour(db.store, db.clock, "after");
-      expect(plans.filter((plan) => plan.scanned.length > 0 && !mayScan.has(plan.name)).map(readable)).toEqual([]);
-      expect(
-        plans.filter((plan) => plan.buffers > mayTouch(plan.name) && !mayScan.has(plan.name)).map(readable),
-      ).toEqual([]);
-    } finally {
-      await db.close();
-    }
-  });
+  ])(
+    "$how: runs on empty tables, and stays cheap after a burst of rows that no statistics know of",
+    async (way) => {
+      const db = await freshDatabase({ own: true, connections: 1, prepare: way.prepare });
+      try {
+        await db.pool.query("analyze");
+        const { plans } = await watchPlans(db);
+        for (let n = 0; n < way.tours; n += 1) await tour(db.store, db.clock, `before-${n}`);
+        const seen = new Set(plans.map((plan) => plan.name));
+        expect((await statementNames()).filter((name) => !isElsewhere(name) && !seen.has(name))).toEqual([]);
+        expect((await keptPlans(db)).includes("belfry_claim")).toBe(way.prepare);
+        plans.length = 0;
+        await burst(db.pool);
+        await tour(db.store, db.clock, "after");
+        expect(plans.filter((plan) => plan.scanned.length > 0 && !mayScan.has(plan.name)).map(readable)).toEqual([]);
+        expect(
+          plans.filter((plan) => plan.buffers > mayTouch(plan.name) && !mayScan.has(plan.name)).map(readable),
+        ).toEqual([]);
+      } finally {
+        await db.close();
+      }
+    },
+    120_000,
+  );
 });
 
 /** Statements whose plan the store's connection made once, without values, and keeps. */

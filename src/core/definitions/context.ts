@@ -31,6 +31,12 @@ export interface EnqueueOptions {
 export interface Enqueued {
   readonly id: JobId;
   readonly created: boolean;
+  /**
+   * Present for an enqueue in the caller's own transaction: sends the message. Call it right after the commit; without it
+   * the message follows within about `limits.handoffOpenMs`, sent by whoever finds the hand-off open. Never throws, and
+   * harmless after a rollback or a second time: a message is only a hint. Of several jobs of one call any one's is enough.
+   */
+  readonly afterCommit?: () => Promise<void>;
 }
 
 export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}`;
