@@ -16,10 +16,6 @@ export function blocksOf(markdown: string): readonly Block[] {
   }));
 }
 
-/** The levels of its headings, in order: a translation has the same. Lines inside fences are no headings. */
-export const headingLevels = (markdown: string): readonly number[] =>
-  [...markdown.replace(fence, "").matchAll(/^(#+) /gm)].map((match) => (match[1] ?? "").length);
-
 /** The commands of a shell block, a line each; a comment behind one belongs to people. */
 export const commandsOf = (block: Block): readonly string[] =>
   block.text

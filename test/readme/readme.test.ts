@@ -90,7 +90,7 @@ test("every block has a language that somebody checks", () => {
 test("the code compiles as it stands", async () => {
   writeFileSync(`${folder}tsconfig.json`, JSON.stringify({ extends: `${root}tsconfig.json`, include: ["*.ts"] }));
   const tsc = await run(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", folder]);
-  expect(tsc, tsc.out).toMatchObject({ code: 0 });
+  expect(tsc).toMatchObject({ code: 0, out: "" });
 }, 60_000);
 
 test("the job's twelve lines are twelve", () => {
@@ -115,7 +115,7 @@ test.each(lines.filter((line) => !runElsewhere.some((other) => other.test(line))
     expect(await belfry("npx belfry jobs enqueue broken")).toMatchObject({ code: 0 });
     const id = await jobIn("broken", "FAILED");
     const result = await belfry(line.replaceAll(/\b42\b/g, id));
-    expect(result, result.out).toMatchObject({ code: 0 });
+    expect(result.code === 0 ? "" : result.out).toBe("");
   },
   60_000,
 );
