@@ -1,7 +1,7 @@
 import * as example from "../../examples/daily-quiz/input.ts";
 import { readLedger } from "../../examples/stand-in/ledger.ts";
 import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
-import { reconcile, readTargets, type Target } from "./quiz-calls.ts";
+import { type Attempt, reconcile, readTargets, type Target } from "./quiz-calls.ts";
 
 export interface QuizSize {
   readonly users: number;
@@ -122,14 +122,14 @@ function endChecks(targets: readonly Target[], { calm }: QuizSize): readonly Che
 const logged = `
   select count(*)::int as tries, count(*) filter (where is_final)::int as finals from daily_quiz.push_log`;
 
+/** A try that was given back by a worker that stops has no outcome yet; one whose worker died has. */
+const isLogged = ({ outcome, code }: Attempt): boolean => outcome !== "QUEUED" || code === "WORKER_LOST";
+
 /** The log has a line for each try that had an outcome: written with it, so it can be neither more nor less. */
 async function wordChecks({ db }: Evidence, targets: readonly Target[]): Promise<readonly Check[]> {
   const { rows } = await db.query<{ tries: number; finals: number }>(logged);
   const { tries = 0, finals = 0 } = rows[0] ?? {};
-  const expected = targets.reduce(
-    (sum, { attempts }) => sum + attempts.filter((one) => one.outcome !== "QUEUED").length,
-    0,
-  );
+  const expected = targets.reduce((sum, { attempts }) => sum + attempts.filter(isLogged).length, 0);
   const ended = targets.filter(({ status }) => status === "SENT" || status === "DEAD_LETTER").length;
   return [
     {

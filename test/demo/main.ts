@@ -10,11 +10,12 @@ import { parseArgs } from "node:util";
 import { Pool } from "pg";
 import { type LocalEvent, type LocalSystem, startLocal } from "../../src/local/system.ts";
 import { batchScheduler } from "./batch-scheduler.ts";
+import { dagBatch } from "./dag-batch.ts";
 import { dailyQuiz } from "./daily-quiz.ts";
 import type { Evidence, Judge } from "./judge.ts";
 import { judgeExample, type Report, reportText } from "./report.ts";
 
-const judges: readonly Judge[] = [batchScheduler, dailyQuiz];
+const judges: readonly Judge[] = [batchScheduler, dailyQuiz, dagBatch];
 const timeScale = 15;
 /** The quiz and the settlement come once a day: their next ones are a few minutes after this, in UTC. */
 const timeStart = "22:49";

@@ -1,0 +1,102 @@
+import { defineApp, defineDataGraph, defineFanOut, defineGraph, defineSchedule, sql } from "belfry";
+import { z } from "zod";
+import { booked, openTicket } from "./books.ts";
+import { dayBefore } from "./day.ts";
+import { services } from "./services.ts";
+import { graphTasks, secondsOf } from "./workflow.ts";
+
+const retry = { maxAttempts: 3, base: "10s" } as const;
+
+/** One shop's day: what we booked must be what the bank says. A difference is reviewed; the result is published anyway. */
+const settlement = defineGraph({
+  id: "settlement",
+  version: 1,
+  input: z.object({ shop: z.string(), day: z.iso.date() }),
+  key: ({ shop, day }) => `${day}:${shop}`,
+  tasks(task) {
+    const orders = task("orders", { run: ({ input }) => booked("order", input) });
+    const refunds = task("refunds", { run: ({ input }) => booked("refund", input) });
+    const match = task("match", {
+      after: { orders, refunds },
+      retry,
+      async run({ input, ...o }, ctx) {
+        const { cents } = await services().statement(input, ctx.signal);
+        return { diff: o.orders.cents - o.refunds.cents - cents };
+      },
+    });
+    const review = task("review", {
+      after: { match },
+      when: (o) => o.match.diff !== 0,
+      run: ({ input, match: { diff } }) => openTicket(input, diff),
+    });
+    task("publish", {
+      after: { match, review },
+      join: "allDone",
+      retry,
+      async run({ input, ...o }, ctx) {
+        const result = { ...input, diff: o.match?.diff ?? null, ticket: o.review?.ticket ?? null };
+        return await services().publish(result, { idempotencyKey: ctx.effectKey("publish"), signal: ctx.signal });
+      },
+    });
+  },
+});
+
+const settleShops = defineFanOut({
+  id: "settle-shops",
+  from: () => sql<{ id: string }>`select id from dag_batch.shop`,
+  key: (shop, s) => `${dayBefore(s.day)}:${shop.id}`,
+  each: settlement,
+  payload: (shop, s) => ({ shop: shop.id, day: dayBefore(s.day) }),
+});
+
+/** Graphs that come as data: each task runs on the cluster for as long as its file says. */
+const workflow = defineDataGraph({
+  id: "workflow",
+  version: 1,
+  lane: "cluster",
+  timeout: "2m",
+  retry,
+  input: z.object({ graph: z.string(), day: z.iso.date() }),
+  key: ({ graph, day }) => `${day}:${graph}`,
+  graph: ({ graph }) => graphTasks(graph),
+  async run({ task, input }, ctx) {
+    const order = { graph: input.graph, task, seconds: secondsOf(input.graph, task) };
+    return await services().runTask(order, { idempotencyKey: ctx.effectKey("task"), signal: ctx.signal });
+  },
+});
+
+const nightlyWorkflows = defineFanOut({
+  id: "nightly-workflows",
+  from: () => sql<{ id: string }>`select id from dag_batch.workflow where enabled`,
+  key: (row, s) => `${s.day}:${row.id}`,
+  each: workflow,
+  payload: (row, s) => ({ graph: row.id, day: s.day }),
+});
+
+const everywhere = { prod: true, dev: true, demo: true };
+const timezone = "Asia/Seoul";
+
+const settle = defineSchedule({
+  id: "settle-shops",
+  cron: "50 7 * * *",
+  timezone,
+  run: settleShops,
+  overlap: "queue-one",
+  enabled: everywhere,
+});
+
+const workflows = defineSchedule({
+  id: "nightly-workflows",
+  cron: "51 7 * * *",
+  timezone,
+  run: nightlyWorkflows,
+  overlap: "queue-one",
+  enabled: everywhere,
+});
+
+export default defineApp({
+  name: "dag-batch",
+  schedules: [settle, workflows],
+  lanes: { cluster: { batchSize: 10, concurrency: { default: 5, dev: 2, demo: 2 } } },
+  migrations: new URL("./migrations/", import.meta.url),
+});

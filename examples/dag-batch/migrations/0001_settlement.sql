@@ -1,0 +1,27 @@
+create schema if not exists dag_batch;
+
+create table dag_batch.shop (id text primary key);
+
+create table dag_batch.booking (
+  shop  text not null references dag_batch.shop,
+  day   date not null,
+  n     int not null,
+  kind  text not null check (kind in ('order', 'refund')),
+  cents int not null check (cents >= 0),
+  primary key (shop, day, n)
+);
+
+-- A difference between our books and the bank's statement that somebody has to look at.
+create table dag_batch.ticket (
+  id         bigint generated always as identity primary key,
+  shop       text not null references dag_batch.shop,
+  day        date not null,
+  diff_cents int not null,
+  unique (shop, day)
+);
+
+-- Graphs that come as data, by the name of their file.
+create table dag_batch.workflow (
+  id      text primary key,
+  enabled boolean not null default true
+);

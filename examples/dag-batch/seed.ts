@@ -1,0 +1,32 @@
+import { Client } from "pg";
+import { bookingsOf, graphs, shops } from "./input.ts";
+
+const seededDays = 60;
+
+const days = `
+  select to_char(day, 'YYYY-MM-DD') as day
+  from generate_series((belfry.now() at time zone 'Asia/Seoul')::date - 2, (belfry.now() at time zone 'Asia/Seoul')::date + ${seededDays}, interval '1 day') as day`;
+
+const bookings = `
+  insert into dag_batch.booking (shop, day, n, kind, cents)
+  select * from unnest($1::text[], $2::date[], $3::int[], $4::text[], $5::int[])
+  on conflict (shop, day, n) do nothing`;
+
+/** Safe to run again. */
+export async function seed(client: Pick<Client, "query">): Promise<void> {
+  await client.query("insert into dag_batch.shop select unnest($1::text[]) on conflict (id) do nothing", [shops]);
+  await client.query("insert into dag_batch.workflow select unnest($1::text[]) on conflict (id) do nothing", [graphs]);
+  const { rows } = await client.query<{ day: string }>(days);
+  const lines = rows.flatMap(({ day }) =>
+    shops.flatMap((shop) => bookingsOf(shop, day).map((line, n) => ({ shop, day, n, ...line }))),
+  );
+  const column = <K extends keyof (typeof lines)[number]>(name: K) => lines.map((line) => line[name]);
+  await client.query(bookings, [column("shop"), column("day"), column("n"), column("kind"), column("cents")]);
+}
+
+if (import.meta.main) {
+  const client = new Client({ connectionString: process.env["DATABASE_URL"], connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  await seed(client);
+  await client.end();
+}
