@@ -53,8 +53,8 @@ const bodyOf = (body: unknown): object => (typeof body === "object" && body !== 
 
 function field(body: object, name: string): string {
   const value: unknown = Reflect.get(body, name);
-  if (value === undefined) throw new RetryLater(`the answer has no "${name}"`, { code: "SERVICE_ANSWER" });
-  return String(value);
+  if (typeof value === "string" || typeof value === "number") return String(value);
+  throw new RetryLater(`the answer has no "${name}"`, { code: "SERVICE_ANSWER" });
 }
 
 function need(name: string): string {

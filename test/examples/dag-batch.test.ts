@@ -6,6 +6,7 @@ import { type FileTask, graphTasks, readGraphFile } from "../../examples/dag-bat
 import { readGraph } from "../../src/core/definitions/define-data-graph.ts";
 import { limits } from "../../src/core/limits.ts";
 import { rerunRun } from "../../src/core/runs/run-control.ts";
+import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import type { RunId } from "../../src/core/ports.ts";
 import { readLedger } from "../../examples/stand-in/ledger.ts";
 import { expectedEnds } from "../demo/graph-oracle.ts";
@@ -25,10 +26,10 @@ afterAll(() => services.stop());
 const day = "2031-05-06";
 
 /** Works both lanes until nothing moves any more, with time passing for those that back off. */
-async function runAll(on: ExampleStage): Promise<void> {
+async function runAll(on: ExampleStage, by: Worker = on.worker): Promise<void> {
   for (let turn = 0; turn < 12; turn += 1) {
     await on.pass();
-    await on.drain();
+    for (let records = on.receive(); records.length > 0; records = on.receive()) await on.work(records, by);
     await on.advance(15_000);
   }
 }
@@ -145,12 +146,16 @@ describe("graphs that come as data", () => {
       return { ...before, version: 2, tasks: [...before.tasks, { ...first, task: "added" }] };
     };
     const release = { ...on.registry, jobs: new Map([...on.registry.jobs, ["workflow", { ...definition, plan }]]) };
-    await runAll(on);
+    await on.work();
+    expect(await runOf(on, `${when}:islands`)).toMatchObject({ status: "RUNNING" });
+    const options = { stage: "dev", lookAheadMs: limits.lookAheadMs };
+    const newer = createWorker(on.world, release, { ...options, worker: "newer", lane: "cluster" });
+    await runAll(on, newer);
     const first = await runOf(on, `${when}:islands`);
     expect(first).toMatchObject({ status: "SUCCEEDED", dag_version: 1 });
     expect(Object.keys(await statesOf(on, `${when}:islands`)).toSorted()).toEqual(planned.toSorted());
-    await rerunRun(on.world, release, first.dag_run_id, { stage: "dev", lookAheadMs: limits.lookAheadMs });
-    await runAll(on);
+    await rerunRun(on.world, release, first.dag_run_id, options);
+    await runAll(on, newer);
     const second = await runOf(on, `${when}:islands#2`);
     expect(second).toMatchObject({ status: "SUCCEEDED", dag_version: 2, rerun_of: first.dag_run_id });
     expect(await statesOf(on, `${when}:islands#2`)).toHaveProperty("added", "SUCCEEDED");
