@@ -49,6 +49,22 @@ export function readConfig(environment: Environment): Config {
   return configOf(parsed.data);
 }
 
+/**
+ * What is wrong with the settings there are. `complete` also says what a process would miss; without it a checkout that
+ * has no database yet is fine.
+ */
+export function configProblems(environment: Environment, { complete }: { complete: boolean }): readonly Problem[] {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const standIns = complete ? {} : { DATABASE_URL: "postgresql://127.0.0.1/belfry", AWS_REGION: "us-east-1" };
+  try {
+    readConfig({ ...standIns, ...given });
+    return [];
+  } catch (error) {
+    if (error instanceof ProblemsFound) return error.problems;
+    throw error;
+  }
+}
+
 type Settings = z.infer<typeof settings>;
 
 const rule = (text: string) => ({ error: text });

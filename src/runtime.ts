@@ -18,7 +18,7 @@ import { bindClient, type Client, createClient } from "./core/enqueue.ts";
 import type { Launcher, Ports } from "./core/ports.ts";
 import { ProblemsFound } from "./core/definitions/problem.ts";
 import { stageNames } from "./stages.ts";
-import { topology as topologyOf, type Topology } from "./topology.ts";
+import { checkTopology, topology as topologyOf, type Topology } from "./topology.ts";
 
 /** What a process is for. It decides how many connections it opens and what its logs call it. */
 export type Role = "worker" | "dead-letter" | "scheduler" | "api" | "setup";
@@ -54,6 +54,8 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   if (problems.length > 0) throw new ProblemsFound(problems);
   const registry = registryOf(apps);
   const topology = topologyOf(apps, config.stage);
+  const unfit = checkTopology(topology);
+  if (unfit.length > 0) throw new ProblemsFound(unfit);
   const connections = connect(connectionsOf(config, options, topology));
   const sqs = sqsClient(config.aws);
   const dynamodb = dynamodbClient(config.aws);

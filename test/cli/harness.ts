@@ -14,6 +14,7 @@ interface Written {
   readonly jobs: readonly unknown[];
   readonly schedules: readonly unknown[];
   readonly nextCursor: string;
+  readonly environment: readonly { readonly field: string; readonly message: string }[];
   readonly findings: readonly { readonly name: string; readonly ok: boolean; readonly fix?: string }[];
   readonly stages: readonly { readonly stage: string; readonly problems: readonly unknown[] }[];
 }

@@ -54,6 +54,25 @@ test("check reads the definitions of every stage without a running system", asyn
   expect(code).toBe(0);
 });
 
+test("check tells every wrong setting of the environment at once, and does not miss what is not set", async () => {
+  const env = { BELFRY_LOG_LEVEL: "loud", BELFRY_POOL_SIZE: "0", DATABASE_URL: "mysql://u:secret@h/d" };
+  const { code, out } = await belfry(["check", "--stage", "prod"], { env });
+  expect(code).toBe(1);
+  for (const name of Object.keys(env)) expect(out).toContain(name);
+  expect(out).not.toContain("secret");
+  expect((await belfry(["check", "--stage", "prod", "--json"], { env })).json.environment).toHaveLength(3);
+  expect((await belfry(["check", "--stage", "prod"])).code).toBe(0);
+});
+
+test("check --environment wants all that a process needs", async () => {
+  const { code, json } = await belfry(["check", "--stage", "prod", "--environment", "--json"]);
+  expect(code).toBe(1);
+  expect(json.environment.map(({ field }) => field)).toEqual(["DATABASE_URL"]);
+  const env = { DATABASE_URL: "postgresql://u@h/d" };
+  const { json: next } = await belfry(["check", "--stage", "prod", "--environment", "--json"], { env });
+  expect(next.environment.map(({ field }) => field)).toEqual(["AWS_REGION"]);
+});
+
 test("check refuses a stage that does not exist and names those that do", async () => {
   const { code, err } = await belfry(["check", "--stage", "production"]);
   expect(code).toBe(2);

@@ -1,24 +1,26 @@
 import { Command } from "commander";
 import { loadApps } from "../../apps.ts";
+import { configProblems } from "../../config.ts";
 import { checkApps, notesOf } from "../../core/definitions/check.ts";
 import { describe, type Problem } from "../../core/definitions/problem.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
-import { topology } from "../../topology.ts";
+import { checkTopology, topology, type Topology } from "../../topology.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
 
 /**
- * Reads what this checkout defines; needs no running system and changes nothing. With --stage and DATABASE_URL it also says how
- * the stored schedules differ from those in code.
+ * Reads what this checkout defines and the settings of the environment; needs no running system and changes nothing. With
+ * --stage and DATABASE_URL it also says how the stored schedules differ from those in code.
  */
 export function checkCommand(world: World, out: Output): Command {
   return new Command("check")
-    .description("all definitions and their configuration for a stage; every problem at once")
+    .description("all definitions, what is built from them, and the environment's settings; every problem at once")
     .option("--stage <name>", `one of ${stageNames.join(", ")} (default: all of them)`)
+    .option("--environment", "the environment must have all that a process of Belfry needs")
     .addHelpText("after", "\nExample:\n  $ npx belfry check --stage prod")
-    .action(async ({ stage }: { stage?: string }) => {
+    .action(async ({ stage, environment = false }: { stage?: string; environment?: boolean }) => {
       if (stage !== undefined && !stageNames.includes(stage)) {
         throw new CliError(
           exitCodes.usage,
@@ -29,18 +31,27 @@ export function checkCommand(world: World, out: Output): Command {
       const names = stage === undefined ? stageNames : [stage];
       const database = stage === undefined ? undefined : world.env["DATABASE_URL"];
       const reports = await Promise.all(names.map((name) => reportOf(name, database)));
-      const ok = reports.every((report) => report.problems.length === 0);
-      out.result({ ok, stages: reports }, () => reports.map(reportText).join("\n"));
+      const settings = configProblems(world.env, { complete: environment }).map(told);
+      const ok = settings.length === 0 && reports.every((report) => report.problems.length === 0);
+      out.result({ ok, environment: settings, stages: reports }, () =>
+        [...reports.map(reportText), ...(settings.length === 0 ? [] : [problemsText("environment", settings)])].join(
+          "\n",
+        ),
+      );
       if (!ok) throw new Finished(exitCodes.failure);
     });
 }
+
+type Told = Problem & { readonly message: string };
+
+const told = (problem: Problem): Told => ({ ...problem, message: describe(problem) });
 
 interface Report {
   readonly stage: string;
   readonly apps: number;
   readonly jobs: number;
   readonly schedules: number;
-  readonly problems: readonly (Problem & { readonly message: string })[];
+  readonly problems: readonly Told[];
   /** What a reader may not expect of an expression; nothing is wrong with it. */
   readonly notes: readonly string[];
   /** How the stored schedules differ from code; empty when no database is known. */
@@ -51,24 +62,25 @@ async function reportOf(name: string, database: string | undefined): Promise<Rep
   const stage = stageNamed(name);
   const apps = await loadApps(stage);
   const problems = checkApps(apps, name, stageNames);
-  const all = problems.length > 0 ? problems : topologyProblem(() => topology(apps, stage), name);
+  const all = [...problems, ...builtProblems(() => topology(apps, stage), name, problems.length === 0)];
   return {
     stage: name,
     apps: apps.length,
     jobs: new Set(apps.flatMap((app) => app.jobs)).size,
     schedules: apps.flatMap((app) => app.schedules).length,
-    problems: all.map((problem) => ({ ...problem, message: describe(problem) })),
+    problems: all.map(told),
     notes: notesOf(apps),
     differences: all.length > 0 || !database ? [] : await storedDifferences(database, apps, name),
   };
 }
 
 /** What only shows when everything is put together: too many connections, a lane that cannot be built. */
-function topologyProblem(build: () => unknown, stage: string): readonly Problem[] {
+function builtProblems(build: () => Topology, stage: string, isSound: boolean): readonly Problem[] {
   try {
-    build();
-    return [];
+    return checkTopology(build());
   } catch (error) {
+    // Definitions that are wrong by themselves may not fit together either; their own problems say why.
+    if (!isSound) return [];
     const rule = error instanceof Error ? error.message : String(error);
     return [
       { thing: `stage "${stage}"`, field: "topology", value: "", rule, fix: "change the stage in src/stages.ts" },
@@ -84,7 +96,10 @@ function reportText({ stage, apps, jobs, schedules, problems, notes, differences
       ...differences.map((difference) => `  database: ${difference}`),
     ].join("\n");
   }
-  return [`${stage}: ${problems.length} ${problems.length === 1 ? "problem" : "problems"}`]
+  return problemsText(stage, problems);
+}
+
+const problemsText = (what: string, problems: readonly Told[]): string =>
+  [`${what}: ${problems.length} ${problems.length === 1 ? "problem" : "problems"}`]
     .concat(problems.map(({ message }) => `  - ${message}`))
     .join("\n");
-}
