@@ -4,14 +4,20 @@ import { drain } from "../src/core/drain.ts";
 import { openRuntime } from "../src/runtime.ts";
 
 const config = readConfig(process.env);
-const lane = process.env["BELFRY_LANE"] ?? "default";
-const runtime = await openRuntime(config, { role: "dead-letter", lane });
-await runtime.checkDatabase({ patient: true });
+const own = process.env["BELFRY_LANE"];
+const runtime = await openRuntime(config, { role: "dead-letter", ...(own === undefined ? {} : { lane: own }) });
+/** Names by queue, where one function serves all lanes. */
+const lanes = new Map(
+  Object.entries(JSON.parse(process.env["BELFRY_DEAD_LETTER_LANES"] ?? "{}") as Record<string, string>).map(
+    ([lane, queueArn]) => [queueArn, lane],
+  ),
+);
 
 process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)));
 
-/** Messages that no worker could claim: their rows decide what becomes of them. */
+/** Messages that no worker could claim: their rows decide what becomes of them. A batch is of one queue. */
 export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
+  const lane = own ?? lanes.get(event.Records[0]?.eventSourceARN ?? "") ?? "default";
   const { failed } = await drain(runtime.ports, runtime.registry, lane, event.Records);
   runtime.ports.metrics.flush();
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };

@@ -1,32 +1,45 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { App, Tags } from "aws-cdk-lib";
+import { App } from "aws-cdk-lib";
 import { Platform } from "aws-cdk-lib/aws-ecr-assets";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
-import { Code } from "aws-cdk-lib/aws-lambda";
 import { loadApps } from "../src/apps.ts";
 import { checkApps } from "../src/core/definitions/check.ts";
 import { ProblemsFound } from "../src/core/definitions/problem.ts";
-import { type Stage, stageNames, stages } from "../src/stages.ts";
+import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
-import { bundle } from "./bundle.ts";
+import { bundleFunctions, releaseCode } from "./code.ts";
 import { BelfryStack } from "./stack.ts";
+import { type Deployment, deployments } from "./stages.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const app = new App();
-const outdir = app.outdir;
-const deployed: readonly Stage[] = Object.values(stages).filter((stage) => stage.deployed);
-const bundles = { worker: functionBundle("worker"), deadLetter: functionBundle("dead-letter") };
-// Only hashed at synth; built when it is deployed.
-const image = ContainerImage.fromAsset(root, { platform: Platform.LINUX_ARM64 });
+const folders = await bundleFunctions(app.outdir);
 
-for (const stage of deployed) {
-  const code = { worker: Code.fromAsset(bundles.worker), deadLetter: Code.fromAsset(bundles.deadLetter) };
-  const stack = new BelfryStack(app, `belfry-${stage.name}`, { topology: await checkedTopology(stage), code, image });
-  Tags.of(stack).add("belfry:stage", stage.name);
+for (const stage of wanted()) {
+  const deployment = deployments[stage.name];
+  if (deployment === undefined) throw new Error(`stage "${stage.name}" is deployed but has no line in infra/stages.ts`);
+  const { env, terminationProtection, tags, network, database } = deployment;
+  new BelfryStack(app, `belfry-${stage.name}`, {
+    terminationProtection,
+    ...(env === undefined ? {} : { env }),
+    belfry: {
+      topology: await checkedTopology(stage),
+      code: releaseCode(folders),
+      image: imageOf(deployment),
+      network,
+      database,
+      tags,
+    },
+  });
 }
 app.synth();
+
+/** `-c stage=NAME` is one stage alone, also one that is not deployed otherwise. */
+function wanted(): readonly Stage[] {
+  const named: unknown = app.node.tryGetContext("stage");
+  if (typeof named === "string") return [stageNamed(named)];
+  return Object.values<Stage>(stages).filter((stage) => stage.deployed);
+}
 
 /** What `check` refuses is not synthesized either. */
 async function checkedTopology(stage: Stage): Promise<Topology> {
@@ -37,10 +50,8 @@ async function checkedTopology(stage: Stage): Promise<Topology> {
   return all;
 }
 
-/** @returns the folder with the one file. */
-function functionBundle(name: string): string {
-  const folder = join(outdir, `.bundle-${name}`);
-  mkdirSync(folder, { recursive: true });
-  bundle(`functions/${name}.ts`, join(folder, "index.mjs"));
-  return folder;
-}
+/** An image of our own is only hashed at synth; it is built when it is deployed. */
+const imageOf = ({ image }: Deployment): ContainerImage =>
+  image === undefined
+    ? ContainerImage.fromAsset(root, { platform: Platform.LINUX_ARM64 })
+    : ContainerImage.fromRegistry(image);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DatabaseAuth } from "./adapters/aws/database-password.ts";
 import type { AwsSettings } from "./adapters/aws/endpoint.ts";
 import { type CrashPlan, parseCrashPlans } from "./adapters/crash-point.ts";
 import { type LogLevel, logLevels } from "./adapters/telemetry/log.ts";
@@ -10,6 +11,11 @@ import { type Stage, stageNamed, stageNames } from "./stages.ts";
 export interface Config {
   readonly stage: Stage;
   readonly databaseUrl: string;
+  readonly databaseAuth: DatabaseAuth;
+  /** A PEM file of the authorities that may have signed the server's certificate; null leaves TLS to the URL. */
+  readonly databaseCaFile: string | null;
+  /** `AWS_ENDPOINT_URL_SECRETS_MANAGER`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
+  readonly secretsEndpoint: string | null;
   readonly aws: AwsSettings;
   /** Queue URLs by lane where a deployment knows them; other lanes are looked up by name. */
   readonly queueUrls: Readonly<Record<string, string>>;
@@ -93,6 +99,13 @@ const settings = z.object({
   AWS_ENDPOINT_URL: endpoint,
   AWS_ENDPOINT_URL_SQS: endpoint,
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
+  BELFRY_DATABASE_AUTH: z.enum(["password", "iam"], rule("must be password or iam")).default("password"),
+  BELFRY_DATABASE_SECRET: z
+    .string()
+    .regex(/^arn:aws[\w-]*:secretsmanager:/, rule("must be the ARN of a secret in Secrets Manager"))
+    .optional(),
+  BELFRY_DATABASE_CA: z.string().optional(),
   BELFRY_QUEUE_URLS: z
     .string()
     .transform(parseJson)
@@ -156,6 +169,13 @@ function relations(value: Settings): readonly Problem[] {
       "set it to the region of the stage",
     );
   }
+  if (value.BELFRY_DATABASE_AUTH === "iam" && value.BELFRY_DATABASE_SECRET !== undefined) {
+    add("BELFRY_DATABASE_SECRET", value.BELFRY_DATABASE_SECRET, "goes with password, not with iam", "unset one of the two");
+  }
+  if (value.BELFRY_DATABASE_AUTH === "iam" && value.BELFRY_DATABASE_CA === undefined) {
+    const fix = "name the PEM file of the RDS certificate authorities";
+    add("BELFRY_DATABASE_CA", "(missing)", "is needed with iam: a token must not go to an unverified server", fix);
+  }
   if (value.BELFRY_CRASH_POINT !== undefined && value.BELFRY_STAGE === "prod") {
     add("BELFRY_CRASH_POINT", "(set)", "kills processes on purpose and is refused in prod", "unset it");
   }
@@ -171,6 +191,9 @@ function configOf(value: Settings): Config {
   return {
     stage,
     databaseUrl: value.DATABASE_URL,
+    databaseAuth: authOf(value),
+    databaseCaFile: value.BELFRY_DATABASE_CA ?? null,
+    secretsEndpoint: value.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? value.AWS_ENDPOINT_URL ?? null,
     aws: {
       region: value.AWS_REGION ?? "us-east-1",
       sqsEndpoint: value.AWS_ENDPOINT_URL_SQS ?? value.AWS_ENDPOINT_URL ?? null,
@@ -190,6 +213,11 @@ function configOf(value: Settings): Config {
     timeScale: value.BELFRY_TIME_SCALE,
     timeStart: value.BELFRY_TIME_START ?? null,
   };
+}
+
+function authOf(value: Settings): DatabaseAuth {
+  if (value.BELFRY_DATABASE_SECRET !== undefined) return { kind: "secret", arn: value.BELFRY_DATABASE_SECRET };
+  return { kind: value.BELFRY_DATABASE_AUTH };
 }
 
 function problemOf(issue: z.core.$ZodIssue, given: Environment): Problem {

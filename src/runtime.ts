@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { databasePassword } from "./adapters/aws/database-password.ts";
 import { dynamodbClient, sqsClient } from "./adapters/aws/endpoint.ts";
 import { createDynamoLockStore } from "./adapters/aws/lock-store.ts";
 import { createSqsQueue } from "./adapters/aws/queue.ts";
@@ -126,12 +128,15 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
 /** A worker keeps one connection for claim, heartbeat and settle, and the rest for its handlers' transactions. */
 function connectionsOf(config: Config, { role, lane }: { role: Role; lane?: string }, topology: Topology) {
   const size = config.poolSize ?? sizeOf(role, topology);
+  const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
   const forHandlers = role === "worker" ? Math.max(1, size - 1) : 1;
   return {
     url: config.databaseUrl,
     applicationName: lane === undefined ? `belfry ${role}` : `belfry ${role} ${lane}`,
     connections: role === "worker" ? 1 : size,
     txConnections: forHandlers,
+    ...(password === null ? {} : { password }),
+    ...(config.databaseCaFile === null ? {} : { ca: readFileSync(config.databaseCaFile, "utf8") }),
   };
 }
 

@@ -41,7 +41,7 @@ export const stages = {
     deployed: true,
     database: { maxConnections: 100, poolPerWorker: 2 },
     laneConcurrency: 2,
-    logRetentionDays: 7,
+    logRetentionDays: 30,
   },
   demo: {
     ...everywhere,
@@ -50,7 +50,17 @@ export const stages = {
     deployed: false,
     database: { maxConnections: 100, poolPerWorker: 2 },
     laneConcurrency: 2,
-    logRetentionDays: 7,
+    logRetentionDays: 30,
+  },
+  /** What `npm run deploy:emulator` deploys. */
+  emulator: {
+    ...everywhere,
+    name: "emulator",
+    apps: ["jobs"],
+    deployed: false,
+    database: { maxConnections: 100, poolPerWorker: 2 },
+    laneConcurrency: 2,
+    logRetentionDays: 30,
   },
   prod: {
     ...everywhere,
@@ -59,7 +69,7 @@ export const stages = {
     deployed: true,
     database: { maxConnections: 200, poolPerWorker: 2 },
     laneConcurrency: 10,
-    logRetentionDays: 90,
+    logRetentionDays: 30,
   },
 } as const satisfies Record<string, Stage>;
 

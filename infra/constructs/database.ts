@@ -1,49 +1,55 @@
-import { Annotations, CfnParameter, Fn } from "aws-cdk-lib";
-import { type ISecurityGroup, type IVpc, SecurityGroup, type SubnetSelection, Vpc } from "aws-cdk-lib/aws-ec2";
-import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
-import { Construct } from "constructs";
+import type { ISecurityGroup } from "aws-cdk-lib/aws-ec2";
+import type { IGrantable } from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+import type { Topology } from "../../src/topology.ts";
+import { AuroraServerless } from "./aurora-serverless.ts";
+import { ExistingDatabase, type ExistingDatabaseProps } from "./existing-database.ts";
+import type { Network } from "./network.ts";
+import { RdsInstance, type RdsInstanceProps } from "./rds-instance.ts";
 
-/**
- * The team's own database, by reference: this stack never creates, changes or deletes it.
- * Each reference is an SSM parameter of the account, so that no account's ids are in the code and synth needs none:
- * `/belfry/<stage>/{subnet-a,subnet-b,client-security-group,database-secret-arn}`.
- */
-export class Database extends Construct {
-  /** A secret whose field `url` is the address of the writer endpoint, with user and password. */
-  readonly secret: ISecret;
-  readonly vpc: IVpc;
-  readonly subnets: SubnetSelection;
-  /** What may reach the database; every process of ours runs with it. */
+/** Which Postgres a deployment has. Belfry is the only user of one that it makes. */
+export type DatabaseProps =
+  | ({ readonly kind: "instance" } & RdsInstanceProps)
+  | ({ readonly kind: "aurora-serverless" } & AuroraServerlessProps)
+  | ({ readonly kind: "existing" } & ExistingDatabaseProps);
+
+export interface AuroraServerlessProps {
+  /** Capacity units of half a gigabyte steps. 0 pauses when idle, which a scheduler that wakes each minute prevents. */
+  readonly minCapacity: number;
+  readonly maxCapacity: number;
+  readonly backupDays: number;
+  readonly deletionProtection: boolean;
+}
+
+/** What the other constructs know of a database. */
+export interface Database {
+  /** Every process of ours runs with it; whoever runs with it may connect. */
   readonly clients: ISecurityGroup;
+  /** How a process finds the database and proves itself. Never a password. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Whether its certificate must be signed by the authorities of RDS. */
+  readonly verifyCertificate: boolean;
+  grantConnect(grantee: IGrantable): void;
+  /** For the migration alone: the user that may create the application's own; null where that is the team's work. */
+  readonly administration: DatabaseAdministration | null;
+  /** What the alarms on RDS's own metrics are about; null where the database is not ours. */
+  readonly metricDimensions: Readonly<Record<string, string>> | null;
+}
 
-  constructor(scope: Construct, id: string, stage: string) {
-    super(scope, id);
-    const parameter = (name: string, type: string): string =>
-      new CfnParameter(this, name.replaceAll("-", ""), {
-        type: `AWS::SSM::Parameter::Value<${type}>`,
-        default: `/belfry/${stage}/${name}`,
-      }).valueAsString;
-    this.secret = Secret.fromSecretCompleteArn(this, "Secret", parameter("database-secret-arn", "String"));
-    this.vpc = Vpc.fromVpcAttributes(this, "Vpc", {
-      // Subnets and security group say where things run; no resource of this stack names the VPC itself.
-      vpcId: "by-reference",
-      availabilityZones: [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())],
-      privateSubnetIds: ["subnet-a", "subnet-b"].map((name) => parameter(name, "AWS::EC2::Subnet::Id")),
-    });
-    this.subnets = { subnets: this.vpc.privateSubnets };
-    for (const subnet of this.vpc.privateSubnets) {
-      // Route tables are the team's own too; nothing here adds a route.
-      Annotations.of(subnet).acknowledgeWarning("@aws-cdk/aws-ec2:noSubnetRouteTableId");
-    }
-    const clients = parameter("client-security-group", "AWS::EC2::SecurityGroup::Id");
-    this.clients = SecurityGroup.fromSecurityGroupId(this, "Clients", clients, { mutable: false });
-  }
+export interface DatabaseAdministration {
+  readonly environment: Readonly<Record<string, string>>;
+  grant(grantee: IGrantable): void;
+}
 
-  /**
-   * The address for a function's environment: a reference that CloudFormation resolves, never the value.
-   * Whoever may read the function's configuration can read it.
-   */
-  get url(): string {
-    return this.secret.secretValueFromJson("url").unsafeUnwrap();
-  }
+export function createDatabase(
+  scope: Construct,
+  id: string,
+  props: { readonly database: DatabaseProps; readonly network: Network; readonly topology: Topology },
+): Database {
+  const { database, network, topology } = props;
+  const { stage } = topology;
+  const { maxConnections } = topology.database;
+  if (database.kind === "existing") return new ExistingDatabase(scope, id, { ...database, network, stage });
+  if (database.kind === "instance") return new RdsInstance(scope, id, { ...database, network, maxConnections });
+  return new AuroraServerless(scope, id, { ...database, network });
 }

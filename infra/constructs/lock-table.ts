@@ -1,7 +1,10 @@
 import { RemovalPolicy } from "aws-cdk-lib";
 import { AttributeType, Billing, TableV2 } from "aws-cdk-lib/aws-dynamodb";
-import type { IGrantable } from "aws-cdk-lib/aws-iam";
+import { Effect, type IGrantable, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
+
+/** The locks of the scheduler and of schedules begin so; no handler may take one of them. */
+const ownLocks = "belfry:*";
 
 /**
  * The table of named locks. No time to live: an item that vanished would let a fence start again from 1.
@@ -21,7 +24,24 @@ export class LockTable extends Construct {
     });
   }
 
-  grantLocking(grantee: IGrantable): void {
-    this.table.grant(grantee, "dynamodb:GetItem", "dynamodb:UpdateItem");
+  /** For the scheduler: its own locks and those of schedules. */
+  grantOwnLocks(grantee: IGrantable): void {
+    this.#grant(grantee, { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": [ownLocks] } });
+  }
+
+  /** For whoever runs handlers: the locks that they name. */
+  grantHandlerLocks(grantee: IGrantable): void {
+    this.#grant(grantee, { "ForAllValues:StringNotLike": { "dynamodb:LeadingKeys": [ownLocks] } });
+  }
+
+  #grant(grantee: IGrantable, conditions: Record<string, Record<string, readonly string[]>>): void {
+    grantee.grantPrincipal.addToPrincipalPolicy(
+      new PolicyStatement({
+        effect: Effect.ALLOW,
+        actions: ["dynamodb:GetItem", "dynamodb:UpdateItem"],
+        resources: [this.table.tableArn],
+        conditions,
+      }),
+    );
   }
 }

@@ -1,6 +1,5 @@
-import { Duration } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import {
-  Cluster,
   type ContainerImage,
   CpuArchitecture,
   FargateTaskDefinition,
@@ -8,45 +7,50 @@ import {
   type ITaskDefinition,
   LogDriver,
   OperatingSystemFamily,
-  Secret,
 } from "aws-cdk-lib/aws-ecs";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { EcsTask } from "aws-cdk-lib/aws-events-targets";
-import type { IRole } from "aws-cdk-lib/aws-iam";
+import { type IRole, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
-import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { Topology, WakeTopology } from "../../src/topology.ts";
 import type { Database } from "./database.ts";
+import type { Network } from "./network.ts";
+import { encryptedQueue } from "./queue.ts";
 
 export interface SchedulerTaskProps {
   readonly topology: Topology;
+  readonly network: Network;
   readonly database: Database;
+  readonly cluster: ICluster;
   readonly image: ContainerImage;
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** Where the Dockerfile puts the authorities of RDS. */
+export const imageAuthorities = "/app/rds-ca.pem";
+
 /** The Fargate task that makes passes, and the rules that wake it. A wake that could not start one is kept in a queue. */
 export class SchedulerTask extends Construct {
   readonly role: IRole;
+  readonly rules: readonly Rule[];
+  readonly lostWakes: Queue;
 
   constructor(scope: Construct, id: string, props: SchedulerTaskProps) {
     super(scope, id);
-    const cluster = new Cluster(this, "Cluster", { vpc: props.database.vpc, enableFargateCapacityProviders: true });
     const task = taskDefinition(this, props);
-    const lostWakes = new Queue(this, "LostWakes", {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
-    const parts = { cluster, task, lostWakes, database: props.database };
-    for (const wake of props.topology.wakes) {
-      addWake(this, `Wake-${wake.id}`, Schedule.rate(Duration.minutes(wake.rateMinutes)), wake, parts);
-    }
-    for (const wake of props.topology.scheduleWakes) {
+    props.database.grantConnect(task.taskRole);
+    this.lostWakes = encryptedQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 });
+    const parts = { task, lostWakes: this.lostWakes, role: wakeRole(this, task, props.cluster), ...props };
+    const wakes = props.topology.wakes.map((wake) =>
+      addWake(this, `Wake-${wake.id}`, Schedule.rate(Duration.minutes(wake.rateMinutes)), wake, parts),
+    );
+    const schedules = props.topology.scheduleWakes.map((wake) => {
       const command = ["run-schedule", wake.schedule];
-      addWake(this, `Schedule-${wake.schedule}`, Schedule.expression(wake.expression), { ...wake, command }, parts);
-    }
+      return addWake(this, `Schedule-${wake.schedule}`, Schedule.expression(wake.expression), { ...wake, command }, parts);
+    });
+    this.rules = [...wakes, ...schedules];
     this.role = task.taskRole;
   }
 }
@@ -55,6 +59,7 @@ const containerName = "Pass";
 
 function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTaskDefinition {
   const { cpu, memoryMb, stopTimeoutSeconds } = props.topology.schedulerTask;
+  const { database } = props;
   const task = new FargateTaskDefinition(scope, "Task", {
     cpu,
     memoryLimitMiB: memoryMb,
@@ -64,48 +69,78 @@ function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTas
   task.addContainer(containerName, {
     image: props.image,
     command: ["pass"],
-    environment: props.environment,
-    secrets: { DATABASE_URL: Secret.fromSecretsManager(props.database.secret, "url") },
+    environment: {
+      AWS_REGION: Stack.of(scope).region,
+      ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: imageAuthorities } : {}),
+      ...database.environment,
+      ...props.environment,
+    },
     stopTimeout: Duration.seconds(stopTimeoutSeconds),
     readonlyRootFilesystem: true,
     logging: LogDriver.awsLogs({
       streamPrefix: "pass",
-      logGroup: new LogGroup(scope, "Log", { retention: props.topology.logRetentionDays }),
+      logGroup: new LogGroup(scope, "Log", {
+        retention: props.topology.logRetentionDays,
+        removalPolicy: RemovalPolicy.DESTROY,
+      }),
     }),
   });
+  Validations.of(task).acknowledge(
+    { id: "AwsSolutions-ECS2", reason: "None of these variables is a secret: passwords are fetched or signed at run time." },
+    { id: "AwsSolutions-IAM5[Resource::*]", reason: "ecr:GetAuthorizationToken takes no resource." },
+  );
   return task;
 }
 
-interface WakeParts {
-  readonly cluster: Cluster;
+/** EventBridge may start this task and give it its two roles, and nothing else. */
+function wakeRole(scope: Construct, task: FargateTaskDefinition, cluster: ICluster): Role {
+  const role = new Role(scope, "WakeRole", { assumedBy: new ServicePrincipal("events.amazonaws.com") });
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: ["ecs:RunTask"],
+      resources: [task.taskDefinitionArn],
+      conditions: { ArnEquals: { "ecs:cluster": cluster.clusterArn } },
+    }),
+  );
+  const roles = [task.taskRole, task.obtainExecutionRole()];
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: ["iam:PassRole"],
+      resources: roles.map((each) => each.roleArn),
+      conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
+    }),
+  );
+  return role;
+}
+
+interface WakeParts extends SchedulerTaskProps {
   readonly task: FargateTaskDefinition;
   readonly lostWakes: Queue;
-  readonly database: Database;
+  readonly role: Role;
 }
 
 type Wake = Pick<WakeTopology, "maximumEventAgeSeconds" | "retryAttempts"> & { readonly command?: string[] };
 
 /** A stale wake is worth nothing, because the next one does its work: EventBridge's default would replay it for a day. */
-function addWake(
-  scope: Construct,
-  id: string,
-  schedule: Schedule,
-  wake: Wake,
-  { cluster, task, lostWakes, database }: WakeParts,
-): void {
+function addWake(scope: Construct, id: string, schedule: Schedule, wake: Wake, parts: WakeParts): Rule {
   const { command } = wake;
-  new Rule(scope, id, { schedule }).addTarget(
+  const rule = new Rule(scope, id, { schedule });
+  rule.addTarget(
     new EcsTask({
+      cluster: parts.cluster,
       // The library's classes spell their optional fields more loosely than its interfaces.
-      cluster: cluster as ICluster,
-      taskDefinition: task as ITaskDefinition,
+      taskDefinition: parts.task as ITaskDefinition,
       taskCount: 1,
-      subnetSelection: database.subnets,
-      securityGroups: [database.clients],
-      deadLetterQueue: lostWakes,
+      // The library would add wider statements than the ones above.
+      role: parts.role.withoutPolicyUpdates(),
+      subnetSelection: parts.network.tasks,
+      assignPublicIp: parts.network.assignPublicIp,
+      securityGroups: [parts.database.clients],
+      deadLetterQueue: parts.lostWakes,
       maxEventAge: Duration.seconds(wake.maximumEventAgeSeconds),
       retryAttempts: wake.retryAttempts,
       ...(command === undefined ? {} : { containerOverrides: [{ containerName, command }] }),
     }),
   );
+  return rule;
 }

@@ -22,6 +22,8 @@ export interface MigrateOptions {
   readonly app?: string;
   readonly folder?: string;
   readonly ca?: string;
+  /** Asked for once; wins over the password in the URL. */
+  readonly password?: () => Promise<string>;
 }
 
 export interface Migrated {
@@ -42,7 +44,8 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const client = new Client({
     connectionString: options.url,
     application_name: "belfry migrate",
-    ...(options.ca === undefined ? {} : { ssl: { ca: options.ca } }),
+    ...(options.ca === undefined ? {} : { ssl: { ca: options.ca, rejectUnauthorized: true } }),
+    ...(options.password === undefined ? {} : { password: await options.password() }),
   });
   client.on("error", () => {});
   await client.connect().catch((error: unknown) => {

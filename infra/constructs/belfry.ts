@@ -1,0 +1,138 @@
+import { Stack, Tags, Validations } from "aws-cdk-lib";
+import { Cluster, type ContainerImage, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
+import { type IManagedPolicy, type IGrantable, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
+import type { Function } from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import type { Topology } from "../../src/topology.ts";
+import type { ReleaseCode } from "../code.ts";
+import { createDatabase, type Database, type DatabaseProps } from "./database.ts";
+import { DeadLetterDrain } from "./dead-letter-drain.ts";
+import { HttpApi } from "./http-api.ts";
+import { Lane } from "./lane.ts";
+import { LockTable } from "./lock-table.ts";
+import { Migration } from "./migration.ts";
+import { Network, type NetworkProps } from "./network.ts";
+import { SchedulerTask } from "./scheduler-task.ts";
+import type { FunctionShare } from "./vpc-function.ts";
+
+export interface BelfryProps {
+  /** What has to exist: `topology(apps, stage)` of `src/topology.ts`. */
+  readonly topology: Topology;
+  /** The bundles of the release: `bundleFunctions` and `releaseCode`. */
+  readonly code: ReleaseCode;
+  /** Of the scheduler task: built from the Dockerfile, or `ContainerImage.fromRegistry` where others build images. */
+  readonly image: ContainerImage;
+  readonly network: NetworkProps;
+  readonly database: DatabaseProps;
+  /** Where tasks run. Default: a cluster of its own. */
+  readonly cluster?: ICluster;
+  /** Put on every role this makes, as some organisations require. */
+  readonly permissionsBoundary?: IManagedPolicy;
+  /** On everything that can carry tags, besides `belfry:stage`. */
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+/** One whole deployment of Belfry, to put into any stack. */
+export class Belfry extends Construct {
+  readonly lanes: readonly Lane[];
+  readonly scheduler: SchedulerTask;
+  readonly api: HttpApi;
+
+  constructor(scope: Construct, id: string, props: BelfryProps) {
+    super(scope, id);
+    const { topology, code } = props;
+    const { stage, logRetentionDays } = topology;
+    const network = new Network(this, "Network", { network: props.network, stage, logRetentionDays });
+    const database = createDatabase(this, "Database", { database: props.database, network, topology });
+    const locks = new LockTable(this, "Locks");
+    this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology }));
+    const environment = sharedEnvironment(this, topology, this.lanes, locks);
+    const share: FunctionShare = { network, database, logRetentionDays, environment };
+    const workers = this.lanes.map((lane) => lane.addWorker(share, code.functions.worker));
+    const drain = new DeadLetterDrain(this, "DeadLetters", {
+      lanes: this.lanes,
+      topology,
+      share,
+      code: code.functions["dead-letter"],
+    });
+    this.api = new HttpApi(this, "Http", { share, code: code.functions.api });
+    this.scheduler = new SchedulerTask(this, "Scheduler", {
+      topology,
+      network,
+      database,
+      cluster: props.cluster ?? ownCluster(this, network),
+      image: props.image,
+      environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
+    });
+    this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
+    const migration = new Migration(this, "Migration", {
+      share,
+      code: code.functions.migrate,
+      release: code.release,
+      administration: database.administration,
+    });
+    this.#order(migration, database, [...this.lanes, drain, this.api, this.scheduler]);
+    decorate(this, props);
+  }
+
+  /** Whoever may finish or enqueue a job may hand off the next; locks go by who names them. */
+  #allow(
+    locks: LockTable,
+    { workers, senders }: { workers: readonly Function[]; senders: readonly IGrantable[] },
+    topology: Topology,
+  ): void {
+    for (const worker of workers) locks.grantHandlerLocks(worker);
+    locks.grantOwnLocks(this.scheduler.role);
+    // A schedule's own task runs its handler.
+    if (topology.scheduleWakes.length > 0) locks.grantHandlerLocks(this.scheduler.role);
+    for (const sender of [...workers, ...senders]) for (const lane of this.lanes) lane.grantSend(sender);
+  }
+
+  /** Functions and rules of a release come after its schema; queues and tables need not wait. */
+  #order(migration: Migration, database: Database, runners: readonly Construct[]): void {
+    if (database instanceof Construct) migration.goesAfter(database);
+    for (const runner of runners) migration.goesBefore(...runs(runner));
+  }
+}
+
+const runningTypes = new Set(["AWS::Lambda::Function", "AWS::Events::Rule", "AWS::ECS::TaskDefinition"]);
+
+const runs = (scope: Construct): readonly Construct[] =>
+  scope.node
+    .findAll()
+    .filter((each) => "cfnResourceType" in each && runningTypes.has(String(each.cfnResourceType))) as Construct[];
+
+function sharedEnvironment(
+  scope: Construct,
+  topology: Topology,
+  lanes: readonly Lane[],
+  locks: LockTable,
+): Readonly<Record<string, string>> {
+  // A job of one lane may enqueue for any other.
+  const urls = Object.fromEntries(lanes.map((lane) => [lane.name, lane.queue.queueUrl]));
+  return {
+    BELFRY_STAGE: topology.stage,
+    BELFRY_QUEUE_URLS: Stack.of(scope).toJsonString(urls),
+    BELFRY_LOCK_TABLE: locks.table.tableName,
+  };
+}
+
+function ownCluster(scope: Construct, network: Network): ICluster {
+  const cluster = new Cluster(scope, "Cluster", {
+    vpc: network.vpc,
+    enableFargateCapacityProviders: true,
+    containerInsightsV2: ContainerInsights.DISABLED,
+  });
+  Validations.of(cluster).acknowledge({
+    id: "AwsSolutions-ECS4",
+    reason: "The task reports its own metrics; container insights would cost more than the task.",
+  });
+  return cluster as ICluster;
+}
+
+function decorate(belfry: Belfry, { topology, permissionsBoundary, tags = {} }: BelfryProps): void {
+  for (const [name, value] of Object.entries({ "belfry:stage": topology.stage, ...tags })) {
+    Tags.of(belfry).add(name, value);
+  }
+  if (permissionsBoundary !== undefined) PermissionsBoundary.of(belfry).apply(permissionsBoundary);
+}

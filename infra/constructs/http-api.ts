@@ -1,0 +1,35 @@
+import { CfnOutput } from "aws-cdk-lib";
+import { type Code, type Function, FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
+
+export interface HttpApiProps {
+  readonly share: FunctionShare;
+  readonly code: Code;
+}
+
+const memoryMb = 512;
+/** Event streams close after 55 s and resume; a request of any other kind is far shorter. */
+const timeoutSeconds = 60;
+
+/** The HTTP API behind a function URL that answers only signed requests of whoever IAM lets invoke it. */
+export class HttpApi extends Construct {
+  readonly function: Function;
+
+  constructor(scope: Construct, id: string, { share, code }: HttpApiProps) {
+    super(scope, id);
+    this.function = new VpcFunction(this, "Api", {
+      share,
+      code,
+      description: "The HTTP API",
+      timeoutSeconds,
+      memoryMb,
+      environment: { BELFRY_POOL_SIZE: "2" },
+    }).function;
+    const url = this.function.addFunctionUrl({
+      authType: FunctionUrlAuthType.AWS_IAM,
+      invokeMode: InvokeMode.RESPONSE_STREAM,
+    });
+    new CfnOutput(this, "Url", { value: url.url, description: "Of the HTTP API; requests are signed" });
+  }
+}

@@ -1,0 +1,70 @@
+import { CustomResource, Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import type { Code, Function } from "aws-cdk-lib/aws-lambda";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
+import { Provider } from "aws-cdk-lib/custom-resources";
+import { Construct, type IDependable } from "constructs";
+import type { DatabaseAdministration } from "./database.ts";
+import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
+
+export interface MigrationProps {
+  readonly share: FunctionShare;
+  readonly code: Code;
+  /** Differs whenever there may be something to migrate: the hash of the migration's bundle. */
+  readonly release: string;
+  readonly administration: DatabaseAdministration | null;
+}
+
+const timeoutSeconds = 600;
+/** Longer than the function, so that its own error is what the deployment shows. */
+const serviceTimeoutSeconds = 900;
+
+/**
+ * Brings the database to the release before anything of the release runs. Statements wait 5 s for a lock at most and
+ * files are applied whole, so a migration that fails changes nothing, fails the deployment, and the old release runs on.
+ */
+export class Migration extends Construct {
+  readonly function: Function;
+  readonly #resource: CustomResource;
+
+  constructor(scope: Construct, id: string, { share, code, release, administration }: MigrationProps) {
+    super(scope, id);
+    this.function = new VpcFunction(this, "Migrate", {
+      share,
+      code,
+      description: "Brings the database to this release's schema and writes its definitions",
+      timeoutSeconds,
+      memoryMb: 512,
+      environment: { BELFRY_POOL_SIZE: "2", ...administration?.environment },
+    }).function;
+    if (administration !== null) administration.grant(this.function);
+    const provider = new Provider(this, "Provider", {
+      onEventHandler: this.function,
+      logGroup: new LogGroup(this, "Log", { retention: share.logRetentionDays, removalPolicy: RemovalPolicy.DESTROY }),
+    });
+    acknowledge(provider);
+    this.#resource = new CustomResource(this, "Release", {
+      serviceToken: provider.serviceToken,
+      resourceType: "Custom::BelfryMigration",
+      serviceTimeout: Duration.seconds(serviceTimeoutSeconds),
+      properties: { Release: release },
+    });
+  }
+
+  /** What runs the release's code waits for its schema. */
+  goesBefore(...constructs: readonly IDependable[]): void {
+    for (const each of constructs) (each as Construct).node.addDependency(this.#resource);
+  }
+
+  /** Waits for the database and what leads to it. */
+  goesAfter(...constructs: readonly IDependable[]): void {
+    this.#resource.node.addDependency(...constructs);
+  }
+}
+
+function acknowledge(provider: Provider): void {
+  const managed = "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]";
+  Validations.of(provider).acknowledge(
+    { id: managed, reason: "The library's own function, which only writes its log." },
+    { id: "AwsSolutions-L1", reason: "The library chooses the runtime of its own function." },
+  );
+}

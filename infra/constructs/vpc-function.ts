@@ -1,0 +1,92 @@
+import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Architecture, type Code, Function, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import type { Database } from "./database.ts";
+import type { Network } from "./network.ts";
+
+/** What every function of a deployment shares. */
+export interface FunctionShare {
+  readonly network: Network;
+  readonly database: Database;
+  readonly logRetentionDays: number;
+  /** Stage, queues and lock table. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface VpcFunctionProps {
+  readonly share: FunctionShare;
+  readonly code: Code;
+  readonly description: string;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Lambda brings the authorities of RDS along, but Node does not load them by itself. */
+const authorities = "/var/runtime/ca-cert.pem";
+
+/** A function of ours next to the database, with a role of its own that may only write its log and connect. */
+export class VpcFunction extends Construct {
+  readonly function: Function;
+
+  constructor(scope: Construct, id: string, props: VpcFunctionProps) {
+    super(scope, id);
+    const { network, database, logRetentionDays, environment } = props.share;
+    const logGroup = new LogGroup(this, "Log", { retention: logRetentionDays, removalPolicy: RemovalPolicy.DESTROY });
+    const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+    logGroup.grantWrite(role);
+    allowInterfaces(role);
+    this.function = new Function(this, "Function", {
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      handler: "index.handler",
+      code: props.code,
+      description: props.description,
+      role,
+      timeout: Duration.seconds(props.timeoutSeconds),
+      memorySize: props.memoryMb,
+      vpc: network.vpc,
+      vpcSubnets: network.functions,
+      securityGroups: [database.clients],
+      environment: {
+        NODE_OPTIONS: "--enable-source-maps",
+        ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: authorities } : {}),
+        ...database.environment,
+        ...environment,
+        ...props.environment,
+      },
+      logGroup,
+      tracing: Tracing.DISABLED,
+    });
+    database.grantConnect(role);
+    acknowledge(this.function);
+  }
+}
+
+/**
+ * What Lambda needs to put a function into a VPC. The service's own calls cannot be limited to one interface, but code
+ * of the function can be denied the same calls by where they come from.
+ */
+function allowInterfaces(role: Role): void {
+  const actions = ["CreateNetworkInterface", "DeleteNetworkInterface", "DescribeNetworkInterfaces", "DescribeSubnets"];
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: [...actions, "AssignPrivateIpAddresses", "UnassignPrivateIpAddresses"].map((name) => `ec2:${name}`),
+      resources: ["*"],
+    }),
+  );
+  Validations.of(role).acknowledge({
+    id: "AwsSolutions-IAM5[Resource::*]",
+    reason: "Lambda manages the network interfaces of functions in a VPC by calls that take no resource.",
+  });
+}
+
+function acknowledge(fn: Function): void {
+  Validations.of(fn).acknowledge(
+    { id: "Serverless-LambdaTracing", reason: "Every job has its own trace in Postgres, over queue and retries; X-Ray would bill for less." },
+    { id: "Serverless-LambdaDLQ", reason: "Invoked by a queue with a dead-letter queue, or synchronously: Lambda's own asynchronous queue is not used." },
+    { id: "Serverless-LambdaDefaultMemorySize", reason: "The memory is set; what is measured needs no more." },
+  );
+}

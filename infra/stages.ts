@@ -1,0 +1,51 @@
+import type { DatabaseProps } from "./constructs/database.ts";
+import type { NetworkProps } from "./constructs/network.ts";
+
+/** Where and how large a stage is deployed; what runs in it is in `src/stages.ts`, under the same name. */
+export interface Deployment {
+  /** Left out: the account and region that the CLI is signed in to. */
+  readonly env?: { readonly account?: string; readonly region: string };
+  readonly network: NetworkProps;
+  readonly database: DatabaseProps;
+  /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
+  readonly image?: string;
+  readonly terminationProtection: boolean;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** The deployed stages, side by side. */
+export const deployments: Readonly<Record<string, Deployment>> = {
+  dev: {
+    network: { kind: "small" },
+    database: {
+      kind: "instance",
+      instanceClass: "db.t4g.micro",
+      storageGb: 20,
+      multiAz: false,
+      backupDays: 1,
+      deletionProtection: false,
+    },
+    terminationProtection: false,
+    tags: {},
+  },
+  emulator: {
+    network: { kind: "by-parameters" },
+    database: { kind: "existing", verifyCertificate: false },
+    image: "belfry-emulator",
+    terminationProtection: false,
+    tags: {},
+  },
+  prod: {
+    network: { kind: "default" },
+    database: {
+      kind: "instance",
+      instanceClass: "db.t4g.medium",
+      storageGb: 50,
+      multiAz: true,
+      backupDays: 7,
+      deletionProtection: true,
+    },
+    terminationProtection: true,
+    tags: {},
+  },
+};

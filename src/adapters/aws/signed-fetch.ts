@@ -1,0 +1,67 @@
+import { createHash, createHmac } from "node:crypto";
+import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import { SignatureV4 } from "@smithy/signature-v4";
+
+export interface SignedRequest {
+  readonly url: string;
+  readonly method: "GET" | "POST";
+  /** As AWS signs for it: `secretsmanager`, `lambda` ... */
+  readonly service: string;
+  readonly region: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+}
+
+/**
+ * One request with an AWS signature, by the credentials of the process: for the few calls that need no client of their
+ * own. @throws Error when there are no credentials, or when nothing answers in time; any answer is returned as it is.
+ */
+export async function signedFetch(request: SignedRequest): Promise<Response> {
+  const { url, method, service, region, headers = {}, body = "", timeoutMs } = request;
+  const { protocol, hostname, port, host, pathname, searchParams } = new URL(url);
+  const signer = new SignatureV4({ service, region, credentials: defaultProvider(), sha256: Sha256 });
+  const signed = await signer.sign({
+    protocol,
+    hostname,
+    method,
+    path: pathname,
+    query: Object.fromEntries(searchParams),
+    headers: { ...headers, host },
+    ...(port === "" ? {} : { port: Number(port) }),
+    ...(body === "" ? {} : { body }),
+  });
+  return fetch(url, {
+    method,
+    headers: signed.headers,
+    signal: AbortSignal.timeout(timeoutMs),
+    ...(body === "" ? {} : { body }),
+  });
+}
+
+type Bytes = string | ArrayBuffer | ArrayBufferView;
+
+/** Node's own hash in the shape the signer asks for. */
+class Sha256 {
+  readonly #hash: { update(data: Buffer): unknown; digest(): Buffer };
+
+  constructor(secret?: Bytes) {
+    this.#hash = secret === undefined ? createHash("sha256") : createHmac("sha256", bytes(secret));
+  }
+
+  update(data: Bytes): void {
+    this.#hash.update(bytes(data));
+  }
+
+  digest(): Promise<Uint8Array> {
+    return Promise.resolve(new Uint8Array(this.#hash.digest()));
+  }
+
+  /** Asked for by the interface; nobody uses one of these twice. */
+  reset(): void {}
+}
+
+function bytes(data: Bytes): Buffer {
+  if (typeof data === "string") return Buffer.from(data, "utf8");
+  return data instanceof ArrayBuffer ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+}
