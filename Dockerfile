@@ -7,6 +7,9 @@ COPY . .
 RUN node infra/bundle.ts scheduler-task/main.ts /out/main.mjs
 
 FROM node:24.21.0-slim
+# The authorities that sign the certificates of RDS: connections to the database are verified.
+ARG RDS_AUTHORITIES=https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem
+ADD --chmod=644 ${RDS_AUTHORITIES} /app/rds-ca.pem
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY --from=build /out/ ./

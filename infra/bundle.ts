@@ -51,7 +51,10 @@ function keepPlaces(outdir: string): Plugin {
           copyBeside(join(dirname(path), file), outdir);
         }
         const place = JSON.stringify(`./${relative(root, path)}`);
-        return { loader: "ts", contents: source.replaceAll("import.meta.url", `new URL(${place}, import.meta.url).href`) };
+        return {
+          loader: "ts",
+          contents: source.replaceAll("import.meta.url", `new URL(${place}, import.meta.url).href`),
+        };
       });
     },
   };

@@ -29,7 +29,9 @@ export async function bundleFunctions(outdir: string): Promise<Readonly<Record<F
 
 /** One per stack: an asset belongs to the stack that first uses it. */
 export function releaseCode(folders: Readonly<Record<FunctionName, string>>): ReleaseCode {
-  const functions = Object.fromEntries(functionNames.map((name) => [name, Code.fromAsset(folders[name])]));
+  const functions = Object.fromEntries(
+    functionNames.map((name): [string, Code] => [name, Code.fromAsset(folders[name])]),
+  );
   return {
     functions: functions as Record<FunctionName, Code>,
     release: FileSystem.fingerprint(folders.migrate),

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { App } from "aws-cdk-lib";
+import { App, Validations } from "aws-cdk-lib";
+import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import { Platform } from "aws-cdk-lib/aws-ecr-assets";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { loadApps } from "../src/apps.ts";
@@ -13,6 +14,7 @@ import { type Deployment, deployments } from "./stages.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const app = new App();
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
 const folders = await bundleFunctions(app.outdir);
 
 for (const stage of wanted()) {
@@ -51,7 +53,7 @@ async function checkedTopology(stage: Stage): Promise<Topology> {
 }
 
 /** An image of our own is only hashed at synth; it is built when it is deployed. */
-const imageOf = ({ image }: Deployment): ContainerImage =>
-  image === undefined
-    ? ContainerImage.fromAsset(root, { platform: Platform.LINUX_ARM64 })
-    : ContainerImage.fromRegistry(image);
+function imageOf({ image }: Deployment): ContainerImage {
+  if (image !== undefined) return ContainerImage.fromRegistry(image);
+  return ContainerImage.fromAsset(root, { platform: Platform.LINUX_ARM64 });
+}

@@ -1,4 +1,4 @@
-import type { DatabaseProps } from "./constructs/database.ts";
+import type { DatabaseProps } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
 
 /** Where and how large a stage is deployed; what runs in it is in `src/stages.ts`, under the same name. */

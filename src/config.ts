@@ -170,7 +170,12 @@ function relations(value: Settings): readonly Problem[] {
     );
   }
   if (value.BELFRY_DATABASE_AUTH === "iam" && value.BELFRY_DATABASE_SECRET !== undefined) {
-    add("BELFRY_DATABASE_SECRET", value.BELFRY_DATABASE_SECRET, "goes with password, not with iam", "unset one of the two");
+    add(
+      "BELFRY_DATABASE_SECRET",
+      value.BELFRY_DATABASE_SECRET,
+      "goes with password, not with iam",
+      "unset one of the two",
+    );
   }
   if (value.BELFRY_DATABASE_AUTH === "iam" && value.BELFRY_DATABASE_CA === undefined) {
     const fix = "name the PEM file of the RDS certificate authorities";

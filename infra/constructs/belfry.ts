@@ -5,7 +5,8 @@ import type { Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { Topology } from "../../src/topology.ts";
 import type { ReleaseCode } from "../code.ts";
-import { createDatabase, type Database, type DatabaseProps } from "./database.ts";
+import type { Database } from "./database.ts";
+import { createDatabase, type DatabaseProps } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
 import { HttpApi } from "./http-api.ts";
 import { Lane } from "./lane.ts";
@@ -98,9 +99,7 @@ export class Belfry extends Construct {
 const runningTypes = new Set(["AWS::Lambda::Function", "AWS::Events::Rule", "AWS::ECS::TaskDefinition"]);
 
 const runs = (scope: Construct): readonly Construct[] =>
-  scope.node
-    .findAll()
-    .filter((each) => "cfnResourceType" in each && runningTypes.has(String(each.cfnResourceType))) as Construct[];
+  scope.node.findAll().filter((each) => "cfnResourceType" in each && runningTypes.has(String(each.cfnResourceType)));
 
 function sharedEnvironment(
   scope: Construct,

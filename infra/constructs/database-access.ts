@@ -7,7 +7,7 @@ import type { DatabaseAdministration } from "./database.ts";
 
 export const databaseName = "belfry";
 /** The role in Postgres that every process of ours is. It proves itself by IAM and has no password. */
-export const databaseUser = "belfry";
+export const databaseUser = "belfry_app";
 export const administrator = "belfry_admin";
 export const databasePort = 5432;
 

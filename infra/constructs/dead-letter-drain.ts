@@ -1,8 +1,9 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import type { Code, Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { Topology } from "../../src/topology.ts";
 import type { Lane } from "./lane.ts";
+import { addQueueSource } from "./queue-source.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface DeadLetterDrainProps {
@@ -33,13 +34,11 @@ export class DeadLetterDrain extends Construct {
       },
     }).function;
     for (const lane of lanes) {
-      lane.deadLetters.grantConsumeMessages(this.function);
-      this.function.addEventSourceMapping(`Messages-${lane.name}`, {
-        eventSourceArn: lane.deadLetters.queueArn,
+      addQueueSource(this.function, `Messages-${lane.name}`, {
+        queue: lane.deadLetters,
         batchSize,
-        maxBatchingWindow: Duration.seconds(0),
-        maxConcurrency: concurrency,
-        reportBatchItemFailures: true,
+        windowSeconds: 0,
+        concurrency,
       });
     }
   }

@@ -1,10 +1,11 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { RemovalPolicy } from "aws-cdk-lib";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import type { Code, Function } from "aws-cdk-lib/aws-lambda";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { LaneTopology, Topology } from "../../src/topology.ts";
-import { encryptedQueue } from "./queue.ts";
+import { deadLetterQueue, encryptedQueue } from "./queue.ts";
+import { addQueueSource } from "./queue-source.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface LaneQueuesProps {
@@ -26,7 +27,7 @@ export class Lane extends Construct {
     this.#lane = lane;
     this.#topology = topology;
     // A dead letter keeps the time it was first sent, so this queue keeps messages longer than its source.
-    this.deadLetters = encryptedQueue(this, "DeadLetters", {
+    this.deadLetters = deadLetterQueue(this, "DeadLetters", {
       visibilityTimeoutSeconds: topology.deadLetters.visibilityTimeoutSeconds,
       retentionSeconds: lane.deadLetterRetentionSeconds,
       removalPolicy: RemovalPolicy.RETAIN,
@@ -57,14 +58,11 @@ export class Lane extends Construct {
         BELFRY_POOL_SIZE: String(this.#topology.database.poolPerWorker),
       },
     }).function;
-    this.queue.grantConsumeMessages(worker);
-    worker.addEventSourceMapping("Messages", {
-      eventSourceArn: this.queue.queueArn,
+    addQueueSource(worker, "Messages", {
+      queue: this.queue,
       batchSize: lane.batchSize,
-      maxBatchingWindow: Duration.seconds(lane.batchingWindowSeconds),
-      // A ceiling of the mapping, not reserved concurrency: a new account has too little of that to reserve any.
-      maxConcurrency: lane.concurrency,
-      reportBatchItemFailures: true,
+      windowSeconds: lane.batchingWindowSeconds,
+      concurrency: lane.concurrency,
     });
     return worker;
   }

@@ -1,5 +1,5 @@
-import { CustomResource, Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
-import type { Code, Function } from "aws-cdk-lib/aws-lambda";
+import { CustomResource, Duration, Stack, Validations } from "aws-cdk-lib";
+import type { CfnFunction, Code, Function } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct, type IDependable } from "constructs";
@@ -39,9 +39,9 @@ export class Migration extends Construct {
     if (administration !== null) administration.grant(this.function);
     const provider = new Provider(this, "Provider", {
       onEventHandler: this.function,
-      logGroup: new LogGroup(this, "Log", { retention: share.logRetentionDays, removalPolicy: RemovalPolicy.DESTROY }),
+      logGroup: new LogGroup(this, "Log", { retention: share.logRetentionDays }),
     });
-    acknowledge(provider);
+    acknowledge(provider, this.function);
     this.#resource = new CustomResource(this, "Release", {
       serviceToken: provider.serviceToken,
       resourceType: "Custom::BelfryMigration",
@@ -61,10 +61,16 @@ export class Migration extends Construct {
   }
 }
 
-function acknowledge(provider: Provider): void {
-  const managed = "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]";
+function acknowledge(provider: Provider, fn: Function): void {
+  const managed = "Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole";
+  const logicalId = Stack.of(fn).getLogicalId(fn.node.defaultChild as CfnFunction);
+  const library = "The library's own function, which calls ours when the stack changes.";
   Validations.of(provider).acknowledge(
-    { id: managed, reason: "The library's own function, which only writes its log." },
-    { id: "AwsSolutions-L1", reason: "The library chooses the runtime of its own function." },
+    { id: `AwsSolutions-IAM4[${managed}]`, reason: "The library's own function, which only writes its log." },
+    { id: `AwsSolutions-IAM5[Resource::<${logicalId}.Arn>:*]`, reason: "Any version of the one function it calls." },
+    { id: "AwsSolutions-L1", reason: library },
+    { id: "Serverless-LambdaTracing", reason: library },
+    { id: "Serverless-LambdaDLQ", reason: library },
+    { id: "Serverless-LambdaDefaultMemorySize", reason: library },
   );
 }

@@ -1,4 +1,4 @@
-import { CfnParameter, Fn, RemovalPolicy, Annotations, Stack, Token, Validations } from "aws-cdk-lib";
+import { CfnParameter, Fn, Annotations, Stack, Token, Validations } from "aws-cdk-lib";
 import {
   FlowLogDestination,
   FlowLogTrafficType,
@@ -8,6 +8,9 @@ import {
   InstanceType,
   type IVpc,
   NatProvider,
+  NatTrafficDirection,
+  Peer,
+  Port,
   type SubnetSelection,
   SubnetType,
   Vpc,
@@ -59,7 +62,9 @@ export class Network extends Construct {
     super(scope, id);
     const { network } = props;
     const isOurs = network.kind === "default" || network.kind === "small";
-    this.vpc = isOurs ? ownVpc(this, network, props.logRetentionDays) : existingVpc(this, network, props.stage);
+    this.vpc = isOurs
+      ? (ownVpc(this, network, props.logRetentionDays) as IVpc)
+      : existingVpc(this, network, props.stage);
     this.assignPublicIp = network.kind === "small";
     this.functions = isOurs ? { subnetType: SubnetType.PRIVATE_WITH_EGRESS } : givenSubnets(network, this.vpc);
     this.tasks = network.kind === "small" ? { subnetType: SubnetType.PUBLIC } : this.functions;
@@ -72,11 +77,13 @@ type OthersNetwork = Exclude<NetworkProps, OwnNetwork>;
 
 function ownVpc(scope: Construct, network: OwnNetwork, logRetentionDays: number): Vpc {
   const isSmall = network.kind === "small";
-  const nat = isSmall ? natInstance() : NatProvider.gateway();
+  const instance = isSmall ? natInstance() : null;
   const vpc = new Vpc(scope, "Vpc", {
     ...(network.zones === undefined ? zonesByRegion(scope) : { availabilityZones: [...network.zones] }),
+    // Nothing of ours is in the default group, and closing it would take a function with rights over all groups.
+    restrictDefaultSecurityGroup: false,
     natGateways: 1,
-    natGatewayProvider: nat,
+    natGatewayProvider: instance ?? NatProvider.gateway(),
     subnetConfiguration: [
       { name: "public", subnetType: SubnetType.PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false },
       { name: "private", subnetType: SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 22 },
@@ -90,11 +97,12 @@ function ownVpc(scope: Construct, network: OwnNetwork, logRetentionDays: number)
   // Only what was refused: that is what explains a connection that fails, and it costs next to nothing.
   vpc.addFlowLog("Refused", {
     trafficType: FlowLogTrafficType.REJECT,
-    destination: FlowLogDestination.toCloudWatchLogs(
-      new LogGroup(scope, "FlowLog", { retention: logRetentionDays, removalPolicy: RemovalPolicy.DESTROY }),
-    ),
+    destination: FlowLogDestination.toCloudWatchLogs(new LogGroup(scope, "FlowLog", { retention: logRetentionDays })),
   });
-  if (isSmall) acknowledgeNatInstance(vpc);
+  if (instance !== null) {
+    instance.securityGroup.addIngressRule(Peer.ipv4(vpc.vpcCidrBlock), Port.allTraffic(), "From inside the VPC");
+    acknowledgeNatInstance(vpc);
+  }
   return vpc;
 }
 
@@ -108,13 +116,20 @@ function zonesByRegion(scope: Construct): { maxAzs: number } {
 }
 
 const natInstance = () =>
-  NatProvider.instanceV2({ instanceType: InstanceType.of(InstanceClass.T4G, InstanceSize.NANO) });
+  NatProvider.instanceV2({
+    instanceType: InstanceType.of(InstanceClass.T4G, InstanceSize.NANO),
+    defaultAllowedTraffic: NatTrafficDirection.OUTBOUND_ONLY,
+  });
 
 function acknowledgeNatInstance(vpc: Vpc): void {
   Validations.of(vpc).acknowledge(
     { id: "AwsSolutions-EC28", reason: "A NAT instance of the cheap stage: its basic monitoring is enough." },
+    { id: "AwsSolutions-EC26", reason: "The disk of the NAT instance holds its operating system and nothing of ours." },
+    {
+      id: "AwsSolutions-EC23",
+      reason: "The NAT instance takes traffic from the VPC's own range, which the rule cannot read.",
+    },
     { id: "AwsSolutions-EC29", reason: "The NAT instance holds nothing and must go with the stack." },
-    { id: "AwsSolutions-EC23", reason: "The NAT instance takes traffic from inside the VPC; no route from outside leads to its ports." },
   );
 }
 

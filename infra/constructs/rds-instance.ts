@@ -1,4 +1,4 @@
-import { RemovalPolicy } from "aws-cdk-lib";
+import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import type { ISecurityGroup } from "aws-cdk-lib/aws-ec2";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import { CfnDBInstance, CfnDBParameterGroup, CfnDBSubnetGroup } from "aws-cdk-lib/aws-rds";
@@ -44,6 +44,7 @@ export class RdsInstance extends Construct implements Database {
     const groups = accessGroups(this, props.network.vpc);
     this.clients = groups.clients;
     this.#instance = instance(this, props, groups.server.securityGroupId);
+    acknowledge(this.#instance, props);
     this.#instance.applyRemovalPolicy(props.deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.SNAPSHOT);
     const { attrEndpointAddress: host, attrMasterUserSecretSecretArn: secretArn } = this.#instance;
     const where = `${host}:${databasePort}/${databaseName}`;
@@ -100,4 +101,15 @@ function instance(
     dbParameterGroupName: parameters.ref,
     vpcSecurityGroups: [serverGroupId],
   });
+}
+
+function acknowledge(instance: CfnDBInstance, { multiAz, deletionProtection }: RdsInstanceProps): void {
+  const reasons = [
+    { id: "AwsSolutions-RDS11", reason: "Only our own processes reach the port: another number would hide nothing." },
+    ...(multiAz ? [] : [{ id: "AwsSolutions-RDS3", reason: "This stage chose one zone for its price." }]),
+    ...(deletionProtection
+      ? []
+      : [{ id: "AwsSolutions-RDS10", reason: "This stage may be destroyed; a snapshot stays." }]),
+  ];
+  Validations.of(instance).acknowledge(...reasons);
 }

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { Duration, Stack, Validations } from "aws-cdk-lib";
 import {
   type ContainerImage,
   CpuArchitecture,
@@ -17,7 +17,7 @@ import { Construct } from "constructs";
 import type { Topology, WakeTopology } from "../../src/topology.ts";
 import type { Database } from "./database.ts";
 import type { Network } from "./network.ts";
-import { encryptedQueue } from "./queue.ts";
+import { deadLetterQueue } from "./queue.ts";
 
 export interface SchedulerTaskProps {
   readonly topology: Topology;
@@ -41,14 +41,20 @@ export class SchedulerTask extends Construct {
     super(scope, id);
     const task = taskDefinition(this, props);
     props.database.grantConnect(task.taskRole);
-    this.lostWakes = encryptedQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 });
+    this.lostWakes = deadLetterQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 });
     const parts = { task, lostWakes: this.lostWakes, role: wakeRole(this, task, props.cluster), ...props };
     const wakes = props.topology.wakes.map((wake) =>
       addWake(this, `Wake-${wake.id}`, Schedule.rate(Duration.minutes(wake.rateMinutes)), wake, parts),
     );
     const schedules = props.topology.scheduleWakes.map((wake) => {
       const command = ["run-schedule", wake.schedule];
-      return addWake(this, `Schedule-${wake.schedule}`, Schedule.expression(wake.expression), { ...wake, command }, parts);
+      return addWake(
+        this,
+        `Schedule-${wake.schedule}`,
+        Schedule.expression(wake.expression),
+        { ...wake, command },
+        parts,
+      );
     });
     this.rules = [...wakes, ...schedules];
     this.role = task.taskRole;
@@ -81,12 +87,14 @@ function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTas
       streamPrefix: "pass",
       logGroup: new LogGroup(scope, "Log", {
         retention: props.topology.logRetentionDays,
-        removalPolicy: RemovalPolicy.DESTROY,
       }),
     }),
   });
   Validations.of(task).acknowledge(
-    { id: "AwsSolutions-ECS2", reason: "None of these variables is a secret: passwords are fetched or signed at run time." },
+    {
+      id: "AwsSolutions-ECS2",
+      reason: "None of these variables is a secret: passwords are fetched or signed at run time.",
+    },
     { id: "AwsSolutions-IAM5[Resource::*]", reason: "ecr:GetAuthorizationToken takes no resource." },
   );
   return task;

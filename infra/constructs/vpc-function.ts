@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { Duration, Validations } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, type Code, Function, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
@@ -34,7 +34,7 @@ export class VpcFunction extends Construct {
   constructor(scope: Construct, id: string, props: VpcFunctionProps) {
     super(scope, id);
     const { network, database, logRetentionDays, environment } = props.share;
-    const logGroup = new LogGroup(this, "Log", { retention: logRetentionDays, removalPolicy: RemovalPolicy.DESTROY });
+    const logGroup = new LogGroup(this, "Log", { retention: logRetentionDays });
     const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
     allowInterfaces(role);
@@ -85,8 +85,15 @@ function allowInterfaces(role: Role): void {
 
 function acknowledge(fn: Function): void {
   Validations.of(fn).acknowledge(
-    { id: "Serverless-LambdaTracing", reason: "Every job has its own trace in Postgres, over queue and retries; X-Ray would bill for less." },
-    { id: "Serverless-LambdaDLQ", reason: "Invoked by a queue with a dead-letter queue, or synchronously: Lambda's own asynchronous queue is not used." },
+    {
+      id: "Serverless-LambdaTracing",
+      reason: "Every job has its own trace in Postgres, over queue and retries; X-Ray would bill for less.",
+    },
+    {
+      id: "Serverless-LambdaDLQ",
+      reason:
+        "Invoked by a queue with a dead-letter queue, or synchronously: Lambda's own asynchronous queue is not used.",
+    },
     { id: "Serverless-LambdaDefaultMemorySize", reason: "The memory is set; what is measured needs no more." },
   );
 }

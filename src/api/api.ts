@@ -12,12 +12,14 @@ import { schedules } from "./schedules.ts";
 
 /**
  * The HTTP API: a fetch-shaped app, so that a server, a function URL and a test call the same thing.
- * Local only for now: it answers requests to this machine and knows no users. Bind it to 127.0.0.1.
+ * It knows no users: unless signatures were checked before (`access`), it answers requests to this machine only, bound
+ * to 127.0.0.1.
  * Errors are problem documents (RFC 9457) with a stable `code` and the path of each bad field.
  */
 export function createApi(options: ApiOptions): Hono {
   const api = new Hono();
-  api.use(localOnly, jsonWrites);
+  if (options.access !== "signed") api.use(localOnly);
+  api.use(jsonWrites);
   api.route("/jobs", jobs(options));
   api.route("/schedules", schedules(options));
   api.route("/schedules", scheduleControl(options));

@@ -16,6 +16,11 @@ export interface ApiOptions {
   readonly stage?: string;
   /** The number of the newest migration of the database; `/health` shows it. */
   readonly schemaVersion?: () => Promise<number | string | null>;
+  /**
+   * Who may call. `local` (default): requests that name this machine. `signed`: whoever comes through, because a signature
+   * was checked before; only behind a function URL with IAM.
+   */
+  readonly access?: "local" | "signed";
   /** The files of the page; without them there is no `/console`. Asked for with each request, so keep them. */
   readonly console?: () => Promise<PageFiles>;
 }

@@ -49,6 +49,7 @@ test("check reads the definitions of every stage without a running system", asyn
   expect(json.stages.map((report) => [report.stage, report.problems])).toEqual([
     ["dev", []],
     ["demo", []],
+    ["emulator", []],
     ["prod", []],
   ]);
   expect(code).toBe(0);
@@ -76,7 +77,7 @@ test("check --environment wants all that a process needs", async () => {
 test("check refuses a stage that does not exist and names those that do", async () => {
   const { code, err } = await belfry(["check", "--stage", "production"]);
   expect(code).toBe(2);
-  expect(err).toContain("dev, demo, prod");
+  expect(err).toContain("dev, demo, emulator, prod");
 });
 
 test.each([[[]], [["jobs"]], [["jobs", "enqueue"]], [["check"]], [["doctor"]], [["migrate"]], [["dev"]]])(

@@ -82,7 +82,7 @@ export const rules: readonly Rule[] = [
   {
     files: /^infra\//,
     mayImport: [/^infra\//, /^src\/(topology|stages|apps)\.ts$/, /^src\/core\/definitions\/(check|problem)\.ts$/],
-    packages: { named: [/^aws-cdk-lib$/, /^constructs$/, /^esbuild$/, /^node:/] },
+    packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },
   },
   // Proofs and documents look at everything; nothing else may lean on them.
   { files: /^(test|bench|scripts)\/|^[^/]+\.ts$/, mayImport: [everything], packages: "any" },

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -15,16 +15,22 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const run = (args: readonly string[]) =>
   spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8", env: { PATH: process.env["PATH"] } });
 
-test("the scheduler task runs from its one bundled file", () => {
-  bundle("scheduler-task/main.ts", join(folder, "main.mjs"));
+test("the scheduler task runs from its one bundled file", async () => {
+  await bundle("scheduler-task/main.ts", join(folder, "main.mjs"));
   const { status, stderr } = run(["main.mjs"]);
   expect(stderr).toContain("usage: ");
   expect(status).toBe(2);
 });
 
-test.each(["worker", "dead-letter"])("the bundled %s gets as far as reading its settings", (name) => {
-  bundle(`functions/${name}.ts`, join(folder, `${name}.mjs`));
+test.each(["worker", "dead-letter"])("the bundled %s gets as far as reading its settings", async (name) => {
+  await bundle(`functions/${name}.ts`, join(folder, `${name}.mjs`));
   const { status, stderr } = run([`${name}.mjs`]);
   expect(stderr).toContain("setting: DATABASE_URL (missing)");
   expect(status).toBe(1);
+});
+
+test("a bundle takes along the files that its code reads beside itself", async () => {
+  await bundle("functions/migrate.ts", join(folder, "index.mjs"));
+  expect(readdirSync(join(folder, "src/adapters/postgres/migrations"))).toContain("0001_spine.sql");
+  expect(existsSync(join(folder, "examples/batch-scheduler/migrations"))).toBe(true);
 });

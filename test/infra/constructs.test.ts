@@ -1,13 +1,17 @@
 import { Match } from "aws-cdk-lib/assertions";
+import type { Stack } from "aws-cdk-lib";
+import { Cluster, type ICluster } from "aws-cdk-lib/aws-ecs";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { expect, test } from "vitest";
-import { Database } from "../../infra/constructs/database.ts";
+import { createDatabase } from "../../infra/constructs/database-choice.ts";
 import { Lane } from "../../infra/constructs/lane.ts";
+import { Network } from "../../infra/constructs/network.ts";
 import { LockTable } from "../../infra/constructs/lock-table.ts";
 import { SchedulerTask } from "../../infra/constructs/scheduler-task.ts";
 import { defineApp } from "../../src/core/definitions/define-app.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
+import type { Deployment } from "../../infra/stages.ts";
 import { code, image, resources, templateWith } from "./synthesize.ts";
 
 const app = defineApp({ name: "app", lanes: { mail: { batchSize: 4, concurrency: 3 } } });
@@ -15,22 +19,38 @@ const all = topology([app], stages.dev);
 const mail = all.lanes.find((lane) => lane.name === "mail") ?? all.lanes[0];
 if (mail === undefined) throw new Error("the topology has no lane");
 
+const stageDefaults: Pick<Deployment, "network" | "database"> = {
+  network: { kind: "by-parameters" },
+  database: { kind: "existing" },
+};
+const shareIn = (stack: Stack, over: Partial<Deployment> = {}) => {
+  const { network: kind, database: which } = { ...stageDefaults, ...over };
+  const network = new Network(stack, "Network", { network: kind, stage: "dev", logRetentionDays: 30 });
+  const database = createDatabase(stack, "Database", { database: which, network, topology: all });
+  return { network, database, logRetentionDays: 30, environment: { BELFRY_STAGE: "dev" } };
+};
+const role = (stack: Stack, id = "Role") =>
+  new Role(stack, id, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+
 const locks = templateWith((stack) => {
-  new LockTable(stack, "Locks").grantLocking(
-    new Role(stack, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") }),
-  );
+  const table = new LockTable(stack, "Locks");
+  table.grantHandlerLocks(role(stack, "Worker"));
+  table.grantOwnLocks(role(stack, "Scheduler"));
 });
 const lane = templateWith((stack) => {
-  const database = new Database(stack, "Database", "dev");
-  new Lane(stack, "Mail", { lane: mail, topology: all, database, code }).grantSend(
-    new Role(stack, "Role", { assumedBy: new ServicePrincipal("ecs-tasks.amazonaws.com") }),
-  );
+  const share = shareIn(stack);
+  const made = new Lane(stack, "Mail", { lane: mail, topology: all });
+  made.addWorker(share, code.functions.worker);
+  made.grantSend(role(stack));
 });
 const scheduler = templateWith((stack) => {
-  const database = new Database(stack, "Database", "dev");
+  const { network, database } = shareIn(stack);
+  const cluster = new Cluster(stack, "Cluster", { vpc: network.vpc }) as ICluster;
   return new SchedulerTask(stack, "Scheduler", {
     topology: all,
+    network,
     database,
+    cluster,
     image,
     environment: { BELFRY_STAGE: "dev" },
   });
@@ -56,7 +76,17 @@ test("the lock table is keyed by name, never expires an item, and stays when the
 });
 
 test("whoever locks may read and update items, and never delete one", () => {
-  expect(policyActions(locks)).toEqual(["dynamodb:GetItem", "dynamodb:UpdateItem"]);
+  expect(new Set(policyActions(locks))).toEqual(new Set(["dynamodb:GetItem", "dynamodb:UpdateItem"]));
+});
+
+test("a handler cannot take the scheduler's locks, and the scheduler takes no other", () => {
+  const conditions = resources(locks, "AWS::IAM::Policy").map(({ Properties }) => {
+    const { Statement } = Properties["PolicyDocument"] as { Statement: { Condition: unknown }[] };
+    return Statement.map(({ Condition }) => Condition);
+  });
+  // In the order of the roles' names: the worker's, then the scheduler's.
+  const names = { "dynamodb:LeadingKeys": ["belfry:*"] };
+  expect(conditions).toEqual([[{ "ForAllValues:StringNotLike": names }], [{ "ForAllValues:StringLike": names }]]);
 });
 
 test("a lane's size is the topology's, and a failed message goes back alone", () => {
@@ -81,29 +111,44 @@ test("a lane's functions may receive from their own queues, and only who is gran
   expect(policyActions(lane)).toContain("sqs:ReceiveMessage");
 });
 
-test("the address of the database is in the template as a reference, never as a value", () => {
-  const addresses = resources(lane, "AWS::Lambda::Function").map(({ Properties }) => JSON.stringify(Properties));
-  expect(addresses).toHaveLength(2);
-  for (const each of addresses)
-    expect(each).toMatch(/"DATABASE_URL":\{"Fn::Join":\["",\["\{\{resolve:secretsmanager:"/);
+test("no function and no task has a password in its environment", () => {
+  for (const template of [lane, scheduler]) {
+    expect(JSON.stringify(template.toJSON())).not.toContain("{{resolve:secretsmanager:");
+  }
+  const [worker] = resources(lane, "AWS::Lambda::Function");
+  expect(worker?.Properties["Environment"]).toMatchObject({
+    Variables: { BELFRY_DATABASE_SECRET: { Ref: expect.stringContaining("databasesecretarn") as string } },
+  });
 });
 
 test("what belongs to the team is found by the parameters of its stage", () => {
   const defaults = Object.values(lane.findParameters("*")).map(
     (parameter) => (parameter as { Default: string }).Default,
   );
-  const names = ["client-security-group", "database-secret-arn", "subnet-a", "subnet-b"];
+  const names = ["client-security-group", "database-secret-arn", "database-url", "subnet-a", "subnet-b", "vpc"];
   expect(defaults.filter((path) => path.startsWith("/belfry/")).toSorted()).toEqual(
     names.map((name) => `/belfry/dev/${name}`),
   );
 });
 
-test("a wake may run the task and pass on its roles, and nothing else", () => {
+test("a wake may run the task and pass on its two roles to ECS, and nothing else", () => {
+  const [wake] = resources(scheduler, "AWS::IAM::Policy").filter(({ id }) => id.includes("WakeRole"));
+  const { Statement } = (wake?.Properties["PolicyDocument"] ?? { Statement: [] }) as {
+    Statement: Record<string, unknown>[];
+  };
+  expect(Statement).toMatchObject([
+    { Action: "ecs:RunTask", Condition: { ArnEquals: { "ecs:cluster": expect.anything() as unknown } } },
+    { Action: "iam:PassRole", Condition: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } } },
+  ]);
+  expect(Statement).toHaveLength(2);
+  expect(Statement[1]?.["Resource"]).toHaveLength(2);
+});
+
+test("only EventBridge may act as the role of a wake", () => {
   const events = resources(scheduler, "AWS::IAM::Role").filter(({ Properties }) =>
     JSON.stringify(Properties["AssumeRolePolicyDocument"]).includes("events.amazonaws.com"),
   );
   expect(events).toHaveLength(1);
-  expect(policyActions(scheduler)).toEqual(expect.arrayContaining(["ecs:RunTask", "iam:PassRole"]));
 });
 
 test("a task that could not be started leaves its wake in a queue that keeps it for two weeks", () => {
@@ -126,13 +171,12 @@ test("the scheduler task runs in the team's subnets behind the database's client
   }).not.toThrow();
 });
 
-test("the container of the scheduler task writes nothing and gets its secret from the store", () => {
+test("the container of the scheduler task writes nothing to its disk", () => {
   const [task] = resources(scheduler, "AWS::ECS::TaskDefinition");
   expect(task?.Properties["ContainerDefinitions"]).toMatchObject([
     {
       ReadonlyRootFilesystem: true,
-      Secrets: [{ Name: "DATABASE_URL" }],
-      Environment: [{ Name: "BELFRY_STAGE", Value: "dev" }],
+      Environment: expect.arrayContaining([{ Name: "BELFRY_STAGE", Value: "dev" }]) as unknown,
     },
   ]);
 });

@@ -4,24 +4,43 @@ import { App, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { Code } from "aws-cdk-lib/aws-lambda";
+import type { ReleaseCode } from "../../infra/code.ts";
 import { BelfryStack } from "../../infra/stack.ts";
+import { type Deployment, deployments } from "../../infra/stages.ts";
 import type { Topology } from "../../src/topology.ts";
 
 const cdkJson = fileURLToPath(new URL("../../cdk.json", import.meta.url));
 const { context } = JSON.parse(readFileSync(cdkJson, "utf8")) as { context: Record<string, unknown> };
 
 /** Stands in for the bundles, which only `npm run synth` makes. */
-export const code = {
-  worker: Code.fromInline("exports.handler = 1"),
-  deadLetter: Code.fromInline("exports.handler = 2"),
+export const code: ReleaseCode = {
+  functions: {
+    worker: Code.fromInline("exports.handler = 1"),
+    "dead-letter": Code.fromInline("exports.handler = 2"),
+    migrate: Code.fromInline("exports.handler = 3"),
+    api: Code.fromInline("exports.handler = 4"),
+  },
+  release: "1",
 };
 export const image = ContainerImage.fromRegistry("belfry");
 
 /** An app with the flags of cdk.json, which the CLI would pass. */
 export const newApp = (): App => new App({ context, analyticsReporting: false });
 
-export const templateOf = (topology: Topology): Template =>
-  Template.fromStack(new BelfryStack(newApp(), `belfry-${topology.stage}`, { topology, code, image }));
+/** Of the stage's own network and database, or of the given ones. */
+export function templateOf(topology: Topology, over: Partial<Deployment> = {}): Template {
+  return Template.fromStack(stackOf(newApp(), topology, over));
+}
+
+export function stackOf(app: App, topology: Topology, over: Partial<Deployment> = {}): BelfryStack {
+  const deployment = deployments[topology.stage];
+  if (deployment === undefined) throw new Error(`infra/stages.ts has no stage "${topology.stage}"`);
+  const { network, database, env, tags } = { ...deployment, ...over };
+  return new BelfryStack(app, `belfry-${topology.stage}`, {
+    ...(env === undefined ? {} : { env }),
+    belfry: { topology, code, image, network, database, tags },
+  });
+}
 
 /** The template of a stack that holds only what `build` adds. */
 export function templateWith(build: (stack: Stack) => void): Template {

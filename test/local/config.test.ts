@@ -47,7 +47,7 @@ describe("the configuration", () => {
       BELFRY_POOL_SIZE: "0",
     });
     expect(found).toEqual([
-      'BELFRY_STAGE "nowhere" must be a stage of src/stages.ts: dev, demo, prod',
+      'BELFRY_STAGE "nowhere" must be a stage of src/stages.ts: dev, demo, emulator, prod',
       "DATABASE_URL (missing) must be a Postgres URL, for example postgresql://user:password@host:5432/database",
       'AWS_ENDPOINT_URL "localhost" must be an http or https URL, for example http://127.0.0.1:4566',
       'BELFRY_PASS_MS "soon" must be a number of milliseconds from 0 to 840000',
@@ -82,5 +82,20 @@ describe("the configuration", () => {
     expect(problemsOf({ ...local, BELFRY_QUEUE_URLS: "{mail" })).toEqual([
       expect.stringContaining("must be JSON with a URL for each lane"),
     ]);
+  });
+
+  it("refuses a token for a server that it would not verify, and two ways to prove itself at once", () => {
+    expect(problemsOf({ ...local, BELFRY_DATABASE_AUTH: "iam" })).toEqual([
+      "BELFRY_DATABASE_CA (missing) is needed with iam: a token must not go to an unverified server",
+    ]);
+    const secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:belfry-AbCdEf";
+    const both = { BELFRY_DATABASE_AUTH: "iam", BELFRY_DATABASE_CA: "/ca.pem", BELFRY_DATABASE_SECRET: secret };
+    expect(problemsOf({ ...local, ...both })).toEqual([
+      `BELFRY_DATABASE_SECRET ${secret} goes with password, not with iam`,
+    ]);
+    expect(readConfig({ ...local, BELFRY_DATABASE_SECRET: secret }).databaseAuth).toEqual({
+      kind: "secret",
+      arn: secret,
+    });
   });
 });

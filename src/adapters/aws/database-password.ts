@@ -56,7 +56,9 @@ async function secretPassword(
 function passwordIn(text: string, arn: string): string {
   const { password } = parsed(text);
   if (typeof password === "string" && password !== "") return password;
-  throw new Error(`the database's secret ${arn} has no field "password": store JSON like {"username", "password"} in it`);
+  throw new Error(
+    `the database's secret ${arn} has no field "password": store JSON like {"username", "password"} in it`,
+  );
 }
 
 function parsed(text: string): { password?: unknown } {

@@ -1,0 +1,26 @@
+import type { Construct } from "constructs";
+import type { Topology } from "../../src/topology.ts";
+import { AuroraServerless, type AuroraServerlessProps } from "./aurora-serverless.ts";
+import type { Database } from "./database.ts";
+import { ExistingDatabase, type ExistingDatabaseProps } from "./existing-database.ts";
+import type { Network } from "./network.ts";
+import { RdsInstance, type RdsInstanceProps } from "./rds-instance.ts";
+
+/** Which Postgres a deployment has. Belfry is the only user of one that it makes. */
+export type DatabaseProps =
+  | ({ readonly kind: "instance" } & RdsInstanceProps)
+  | ({ readonly kind: "aurora-serverless" } & AuroraServerlessProps)
+  | ({ readonly kind: "existing" } & ExistingDatabaseProps);
+
+export function createDatabase(
+  scope: Construct,
+  id: string,
+  props: { readonly database: DatabaseProps; readonly network: Network; readonly topology: Topology },
+): Database {
+  const { database, network, topology } = props;
+  const { stage } = topology;
+  const { maxConnections } = topology.database;
+  if (database.kind === "existing") return new ExistingDatabase(scope, id, { ...database, network, stage });
+  if (database.kind === "instance") return new RdsInstance(scope, id, { ...database, network, maxConnections });
+  return new AuroraServerless(scope, id, { ...database, network });
+}

@@ -1,0 +1,122 @@
+import { Vpc, SubnetType } from "aws-cdk-lib/aws-ec2";
+import { ManagedPolicy } from "aws-cdk-lib/aws-iam";
+import { Template } from "aws-cdk-lib/assertions";
+import { Stack } from "aws-cdk-lib";
+import { expect, test } from "vitest";
+import { loadApps } from "../../src/apps.ts";
+import { stages } from "../../src/stages.ts";
+import { topology } from "../../src/topology.ts";
+import { Belfry } from "../../infra/constructs/belfry.ts";
+import { deployments } from "../../infra/stages.ts";
+import { code, image, newApp, resources, stackOf, templateOf } from "./synthesize.ts";
+
+const all = topology(await loadApps(stages.prod), stages.prod);
+const database = deployments["prod"]?.database ?? { kind: "existing" as const };
+const inRegion = (region: string, zones: readonly [string, string]) =>
+  templateOf(all, { env: { account: "123456789012", region }, network: { kind: "default", zones } });
+
+test.each([
+  { region: "eu-central-1", zones: ["eu-central-1a", "eu-central-1b"] as const },
+  { region: "ap-northeast-2", zones: ["ap-northeast-2a", "ap-northeast-2c"] as const },
+])("the stage can be deployed in $region, in zones of that region", ({ region, zones }) => {
+  const subnets = resources(inRegion(region, zones), "AWS::EC2::Subnet");
+  expect(new Set(subnets.map(({ Properties }) => Properties["AvailabilityZone"]))).toEqual(new Set(zones));
+});
+
+test("a stage that names its region but not its zones is refused with what to write", () => {
+  expect(() => templateOf(all, { env: { account: "123456789012", region: "eu-west-1" } })).toThrow(
+    'network.zones is missing: the stack is for eu-west-1, so name two of its zones, for example ["eu-west-1a", "eu-west-1b"]',
+  );
+});
+
+test("the default network has one NAT gateway, and tasks without public addresses", () => {
+  const template = templateOf(all);
+  expect(resources(template, "AWS::EC2::NatGateway")).toHaveLength(1);
+  expect(resources(template, "AWS::EC2::Instance")).toEqual([]);
+  expect(JSON.stringify(resources(template, "AWS::Events::Rule"))).toContain('"AssignPublicIp":"DISABLED"');
+});
+
+test("the small network has a NAT instance instead, and its tasks have addresses but nothing can call them", () => {
+  const template = templateOf(topology([], stages.dev));
+  expect(resources(template, "AWS::EC2::NatGateway")).toEqual([]);
+  expect(resources(template, "AWS::EC2::Instance")).toHaveLength(1);
+  expect(JSON.stringify(resources(template, "AWS::Events::Rule"))).toContain('"AssignPublicIp":"ENABLED"');
+  const open = JSON.stringify(
+    resources(template, "AWS::EC2::SecurityGroup").map((group) => group.Properties["SecurityGroupIngress"] ?? []),
+  );
+  expect(open).not.toContain("0.0.0.0/0");
+});
+
+test("subnets without a way out hold the database, and only clients of ours reach it", () => {
+  const template = templateOf(all);
+  const [ingress] = resources(template, "AWS::EC2::SecurityGroupIngress");
+  expect(ingress?.Properties).toMatchObject({ FromPort: 5432, ToPort: 5432 });
+  expect(resources(template, "AWS::RDS::DBInstance")[0]).toMatchObject({
+    DeletionPolicy: "Retain",
+    Properties: {
+      MultiAZ: true,
+      StorageEncrypted: true,
+      PubliclyAccessible: false,
+      BackupRetentionPeriod: 7,
+      DeletionProtection: true,
+      EnableIAMDatabaseAuthentication: true,
+      ManageMasterUserPassword: true,
+    },
+  });
+});
+
+test("Aurora Serverless takes the instance's place by one property", () => {
+  const aurora = { kind: "aurora-serverless", minCapacity: 0.5, maxCapacity: 4, backupDays: 7 } as const;
+  const template = templateOf(all, { database: { ...aurora, deletionProtection: true } });
+  expect(resources(template, "AWS::RDS::DBCluster")[0]?.Properties).toMatchObject({
+    ServerlessV2ScalingConfiguration: { MinCapacity: 0.5, MaxCapacity: 4 },
+    StorageEncrypted: true,
+    EnableIAMDatabaseAuthentication: true,
+  });
+  expect(resources(template, "AWS::RDS::DBInstance").map(({ Properties }) => Properties["DBInstanceClass"])).toEqual([
+    "db.serverless",
+  ]);
+});
+
+test("a team puts Belfry into its own stack, with its own network, boundary and tags", () => {
+  const stack = new Stack(newApp(), "team");
+  const vpc = new Vpc(stack, "Vpc", {
+    subnetConfiguration: [
+      { name: "out", subnetType: SubnetType.PUBLIC },
+      { name: "in", subnetType: SubnetType.PRIVATE_WITH_EGRESS },
+    ],
+  });
+  new Belfry(stack, "Belfry", {
+    topology: all,
+    code,
+    image,
+    database,
+    network: { kind: "existing", vpc: vpc as never },
+    permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, "Boundary", "team-boundary"),
+    tags: { team: "ledger" },
+  });
+  const template = Template.fromStack(stack);
+  const roles = resources(template, "AWS::IAM::Role").filter(({ id }) => id.startsWith("Belfry"));
+  expect(roles.length).toBeGreaterThan(4);
+  for (const role of roles) expect(JSON.stringify(role.Properties["PermissionsBoundary"])).toContain("team-boundary");
+  const [cluster] = resources(template, "AWS::ECS::Cluster");
+  expect(cluster?.Properties["Tags"]).toEqual(
+    expect.arrayContaining([
+      { Key: "belfry:stage", Value: "prod" },
+      { Key: "team", Value: "ledger" },
+    ]),
+  );
+});
+
+test("everything that runs the release's code waits for its migration", () => {
+  const stack = stackOf(newApp(), all);
+  const template = Template.fromStack(stack);
+  const release = Object.keys(template.findResources("Custom::BelfryMigration"))[0] ?? "";
+  const waits = (type: string) =>
+    Object.entries(template.findResources(type))
+      .filter(([id]) => !/Migration/.test(id))
+      .map(([id, each]) => [id, ((each as { DependsOn?: string[] }).DependsOn ?? []).includes(release)]);
+  const runners = ["AWS::Lambda::Function", "AWS::Events::Rule", "AWS::ECS::TaskDefinition"].flatMap(waits);
+  expect(runners.length).toBeGreaterThan(4);
+  expect(runners.filter(([, waiting]) => waiting !== true)).toEqual([]);
+});
