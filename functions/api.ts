@@ -7,6 +7,7 @@ import manifest from "../package.json" with { type: "json" };
 
 const config = readConfig(process.env);
 const runtime = await openRuntime(config, { role: "api" });
+await runtime.checkDatabase({ patient: true });
 
 process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)));
 
