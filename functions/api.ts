@@ -1,6 +1,7 @@
 import { streamHandle } from "hono/aws-lambda";
 import { schemaVersion } from "../src/adapters/postgres/migrate.ts";
 import { createApi } from "../src/api/api.ts";
+import type { Caller } from "../src/api/caller.ts";
 import { readConfig } from "../src/config.ts";
 import { openRuntime } from "../src/runtime.ts";
 import manifest from "../package.json" with { type: "json" };
@@ -11,10 +12,27 @@ await runtime.checkDatabase({ patient: true });
 
 process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)));
 
+/** The role or user whose signature IAM has checked. */
+function signer(_request: Request, env: unknown): Caller {
+  const { requestContext } = env as LambdaEvent["env"];
+  const arn = requestContext?.authorizer?.iam?.userArn;
+  return { name: arn ?? "unknown signer", role: "operate" };
+}
+
+interface LambdaEvent {
+  readonly env: {
+    readonly requestContext?: { readonly authorizer?: { readonly iam?: { readonly userArn?: string } } };
+  };
+}
+
 /** The HTTP API behind a function URL: who may call was decided by IAM before this runs. */
 export const handler = streamHandle(
   createApi({
     ports: runtime.ports,
+    operations: runtime.operations,
+    lanes: runtime.topology.lanes,
+    locks: runtime.ports.locks,
+    identify: signer,
     registry: runtime.registry,
     client: runtime.client,
     version: manifest.version,

@@ -8,6 +8,7 @@ import { createCrashPoint } from "./adapters/crash-point.ts";
 import { connect } from "./adapters/postgres/connect.ts";
 import { DatabaseUnavailable } from "./adapters/postgres/failure.ts";
 import { assertSchema, assertServer, schemaVersion } from "./adapters/postgres/migrate.ts";
+import { createOperations } from "./adapters/postgres/operations.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createTaskLauncher } from "./adapters/task-service/launcher.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
@@ -17,6 +18,7 @@ import type { Config } from "./config.ts";
 import { checkApps } from "./core/definitions/check.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "./core/definitions/definition.ts";
 import { bindClient, type Client, createClient } from "./core/enqueue.ts";
+import type { Operations } from "./core/operations/operations.ts";
 import type { Launcher, Ports } from "./core/ports.ts";
 import { ProblemsFound } from "./core/definitions/problem.ts";
 import { stageNames } from "./stages.ts";
@@ -28,6 +30,8 @@ export type Role = "worker" | "dead-letter" | "scheduler" | "api" | "setup";
 /** Everything a process needs to run verbs, made from real parts. */
 export interface Runtime {
   readonly ports: Ports;
+  /** What operators look at and steer. */
+  readonly operations: Operations;
   readonly registry: Registry;
   readonly client: Client;
   readonly topology: Topology;
@@ -66,6 +70,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   bindClient(client);
   return {
     ports,
+    operations: createOperations(connections),
     registry,
     client,
     topology,

@@ -1,12 +1,22 @@
 import { Hono } from "hono";
 import { mountApps } from "./apps.ts";
 import { consolePage } from "./console.ts";
+import { createAuditTrail } from "./audit-trail.ts";
+import type { Identify } from "./caller.ts";
+import { type Endpoint, mount } from "./endpoint.ts";
 import { jsonWrites, localOnly } from "./guard.ts";
 import { health } from "./health.ts";
-import { jobs } from "./jobs.ts";
 import type { ApiOptions } from "./options.ts";
 import { answerProblem, Problem } from "./problem.ts";
 import { previews } from "./preview.ts";
+import { auditEndpoints } from "./routes/audits.ts";
+import { createJobEndpoint } from "./routes/create-job.ts";
+import { deadLetterEndpoints } from "./routes/dead-letters.ts";
+import { jobEndpoints } from "./routes/jobs.ts";
+import { laneEndpoints } from "./routes/lanes.ts";
+import { lockEndpoints } from "./routes/locks.ts";
+import { overviewEndpoints } from "./routes/overview.ts";
+import { runEndpoints } from "./routes/runs.ts";
 import { scheduleControl } from "./schedule-control.ts";
 import { schedules } from "./schedules.ts";
 
@@ -20,7 +30,12 @@ export function createApi(options: ApiOptions): Hono {
   const api = new Hono();
   if (options.access !== "signed") api.use(localOnly);
   api.use(jsonWrites);
-  api.route("/jobs", jobs(options));
+  const audit = createAuditTrail({
+    write: (rows) => options.operations.note(rows),
+    random: options.ports.random,
+    log: options.ports.log,
+  });
+  mount(api, endpointsOf(options), { identify: options.identify ?? everybody, audit });
   api.route("/schedules", schedules(options));
   api.route("/schedules", scheduleControl(options));
   api.route("/preview", previews(options));
@@ -42,6 +57,22 @@ export function createApi(options: ApiOptions): Hono {
   });
   return api;
 }
+
+/** Everything the API answers, in the order of its documentation. */
+function endpointsOf(options: ApiOptions): readonly Endpoint[] {
+  return [
+    createJobEndpoint(options),
+    ...jobEndpoints(options),
+    ...runEndpoints(options),
+    ...laneEndpoints(options),
+    ...overviewEndpoints(options),
+    ...deadLetterEndpoints(options),
+    ...lockEndpoints(options),
+    ...auditEndpoints(options),
+  ];
+}
+
+const everybody: Identify = () => ({ name: "local", role: "operate" });
 
 /** The caller learns whether to try again and which log line to look for, and nothing of what is inside. */
 function unexpected(error: unknown, trace: string): Problem {

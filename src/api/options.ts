@@ -1,12 +1,29 @@
 import type { Registry } from "../core/definitions/definition.ts";
 import type { Client } from "../core/enqueue.ts";
-import type { Ports } from "../core/ports.ts";
+import type { Operations } from "../core/operations/operations.ts";
+import type { LockStore, Ports } from "../core/ports.ts";
+import type { Identify } from "./caller.ts";
 import type { PageFiles } from "./console.ts";
+
+/** What a lane was deployed with. */
+export interface LaneSettings {
+  readonly name: string;
+  /** Worker processes at once. */
+  readonly concurrency: number;
+  readonly batchSize: number;
+  readonly functionTimeoutSeconds: number;
+}
 
 /** What the API is built from. */
 export interface ApiOptions {
   readonly ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
+  readonly operations: Operations;
   readonly registry: Registry;
+  /** Of this deployment, whether something waits in them or not. */
+  readonly lanes: readonly LaneSettings[];
+  readonly locks: Pick<LockStore, "read">;
+  /** Default: everybody who reaches this API operates, as `local`. */
+  readonly identify?: Identify;
   readonly client: Client;
   /** Of the running code; `/health` shows it. */
   readonly version: string;

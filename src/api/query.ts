@@ -3,10 +3,9 @@ import { z } from "zod";
 import { formatDuration, parseDuration } from "../core/definitions/duration.ts";
 import type { JobId } from "../core/job.ts";
 import { limits } from "../core/limits.ts";
-import { states } from "../core/state.ts";
 import { Problem } from "./problem.ts";
 
-const limit = (max: number, usual: number) =>
+export const limit = (max: number, usual: number) =>
   z
     .string()
     .regex(/^[1-9]\d{0,4}$/, `must be a whole number from 1 to ${max}`)
@@ -16,25 +15,12 @@ const limit = (max: number, usual: number) =>
 
 /** A job's number fits 64 bits; a longer one would be an error inside the database. */
 const isId = (value: string): boolean => /^[1-9]\d{0,18}$/.test(value) && BigInt(value) < 2n ** 63n;
-const id = z
+export const id = z
   .string()
   .refine(isId, "must be a job's number, like 42")
   .transform((value) => value as JobId);
 
-const text = (max: number) => z.string().min(1).max(max);
-
-export const jobsQuery = z.strictObject({
-  state: z
-    .string()
-    .transform((value) => value.toUpperCase().split(","))
-    .pipe(z.array(z.enum(states)))
-    .optional(),
-  kind: text(limits.idCharactersMax).optional(),
-  lane: text(limits.idCharactersMax).optional(),
-  key: text(limits.keyCharactersMax).optional(),
-  cursor: id.optional(),
-  limit: limit(limits.listRowsMax, 50),
-});
+export const text = (max: number) => z.string().min(1).max(max);
 
 export const occurrencesQuery = z.strictObject({ limit: limit(limits.listRowsMax, 50) });
 
@@ -55,9 +41,9 @@ export const newJobBody = z.strictObject({
     .optional(),
 });
 
-/** The id in the path. @throws Problem 400 */
-export function readId(value: string): JobId {
-  return readWith(id, value, () => "id");
+/** The parameters in the path. @throws Problem 400 */
+export function readPath<T>(c: Context, schema: z.ZodType<T>): T {
+  return readWith(schema, c.req.param(), (path) => path);
 }
 
 /** Query parameters; an unknown one is refused, so that a misspelt filter does not list everything. */

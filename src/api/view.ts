@@ -4,7 +4,7 @@ import type { OccurrenceView, ScheduleRow } from "../core/schedules/schedule.ts"
 import { isFinal } from "../core/state.ts";
 
 /** What the API answers for a job. Times are ISO 8601 in UTC, durations milliseconds; members are only ever added. */
-export const jobJson = (job: JobView, now: Instant) => ({
+export const jobJson = (job: JobView & { readonly blocked?: boolean }, now: Instant) => ({
   id: job.id,
   kind: job.kind,
   key: job.key,
@@ -82,8 +82,9 @@ export const occurrenceJson = (occurrence: OccurrenceView) => ({
 });
 
 /** What a person would say about the state. */
-function phaseOf(job: JobView, now: Instant): string {
+function phaseOf(job: JobView & { readonly blocked?: boolean }, now: Instant): string {
   if (isFinal(job.state) || job.state === "RUNNING") return job.state.toLowerCase();
+  if (job.blocked === true) return "waiting for predecessors";
   if (job.hold === "slot") return "held: slot";
   if (job.hold === "paused") return "paused";
   if (job.failures > 0 && job.dueAt > now) return `retrying at ${iso(job.dueAt)}`;

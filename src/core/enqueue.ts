@@ -27,6 +27,13 @@ export interface Client {
     items: readonly EnqueueItem[],
     options?: { tx?: Tx | undefined; trace?: string | undefined },
   ): Promise<readonly Enqueued[]>;
+  /**
+   * Prepared jobs of any definitions in one statement and one hand-off, answered in the order of the input. A key that
+   * exists with another payload is told in its answer and keeps the others from nothing. At most `limits.insertRowsMax`.
+   */
+  insert(
+    items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[],
+  ): Promise<readonly InsertResult[]>;
 }
 
 type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "crashPoint">;
@@ -54,6 +61,13 @@ export function createClient(ports: ClientPorts, settings: { stage: string; look
       if (options.tx === undefined) return answers.map(({ id, created }) => ({ id, created }));
       const afterCommit = async (): Promise<void> => void (await sendHandoffs(ports, open.splice(0)));
       return answers.map(({ id, created }) => ({ id, created, afterCommit }));
+    },
+    async insert(items) {
+      for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
+      const jobs = items.map(({ job }) => job);
+      const { results, handoffs } = await ports.store.insert(jobs, { lookAheadMs: settings.lookAheadMs });
+      await sendHandoffs(ports, handoffs);
+      return results;
     },
   };
 }

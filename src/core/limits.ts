@@ -29,6 +29,24 @@ export const limits = {
   // the API
   listRowsMax: 500,
   countedRowsMax: 1_000,
+  listPayloadBytesMax: 2_048,
+  /** Rows one look of a search goes through, and how long a search goes on looking before it answers with what it has. */
+  searchRowsMax: 20_000,
+  searchMs: 150,
+  searchedPayloadsMax: 5,
+  countRowsMax: 10_000,
+  liveRowsMax: 200_000,
+  failureRowsMax: 10_000,
+  failureGroupsMax: 200,
+  slotGroupsShownMax: 200,
+  slotHoldersShownMax: 20,
+  workersShownMax: 500,
+  workerJobsShownMax: 100,
+  workerSeenMs: 3_600_000,
+  locksShownMax: 100,
+  minutesShownMax: 1_440,
+  kindsShownMax: 1_000,
+  rollUpRowsMax: 5_000,
 
   // attempts
   maxAttemptsDefault: 4,

@@ -6,6 +6,7 @@ import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
 import type { PageFiles } from "../api/console.ts";
 import { bundleConsole } from "../bundle-console.ts";
+import { limits } from "../core/limits.ts";
 import { readConfig } from "../config.ts";
 import { openRuntime } from "../runtime.ts";
 import manifest from "../../package.json" with { type: "json" };
@@ -20,7 +21,10 @@ const runtime = await openRuntime(config, { role: "api" });
 await runtime.checkDatabase();
 const api = createApi({
   ports: runtime.ports,
+  operations: runtime.operations,
   registry: runtime.registry,
+  lanes: runtime.topology.lanes,
+  locks: runtime.ports.locks,
   client: runtime.client,
   version: manifest.version,
   lookAheadMs: config.lookAheadMs,
@@ -31,6 +35,8 @@ const api = createApi({
 const server = createAdaptorServer({ fetch: api.fetch }) as Server;
 const port = await listen(server, Number(process.env["PORT"] ?? 0), "the API");
 process.on("SIGTERM", () => void stop());
+// The curves of the overview are added up in the background; whoever else does it at the same time is let pass.
+const addUp = setInterval(() => void runtime.operations.rollUp(limits.rollUpRowsMax).catch(() => {}), 1_000);
 process.send?.({ say: "ready", port });
 
 let files: Promise<PageFiles> | null = null;
@@ -42,6 +48,7 @@ function pageFiles(): Promise<PageFiles> {
 }
 
 async function stop(): Promise<void> {
+  clearInterval(addUp);
   const closed = once(server, "close");
   server.close();
   server.closeAllConnections();

@@ -9,7 +9,10 @@ import type { JobId } from "../../src/core/job.ts";
 import type { Log } from "../../src/core/ports.ts";
 import { createMemoryLockStore } from "../support/memory-lock-store.ts";
 import { createMemoryQueue } from "../support/memory-queue.ts";
-import { referenceStore } from "../support/reference-store.ts";
+import { onTestFinished } from "vitest";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import { type Caller } from "../../src/api/caller.ts";
+import { freshDatabase } from "../support/database.ts";
 
 const greet = defineJob({
   id: "greet",
@@ -24,14 +27,18 @@ export const startOfTime = Date.UTC(2026, 10, 21, 8);
 const stage = "dev";
 const lookAheadMs = 300_000;
 
-/** The API on the reference store, with a clock that stands still until a test moves it. */
-export async function openApi(apps: readonly AppDefinition[] = [app]) {
+/** The API on a fresh database, with a clock that stands still until a test moves it. */
+export async function openApi(apps: readonly AppDefinition[] = [app], options: { caller?: Caller | null } = {}) {
   let nowMs = startOfTime;
+  const database = await freshDatabase();
+  const { store, pool } = database;
+  onTestFinished(() => database.close());
+  await pool.query("update belfry.test_clock set origin = clock_timestamp(), rate = 0");
+  await pool.query("update belfry.test_clock set shift = to_timestamp($1::float8 / 1000) - origin", [startOfTime]);
   const logged: { message: string; fields: unknown }[] = [];
   const write = (message: string, fields?: unknown): unknown => logged.push({ message, fields });
   const log: Log = { debug: write, info: write, warn: write, error: write, child: () => log };
   let ids = 0;
-  const store = referenceStore(() => nowMs);
   const ports = {
     store,
     queue: createMemoryQueue({ elapsedMs: () => nowMs }),
@@ -43,16 +50,25 @@ export async function openApi(apps: readonly AppDefinition[] = [app]) {
     crashPoint: () => Promise.resolve(),
   };
   await store.installSchedules([pingSchedule.spec(stage, "tests")]);
+  const operations = createOperations(database.connections);
   const client = createClient(ports, { stage, lookAheadMs });
   const api = createApi({
     ports,
+    operations,
     registry: registry(apps),
+    lanes: [{ name: "default", concurrency: 2, batchSize: 10, functionTimeoutSeconds: 60 }],
+    locks: ports.locks,
+    identify: () => (options.caller === undefined ? { name: "ada", role: "operate" } : options.caller),
     client,
     version: "1.2.3",
     lookAheadMs,
     schemaVersion: () => Promise.resolve(1),
   });
-  return { api, store, ports, client, logged, advance: (ms: number) => (nowMs += ms), call: caller(api) };
+  const advance = async (ms: number): Promise<void> => {
+    nowMs += ms;
+    await database.clock.advance(ms);
+  };
+  return { api, store, operations, pool, ports, client, logged, advance, call: caller(api) };
 }
 
 /** The members that tests read of an answer, whatever it is; what is not there is undefined all the same. */

@@ -32,7 +32,7 @@ test("enqueue writes a job, and with the same key says that it exists", async ()
 
 test("each kind of refusal has its own exit code and a message on stderr", async () => {
   const { belfry } = await serveApi();
-  await belfry("jobs", "enqueue", "greet", '{"name":"Ada"}', "--key", "a");
+  const { json: job } = await belfry("jobs", "enqueue", "greet", '{"name":"Ada"}', "--key", "a", "--json");
   const conflict = await belfry("jobs", "enqueue", "greet", '{"name":"Bob"}', "--key", "a");
   expect(conflict).toMatchObject({ code: 5, out: "" });
   expect(conflict.err).toContain("another payload");
@@ -41,7 +41,7 @@ test("each kind of refusal has its own exit code and a message on stderr", async
   expect(unknown.code).toBe(2);
   expect(unknown.err).toContain("did you mean greet?");
   expect((await belfry("jobs", "enqueue", "greet", "{name:1}")).code).toBe(2);
-  expect((await belfry("jobs", "retry", "1")).code).toBe(5);
+  expect((await belfry("jobs", "retry", job.id)).code).toBe(5);
 });
 
 test("with --json an error is an object on stdout too", async () => {

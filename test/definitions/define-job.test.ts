@@ -167,6 +167,7 @@ test("enqueue goes through the bound client with delays in milliseconds", async 
       sent.push({ kind: definition.id, items });
       return items.map((_, index) => ({ id: String(index + 1) as JobId, created: true }));
     },
+    insert: () => Promise.reject(new Error("not this way")),
   });
   const job = defineJob({ id: "a", payload: z.object({ x: z.number() }), run: () => {} });
   expect(await job.enqueue({ x: 1 }, { key: "k", delay: "10m" })).toEqual({ id: "1", created: true });

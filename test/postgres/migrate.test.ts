@@ -74,7 +74,7 @@ describe("migrate", () => {
 
   test("four runners at once apply each file once", async () => {
     const runs = await Promise.all([1, 2, 3, 4].map(() => migrate({ url: database.url })));
-    expect(runs.flatMap((run) => run.applied)).toEqual(["0001_spine.sql", "0002_runs.sql"]);
+    expect(runs.flatMap((run) => run.applied)).toEqual(migrationFiles(ownFolder).map(({ name }) => name));
   });
 
   test("a file that fails leaves nothing of itself, and what was applied before stays", async () => {

@@ -96,7 +96,7 @@ test("a trigger makes a job; a backfill plans what was missed; explain answers f
   const { advance } = opened;
   expect(await call(opened, "POST", "/schedules/ping-often/trigger", { key: "k" })).toMatchObject({ status: 201 });
   expect(await call(opened, "POST", "/schedules/ping-often/trigger", { key: "k" })).toMatchObject({ status: 200 });
-  advance(3_600_000);
+  await advance(3_600_000);
   const store = opened.store;
   const [row] = await store.schedules();
   const decidedUntil = await store.now();

@@ -50,7 +50,7 @@ test("preview shows what clock changes do, and explain says what became of a tim
 
 test("a backfill is looked at first, and more than ten jobs are confirmed", async () => {
   const { belfry, store, advance } = await serveApi();
-  advance(3 * 3_600_000);
+  await advance(3 * 3_600_000);
   const decidedUntil = await store.now();
   const plan = { scheduleId: "ping-often", version: 1, decidedUntil, nextAt: null, occurrences: [] };
   await store.plan([plan], { lookAheadMs: 0 });

@@ -3,7 +3,7 @@ import { limits } from "../../core/limits.ts";
 import type { Store } from "../../core/ports.ts";
 import { type State, states } from "../../core/state.ts";
 import type { Session } from "./session.ts";
-import { countStates, type JobRow, readAttempts, readEvents, readJob, readJobs } from "./sql/read.ts";
+import { countStates, type EventRow, type JobRow, readAttempts, readEvents, readJob, readJobs } from "./sql/read.ts";
 import { selectNow } from "./sql/transaction.ts";
 
 export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" | "counts"> {
@@ -15,7 +15,7 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
     async job(id) {
       const [row] = await session.run(readJob, [id]);
       if (row === undefined) return null;
-      return { job: jobView(row), attempts: await attempts(session, id), events: await events(session, id) };
+      return { job: jobView(row), attempts: await jobAttempts(session, id), events: await jobEvents(session, id) };
     },
     async jobs({ states: among, kind, lane, key, before, limit }) {
       const rows = await session.run(readJobs, [
@@ -37,7 +37,7 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
   };
 }
 
-async function attempts(session: Session, id: JobId): Promise<readonly AttemptView[]> {
+export async function jobAttempts(session: Session, id: JobId): Promise<readonly AttemptView[]> {
   const rows = await session.run(readAttempts, [id, limits.historyRowsMax]);
   return rows.map((row) => ({
     attempt: row.attempt,
@@ -50,20 +50,21 @@ async function attempts(session: Session, id: JobId): Promise<readonly AttemptVi
   }));
 }
 
-async function events(session: Session, id: JobId): Promise<readonly EventView[]> {
-  const rows = await session.run(readEvents, [id, limits.historyRowsMax]);
-  return rows.map((row) => ({
-    id: row.id,
-    jobId: id,
-    at: row.at,
-    from: row.from_state as State | null,
-    to: row.to_state as State,
-    attempt: row.attempt,
-    generation: row.generation,
-    worker: row.worker,
-    reason: row.reason,
-  }));
+export async function jobEvents(session: Session, id: JobId): Promise<readonly EventView[]> {
+  return (await session.run(readEvents, [id, limits.historyRowsMax])).map(eventView);
 }
+
+export const eventView = (row: EventRow): EventView => ({
+  id: row.id,
+  jobId: row.job_id as JobId,
+  at: row.at,
+  from: row.from_state as State | null,
+  to: row.to_state as State,
+  attempt: row.attempt,
+  generation: row.generation,
+  worker: row.worker,
+  reason: row.reason,
+});
 
 export const jobView = (row: JobRow): JobView => ({
   id: row.id as JobId,

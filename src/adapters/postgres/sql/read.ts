@@ -73,20 +73,23 @@ from (select * from belfry.attempt where job_id = $1::bigint order by attempt de
 order by attempt`,
 );
 
+export interface EventRow {
+  readonly id: string;
+  readonly job_id: string;
+  readonly at: number;
+  readonly from_state: string | null;
+  readonly to_state: string;
+  readonly attempt: number;
+  readonly generation: number;
+  readonly worker: string | null;
+  readonly reason: string | null;
+}
+
 /** Locks nothing. */
-export const readEvents = statement<{
-  id: string;
-  at: number;
-  from_state: string | null;
-  to_state: string;
-  attempt: number;
-  generation: number;
-  worker: string | null;
-  reason: string | null;
-}>(
+export const readEvents = statement<EventRow>(
   "events",
   `
-select id, belfry.ms(at) as at, from_state, to_state, attempt, generation, worker, reason
+select id, job_id, belfry.ms(at) as at, from_state, to_state, attempt, generation, worker, reason
 from (select * from belfry.event where job_id = $1::bigint order by id desc limit $2) newest
 order by id`,
 );

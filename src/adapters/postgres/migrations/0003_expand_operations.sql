@@ -1,0 +1,103 @@
+-- What people need to see and steer everything: live jobs by id, lanes that can be paused, workers, counts by the minute,
+-- changes that concern many jobs, and who changed what.
+
+-- Jobs that have not ended, newest first: lists and counts of what is live never walk over what is finished.
+create index job_live on belfry.job (id) where finished_at is null;
+create index job_paused on belfry.job (lane, id) where hold = 'paused';
+
+-- A lane has a row once somebody changed something about it.
+create table belfry.lane (
+  name      text primary key,
+  paused    boolean not null default false,
+  paused_by text,
+  paused_at timestamptz
+);
+
+-- Who worked: kept up to date from the events, so that a worker writes nothing for it but its first line.
+create table belfry.worker (
+  id         text primary key,
+  lane       text,
+  version    text,
+  started_at timestamptz not null,
+  seen_at    timestamptz not null,
+  ended      bigint not null default 0,                 -- tries that ended
+  failed     bigint not null default 0,                 -- tries that ended in FAILED or RETRY_WAIT
+  lost       bigint not null default 0,                 -- jobs that were taken from it because its lease had passed
+  lost_at    timestamptz
+);
+create index worker_seen on belfry.worker (seen_at);
+
+-- How far the readers of the event stream are. `upto` is the snapshot they have read, `version` makes a step a compare-and-set.
+create table belfry.reader (
+  name    text primary key,
+  upto    text not null,
+  version bigint not null default 0
+);
+
+-- Counts by minute, kind and lane, added up from the events; the overview and its curves read only this.
+create table belfry.minute (
+  at        timestamptz not null,
+  kind      text not null,
+  lane      text not null,
+  created   int not null default 0,
+  started   int not null default 0,
+  succeeded int not null default 0,
+  failed    int not null default 0,
+  retried   int not null default 0,
+  canceled  int not null default 0,
+  skipped   int not null default 0,
+  lost      int not null default 0,
+  run_ms    bigint not null default 0,
+  primary key (at, kind, lane)
+);
+
+-- Totals by kind for the metrics page; they only grow.
+create table belfry.kind_total (
+  kind             text primary key,
+  tries            bigint not null default 0,
+  seconds          float8 not null default 0,
+  buckets          bigint[] not null,                   -- tries by how long they took, not yet cumulative
+  items_processed  bigint not null default 0,
+  items_succeeded  bigint not null default 0,
+  items_failed     bigint not null default 0,
+  locks_acquired   bigint not null default 0,
+  locks_failed     bigint not null default 0
+);
+
+create table belfry.bulk (
+  id          bigint generated always as identity primary key,
+  action      text not null check (action in ('retry', 'cancel')),
+  filter      jsonb not null,
+  caller      text not null,
+  state       text not null check (state in ('RUNNING', 'DONE', 'STOPPED')),
+  newest      bigint not null,                          -- jobs that came later are not touched
+  next        bigint not null,                          -- goes down from `newest`
+  matched     int not null,                             -- counted when it was asked for, up to the limit
+  is_more     boolean not null,                         -- more than that matched
+  pace_ms     float8 not null default 0,                -- between the due times of two retried jobs
+  due_at      timestamptz not null,                     -- of the next retried job
+  changed     int not null default 0,
+  refused     int not null default 0,                   -- matched, but moved by somebody else meanwhile
+  created_at  timestamptz not null,
+  updated_at  timestamptz not null,
+  finished_at timestamptz
+);
+create index bulk_open on belfry.bulk (id) where state = 'RUNNING';
+
+-- Who changed what through the API.
+create table belfry.audit (
+  id     bigint generated always as identity primary key,
+  at     timestamptz not null,
+  caller text not null,
+  action text not null,                                 -- method and path of the endpoint
+  target text not null,                                 -- the path as it was asked
+  status int not null,
+  detail jsonb not null,
+  trace  text not null
+);
+
+-- Failures that look alike: numbers and ids in the message do not matter.
+create function belfry.fingerprint(kind text, code text, message text) returns text
+  language sql immutable parallel safe
+  return left(md5(kind || chr(31) || coalesce(code, '') || chr(31)
+    || regexp_replace(left(coalesce(message, ''), 300), '[0-9a-fA-F]*[0-9][0-9a-fA-F-]*', '#', 'g')), 12);

@@ -1,0 +1,13 @@
+import type { Operations } from "../../core/operations/operations.ts";
+import type { Connections } from "./connect.ts";
+import { auditStore } from "./audit-store.ts";
+import { overviewStore } from "./overview-store.ts";
+import { rollUpStore } from "./rollup-store.ts";
+import { searchStore } from "./search-store.ts";
+import { createSession } from "./session.ts";
+
+/** What operators look at and steer, on the connections for short statements. */
+export function createOperations(connections: Connections): Operations {
+  const session = createSession(connections.main, connections.where);
+  return { ...searchStore(session), ...overviewStore(session), ...rollUpStore(session), ...auditStore(session) };
+}

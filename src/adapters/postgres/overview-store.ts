@@ -1,0 +1,102 @@
+import type { JobId } from "../../core/job.ts";
+import { limits } from "../../core/limits.ts";
+import type { Operations } from "../../core/operations/operations.ts";
+import type { State } from "../../core/state.ts";
+import type { Session } from "./session.ts";
+import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
+import { selectNow } from "./sql/transaction.ts";
+
+type OverviewStore = Pick<Operations, "live" | "lanePauses" | "slots" | "workers" | "failureGroups" | "fences">;
+
+/** What is going on now. Each reads a bounded number of rows by an index. */
+export function overviewStore(session: Session): OverviewStore {
+  return {
+    live: () => live(session),
+    async lanePauses() {
+      const rows = await session.run(readLanes, [limits.slotGroupsShownMax]);
+      return rows.map((row) => ({
+        lane: row.name,
+        paused: row.paused,
+        pausedBy: row.paused_by,
+        pausedAt: row.paused_at,
+      }));
+    },
+    async slots(prefix) {
+      const { slotGroupsShownMax, slotHoldersShownMax, countRowsMax } = limits;
+      const rows = await session.run(readSlots, [prefix, slotGroupsShownMax, slotHoldersShownMax, countRowsMax]);
+      return rows.map(({ holders, ...row }) => ({
+        ...row,
+        holders: holders.map((holder) => ({ ...holder, jobId: holder.jobId as JobId })),
+      }));
+    },
+    workers: (since) => workers(session, since),
+    failureGroups: ({ kind }) => failureGroups(session, kind),
+    async fences() {
+      const rows = await session.run(readFences, [limits.locksShownMax]);
+      return rows.map((row) => ({
+        name: row.name,
+        token: row.token,
+        installedAt: row.installed_at,
+        standIn:
+          row.stand_in_owner === null || row.stand_in_until === null
+            ? null
+            : { owner: row.stand_in_owner, leaseUntil: row.stand_in_until },
+      }));
+    },
+  };
+}
+
+async function live(session: Session): ReturnType<OverviewStore["live"]> {
+  const rows = await session.run(countLive, [limits.liveRowsMax]);
+  const counted = rows.reduce((sum, row) => sum + row.jobs, 0);
+  const [first] = rows;
+  const now = first?.now ?? (await session.run(selectNow))[0]?.now ?? 0;
+  return {
+    now,
+    isMore: counted >= limits.liveRowsMax,
+    counts: rows.map((row) => ({
+      lane: row.lane,
+      state: row.state as State,
+      hold: row.hold,
+      blocked: row.blocked,
+      jobs: row.jobs,
+      due: row.due,
+      oldestDueAt: row.oldest_due_at,
+    })),
+  };
+}
+
+async function workers(session: Session, since: number): ReturnType<OverviewStore["workers"]> {
+  const rows = await session.run(readWorkers, [since, limits.workersShownMax, limits.runningSampleMax]);
+  return rows.map((row) => ({
+    id: row.id,
+    lane: row.lane,
+    version: row.version,
+    startedAt: row.started_at,
+    seenAt: row.seen_at,
+    ended: row.ended,
+    failed: row.failed,
+    lost: row.lost,
+    lostAt: row.lost_at,
+    running: (row.running ?? [])
+      .slice(0, limits.workerJobsShownMax)
+      .map((job) => ({ ...job, jobId: job.jobId as JobId })),
+  }));
+}
+
+async function failureGroups(session: Session, kind: string | null): ReturnType<OverviewStore["failureGroups"]> {
+  const rows = await session.run(readFailureGroups, [limits.failureRowsMax, kind, limits.failureGroupsMax]);
+  return {
+    isMore: (rows[0]?.looked ?? 0) >= limits.failureRowsMax,
+    groups: rows.map((row) => ({
+      fingerprint: row.fingerprint,
+      kind: row.kind,
+      errorCode: row.error_code,
+      errorMessage: row.error_message,
+      jobs: row.jobs,
+      firstAt: row.first_at,
+      lastAt: row.last_at,
+      newestId: row.newest_id as JobId,
+    })),
+  };
+}

@@ -1,0 +1,124 @@
+import { limits } from "../../core/limits.ts";
+import type { JobPage, JobRecord, JobSearch } from "../../core/operations/job-search.ts";
+import type { Operations } from "../../core/operations/operations.ts";
+import type { RunId } from "../../core/runs/run.ts";
+import { isFinal } from "../../core/state.ts";
+import { eventView, jobAttempts, jobEvents, jobView } from "./read-store.ts";
+import type { Session } from "./session.ts";
+import {
+  countMatches,
+  findEdgeAbove,
+  findEdgeBelow,
+  readFirstEvents,
+  readRecord,
+  readRecords,
+  type RecordRow,
+  searchDue,
+  searchKey,
+  searchNewest,
+  searchOldest,
+} from "./sql/search.ts";
+
+type SearchStore = Pick<Operations, "jobs" | "jobsById" | "job" | "count">;
+
+/** Larger than every id there will be. */
+const top = (2n ** 63n - 1n).toString();
+
+/**
+ * Searches go through the jobs in looks of a bounded number of rows, each by an index, and stop when the page is full or
+ * their time is over: a filter that matches nothing costs no more than one that matches everything.
+ */
+export function searchStore(session: Session): SearchStore {
+  return {
+    jobs({ search, sort, cursor, limit }) {
+      const asked = parameter(search);
+      if (search.key !== undefined) return byKey(session, asked, cursor, limit);
+      if (sort === "due") return byDue(session, asked, cursor, limit);
+      return byId(session, asked, { isUp: sort === "oldest", cursor, limit });
+    },
+    async jobsById(ids) {
+      const [jobs, events] = await Promise.all([session.run(readRecords, [ids]), session.run(readFirstEvents, [ids])]);
+      const byJob = Map.groupBy(events.map(eventView), (event) => event.jobId);
+      return new Map(jobs.map(recordOf).map((job) => [job.id, { job, events: byJob.get(job.id) ?? [] }]));
+    },
+    async job(id) {
+      const [row] = await session.run(readRecord, [id]);
+      if (row === undefined) return null;
+      const [attempts, events] = await Promise.all([jobAttempts(session, id), jobEvents(session, id)]);
+      return { job: recordOf(row), attempts, events, now: row.now };
+    },
+    count: (search, limit) => countAll(session, parameter(search), limit),
+  };
+}
+
+/** The search with what it says about the index to use. */
+export function parameter(search: JobSearch): string {
+  const { states } = search;
+  const isLive = states !== undefined && states.every((state) => !isFinal(state));
+  const isFailed = states?.length === 1 && states[0] === "FAILED";
+  return JSON.stringify({ ...search, ...(isLive ? { live: true } : {}), ...(isFailed ? { failed: true } : {}) });
+}
+
+async function byId(
+  session: Session,
+  search: string,
+  { isUp, cursor, limit }: { isUp: boolean; cursor: string | null; limit: number },
+): Promise<JobPage> {
+  const until = performance.now() + limits.searchMs;
+  const found: JobRecord[] = [];
+  let from = cursor ?? (isUp ? "0" : top);
+  for (;;) {
+    const [edge] = await session.run(isUp ? findEdgeAbove : findEdgeBelow, [search, from, limits.searchRowsMax]);
+    const to = edge?.id ?? (isUp ? top : "0");
+    const rows = await session.run(isUp ? searchOldest : searchNewest, [search, from, to, limit + 1 - found.length]);
+    found.push(...rows.map(recordOf));
+    if (found.length > limit) return page(found, limit);
+    if (edge === undefined) return { jobs: found, cursor: null, complete: true };
+    from = to;
+    if (performance.now() > until) {
+      // What lies at the edge was looked at: a row with that very id belongs to this look.
+      return { jobs: found, cursor: from, complete: false };
+    }
+  }
+}
+
+async function byDue(session: Session, search: string, cursor: string | null, limit: number): Promise<JobPage> {
+  const [due, id] = cursor?.split("_") ?? [null, null];
+  const rows = await session.run(searchDue, [search, due, id, limit + 1, limits.liveRowsMax]);
+  return page(rows.map(recordOf), limit, ({ dueAt, id: last }) => `${dueAt}_${last}`);
+}
+
+async function byKey(session: Session, search: string, cursor: string | null, limit: number): Promise<JobPage> {
+  const rows = await session.run(searchKey, [search, cursor ?? top, limit + 1]);
+  return page(rows.map(recordOf), limit);
+}
+
+function page(found: readonly JobRecord[], limit: number, cursorOf = (job: JobRecord): string => job.id): JobPage {
+  const jobs = found.slice(0, limit);
+  const last = jobs.at(-1);
+  return { jobs, cursor: found.length > limit && last !== undefined ? cursorOf(last) : null, complete: true };
+}
+
+async function countAll(session: Session, search: string, limit: number): Promise<{ count: number; isMore: boolean }> {
+  const until = performance.now() + limits.searchMs;
+  let count = 0;
+  for (let from = top; ;) {
+    const [edge] = await session.run(findEdgeBelow, [search, from, limits.searchRowsMax]);
+    const [row] = await session.run(countMatches, [search, from, edge?.id ?? "0", limit + 1 - count]);
+    count += row?.jobs ?? 0;
+    if (count > limit) return { count: limit, isMore: true };
+    if (edge === undefined) return { count, isMore: false };
+    if (performance.now() > until) return { count, isMore: true };
+    from = edge.id;
+  }
+}
+
+export const recordOf = (row: RecordRow): JobRecord => ({
+  ...jobView(row),
+  runId: row.run_id as RunId | null,
+  task: row.task,
+  blocked: row.blocked,
+  heldOn: row.held_on,
+  slotKeys: row.slot_keys ?? [],
+  payloadBytes: row.payload_bytes,
+});

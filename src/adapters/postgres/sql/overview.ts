@@ -1,0 +1,167 @@
+import { statement } from "../statement.ts";
+
+export interface LiveRow {
+  readonly lane: string;
+  readonly state: string;
+  readonly hold: "none" | "paused" | "slot";
+  readonly blocked: boolean;
+  readonly jobs: number;
+  readonly due: number;
+  readonly oldest_due_at: number;
+  readonly now: number;
+}
+
+/** Live jobs by lane and state. $1 rows at most, the oldest first. Locks nothing. */
+export const countLive = statement<LiveRow>(
+  "live",
+  `
+select lane, state, hold, blocked, count(*)::int as jobs, count(*) filter (where due_at <= belfry.now())::int as due,
+  belfry.ms(min(due_at)) as oldest_due_at, belfry.ms(belfry.now()) as now
+from (
+  select lane, state, hold, blocked, due_at from belfry.job where finished_at is null order by id limit $1
+) live
+group by lane, state, hold, blocked
+order by lane, state, hold, blocked`,
+);
+
+/** Locks nothing. */
+export const readLanes = statement<{
+  name: string;
+  paused: boolean;
+  paused_by: string | null;
+  paused_at: number | null;
+}>(
+  "lanes",
+  `
+select name, paused, paused_by, belfry.ms(paused_at) as paused_at from belfry.lane order by name limit $1`,
+);
+
+export interface SlotRow {
+  readonly key: string;
+  readonly size: number;
+  readonly taken: number;
+  readonly waiting: number;
+  readonly holders: { jobId: string; kind: string | null; since: number | null }[];
+}
+
+/** Slot groups by the beginning of their key: $1. $2 groups, $3 holders each, $4 waiting ones at most. Locks nothing. */
+export const readSlots = statement<SlotRow>(
+  "slots",
+  `
+select g.key, g.size, t.taken, w.waiting, coalesce(h.holders, '[]') as holders
+from (
+  select key, size from belfry.slot_group where starts_with(key, $1) order by key limit $2
+) g
+cross join lateral (
+  select count(*)::int as taken from belfry.slot s
+  where s.key = g.key and s.n between 1 and g.size and s.job_id is not null
+    and (s.free_from is null or s.free_from > belfry.now())
+) t
+cross join lateral (
+  select count(*)::int as waiting from (
+    select from belfry.job j where j.held_on = g.key and j.hold = 'slot' limit $4
+  ) held
+) w
+cross join lateral (
+  select jsonb_agg(jsonb_build_object('jobId', x.job_id::text, 'kind', x.kind, 'since', belfry.ms(x.started_at))) as holders
+  from (
+    select s.job_id, j.kind, j.started_at from belfry.slot s left join belfry.job j on j.id = s.job_id
+    where s.key = g.key and s.n >= 1 and s.job_id is not null and (s.free_from is null or s.free_from > belfry.now())
+    order by s.n limit $3
+  ) x
+) h
+order by g.key`,
+);
+
+export interface WorkerRow {
+  readonly id: string;
+  readonly lane: string | null;
+  readonly version: string | null;
+  readonly started_at: number | null;
+  readonly seen_at: number;
+  readonly ended: number;
+  readonly failed: number;
+  readonly lost: number;
+  readonly lost_at: number | null;
+  readonly running:
+    | {
+        jobId: string;
+        kind: string;
+        attempt: number;
+        progress: number | null;
+        startedAt: number;
+        leaseUntil: number;
+        beatAt: number;
+      }[]
+    | null;
+}
+
+/** Workers seen since $1, and all that run something. $2 workers, $3 running jobs looked at, at most. Locks nothing. */
+export const readWorkers = statement<WorkerRow>(
+  "workers",
+  `
+with running as materialized (
+  select worker, lane, id, kind, attempt, progress, started_at, lease_until,
+    least(belfry.now(), greatest(started_at, lease_until - lease_ms * interval '1 millisecond')) as beat_at
+  from belfry.job where lease_until is not null order by lease_until limit $3
+), busy as materialized (
+  select worker as id, min(lane) as lane, max(beat_at) as beat_at, jsonb_agg(jsonb_build_object('jobId', id::text, 'kind', kind,
+    'attempt', attempt, 'progress', progress, 'startedAt', belfry.ms(started_at), 'leaseUntil', belfry.ms(lease_until),
+    'beatAt', belfry.ms(beat_at)) order by id) as running
+  from running group by worker
+), known as materialized (
+  select * from belfry.worker where seen_at >= belfry.at($1::float8) order by seen_at desc limit $2
+)
+select id, coalesce(k.lane, b.lane) as lane, k.version, belfry.ms(k.started_at) as started_at,
+  belfry.ms(greatest(k.seen_at, b.beat_at)) as seen_at, coalesce(k.ended, 0)::float8 as ended,
+  coalesce(k.failed, 0)::float8 as failed, coalesce(k.lost, 0)::float8 as lost, belfry.ms(k.lost_at) as lost_at, b.running
+from known k full join busy b using (id)
+order by greatest(k.seen_at, b.beat_at) desc, id limit $2`,
+);
+
+export interface FailureGroupRow {
+  readonly fingerprint: string;
+  readonly kind: string;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly jobs: number;
+  readonly first_at: number;
+  readonly last_at: number;
+  readonly newest_id: string;
+  readonly looked: number;
+}
+
+/** Failures that look alike, among the newest $1 of them. $2 kind or null $3 groups at most. Locks nothing. */
+export const readFailureGroups = statement<FailureGroupRow>(
+  "failure-groups",
+  `
+with newest as materialized (
+  select id, kind, error_code, error_message, finished_at from belfry.job
+  where state = 'FAILED' and ($2::text is null or kind = $2::text)
+  order by id desc limit $1
+), grouped as (
+  select belfry.fingerprint(kind, error_code, error_message) as fingerprint, kind, error_code, max(id) as newest_id,
+    count(*)::int as jobs, belfry.ms(min(finished_at)) as first_at, belfry.ms(max(finished_at)) as last_at
+  from newest group by 1, kind, error_code
+)
+select g.*, n.error_message, (select count(*)::int from newest) as looked
+from grouped g join newest n on n.id = g.newest_id
+order by g.jobs desc, g.newest_id desc limit $3`,
+);
+
+/** Locks nothing. */
+export const readFences = statement<{
+  name: string;
+  token: number;
+  installed_at: number;
+  stand_in_owner: string | null;
+  stand_in_until: number | null;
+}>(
+  "fences",
+  `
+select f.name, f.token::float8 as token, belfry.ms(f.installed_at) as installed_at, s.owner as stand_in_owner,
+  belfry.ms(s.lease_until) as stand_in_until
+from belfry.lock_fence f
+left join belfry.stand_in_lock s on s.name = f.name and s.owner is not null and s.lease_until > belfry.clock()
+order by f.name limit $1`,
+);

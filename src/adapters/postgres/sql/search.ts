@@ -1,0 +1,148 @@
+import { statement } from "../statement.ts";
+import type { EventRow, JobRow } from "./read.ts";
+
+export interface RecordRow extends JobRow {
+  readonly run_id: string | null;
+  readonly task: string | null;
+  readonly blocked: boolean;
+  readonly held_on: string | null;
+  readonly slot_keys: string[] | null;
+  readonly payload_bytes: number;
+}
+
+/** Large payloads and results stay where they are: a page of 500 must not weigh megabytes. */
+const listed = `id, kind, key, state, lane, hold, generation, attempt, failures, interruptions, max_attempts,
+  case when pg_column_size(payload) <= 2048 then payload end as payload,
+  case when pg_column_size(result) <= 2048 then result end as result, progress, error_code, error_message, worker, trace,
+  schedule_id, belfry.ms(scheduled_for) as scheduled_for, belfry.ms(created_at) as created_at, belfry.ms(due_at) as due_at,
+  belfry.ms(started_at) as started_at, belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at,
+  run_id, task, blocked, held_on, slot_keys, pg_column_size(payload) as payload_bytes`;
+
+/**
+ * $1 is the search as JSON. An unnamed statement is planned with its values, so each of these that is not asked for is
+ * folded away, and the first three let the planner take the small index that holds only such rows.
+ */
+const within = `($1::jsonb -> 'live' is null or finished_at is null)
+  and ($1::jsonb -> 'failed' is null or state = 'FAILED')
+  and ($1::jsonb ->> 'runId' is null or run_id = ($1::jsonb ->> 'runId')::bigint)
+  and ($1::jsonb ->> 'scheduleId' is null or schedule_id = $1::jsonb ->> 'scheduleId')`;
+
+const matches = `($1::jsonb -> 'states' is null or $1::jsonb -> 'states' ? state::text)
+  and ($1::jsonb ->> 'kind' is null or kind = $1::jsonb ->> 'kind')
+  and ($1::jsonb ->> 'lane' is null or lane = $1::jsonb ->> 'lane')
+  and ($1::jsonb ->> 'key' is null or key = $1::jsonb ->> 'key')
+  and ($1::jsonb ->> 'errorCode' is null or error_code = $1::jsonb ->> 'errorCode')
+  and ($1::jsonb ->> 'worker' is null or worker = $1::jsonb ->> 'worker')
+  and ($1::jsonb ->> 'dueFrom' is null or due_at >= belfry.at(($1::jsonb ->> 'dueFrom')::float8))
+  and ($1::jsonb ->> 'dueTo' is null or due_at <= belfry.at(($1::jsonb ->> 'dueTo')::float8))
+  and ($1::jsonb ->> 'fingerprint' is null
+    or belfry.fingerprint(kind, error_code, error_message) = $1::jsonb ->> 'fingerprint')
+  and ($1::jsonb -> 'payload' is null or not exists (
+    select from jsonb_array_elements($1::jsonb -> 'payload') f
+    where payload #>> array(select jsonb_array_elements_text(f -> 'path')) is distinct from f ->> 'value'))`;
+
+/** Where one look of a search ends: the id that lies $3 rows below $2. Locks nothing. */
+export const findEdgeBelow = statement<{ id: string }>(
+  "search-edge-below",
+  `
+select id from belfry.job where ${within} and id < $2::bigint order by id desc offset $3 limit 1`,
+);
+
+/** As above, upwards. Locks nothing. */
+export const findEdgeAbove = statement<{ id: string }>(
+  "search-edge-above",
+  `
+select id from belfry.job where ${within} and id > $2::bigint order by id offset $3 limit 1`,
+);
+
+/** $2 below $3 not below $4 limit. Locks nothing. */
+export const searchNewest = statement<RecordRow>(
+  "search-newest",
+  `
+select ${listed} from belfry.job
+where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
+order by id desc limit $4`,
+);
+
+/** $2 above $3 not above $4 limit. Locks nothing. */
+export const searchOldest = statement<RecordRow>(
+  "search-oldest",
+  `
+select ${listed} from belfry.job
+where ${within} and id > $2::bigint and id <= $3::bigint and ${matches}
+order by id limit $4`,
+);
+
+/** Of the live ones only, so that what is read has a bound: $5. $2 after due $3 after id $4 limit. Locks nothing. */
+export const searchDue = statement<RecordRow>(
+  "search-due",
+  `
+with first as materialized (
+  select id from (select * from belfry.job where finished_at is null order by id limit $5) live
+  where ${within} and ${matches}
+    and ($2::float8 is null or (belfry.ms(due_at), id) > ($2::float8, $3::bigint))
+  order by belfry.ms(due_at), id limit $4
+)
+select ${listed} from belfry.job where id = any(array(select id from first))
+order by belfry.ms(belfry.job.due_at), id`,
+);
+
+/** By key, whatever the kind: kinds are few, and each is one step in the index. Newest first. $2 below $3 limit. Locks nothing. */
+export const searchKey = statement<RecordRow>(
+  "search-key",
+  `
+with recursive kinds as (
+  (select kind from belfry.job where key is not null order by kind limit 1)
+  union all
+  select (select j.kind from belfry.job j where j.key is not null and j.kind > k.kind order by j.kind limit 1)
+  from kinds k where k.kind is not null
+), found as materialized (
+  select j.id from kinds k cross join lateral (
+    select id from belfry.job where kind = k.kind and key = $1::jsonb ->> 'key'
+  ) j
+  where k.kind is not null
+)
+select ${listed} from belfry.job
+where id = any(array(select id from found)) and id < $2::bigint and ${within} and ${matches}
+order by id desc limit $3`,
+);
+
+/** Matches among one look's rows: $2 below $3 not below $4 at most. Locks nothing. */
+export const countMatches = statement<{ jobs: number }>(
+  "search-count",
+  `
+select count(*)::int as jobs from (
+  select 1 from belfry.job
+  where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
+  order by id desc limit $4
+) found`,
+);
+
+/** Locks nothing. */
+export const readRecords = statement<RecordRow>(
+  "records",
+  `
+select ${listed} from belfry.job where id = any($1::bigint[]) order by id desc`,
+);
+
+/** Of each of these jobs, for those that were just written. Locks nothing. */
+export const readFirstEvents = statement<EventRow>(
+  "first-events",
+  `
+select e.id, e.job_id, belfry.ms(e.at) as at, e.from_state, e.to_state, e.attempt, e.generation, e.worker, e.reason
+from unnest($1::bigint[]) as j (id)
+cross join lateral (select * from belfry.event where job_id = j.id order by id limit 10) e
+order by e.id`,
+);
+
+/** With all of its payload and result. Locks nothing. */
+export const readRecord = statement<RecordRow & { now: number }>(
+  "record",
+  `
+select id, kind, key, state, lane, hold, generation, attempt, failures, interruptions, max_attempts, payload, result, progress,
+  error_code, error_message, worker, trace, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
+  belfry.ms(created_at) as created_at, belfry.ms(due_at) as due_at, belfry.ms(started_at) as started_at,
+  belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at,
+  run_id, task, blocked, held_on, slot_keys, pg_column_size(payload) as payload_bytes, belfry.ms(belfry.now()) as now
+from belfry.job where id = $1::bigint`,
+);

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { limits } from "../../core/limits.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { id, limit } from "../query.ts";
+import { auditList } from "../shape/overview.ts";
+import { iso } from "../shape/shape.ts";
+
+const auditsQuery = z.strictObject({ cursor: id.optional(), limit: limit(limits.listRowsMax, 50) });
+
+/** GET /audits: who changed what through this API, the newest first. */
+export function auditEndpoints({ operations }: ApiOptions): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: "GET",
+      path: "/audits",
+      summary: "Who changed what, the newest first",
+      role: "read",
+      query: auditsQuery,
+      replies: { 200: auditList },
+      async handle({ query }) {
+        const found = await operations.audits({ before: query.cursor ?? null, limit: query.limit + 1 });
+        const page = found.slice(0, query.limit);
+        const nextCursor = found.length > query.limit ? (page.at(-1)?.id ?? null) : null;
+        return { status: 200, body: { audits: page.map(({ at, ...row }) => ({ ...row, at: iso(at) })), nextCursor } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import type { JobDefinition } from "../../core/definitions/definition.ts";
+import { InvalidPayload, KeyConflict } from "../../core/definitions/errors.ts";
+import { prepare } from "../../core/enqueue.ts";
+import type { EventView, JobId, NewJob } from "../../core/job.ts";
+import { limits } from "../../core/limits.ts";
+import type { JobRecord } from "../../core/operations/job-search.ts";
+import type { InsertResult } from "../../core/ports.ts";
+import { closest } from "../closest.ts";
+import { type Answer, type Endpoint, endpoint } from "../endpoint.ts";
+import { gathered } from "../gathered.ts";
+import type { ApiOptions } from "../options.ts";
+import { Problem } from "../problem.ts";
+import { newJobBody } from "../query.ts";
+import { createdJob } from "../shape/job.ts";
+import { detailJson, readJob } from "./jobs.ts";
+
+type NewJobBody = z.infer<typeof newJobBody>;
+
+/** POST /jobs. Requests that arrive while others are written go together: one statement, one hand-off, one answer. */
+export function createJobEndpoint(options: ApiOptions): Endpoint {
+  const write = gathered<{ definition: JobDefinition; job: NewJob }, InsertResult>((items) =>
+    options.client.insert(items),
+  );
+  const readBack = gathered<JobId, Written | null>(async (ids) => {
+    const found = await options.operations.jobsById(ids);
+    return ids.map((id) => found.get(id) ?? null);
+  });
+  return endpoint({
+    method: "POST",
+    path: "/jobs",
+    summary: "Write a job; with a key, at most once",
+    role: "operate",
+    body: newJobBody,
+    replies: { 200: createdJob, 201: createdJob },
+    handle: ({ body }) => create(options, body, { write, readBack }),
+  });
+}
+
+interface Written {
+  readonly job: JobRecord;
+  readonly events: readonly EventView[];
+}
+
+interface Gathered {
+  write(item: { definition: JobDefinition; job: NewJob }): Promise<InsertResult>;
+  readBack(id: JobId): Promise<Written | null>;
+}
+
+/** 201 for a new job, 200 for the one that has the key already, 409 when that one has another payload. */
+async function create(options: ApiOptions, body: NewJobBody, { write, readBack }: Gathered): Promise<Answer> {
+  const definition = knownKind(options, body.kind);
+  const job = await prepared(options, definition, body);
+  const { id, created, conflict } = await write({ definition, job });
+  if (conflict !== null) throw keyConflict(job, id, conflict);
+  const location = `/jobs/${id}`;
+  if (created) {
+    const written = await readBack(id);
+    if (written !== null && written.job.payloadBytes <= limits.listPayloadBytesMax) {
+      const job = detailJson({ ...written, attempts: [] }, written.job.createdAt);
+      return { status: 201, location, body: { created, ...job } };
+    }
+  }
+  return { status: created ? 201 : 200, location, body: { created, ...(await readJob(options, id)) } };
+}
+
+function knownKind({ registry }: ApiOptions, kind: string): JobDefinition {
+  const definition = registry.jobs.get(kind);
+  if (definition !== undefined) return definition;
+  const near = closest(kind, registry.jobs.keys());
+  const hint = near.length > 0 ? `did you mean ${near.join(" or ")}?` : "no definition has a similar name";
+  const shown = JSON.stringify(kind.slice(0, 100));
+  throw new Problem(422, "unknown-kind", `no job is defined as ${shown}: ${hint}`, {
+    issues: [{ path: "kind", message: "is not defined in the running apps" }],
+    extra: { near },
+  });
+}
+
+async function prepared(options: ApiOptions, definition: JobDefinition, body: NewJobBody): Promise<NewJob> {
+  const { payload, key, delay: delayMs, dueAt } = body;
+  const item = { payload, key, delayMs, dueAt };
+  try {
+    const [job] = await prepare(definition, options.stage ?? "dev", options.ports.random.id(), [item]);
+    if (job === undefined) throw new Error(`preparing "${definition.id}" gave no job`);
+    return job;
+  } catch (error) {
+    if (error instanceof InvalidPayload) {
+      const issues = error.issues.map(({ path, message }) => ({ path: path ? `payload.${path}` : "payload", message }));
+      throw new Problem(422, "invalid-payload", error.message, { issues });
+    }
+    // A limit of the core that depends on the definition: the stored payload, or the key it computes.
+    if (error instanceof RangeError) throw new Problem(422, "over-limit", error.message);
+    throw error;
+  }
+}
+
+function keyConflict(job: NewJob, jobId: JobId, conflict: NonNullable<InsertResult["conflict"]>): Problem {
+  const { detail, message } = new KeyConflict(job.kind, job.key ?? "", jobId, conflict.existingHash, conflict.hash);
+  return new Problem(409, "key-conflict", message, { extra: { conflict: detail } });
+}

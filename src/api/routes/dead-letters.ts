@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { limits } from "../../core/limits.ts";
+import type { FailureGroup } from "../../core/operations/job-search.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { text } from "../query.ts";
+import { failureGroupList } from "../shape/overview.ts";
+import { iso } from "../shape/shape.ts";
+
+/** GET /dead-letters: FAILED jobs that wait for a person. The jobs of a group: GET /jobs?state=FAILED&fingerprint=... */
+export function deadLetterEndpoints({ operations }: ApiOptions): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: "GET",
+      path: "/dead-letters",
+      summary: "FAILED jobs in groups that failed alike, the largest first",
+      role: "read",
+      query: z.strictObject({ kind: text(limits.idCharactersMax).optional() }),
+      replies: { 200: failureGroupList },
+      async handle({ query }) {
+        const { groups, isMore } = await operations.failureGroups({ kind: query.kind ?? null });
+        return { status: 200, body: { groups: groups.map(groupJson), isMore } };
+      },
+    }),
+  ];
+}
+
+const groupJson = ({ firstAt, lastAt, newestId, ...group }: FailureGroup) => ({
+  ...group,
+  firstAt: iso(firstAt),
+  lastAt: iso(lastAt),
+  newest: newestId,
+});

@@ -1,0 +1,76 @@
+import type { Live, LiveCount, SlotUse } from "../../core/operations/overview.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { laneList, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
+import { maybeIso } from "../shape/shape.ts";
+
+/** GET /lanes. */
+export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: "GET",
+      path: "/lanes",
+      summary: "What waits and runs in each lane, and the caps that are in use",
+      role: "read",
+      replies: { 200: laneList },
+      handle: async () => ({ status: 200, body: await list(options) }),
+    }),
+  ];
+}
+
+async function list({ operations, lanes }: ApiOptions) {
+  const [live, pauses, caps] = await Promise.all([
+    operations.live(),
+    operations.lanePauses(),
+    operations.slots("cap:"),
+  ]);
+  const byName = new Map(lanes.map((lane) => [lane.name, lane]));
+  const paused = new Map(pauses.map((pause) => [pause.lane, pause]));
+  const counts = Map.groupBy(live.counts, (each) => each.lane);
+  const names = [...new Set([...byName.keys(), ...counts.keys(), ...paused.keys()])].toSorted();
+  return {
+    isMore: live.isMore,
+    caps: caps.map(slotUseJson),
+    lanes: names.map((name): LaneReply => {
+      const settings = byName.get(name);
+      const pause = paused.get(name);
+      return {
+        name,
+        paused: pause?.paused ?? false,
+        pausedBy: pause?.pausedBy ?? null,
+        pausedAt: maybeIso(pause?.pausedAt ?? null),
+        ...depthOf(live, counts.get(name) ?? []),
+        concurrency: settings?.concurrency ?? null,
+        batchSize: settings?.batchSize ?? null,
+      };
+    }),
+  };
+}
+
+export const slotUseJson = ({ holders, ...use }: SlotUse): SlotUseReply => ({
+  ...use,
+  holders: holders.map(({ jobId, kind, since }) => ({ job: jobId, kind, since: maybeIso(since) })),
+});
+
+/** How the live jobs of a lane, or of all, stand. */
+export function depthOf({ now }: Pick<Live, "now">, counts: readonly LiveCount[]) {
+  const free = counts.filter(({ hold, blocked }) => hold === "none" && !blocked);
+  const startable = free.filter(({ state }) => state !== "RUNNING");
+  const due = startable.filter((each) => each.due > 0);
+  const oldest = Math.min(...due.map((each) => each.oldestDueAt));
+  return {
+    waiting: sum(startable, (each) => each.due),
+    running: sum(counts, ({ state, jobs }) => (state === "RUNNING" ? jobs : 0)),
+    retrying: sum(counts, ({ state, jobs }) => (state === "RETRY_WAIT" ? jobs : 0)),
+    scheduled: sum(startable, (each) => each.jobs - each.due),
+    held: {
+      slot: sum(counts, ({ hold, jobs }) => (hold === "slot" ? jobs : 0)),
+      paused: sum(counts, ({ hold, jobs }) => (hold === "paused" ? jobs : 0)),
+      predecessors: sum(counts, ({ blocked, jobs }) => (blocked ? jobs : 0)),
+    },
+    oldestWaitingMs: due.length === 0 ? null : Math.max(0, now - oldest),
+  };
+}
+
+const sum = (counts: readonly LiveCount[], of: (each: LiveCount) => number): number =>
+  counts.reduce((total, each) => total + of(each), 0);

@@ -1,0 +1,156 @@
+import { z } from "zod";
+import type { Instant } from "../../core/job.ts";
+import { limits } from "../../core/limits.ts";
+import type { Minute, WorkerView } from "../../core/operations/overview.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { limit, text } from "../query.ts";
+import { summary, type SummaryReply, throughput, workerList, type WorkerReply } from "../shape/overview.ts";
+import { iso, maybeIso } from "../shape/shape.ts";
+import { depthOf } from "./lanes.ts";
+
+const throughputQuery = z.strictObject({
+  minutes: limit(limits.minutesShownMax, 60),
+  kind: text(limits.idCharactersMax).optional(),
+  lane: text(limits.idCharactersMax).optional(),
+});
+
+/** GET /summary, GET /throughput, GET /workers. */
+export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: "GET",
+      path: "/summary",
+      summary: "How it stands: what is live, what waits for a person, what the last hour brought",
+      role: "read",
+      replies: { 200: summary },
+      handle: async () => ({ status: 200, body: await summarize(options) }),
+    }),
+    endpoint({
+      method: "GET",
+      path: "/throughput",
+      summary: "What happened in each of the last minutes; minutes without anything are left out",
+      role: "read",
+      query: throughputQuery,
+      replies: { 200: throughput },
+      handle: async ({ query }) => ({ status: 200, body: await series(options, query) }),
+    }),
+    endpoint({
+      method: "GET",
+      path: "/workers",
+      summary: "Who worked in the last hour, and what each runs now",
+      role: "read",
+      replies: { 200: workerList },
+      handle: async () => ({ status: 200, body: await workers(options) }),
+    }),
+  ];
+}
+
+async function summarize({ operations, ports, lanes }: ApiOptions): Promise<SummaryReply> {
+  const now = await ports.store.now();
+  const [live, dead, minutes, pauses, seen] = await Promise.all([
+    operations.live(),
+    operations.count({ states: ["FAILED"] }, limits.countRowsMax),
+    operations.minutes({ since: now - 3_600_000, kind: null, lane: null }),
+    operations.lanePauses(),
+    operations.workers(now - limits.workerSeenMs),
+  ]);
+  const total = (of: (minute: Minute) => number): number => minutes.reduce((sum, minute) => sum + of(minute), 0);
+  const inState = (state: string): number =>
+    live.counts.reduce((sum, each) => sum + (each.state === state ? each.jobs : 0), 0);
+  const { waiting, scheduled, held, oldestWaitingMs } = depthOf(live, live.counts);
+  const statuses = seen.map((worker) => statusOf(worker, now));
+  const [created, succeeded, failed] = [total((m) => m.created), total((m) => m.succeeded), total((m) => m.failed)];
+  const names = new Set([...lanes.map((lane) => lane.name), ...live.counts.map((each) => each.lane)]);
+  return {
+    at: iso(now),
+    live: {
+      total: live.counts.reduce((sum, each) => sum + each.jobs, 0),
+      byState: {
+        PENDING: inState("PENDING"),
+        QUEUED: inState("QUEUED"),
+        RUNNING: inState("RUNNING"),
+        RETRY_WAIT: inState("RETRY_WAIT"),
+      },
+      waiting,
+      scheduled,
+      held: held.slot + held.paused + held.predecessors,
+      oldestWaitingMs,
+      isMore: live.isMore,
+    },
+    deadLetters: dead,
+    lastHour: {
+      created,
+      succeeded,
+      failed,
+      retried: total((m) => m.retried),
+      canceled: total((m) => m.canceled),
+      skipped: total((m) => m.skipped),
+      lost: total((m) => m.lost),
+      meanRunMs: meanRun({ succeeded, failed, retried: total((m) => m.retried), runMs: total((m) => m.runMs) }),
+    },
+    lanes: { total: names.size, paused: pauses.filter((pause) => pause.paused).length },
+    workers: {
+      busy: statuses.filter((status) => status === "busy").length,
+      lost: statuses.filter((status) => status === "lost").length,
+    },
+  };
+}
+
+/** Over the tries that ended; null when none did. */
+function meanRun({
+  succeeded,
+  failed,
+  retried,
+  runMs,
+}: Pick<Minute, "succeeded" | "failed" | "retried" | "runMs">): number | null {
+  const tries = succeeded + failed + retried;
+  return tries === 0 ? null : runMs / tries;
+}
+
+async function series({ operations, ports }: ApiOptions, query: z.infer<typeof throughputQuery>) {
+  const now = await ports.store.now();
+  const since = Math.floor(now / 60_000) * 60_000 - (query.minutes - 1) * 60_000;
+  const minutes = await operations.minutes({ since, kind: query.kind ?? null, lane: query.lane ?? null });
+  return {
+    minutes: minutes.map(({ at, runMs, ...counts }) => ({
+      at: iso(at),
+      ...counts,
+      meanRunMs: meanRun({ ...counts, runMs }),
+    })),
+  };
+}
+
+async function workers({ operations, ports }: ApiOptions) {
+  const now = await ports.store.now();
+  const seen = await operations.workers(now - limits.workerSeenMs);
+  return { workers: seen.map((worker) => workerJson(worker, now)) };
+}
+
+const silentMs = 60_000;
+
+function statusOf({ running, seenAt }: WorkerView, now: Instant): WorkerReply["status"] {
+  if (running.some((job) => job.leaseUntil < now)) return "lost";
+  if (running.length > 0) return "busy";
+  return now - seenAt > silentMs ? "silent" : "idle";
+}
+
+const workerJson = (worker: WorkerView, now: Instant): WorkerReply => ({
+  id: worker.id,
+  lane: worker.lane,
+  version: worker.version,
+  status: statusOf(worker, now),
+  startedAt: maybeIso(worker.startedAt),
+  seenAt: iso(worker.seenAt),
+  ended: worker.ended,
+  failed: worker.failed,
+  lost: worker.lost,
+  lostAt: maybeIso(worker.lostAt),
+  running: worker.running.map(({ jobId, startedAt, beatAt, leaseUntil, ...job }) => ({
+    job: jobId,
+    ...job,
+    startedAt: iso(startedAt),
+    beatAt: iso(beatAt),
+    leaseUntil: iso(leaseUntil),
+  })),
+});

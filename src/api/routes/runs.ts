@@ -1,0 +1,176 @@
+import { z } from "zod";
+import type { JobId } from "../../core/job.ts";
+import { limits } from "../../core/limits.ts";
+import { cancelRun, rerunRun, resumeRun } from "../../core/runs/run-control.ts";
+import type { RunId, RunView } from "../../core/runs/run.ts";
+import { states } from "../../core/state.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { Problem } from "../problem.ts";
+import { id, limit, text } from "../query.ts";
+import { run, runJson, runList, type RunReply, runStates, taskJson, taskList } from "../shape/run.ts";
+import { idText } from "../shape/shape.ts";
+
+const runsQuery = z.strictObject({
+  kind: text(limits.idCharactersMax).optional(),
+  key: text(limits.keyCharactersMax).optional(),
+  state: z
+    .string()
+    .transform((value) => value.toUpperCase().split(","))
+    .pipe(z.array(z.enum(runStates)))
+    .optional(),
+  /** Reruns of this run. */
+  parent: id.optional(),
+  cursor: id.optional(),
+  limit: limit(limits.listRowsMax, 50),
+});
+const tasksQuery = z.strictObject({
+  state: z
+    .string()
+    .transform((value) => value.toUpperCase().split(","))
+    .pipe(z.array(z.enum(states)))
+    .optional(),
+  cursor: id.optional(),
+  limit: limit(limits.listRowsMax, 200),
+});
+const runPath = z.object({ id });
+
+/** GET /runs, GET /runs/:id, GET /runs/:id/tasks, POST /runs/:id/{retry,cancel,rerun}. */
+export function runEndpoints(options: ApiOptions): readonly Endpoint[] {
+  return [...reads(options), ...changes(options)];
+}
+
+function reads(options: ApiOptions): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: "GET",
+      path: "/runs",
+      summary: "Runs, the newest first",
+      role: "read",
+      query: runsQuery,
+      replies: { 200: runList },
+      handle: async ({ query }) => ({ status: 200, body: await list(options, query) }),
+    }),
+    endpoint({
+      method: "GET",
+      path: "/runs/:id",
+      summary: "One run with its progress",
+      role: "read",
+      params: runPath,
+      replies: { 200: run },
+      handle: async ({ params }) => ({ status: 200, body: runJson(await readRun(options, params.id)) }),
+    }),
+    endpoint({
+      method: "GET",
+      path: "/runs/:id/tasks",
+      summary: "The jobs of a run in the order they were written, with the edges that lead to them",
+      role: "read",
+      params: runPath,
+      query: tasksQuery,
+      replies: { 200: taskList },
+      handle: async ({ params, query }) => ({ status: 200, body: await tasks(options, params.id, query) }),
+    }),
+  ];
+}
+
+const retried = z.object({ run, again: z.array(idText) }).meta({ id: "RetriedRun" });
+const canceled = z.object({ run, canceled: z.int().min(0) }).meta({ id: "CanceledRun" });
+
+function changes(options: ApiOptions): readonly Endpoint[] {
+  const change = { method: "POST", role: "operate", params: runPath } as const;
+  return [
+    endpoint({
+      ...change,
+      path: "/runs/:id/retry",
+      summary: "Go on from what failed; what succeeded is not repeated",
+      replies: { 200: retried },
+      handle: async ({ params }) => ({ status: 200, body: await retry(options, params.id) }),
+    }),
+    endpoint({
+      ...change,
+      path: "/runs/:id/cancel",
+      summary: "Cancel a run and everything of it that is open",
+      replies: { 200: canceled },
+      handle: async ({ params }) => ({ status: 200, body: await cancel(options, params.id) }),
+    }),
+    endpoint({
+      ...change,
+      path: "/runs/:id/rerun",
+      summary: "The whole run again, from its input and by the code of today",
+      replies: { 201: run },
+      handle: ({ params }) => rerun(options, params.id),
+    }),
+  ];
+}
+
+async function list({ ports: { store } }: ApiOptions, query: z.infer<typeof runsQuery>) {
+  const { kind, key, state, parent, cursor, limit: rows } = query;
+  const found = await store.runs({
+    ...(kind === undefined ? {} : { kind }),
+    ...(key === undefined ? {} : { key }),
+    ...(state === undefined ? {} : { states: state }),
+    ...(parent === undefined ? {} : { parentId: runId(parent) }),
+    ...(cursor === undefined ? {} : { before: runId(cursor) }),
+    limit: rows + 1,
+  });
+  const page = found.slice(0, rows);
+  return { runs: page.map(runJson), nextCursor: found.length > rows ? (page.at(-1)?.id ?? null) : null };
+}
+
+async function tasks(options: ApiOptions, wanted: JobId, { state, cursor, limit: rows }: z.infer<typeof tasksQuery>) {
+  const { ports } = options;
+  const { id: of } = await readRun(options, wanted);
+  const found = await ports.store.tasks(of, {
+    ...(state === undefined ? {} : { states: state }),
+    ...(cursor === undefined ? {} : { after: cursor }),
+    limit: rows + 1,
+  });
+  const page = found.slice(0, rows);
+  return {
+    tasks: page.map(taskJson),
+    nextCursor: found.length > rows ? (page.at(-1)?.jobId ?? null) : null,
+  };
+}
+
+/** Runs and jobs have numbers of the same kind; the path says which is meant. */
+const runId = (value: JobId): RunId => value as string as RunId;
+
+async function readRun({ ports: { store } }: ApiOptions, wanted: JobId): Promise<RunView> {
+  const found = await store.run(runId(wanted));
+  if (found === null) throw new Problem(404, "unknown-run", `there is no run ${wanted}: GET /runs lists them`);
+  return found;
+}
+
+async function retry(options: ApiOptions, wanted: JobId): Promise<{ run: RunReply; again: readonly JobId[] }> {
+  const before = await readRun(options, wanted);
+  const again = await resumeRun(options.ports, before.id, { lookAheadMs: options.lookAheadMs });
+  if (again.length === 0) {
+    const detail = `run ${wanted} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
+    throw new Problem(409, "nothing-to-retry", detail);
+  }
+  return { run: runJson(await readRun(options, wanted)), again };
+}
+
+async function cancel(options: ApiOptions, wanted: JobId): Promise<{ run: RunReply; canceled: number }> {
+  const before = await readRun(options, wanted);
+  if (before.state === "CANCELED") return { run: runJson(before), canceled: 0 };
+  const { ports, registry, lookAheadMs } = options;
+  const jobs = await cancelRun(ports, registry, before.id, { lookAheadMs });
+  if (jobs === null) throw new Problem(409, "already-finished", `run ${wanted} is ${before.state}: it has ended`);
+  return { run: runJson(await readRun(options, wanted)), canceled: jobs };
+}
+
+async function rerun(options: ApiOptions, wanted: JobId) {
+  const before = await readRun(options, wanted);
+  const { ports, registry, lookAheadMs } = options;
+  if (registry.jobs.get(before.kind)?.plan === undefined) {
+    const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs of this release can; enqueue it anew`;
+    throw new Problem(409, "not-rerunnable", detail);
+  }
+  const made = await rerunRun(ports, registry, before.id, { stage: options.stage ?? "dev", lookAheadMs });
+  return {
+    status: 201,
+    body: runJson(await readRun(options, made as string as JobId)),
+    location: `/runs/${made}`,
+  } as const;
+}

@@ -1,0 +1,175 @@
+import { z } from "zod";
+import { count, idText, maybeTime, time } from "./shape.ts";
+
+/** A lane: what waits, what runs, who may. */
+export const lane = z
+  .object({
+    name: z.string(),
+    paused: z.boolean(),
+    pausedBy: z.string().nullable(),
+    pausedAt: maybeTime,
+    /** Its time has come and it may start. */
+    waiting: count,
+    running: count,
+    retrying: count,
+    /** Its time is yet to come. */
+    scheduled: count,
+    held: z.object({ slot: count, paused: count, predecessors: count }),
+    /** Since the earliest due time of what waits; null when nothing waits. */
+    oldestWaitingMs: z.number().min(0).nullable(),
+    /** Worker processes at once; null for a lane no app of this release has. */
+    concurrency: count.nullable(),
+    batchSize: count.nullable(),
+  })
+  .meta({ id: "Lane" });
+
+export const slotUse = z
+  .object({
+    key: z.string(),
+    size: count,
+    taken: count,
+    waiting: count,
+    holders: z.array(z.object({ job: idText, kind: z.string().nullable(), since: maybeTime })),
+  })
+  .meta({ id: "SlotUse" });
+
+export const laneList = z
+  .object({ lanes: z.array(lane), caps: z.array(slotUse), isMore: z.boolean() })
+  .meta({ id: "LaneList" });
+
+export const worker = z
+  .object({
+    id: z.string(),
+    lane: z.string().nullable(),
+    version: z.string().nullable(),
+    /** `busy` runs something; `lost` runs something past its lease; `silent` was not seen for a minute. */
+    status: z.enum(["busy", "idle", "silent", "lost"]),
+    startedAt: maybeTime,
+    seenAt: time,
+    ended: count,
+    failed: count,
+    lost: count,
+    lostAt: maybeTime,
+    running: z.array(
+      z.object({
+        job: idText,
+        kind: z.string(),
+        attempt: count,
+        progress: z.number().nullable(),
+        startedAt: time,
+        beatAt: time,
+        leaseUntil: time,
+      }),
+    ),
+  })
+  .meta({ id: "Worker" });
+
+export const workerList = z.object({ workers: z.array(worker) }).meta({ id: "WorkerList" });
+
+export const failureGroup = z
+  .object({
+    fingerprint: z.string(),
+    kind: z.string(),
+    errorCode: z.string().nullable(),
+    errorMessage: z.string().nullable(),
+    jobs: count,
+    firstAt: time,
+    lastAt: time,
+    newest: idText,
+  })
+  .meta({ id: "FailureGroup" });
+
+export const failureGroupList = z
+  .object({ groups: z.array(failureGroup), isMore: z.boolean() })
+  .meta({ id: "FailureGroupList" });
+
+export const lock = z
+  .object({
+    name: z.string(),
+    /** Null when nobody holds it, or when its store does not answer. */
+    holder: z.string().nullable(),
+    /** The number of the newest holder: only its writes are accepted. */
+    fence: z.number().nullable(),
+    leaseMs: z.number().nullable(),
+    installedAt: maybeTime,
+    standIn: z.object({ owner: z.string(), leaseUntil: time }).nullable(),
+    /** False: the lock store did not answer; the rest is what Postgres knows. */
+    isStoreUp: z.boolean(),
+  })
+  .meta({ id: "Lock" });
+
+export const lockList = z.object({ locks: z.array(lock), jobLocks: z.array(slotUse) }).meta({ id: "LockList" });
+
+const stateCounts = z.object({ PENDING: count, QUEUED: count, RUNNING: count, RETRY_WAIT: count });
+
+export const summary = z
+  .object({
+    at: time,
+    live: z.object({
+      total: count,
+      byState: stateCounts,
+      waiting: count,
+      scheduled: count,
+      held: count,
+      oldestWaitingMs: z.number().min(0).nullable(),
+      isMore: z.boolean(),
+    }),
+    deadLetters: z.object({ count, isMore: z.boolean() }),
+    lastHour: z.object({
+      created: count,
+      succeeded: count,
+      failed: count,
+      retried: count,
+      canceled: count,
+      skipped: count,
+      lost: count,
+      meanRunMs: z.number().min(0).nullable(),
+    }),
+    lanes: z.object({ total: count, paused: count }),
+    workers: z.object({ busy: count, lost: count }),
+  })
+  .meta({ id: "Summary" });
+
+export const throughput = z
+  .object({
+    minutes: z.array(
+      z.object({
+        at: time,
+        created: count,
+        started: count,
+        succeeded: count,
+        failed: count,
+        retried: count,
+        canceled: count,
+        skipped: count,
+        lost: count,
+        meanRunMs: z.number().min(0).nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "Throughput" });
+
+export const auditList = z
+  .object({
+    audits: z.array(
+      z.object({
+        id: idText,
+        at: time,
+        caller: z.string(),
+        action: z.string(),
+        target: z.string(),
+        status: z.int(),
+        detail: z.unknown(),
+        trace: z.string(),
+      }),
+    ),
+    nextCursor: idText.nullable(),
+  })
+  .meta({ id: "AuditList" });
+
+export type LaneReply = z.infer<typeof lane>;
+export type SlotUseReply = z.infer<typeof slotUse>;
+export type WorkerReply = z.infer<typeof worker>;
+export type LockReply = z.infer<typeof lock>;
+export type SummaryReply = z.infer<typeof summary>;
+export type ThroughputReply = z.infer<typeof throughput>;

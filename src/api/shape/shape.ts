@@ -1,0 +1,25 @@
+/** Building blocks of what the API answers. Members are only ever added; times are ISO 8601 in UTC. */
+import { z } from "zod";
+import { states } from "../../core/state.ts";
+
+export const time = z.iso.datetime();
+export const maybeTime = time.nullable();
+export const count = z.int().min(0);
+export const idText = z.string().regex(/^\d{1,19}$/);
+export const state = z.enum(states);
+export const failure = z.object({ code: z.string(), message: z.string().nullable() }).nullable();
+
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.string(),
+    detail: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .catchall(z.unknown())
+  .meta({ id: "Problem" });
+
+export const iso = (instant: number): string => new Date(instant).toISOString();
+export const maybeIso = (instant: number | null): string | null => (instant === null ? null : iso(instant));

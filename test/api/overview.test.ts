@@ -1,0 +1,162 @@
+import { expect, test, vi } from "vitest";
+import { type JobId } from "../../src/core/job.ts";
+import { openApi, startOfTime } from "./harness.ts";
+
+type Opened = Awaited<ReturnType<typeof openApi>>;
+
+/** The answer with whatever members it has. */
+async function get(opened: Opened, path: string): Promise<Record<string, never>> {
+  const { status, body } = await opened.call("GET", path);
+  expect({ path, status, body }).toMatchObject({ status: 200 });
+  return body as unknown as Record<string, never>;
+}
+
+async function finish(opened: Opened, id: JobId, to: "SUCCESS" | "FAILED", message = "no"): Promise<void> {
+  const [claimed] = await opened.store.claim([{ jobId: id, generation: 1, trace: "" }], { worker: "w", alone: true });
+  if (claimed === undefined) throw new Error(`job ${id} was not claimed`);
+  await opened.store.settle(
+    [
+      {
+        jobId: id,
+        attempt: 1,
+        to,
+        reason: null,
+        delayMs: 0,
+        failures: to === "FAILED" ? 1 : 0,
+        interruptions: 0,
+        errorCode: to === "FAILED" ? "BROKEN" : null,
+        errorMessage: to === "FAILED" ? message : null,
+        result: { processed: 5, succeeded: 4, failed: 1 },
+        children: [],
+      },
+    ],
+    { worker: "w", lookAheadMs: 0 },
+  );
+}
+
+async function create(opened: Opened, body: object): Promise<JobId> {
+  return (await opened.call("POST", "/jobs", body)).body.id;
+}
+
+async function created({ operations }: Opened): Promise<number> {
+  const minutes = await operations.minutes({ since: 0, kind: null, lane: null });
+  return minutes.reduce((sum, minute) => sum + minute.created, 0);
+}
+
+/** What is added up stops before the oldest transaction still open, and other tests' databases share the server's numbers. */
+async function addUp(opened: Opened, jobs: number): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      await opened.operations.rollUp(10);
+      expect(await created(opened)).toBe(jobs);
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+}
+
+test("jobs are found by members of their payload, error, worker and due time, and sorted by due time", async () => {
+  const opened = await openApi();
+  const ada = await create(opened, { kind: "greet", payload: { name: "Ada" } });
+  await create(opened, { kind: "greet", payload: { name: "Bob" }, delay: "2h" });
+  const late = await create(opened, { kind: "greet", payload: { name: "Cyd" }, delay: "1h" });
+  const ids = async (query: string) =>
+    ((await get(opened, `/jobs?${query}`))["jobs"] as unknown as { id: string }[]).map((job) => job.id);
+  expect(await ids("payload.name=Ada")).toEqual([ada]);
+  expect(await ids("payload.name=Eve")).toEqual([]);
+  expect(await ids(`dueFrom=${new Date(startOfTime + 60_000).toISOString()}&sort=due&limit=1`)).toEqual([late]);
+  await finish(opened, ada, "FAILED");
+  expect(await ids("error=BROKEN")).toEqual([ada]);
+  expect(await ids("state=FAILED&kind=greet&lane=default")).toEqual([ada]);
+  expect(await ids("worker=w")).toEqual([]);
+});
+
+test("a list by due time is paged by its own cursor, and refuses that of another sort", async () => {
+  const opened = await openApi();
+  for (const hours of [3, 1, 2]) await create(opened, { kind: "ping", key: `p${hours}`, delay: `${hours}h` });
+  const first = await get(opened, "/jobs?sort=due&limit=2");
+  expect(first).toMatchObject({ jobs: [{ key: "p1" }, { key: "p2" }], complete: true });
+  const rest = await get(opened, `/jobs?sort=due&limit=2&cursor=${String(first["nextCursor"])}`);
+  expect(rest).toMatchObject({ jobs: [{ key: "p3" }], nextCursor: null });
+  const wrong = await opened.call("GET", `/jobs?cursor=${String(first["nextCursor"])}`);
+  expect(wrong).toMatchObject({ status: 400, body: { errors: [{ path: "?cursor" }] } });
+});
+
+test("summary, throughput, workers and lanes tell what happened", async () => {
+  const opened = await openApi();
+  await opened.operations.rollUp(1_000);
+  const done = await create(opened, { kind: "ping" });
+  const failed = await create(opened, { kind: "ping" });
+  await create(opened, { kind: "ping" });
+  await create(opened, { kind: "ping", delay: "1h" });
+  await finish(opened, done, "SUCCESS");
+  await finish(opened, failed, "FAILED");
+  await addUp(opened, 4);
+  expect(await get(opened, "/summary")).toMatchObject({
+    live: { total: 2, byState: { QUEUED: 1, PENDING: 1 }, waiting: 1, scheduled: 1, held: 0, oldestWaitingMs: 0 },
+    deadLetters: { count: 1, isMore: false },
+    lastHour: { created: 4, succeeded: 1, failed: 1, retried: 0 },
+    lanes: { total: 1, paused: 0 },
+    workers: { busy: 0, lost: 0 },
+  });
+  expect(await get(opened, "/throughput?minutes=5&kind=ping")).toMatchObject({
+    minutes: [{ at: "2026-11-21T08:00:00.000Z", created: 4, started: 2, succeeded: 1, failed: 1 }],
+  });
+  expect((await get(opened, "/throughput?kind=greet"))["minutes"]).toEqual([]);
+  expect(await get(opened, "/workers")).toMatchObject({ workers: [{ id: "w", ended: 2, failed: 1, status: "idle" }] });
+  expect(await get(opened, "/lanes")).toMatchObject({
+    lanes: [{ name: "default", waiting: 1, scheduled: 1, concurrency: 2, paused: false }],
+  });
+});
+
+test("events are added up once, however often and by however many", async () => {
+  const opened = await openApi();
+  await opened.operations.rollUp(10);
+  for (let n = 0; n < 25; n += 1) await create(opened, { kind: "ping" });
+  await Promise.all([1, 2, 3, 4].map(() => opened.operations.rollUp(10)));
+  await addUp(opened, 25);
+  await Promise.all([1, 2, 3, 4].map(() => opened.operations.rollUp(10)));
+  expect(await created(opened)).toBe(25);
+});
+
+test("failures that differ in numbers only are one group, whose jobs can be listed", async () => {
+  const opened = await openApi();
+  for (const user of [7, 12, 99]) {
+    await finish(opened, await create(opened, { kind: "ping" }), "FAILED", `user ${user} has no address`);
+  }
+  await finish(opened, await create(opened, { kind: "ping" }), "FAILED", "the disk is full");
+  const { groups } = (await get(opened, "/dead-letters")) as unknown as { groups: Record<string, unknown>[] };
+  expect(groups).toMatchObject([
+    { kind: "ping", errorCode: "BROKEN", jobs: 3, errorMessage: "user 99 has no address" },
+    { jobs: 1 },
+  ]);
+  const fingerprint = String(groups[0]?.["fingerprint"]);
+  expect((await get(opened, `/jobs?state=FAILED&fingerprint=${fingerprint}`))["jobs"]).toHaveLength(3);
+});
+
+test("locks show the holder and the fence", async () => {
+  const opened = await openApi();
+  await opened.ports.locks.take("belfry:scheduler", { owner: "task-1", rvn: "1", leaseMs: 30_000, overRvn: null });
+  await opened.store.installFence({ name: "belfry:scheduler", token: 1 });
+  expect(await get(opened, "/locks")).toMatchObject({
+    locks: [{ name: "belfry:scheduler", holder: "task-1", fence: 1, isStoreUp: true }],
+  });
+});
+
+test("every change is noted with who asked for it, and who may only look changes nothing", async () => {
+  const opened = await openApi();
+  await create(opened, { kind: "ping" });
+  await opened.call("POST", "/jobs/999/cancel", {});
+  const { audits } = (await get(opened, "/audits")) as unknown as { audits: Record<string, unknown>[] };
+  expect(audits).toMatchObject([
+    { caller: "ada", action: "POST /jobs/:id/cancel", target: "/jobs/999/cancel", status: 404 },
+    { caller: "ada", action: "POST /jobs", status: 201, detail: { kind: "ping" } },
+  ]);
+  const reader = await openApi(undefined, { caller: { name: "bob", role: "read" } });
+  expect(await reader.call("POST", "/jobs", { kind: "ping" })).toMatchObject({
+    status: 403,
+    body: { code: "needs-operate" },
+  });
+  expect((await reader.call("GET", "/jobs")).status).toBe(200);
+  const stranger = await openApi(undefined, { caller: null });
+  expect((await stranger.call("GET", "/jobs")).status).toBe(401);
+});

@@ -1,0 +1,26 @@
+import type { Operations } from "../../src/core/operations/operations.ts";
+import { jobSorts } from "../../src/core/operations/job-search.ts";
+
+/** Uses what operators look at and steer once or more, so that each of its statements runs. */
+export async function operationsTour(operations: Operations): Promise<void> {
+  await operations.rollUp(1_000);
+  const { jobs } = await operations.jobs({ search: {}, sort: "newest", cursor: null, limit: 10 });
+  for (const sort of jobSorts) await operations.jobs({ search: { states: ["FAILED"] }, sort, cursor: null, limit: 10 });
+  await operations.jobs({ search: { key: "none" }, sort: "newest", cursor: null, limit: 10 });
+  await operations.count({ kind: "tour" }, 100);
+  const ids = jobs.map((job) => job.id);
+  await operations.jobsById(ids);
+  if (ids[0] !== undefined) await operations.job(ids[0]);
+  await operations.live();
+  await operations.lanePauses();
+  await operations.slots("");
+  await operations.workers(0);
+  await operations.failureGroups({ kind: null });
+  await operations.fences();
+  await operations.minutes({ since: 0, kind: null, lane: null });
+  await operations.kindTotals();
+  await operations.note([
+    { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },
+  ]);
+  await operations.audits({ before: null, limit: 10 });
+}
