@@ -17,8 +17,8 @@ const settings = { max_wal_size: "8GB", shared_buffers: "512MB", checkpoint_time
 
 /** What the cases stand on: one real Postgres, and an SQS API in a process of its own once somebody asks for it. */
 export interface Ground {
-  /** A fresh, migrated database with `raw.job`: the same columns, indexes and checks as `belfry.job`, without its guard. */
-  database(): Promise<Database>;
+  /** `settings` are its own, as `name = value`. A fresh, migrated database with `raw.job`: the same columns, indexes and checks as `belfry.job`, without its guard. */
+  database(options?: { readonly settings?: readonly string[] }): Promise<Database>;
   sqs(): Promise<Sqs>;
   close(): Promise<void>;
 }
@@ -61,9 +61,9 @@ export async function openGround(): Promise<Ground> {
   const opened: { close(): Promise<void> }[] = [];
   let made = 0;
   return {
-    async database() {
+    async database({ settings: own = [] } = {}) {
       made += 1;
-      const database = await createDatabase(server, `bench_${made}`);
+      const database = await createDatabase(server, `bench_${made}`, own);
       opened.push(database);
       return database;
     },
@@ -87,8 +87,9 @@ function onEarlyEnd(cleanUp: () => void): void {
   process.once("SIGTERM", () => process.exit(143));
 }
 
-async function createDatabase(server: RunningPostgres, name: string): Promise<Database> {
+async function createDatabase(server: RunningPostgres, name: string, own: readonly string[]): Promise<Database> {
   await execute(server.url, `create database ${name}`);
+  for (const setting of own) await execute(server.url, `alter database ${name} set ${setting}`);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   await migrate({ url: url.href });

@@ -21,6 +21,7 @@ export type Bar =
   | { readonly ratioMin: number }
   | { readonly ratioMax: number }
   | { readonly valueMax: number }
+  | { readonly valueMin: number }
   | { readonly info: true };
 
 interface Pair {
@@ -67,6 +68,7 @@ const spread = (values: readonly number[]) => ({
 function judged(value: number, ratio: number | null, bar: Bar): { bar: string; pass: boolean } {
   if ("ratioMin" in bar) return { bar: `>= ${bar.ratioMin} x`, pass: ratio !== null && ratio >= bar.ratioMin };
   if ("ratioMax" in bar) return { bar: `<= ${bar.ratioMax} x`, pass: ratio !== null && ratio <= bar.ratioMax };
+  if ("valueMin" in bar) return { bar: `>= ${bar.valueMin}`, pass: value >= bar.valueMin };
   if ("valueMax" in bar) return { bar: `<= ${bar.valueMax}`, pass: value <= bar.valueMax };
   return { bar: "-", pass: true };
 }

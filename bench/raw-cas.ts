@@ -26,11 +26,23 @@ export async function rawWork(client: pg.PoolClient, messages: readonly Message[
     text: claim,
     values: [messages.map((message) => message.jobId), messages.map((message) => message.generation), "raw"],
   });
-  const done = await client.query({
-    ...(keeps ? { name: "complete" } : {}),
-    text: complete,
-    values: [claimed.rows.map((row) => row.id), claimed.rows.map((row) => row.attempt)],
-  });
-  if (done.rowCount !== messages.length)
-    throw new Error(`the roof finished ${done.rowCount} of ${messages.length} rows`);
+  const ids = claimed.rows.map((row) => row.id);
+  if (ids.length !== messages.length) throw new Error(`the roof claimed ${ids.length} of ${messages.length} rows`);
+  await rawComplete(
+    client,
+    ids,
+    claimed.rows.map((row) => row.attempt),
+  );
+}
+
+/** The second half: RUNNING -> SUCCESS. */
+export async function rawComplete(
+  client: pg.PoolClient,
+  ids: readonly string[],
+  attempts: readonly number[],
+): Promise<void> {
+  const keeps = ids.length <= limits.keptPlanRowsMax;
+  const values = [ids, attempts];
+  const { rowCount } = await client.query({ ...(keeps ? { name: "complete" } : {}), text: complete, values });
+  if (rowCount !== ids.length) throw new Error(`the roof finished ${rowCount} of ${ids.length} rows`);
 }

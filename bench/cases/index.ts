@@ -1,12 +1,16 @@
 import type { Ground } from "../ground.ts";
 import type { Figure } from "../measure.ts";
+import { fanout } from "./fanout.ts";
 import { future } from "./future.ts";
+import { graph } from "./graph.ts";
 import { insert } from "./insert.ts";
+import { join } from "./join.ts";
 import { ontime } from "./ontime.ts";
 import { pickup } from "./pickup.ts";
 import { relay } from "./relay.ts";
 import { schedules } from "./schedules.ts";
 import { send } from "./send.ts";
+import { settles } from "./settles.ts";
 import { throughput } from "./throughput.ts";
 import { work } from "./work.ts";
 
@@ -33,6 +37,10 @@ export const cases: readonly Case[] = [
     run: pickup,
   },
   { name: "future", what: "relay and work among 2,100,000 rows that are not due, beside an empty table", run: future },
+  { name: "graph", what: "a run of 10,000 tasks and 19,800 edges, beside bare INSERTs", run: graph },
+  { name: "join", what: "10,000 predecessors of one join end, without a scheduler, beside marking alone", run: join },
+  { name: "fanout", what: "100,000 targets written by a fan-out, beside insert; memory", run: fanout },
+  { name: "settles", what: "1,000 concurrent settles over shared successors, with cancels: deadlocks", run: settles },
   {
     name: "schedules",
     what: "next fire of 10,000 schedules; pages of a tick among 10,000, beside one among 100",

@@ -1,11 +1,12 @@
 import { hash } from "node:crypto";
 import type { JobId, NewJob } from "../../core/job.ts";
 import { limits } from "../../core/limits.ts";
-import type { Inserted, InsertResult, Store, Tx } from "../../core/ports.ts";
+import type { Inserted, InsertResult, NewTarget, RunId, Store, Tx } from "../../core/ports.ts";
 import { DatabaseError } from "./failure.ts";
 import { type Handed, handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { findKeys, insertJobs, type InsertedRow } from "./sql/insert.ts";
+import { insertTargets } from "./sql/target.ts";
 import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
 
 /** A job on its way in, with its place in the input and the hash of what the caller passed. */
@@ -30,6 +31,33 @@ export function enqueueStore(session: Session): Pick<Store, "insert"> {
   };
 }
 
+/** Jobs of one run, inside a transaction that somebody else ends. `asked`: by job, what its condition is asked about. */
+export const insertTargetsInto = (
+  tx: Tx,
+  targets: readonly NewTarget[],
+  { runId, lookAheadMs }: { runId: RunId; lookAheadMs: number },
+): Promise<Inserted> =>
+  insertWith(
+    onClient(tx),
+    targets.map((target) => target.job),
+    lookAheadMs,
+    { statement: insertTargets, more: (rows) => [runId, askedRows(rows, targets)] },
+  );
+
+/** What is null in every row is not sent. */
+function askedRows(rows: readonly Arriving[], targets: readonly NewTarget[]): (string | null)[] {
+  const asked = rows.map(({ ord }) => targets[ord]?.row ?? null);
+  return asked.every((row) => row === null) ? [] : asked.map((row) => (row === null ? null : JSON.stringify(row)));
+}
+
+/** Which statement writes a page, and what it wants after the columns and the look-ahead. */
+interface Insertion {
+  readonly statement: Statement<InsertedRow>;
+  more(rows: readonly Arriving[]): unknown[];
+}
+
+const plain: Insertion = { statement: insertJobs, more: () => [] };
+
 /** Inserts inside a transaction that somebody else ends. */
 export const insertInto = (tx: Tx, jobs: readonly NewJob[], lookAheadMs: number): Promise<Inserted> =>
   insertWith(onClient(tx), jobs, lookAheadMs);
@@ -39,11 +67,16 @@ const onClient =
   (statement, values) =>
     execute(tx, statement, values);
 
-async function insertWith(run: Run, jobs: readonly NewJob[], lookAheadMs: number): Promise<Inserted> {
+async function insertWith(
+  run: Run,
+  jobs: readonly NewJob[],
+  lookAheadMs: number,
+  how: Insertion = plain,
+): Promise<Inserted> {
   const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
   const handed: Handed[] = [];
   const arriving = jobs.map((job, ord) => ({ ord, job, hash: hash("sha256", job.canonicalInput, "hex") }));
-  for (const page of pages(arriving)) await insertPage(run, page, lookAheadMs, results, handed);
+  for (const page of pages(arriving)) await insertPage(run, { page, lookAheadMs, how }, results, handed);
   return { results: results.filter((result) => result !== undefined), handoffs: handoffsOf(handed) };
 }
 
@@ -53,14 +86,13 @@ async function insertWith(run: Run, jobs: readonly NewJob[], lookAheadMs: number
  */
 async function insertPage(
   run: Run,
-  page: readonly Arriving[],
-  lookAheadMs: number,
+  { page, lookAheadMs, how }: { page: readonly Arriving[]; lookAheadMs: number; how: Insertion },
   results: (InsertResult | undefined)[],
   handed: Handed[],
 ): Promise<void> {
   let open = page;
   for (let round = 0; round < limits.insertRoundsMax; round += 1) {
-    for (const row of await run(insertJobs, [...insertColumns(open), lookAheadMs])) {
+    for (const row of await run(how.statement, [...insertColumns(open), lookAheadMs, ...how.more(open)])) {
       handed.push(...takeInserted(row, open, results));
     }
     open = open.filter((arrived) => results[arrived.ord] === undefined);

@@ -1,14 +1,14 @@
 import type { JobId, Json } from "../../core/job.ts";
-import { limits } from "../../core/limits.ts";
-import type { NewRun, NewTask, Paged, RunId, RunStore, Tx } from "../../core/ports.ts";
-import { insertInto } from "./enqueue-store.ts";
-import { type Handed, handoffsOf } from "./handoffs.ts";
+import type { NewRun, Paged, RunId, RunStore, Tx } from "../../core/ports.ts";
+import { insertTargetsInto } from "./enqueue-store.ts";
+import { handoffsOf } from "./handoffs.ts";
 import { moveRows } from "./moved.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";
 import * as sql from "./sql/run.ts";
 import { chooseAgain, lockRun, lockWaiting, putBack, recount, reopenRun } from "./sql/resume.ts";
-import { arrayLiteral, execute } from "./statement.ts";
+import { execute } from "./statement.ts";
+import { insertTasks } from "./task-store.ts";
 
 type Writes = "startRun" | "addPage" | "sealRun" | "skip" | "cancelRun" | "cancelPage" | "resumeRun";
 
@@ -55,75 +55,6 @@ async function startRun(tx: Tx, run: NewRun): ReturnType<RunStore["startRun"]> {
   return { runId: inserted.id as RunId, created: true, sealed, cursor: null, handoffs: handoffsOf(handed) };
 }
 
-async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<readonly Handed[]> {
-  if (run.tasks.length === 0) return [];
-  const ids = (await execute(tx, sql.drawIds, [run.tasks.length]))[0]?.ids ?? [];
-  const kinds = kindsOf(run.tasks);
-  const handed: Handed[] = [];
-  for (let from = 0; from < run.tasks.length; from += limits.insertTasksMax) {
-    const page = run.tasks.slice(from, from + limits.insertTasksMax);
-    handed.push(
-      ...(await execute(tx, sql.insertTasks, [
-        ids.slice(from, from + page.length),
-        page.map((task) => kinds.place(task)),
-        page.map((task) => task.task),
-        page.map((task) => task.after.length),
-        page.map((task) => task.join),
-        page.map((task) => task.asks),
-        ...kinds.columns,
-        runId,
-        run.trace,
-        limits.wideJoinOver,
-      ])),
-    );
-  }
-  await insertEdges(tx, runId, run.tasks, ids);
-  return handed;
-}
-
-/** Tasks of one definition share everything but their name and place, so that is sent once. */
-function kindsOf(tasks: readonly NewTask[]) {
-  const shared = tasks.map(
-    ({ job }) => [job.kind, job.lane, job.leaseMs, job.maxAttempts, job.retentionMs, job.slotKeys] as const,
-  );
-  const places = new Map<string, number>();
-  const distinct: (typeof shared)[number][] = [];
-  const byTask = new Map<NewTask, number>();
-  for (const [place, task] of tasks.entries()) {
-    const one = shared[place];
-    if (one === undefined) continue;
-    const key = JSON.stringify(one);
-    if (!places.has(key)) places.set(key, distinct.push(one));
-    byTask.set(task, places.get(key) ?? 0);
-  }
-  const columns = [0, 1, 2, 3, 4].map((column) => distinct.map((one) => one[column]));
-  return {
-    place: (task: NewTask) => byTask.get(task) ?? 0,
-    columns: [...columns, distinct.map((one) => arrayLiteral(one[5]))],
-  };
-}
-
-async function insertEdges(tx: Tx, runId: string, tasks: readonly NewTask[], ids: readonly string[]): Promise<void> {
-  const from: (string | undefined)[] = [];
-  const to: (string | undefined)[] = [];
-  const wide: boolean[] = [];
-  const write = async (): Promise<void> => {
-    if (from.length > 0) await execute(tx, sql.insertEdges, [from, to, wide, runId]);
-    from.length = 0;
-    to.length = 0;
-    wide.length = 0;
-  };
-  for (const [place, task] of tasks.entries()) {
-    for (const before of task.after) {
-      from.push(ids[before]);
-      to.push(ids[place]);
-      wide.push(task.after.length > limits.wideJoinOver);
-    }
-    if (from.length >= limits.insertEdgesMax) await write();
-  }
-  await write();
-}
-
 const notWritten: Paged = { written: false, created: 0, conflicts: 0, handoffs: [] };
 
 async function addPage(
@@ -134,21 +65,11 @@ async function addPage(
 ): Promise<Paged> {
   const may = await execute(tx, sql.lockForPage, [runId, page.by.jobId, page.by.attempt]);
   if (may.length === 0) return notWritten;
-  const { results, handoffs } = await insertInto(
-    tx,
-    page.targets.map((target) => target.job),
-    lookAheadMs,
-  );
-  const adopted = results.flatMap((result, place) =>
-    result.created ? [{ id: result.id, row: page.targets[place]?.row ?? null }] : [],
-  );
-  if (adopted.length > 0) {
-    const rows = adopted.map(({ row }) => (row === null ? null : JSON.stringify(row)));
-    await execute(tx, sql.adoptTargets, [runId, adopted.map(({ id }) => id), rows]);
-  }
-  await execute(tx, sql.writePage, [runId, JSON.stringify(page.cursor), adopted.length]);
+  const { results, handoffs } = await insertTargetsInto(tx, page.targets, { runId, lookAheadMs });
+  const created = results.filter((result) => result.created).length;
+  await execute(tx, sql.writePage, [runId, JSON.stringify(page.cursor), created]);
   const conflicts = results.filter((result) => result.conflict !== null).length;
-  return { written: true, created: adopted.length, conflicts, handoffs };
+  return { written: true, created, conflicts, handoffs };
 }
 
 async function resumeRun(tx: Tx, runId: RunId, ids: readonly JobId[] | undefined): Promise<readonly JobId[]> {

@@ -54,12 +54,14 @@ with taken as materialized (
   for update skip locked
 ), gone as (
   delete from belfry.run_done where id = any(array(select id from taken))
+), out_edges as materialized (
+  select from_id, to_id, run_id, wide from belfry.edge where from_id = any(array(select job_id from taken))
 ), locked as materialized (
   select id, state, run_id, spread, not_taken, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at
   from belfry.job
   where id = any(array(
     select job_id from taken
-    union select to_id from belfry.edge where from_id = any(array(select job_id from taken)) and not wide
+    union select to_id from out_edges where not wide
   ))
   order by id
   for no key update
@@ -71,8 +73,8 @@ with taken as materialized (
   where l.id = any(array(select job_id from taken)) and l.state >= 'SUCCESS' and not l.spread
 ), counted as materialized (
   select e.to_id, e.run_id, e.wide, count(*)::int as n, sum(d.ok)::int as ok, sum(d.bad)::int as bad
-  from ended d join belfry.edge e on e.from_id = d.id
-  where e.from_id = any(array(select job_id from taken)) and d.run_state = 'RUNNING'
+  from ended d join out_edges e on e.from_id = d.id
+  where d.run_state = 'RUNNING'
   group by e.to_id, e.run_id, e.wide
 ), marked as (
   update belfry.job set spread = true where id = any(array(select id from ended))
@@ -101,7 +103,7 @@ with taken as materialized (
     handed_at = case when j.verdict = 'ready' and j.is_due then belfry.now() else t.handed_at end,
     finished_at = case when j.verdict in ('upstream', 'not taken') then belfry.now() end,
     not_taken = j.verdict = 'not taken'
-  from judged j where t.id = any(array(select id from judged)) and t.id = j.id
+  from judged j where t.id = j.id
   returning t.id, t.state, t.attempt, t.generation, t.lane, t.trace, t.due_at, j.verdict
 ), told as (
   insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
@@ -155,7 +157,7 @@ with joins as materialized (
     handed_at = case when j.verdict = 'ready' and j.is_due then belfry.now() else t.handed_at end,
     finished_at = case when j.verdict in ('upstream', 'not taken') then belfry.now() end,
     not_taken = j.verdict = 'not taken'
-  from judged j where t.id = any(array(select id from judged)) and t.id = j.id
+  from judged j where t.id = j.id
   returning t.id, t.state, t.attempt, t.generation, t.lane, t.trace, t.due_at, j.verdict
 ), told as (
   insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)

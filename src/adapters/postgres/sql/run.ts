@@ -17,16 +17,17 @@ export const findRun = statement<{ id: string; sealed: boolean; cursor: unknown 
   "select id, sealed, cursor from belfry.run where kind = $1 and key = $2",
 );
 
-/** Numbers for jobs whose edges must be known before they are written. */
-export const drawIds = statement<{ ids: string[] }>(
+/** Numbers for jobs whose edges must be known before they are written, as one text: `1,2,3`. */
+export const drawIds = statement<{ ids: string }>(
   "run-ids",
-  "select array_agg(nextval('belfry.job_id_seq')) as ids from generate_series(1, $1::int)",
+  "select string_agg(nextval('belfry.job_id_seq')::text, ',') as ids from generate_series(1, $1::int)",
 );
 
 /**
- * Jobs of a new run. What tasks of one definition share comes once: $1 ids $2 which definition $3 task names $4 predecessors
- * $5 join rules $6 asks; then by definition $7 kinds $8 lanes $9 leases $10 tries $11 retentions $12 slot keys; $13 run
- * $14 trace $15 wide joins over. Those without predecessors are QUEUED. Locks only new rows.
+ * Jobs of a new run. $1 ids $2 task names $3 predecessors $4 which definition $5 join rules $6 asks; the last three may be one
+ * element that stands for all. What tasks of one definition share comes once, by definition: $7 kinds $8 lanes $9 leases
+ * $10 tries $11 retentions $12 slot keys. $13 run $14 trace $15 wide joins over. Those without predecessors are QUEUED.
+ * Locks only new rows.
  */
 export const insertTasks = statement<{
   id: string;
@@ -39,42 +40,43 @@ export const insertTasks = statement<{
   "run-tasks",
   `
 with how as materialized (
-  select * from unnest($7::text[], $8::text[], $9::int[], $10::int[], $11::bigint[], $12::text[]) with ordinality
-    as h (kind, lane, lease_ms, max_attempts, retention_ms, slot_keys, nr)
-), clock as materialized (
-  select belfry.now() as now
+  select h.*, h.slots::text[] as slot_keys
+  from unnest($7::text[], $8::text[], $9::int[], $10::int[], $11::bigint[], $12::text[]) with ordinality
+    as h (kind, lane, lease_ms, max_attempts, retention_ms, slots, nr)
 ), inserted as (
   insert into belfry.job (id, kind, payload, payload_hash, lane, state, due_at, generation, handed_at, lease_ms, max_attempts,
     retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, asks)
   overriding system value
-  select v.id, h.kind, 'null', '\\x', h.lane, case when v.preds = 0 then 'QUEUED' else 'PENDING' end::belfry.job_state,
-    c.now, (v.preds = 0)::int, case when v.preds = 0 then c.now end, h.lease_ms, h.max_attempts, h.retention_ms,
-    h.slot_keys::text[], $14, c.now, $13::bigint, v.task, v.preds, v.rule, v.preds > 0, v.preds > $15::int, v.asks
-  from unnest($1::bigint[], $2::int[], $3::text[], $4::int[], $5::belfry.join_rule[], $6::boolean[])
-    as v (id, how, task, preds, rule, asks)
-  join how h on h.nr = v.how
-  cross join clock c
-  returning id, lane, state, generation, trace, created_at
+  select v.id, h.kind, 'null', '\\x', h.lane,
+    case when v.preds = 0 then 'QUEUED'::belfry.job_state else 'PENDING'::belfry.job_state end,
+    belfry.now(), (v.preds = 0)::int, case when v.preds = 0 then belfry.now() end, h.lease_ms, h.max_attempts, h.retention_ms,
+    h.slot_keys, $14, belfry.now(), $13::bigint, v.task, v.preds, coalesce(v.rule, ($5::belfry.join_rule[])[1]), v.preds > 0,
+    v.preds > $15::int, coalesce(v.asks, ($6::boolean[])[1])
+  from unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::belfry.join_rule[], $6::boolean[])
+    as v (id, task, preds, how, rule, asks)
+  join how h on h.nr = coalesce(v.how, ($4::int[])[1])
+  returning id, lane, state, generation
 ), told as (
   insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
-  select id, created_at, null, state, 0, generation from inserted
+  select id, belfry.now(), null, state, 0, generation from inserted
 ), handed as (
   insert into belfry.handoff (at, lane, ids, gens)
-  select created_at, lane, array_agg(id order by id), array_agg(generation order by id)
-  from inserted where state = 'QUEUED' group by created_at, lane
+  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
+  from inserted where state = 'QUEUED' group by lane
   returning id, lane
 )
-select i.id, i.generation, i.lane, i.trace, 0::float8 as delay_ms, h.id as handoff
+select i.id, i.generation, i.lane, $14 as trace, 0::float8 as delay_ms, h.id as handoff
 from inserted i join handed h on h.lane = i.lane where i.state = 'QUEUED'
 order by i.id`,
 );
 
-/** $1 from $2 to $3 wide $4 run. Locks only new rows. */
+/** $1 from $2 to $3 wide, or one element that stands for all $4 run. Locks only new rows. */
 export const insertEdges = statement<never>(
   "run-edges",
   `
 insert into belfry.edge (from_id, to_id, wide, run_id)
-select v.from_id, v.to_id, v.wide, $4::bigint from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as v (from_id, to_id, wide)`,
+select v.from_id, v.to_id, coalesce(v.wide, ($3::boolean[])[1]), $4::bigint
+from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as v (from_id, to_id, wide)`,
 );
 
 /** A run without jobs, a sealed one and a canceled one have nothing that ends, so this makes somebody look. */
@@ -91,15 +93,6 @@ select r.id from belfry.run r
 where r.id = $1 and r.state = 'RUNNING' and not r.sealed
   and exists (select from belfry.job j where j.id = $2 and j.state = 'RUNNING' and j.attempt = $3)
 for share of r`,
-);
-
-/** Marks jobs of this very transaction as the run's. $1 run $2 ids $3 rows. Locks: rows that nobody else sees yet. */
-export const adoptTargets = statement<never>(
-  "run-adopt",
-  `
-update belfry.job j set run_id = $1::bigint, asked_row = v.row, asks = v.row is not null
-from unnest($2::bigint[], $3::jsonb[]) as v (id, row)
-where j.id = any($2::bigint[]) and j.id = v.id`,
 );
 
 /** $1 run $2 cursor $3 jobs added. Locks: its row. */

@@ -17,7 +17,8 @@ export interface SettledRunRow extends Omit<SettledRow, "state"> {
  * SKIPPED, and its own end is left for `resolve`. Wide joins are not locked: their predecessors append.
  *
  * Locks: its own rows and their narrow successors in one list in id order (waiting), since a successor may have the lower
- * id; then the slots these very tries hold, which nobody else waits for. Counters are read from the locked rows.
+ * id; then the slots these very tries hold, which nobody else waits for. Counters and conditions are read from the locked
+ * rows, and edges once: a planner that expects one row would otherwise compare each row with every other.
  */
 export const settleRun = keptStatement<SettledRunRow>(
   "settle-run",
@@ -26,11 +27,11 @@ with given as materialized (
   select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state
   from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
     $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
+), out_edges as materialized (
+  select from_id, to_id, run_id, wide from belfry.edge where from_id = any($1::bigint[])
 ), locked as materialized (
-  select id, state, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at from belfry.job
-  where id = any(array(
-    select unnest($1::bigint[]) union select to_id from belfry.edge where from_id = any($1::bigint[]) and not wide
-  ))
+  select id, state, attempt, run_id, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at from belfry.job
+  where id = any(array(select unnest($1::bigint[]) union select to_id from out_edges where not wide))
   order by id
   for no key update
 ), moved as (
@@ -47,17 +48,17 @@ with given as materialized (
     spread = g.state >= 'SUCCESS',
     result = g.result, error_code = g.code, error_message = g.message
   from locked l join given g on g.id = l.id
-  where j.id = l.id and j.state = 'RUNNING' and j.attempt = g.attempt and j.run_id is not null
+  where j.id = l.id and l.state = 'RUNNING' and l.attempt = g.attempt and l.run_id is not null
   returning j.id, j.state, j.kind, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.error_code,
-    j.error_message, j.run_id, g.outcome, g.reason
+    j.error_message, j.run_id, j.slot_keys, g.outcome, g.reason
 ), ended as materialized (
   select m.id, m.run_id, m.state, (m.state = 'SUCCESS' or r.on_failure = 'continue')::int as ok, r.state as run_state
   from moved m join belfry.run r on r.id = m.run_id
   where m.state >= 'SUCCESS'
 ), counted as materialized (
   select e.to_id, e.run_id, e.wide, count(*)::int as n, sum(d.ok)::int as ok, sum(1 - d.ok)::int as bad
-  from ended d join belfry.edge e on e.from_id = d.id
-  where e.from_id = any($1::bigint[]) and d.run_state = 'RUNNING'
+  from ended d join out_edges e on e.from_id = d.id
+  where d.run_state = 'RUNNING'
   group by e.to_id, e.run_id, e.wide
 ), appended as (
   insert into belfry.pred_delta (run_id, to_id, n, ok, bad)
@@ -85,11 +86,11 @@ with given as materialized (
     handed_at = case when j.is_due and j.turn <= $13::int then belfry.now() else t.handed_at end,
     finished_at = case when j.verdict in ('upstream', 'not taken') then belfry.now() end,
     not_taken = j.verdict = 'not taken'
-  from judged j where t.id = any(array(select id from judged)) and t.id = j.id
+  from judged j where t.id = j.id
   returning t.id, t.state, t.kind, t.attempt, t.generation, t.lane, t.trace, t.due_at, j.verdict
 ), freed as (
   update belfry.slot s set job_id = null, attempt = null, free_from = null
-  from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.attempt = m.attempt
+  from moved m where m.slot_keys is not null and s.job_id = m.id and s.attempt = m.attempt
   returning s.key
 ), tried as (
   insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome, error_code, error_message)
@@ -115,7 +116,7 @@ with given as materialized (
 )
 select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms,
   h.id as handoff, m.error_code, m.error_message, (select array_agg(distinct key) from freed) as freed,
-  true as own, (select run_id from ended e where e.id = m.id) as run_id, false as left_to_relay
+  true as own, case when m.state >= 'SUCCESS' then m.run_id end as run_id, false as left_to_relay
 from moved m left join handed h on h.lane = m.lane and m.state = 'QUEUED'
 union all
 select t.id, t.state, t.kind, t.attempt, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at), h.id, null, null, null,

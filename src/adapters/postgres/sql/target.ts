@@ -1,0 +1,48 @@
+import { statement } from "../statement.ts";
+import type { InsertedRow } from "./insert.ts";
+
+/**
+ * As `insert`, for a page of a fan-out: $15 the run they belong to, $16 the rows their condition is asked about.
+ * Locks: as `insert`.
+ */
+export const insertTargets = statement<InsertedRow>(
+  "insert-targets",
+  `
+with given as materialized (
+  select nextval('belfry.job_id_seq') as id, v.ord, v.payload, v.hash, v.key, v.expires, v.slot_keys, v.asked,
+    coalesce(v.kind, ($7::text[])[1]) as kind, coalesce(v.lane, ($8::text[])[1]) as lane,
+    coalesce(v.lease_ms, ($9::int[])[1]) as lease_ms, coalesce(v.max_attempts, ($10::int[])[1]) as max_attempts,
+    coalesce(v.retention_ms, ($11::bigint[])[1]) as retention_ms, coalesce(v.trace, ($12::text[])[1]) as trace,
+    coalesce(belfry.at(v.due), belfry.now()) + belfry.span(coalesce(v.delay, ($13::float8[])[1])) as due_at
+  from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::float8[], $6::text[], $7::text[], $8::text[],
+    $9::int[], $10::int[], $11::bigint[], $12::text[], $13::float8[], $16::text[]) with ordinality
+    as v (payload, hash, key, due, expires, slot_keys, kind, lane, lease_ms, max_attempts, retention_ms, trace, delay, asked, ord)
+), inserted as (
+  insert into belfry.job (id, kind, key, payload, payload_hash, lane, state, due_at, expires_at, generation, handed_at,
+    lease_ms, max_attempts, retention_ms, slot_keys, trace, created_at, run_id, asked_row, asks)
+  overriding system value
+  select id, kind, key, payload::jsonb, decode(hash, 'hex'), lane,
+    case when due_at <= belfry.now() + belfry.span($14::float8) then 'QUEUED' else 'PENDING' end::belfry.job_state,
+    due_at, belfry.at(expires),
+    (due_at <= belfry.now() + belfry.span($14::float8))::int,
+    case when due_at <= belfry.now() + belfry.span($14::float8) then belfry.now() end,
+    lease_ms, max_attempts, retention_ms, slot_keys::text[], trace, belfry.now(), $15::bigint,
+    asked::jsonb, asked is not null
+  from given
+  order by key collate "C", kind collate "C", ord
+  on conflict (kind, key) where key is not null do nothing
+  returning id, lane, state, generation, due_at
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
+  select id, belfry.now(), null, state, 0, generation from inserted
+), handed as (
+  insert into belfry.handoff (at, lane, ids, gens)
+  select belfry.now(), lane, array_agg(id), array_agg(generation)
+  from inserted where state = 'QUEUED' group by lane
+  returning id, lane
+)
+select (select string_agg(id::text, ',' order by ord) from given) as drawn, string_agg(i.id::text, ',') as ids,
+  string_agg(i.generation::text, ',') as generations, string_agg(belfry.ms_until(i.due_at)::text, ',') as delays_ms,
+  string_agg(coalesce(h.id::text, ''), ',') as handoffs
+from inserted i left join handed h on h.lane = i.lane and i.state = 'QUEUED'`,
+);
