@@ -30,7 +30,9 @@ export async function handler(
   event: SQSEvent,
   context: { getRemainingTimeInMillis(): number },
 ): Promise<SQSBatchResponse> {
-  const { failed } = await worker.handle(event.Records, { remainingMs: () => context.getRemainingTimeInMillis() });
+  // The sandbox ends in the machine's time, and the worker counts in the system's, which may be compressed.
+  const remainingMs = (): number => context.getRemainingTimeInMillis() * config.timeScale;
+  const { failed } = await worker.handle(event.Records, { remainingMs });
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 }
 

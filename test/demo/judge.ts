@@ -20,6 +20,8 @@ export interface Judge {
   readonly kinds: readonly string[];
   /** Its schedules, for lateness. */
   readonly schedules: readonly string[];
+  /** What people do, once the system runs; the effects are only then on their way. */
+  begin?(api: string): Promise<void>;
   progress(evidence: Evidence): Promise<{ readonly done: boolean; readonly line: string }>;
   checks(evidence: Evidence): Promise<readonly Check[]>;
 }

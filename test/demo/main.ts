@@ -14,8 +14,9 @@ import { dagBatch } from "./dag-batch.ts";
 import { dailyQuiz } from "./daily-quiz.ts";
 import type { Evidence, Judge } from "./judge.ts";
 import { judgeExample, type Report, reportText } from "./report.ts";
+import { taskflow } from "./taskflow.ts";
 
-const judges: readonly Judge[] = [batchScheduler, dailyQuiz, dagBatch];
+const judges: readonly Judge[] = [batchScheduler, dailyQuiz, dagBatch, taskflow];
 const timeScale = 15;
 /** The quiz and the settlement come once a day: their next ones are a few minutes after this, in UTC. */
 const timeStart = "22:49";
@@ -85,6 +86,7 @@ async function run(home: string, seconds: number, signal: AbortSignal): Promise<
   db.on("error", () => {});
   try {
     say(`running, API ${system.urls.api ?? "off"}`);
+    await Promise.all(judges.map(async (judge) => judge.begin?.(system.urls.api ?? "")));
     const evidence = { db, ledgers: join(home, "stand-ins") };
     const complete = await untilComplete(evidence, { left: () => seconds - elapsed(), say, signal });
     const examples = [];

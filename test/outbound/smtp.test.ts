@@ -147,6 +147,6 @@ test("a conversation that was given up has no hold on the next one", async () =>
   const made = await scripted({ afterMail: (socket) => (open.push(socket), drip(socket)) });
   const ended = await Promise.allSettled([made.send(mail), made.send(mail), made.send(mail)]);
   expect(ended.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-  await Promise.all(open.map((socket) => socket.destroyed || once(socket, "close")));
+  await Promise.all(open.map(async (socket) => socket.destroyed || (await once(socket, "close"))));
   expect(open).toHaveLength(3);
 });

@@ -1,0 +1,79 @@
+import type { Inside } from "belfry";
+import { expect, onTestFinished, test } from "vitest";
+import app, { task } from "../../examples/taskflow/app.ts";
+import { requests } from "../../examples/taskflow/requests.ts";
+import { bindClient } from "../../src/core/enqueue.ts";
+import { openApi } from "../api/harness.ts";
+
+async function open() {
+  const opened = await openApi([app]);
+  bindClient(opened.client);
+  onTestFinished(() => bindClient(null));
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const { status, body: said } = await opened.call(method, `/apps/taskflow/jobs${path}`, body);
+    return { status, said: said as unknown as Record<string, unknown> };
+  };
+  return { ...opened, ask };
+}
+
+const one = { job_key: "report:one", job_type: "succeed", report: "one" };
+
+test("a repeat of a request is answered with the job of the first one", async () => {
+  const { ask } = await open();
+  const first = await ask("POST", "", one);
+  expect(first).toMatchObject({ status: 201, said: { created: true, status: "QUEUED", job_key: "report:one" } });
+  const again = await ask("POST", "", one);
+  expect(again).toMatchObject({ status: 200, said: { created: false, job_id: first.said["job_id"] } });
+});
+
+test("the key of another request is taken: 409, and the job stays as it was", async () => {
+  const { ask } = await open();
+  await ask("POST", "", one);
+  expect(await ask("POST", "", { ...one, report: "two" })).toMatchObject({
+    status: 409,
+    said: { error: "JOB_KEY_TAKEN" },
+  });
+  expect((await ask("GET", "/report:one")).said).toMatchObject({ report: "one", type: "succeed", attempts: [] });
+});
+
+test.each([
+  [{ job_type: "succeed", report: "one" }, "job_key"],
+  [{ ...one, job_type: "sing" }, "type"],
+  [{ ...one, report: "Nº 1" }, "report"],
+])("a request that cannot be is refused with its field: %j", async (body, field) => {
+  const { ask, store } = await open();
+  const { status, said } = await ask("POST", "", body);
+  expect(status).toBe(422);
+  expect(said["fields"]).toEqual([expect.objectContaining({ field })]);
+  expect((await store.counts()).QUEUED).toBe(0);
+});
+
+test("a job is canceled once; whoever asks again is told the same, and one that ended stays ended", async () => {
+  const { ask } = await open();
+  await ask("POST", "", one);
+  expect(await ask("POST", "/report:one/cancel", {})).toMatchObject({ status: 200, said: { canceled: true } });
+  expect(await ask("POST", "/report:one/cancel", {})).toMatchObject({ status: 200, said: { status: "CANCELED" } });
+  expect((await ask("POST", "/unknown/cancel", {})).status).toBe(404);
+  expect((await ask("GET", "/unknown")).status).toBe(404);
+});
+
+test("an error of the inside is logged and tells the client nothing but what to do", async () => {
+  const lines: unknown[] = [];
+  const broken = {
+    find: () => Promise.reject(new Error("secret")),
+    log: { error: (...line: unknown[]) => lines.push(line) },
+  };
+  const answer = await app.routes?.fetch(new Request("http://x/jobs/a"), broken as unknown as Inside);
+  expect(answer?.status).toBe(500);
+  expect(await answer?.text()).not.toContain("secret");
+  expect(lines).toHaveLength(1);
+});
+
+test("a day has every type in it, and its keys are all different", () => {
+  const day = requests(100);
+  expect(new Set(day.map(({ job_type }) => job_type))).toEqual(
+    new Set(["succeed", "flaky", "rejected", "hang", "die"]),
+  );
+  expect(new Set(day.map(({ job_key }) => job_key)).size).toBe(100);
+  expect(task.id).toBe("taskflow-job");
+});
