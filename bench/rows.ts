@@ -58,7 +58,7 @@ export async function loadCrowd(
 
 /** Empties what a round filled, in both tables, so that every round starts alike. */
 export async function emptyTables(pool: pg.Pool): Promise<void> {
-  await pool.query("truncate belfry.job, belfry.event, belfry.attempt, belfry.handoff, raw.job");
+  await pool.query("truncate belfry.job, belfry.event, belfry.handoff, raw.job");
 }
 
 /** Jobs as a client would hand them to the store. */

@@ -94,8 +94,8 @@ async function burst(pool: Pool): Promise<void> {
       ('FAILED', false)) s (state, held);
     insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
       select id, belfry.now(), null, 'QUEUED', 0, 1 from belfry.job where kind = 'burst';
-    insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome)
-      select id, 1, 'w', belfry.now(), belfry.now(), 'SUCCESS' from belfry.job where kind = 'burst' and state = 'SUCCESS';
+    insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, started_at)
+      select id, belfry.now(), 'RUNNING', 'SUCCESS', 1, 1, 'w', belfry.now() from belfry.job where kind = 'burst' and state = 'SUCCESS';
     insert into belfry.handoff (at, lane, ids, gens)
       select belfry.now() + interval '1 hour', 'default', array_agg(id), array_agg(1)
       from belfry.job where kind = 'burst' and state = 'QUEUED' group by id % 500;

@@ -86,7 +86,7 @@ describe("the guard of the job table", () => {
   });
 
   const running =
-    "update belfry.job set state = 'RUNNING', worker = 'w', started_at = belfry.now(), lease_until = belfry.now() + interval '1 min',";
+    "update belfry.job set state = 'RUNNING', worker = 'w', started_at = belfry.now(), lease_until = belfry.now() + interval '1 min', finished_at = null,";
   const finals = (to: State): string =>
     `update belfry.job set state = '${to}', lease_until = null, finished_at = belfry.now()`;
 

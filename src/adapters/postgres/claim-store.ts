@@ -12,6 +12,7 @@ import {
   findFull,
   lendLease,
   lookAt,
+  plainClaim,
 } from "./sql/claim.ts";
 import type { Statement } from "./statement.ts";
 
@@ -66,7 +67,8 @@ async function claim(
 ): Promise<readonly Claimed[]> {
   const asked = newest(messages);
   if (asked.size === 0) return [];
-  const rows = await claimWith(session, claimPlain, asked, options);
+  const plain = await claimWith(session, claimPlain, asked, options);
+  const rows = plain.map((row): ClaimedRow => ({ ...row, ...plainClaim }));
   for (const row of rows) asked.delete(row.id);
   if (asked.size === 0) return rows.map((row) => claimed(row));
   const full = await session.run(findFull, [[...asked.keys()], options.alone, options.asked ?? []]);
@@ -88,13 +90,13 @@ function newest(messages: readonly Message[]): Map<string, number> {
   return asked;
 }
 
-const claimWith = (
+const claimWith = <R>(
   session: Session,
-  statement: Statement<ClaimedRow>,
+  statement: Statement<R>,
   asked: ReadonlyMap<string, number>,
   { worker, alone }: ClaimOptions,
   more: readonly unknown[] = [],
-): Promise<ClaimedRow[]> => session.run(statement, [[...asked.keys()], [...asked.values()], worker, alone, ...more]);
+): Promise<R[]> => session.run(statement, [[...asked.keys()], [...asked.values()], worker, alone, ...more]);
 
 function claimable(rows: readonly { id: string; slots: number }[]): readonly (readonly string[])[] {
   const together = rows.filter((row) => row.slots <= 1).map((row) => row.id);

@@ -16,7 +16,7 @@ import { insertInto } from "./enqueue-store.ts";
 import { isDataError } from "./failure.ts";
 import { handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
-import { readPayloads, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
+import { readSettled, settleDone, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
 import { settleRun, type SettledRunRow } from "./sql/settle-run.ts";
 import { execute, type Statement } from "./statement.ts";
 
@@ -66,26 +66,27 @@ async function settleIn(
   storeTx?: StoreTx,
 ): Promise<Settled> {
   const { rows, released } = await write((statement, values) => execute(tx, statement, values), settlements, options);
-  const written = new Set(rows.map((row) => row.id));
+  const written = new Set<string>(rows.map((row) => row.id));
   const children = settlements.filter((each) => written.has(each.jobId)).flatMap((each) => each.children);
   const inserted = children.length === 0 ? null : await insertInto(tx, children, options.lookAheadMs);
   if (options.inSameTransaction !== undefined && storeTx !== undefined && rows.length > 0) {
-    await options.inSameTransaction(storeTx, await movedOf(tx, rows));
+    await options.inSameTransaction(storeTx, await movedOf(tx, [...written]));
   }
   return settled({ rows, released }, inserted?.handoffs ?? []);
 }
 
+type WrittenRow = Pick<SettledRow, "id"> & Partial<SettledRow> & { readonly run_id?: string | null };
+
 interface Written {
-  readonly rows: readonly (SettledRow & { readonly run_id?: string | null })[];
+  readonly rows: readonly WrittenRow[];
   /** Successors in runs that may start now. */
   readonly released: readonly SettledRunRow[];
 }
 
 /** Rows of runs are told apart by a hint, or else by having been left out twice: the outcome is the same. */
 async function write(run: Run, settlements: readonly Settlement[], options: SettleOptions): Promise<Written> {
-  const rows: SettledRow[] = [];
   const outside = settlements.filter((each) => each.inRun !== true);
-  if (outside.length > 0) rows.push(...(await run(settlePlain, settleColumns(outside, options))));
+  const rows = await writePlain(run, outside, options);
   const special = unwritten(outside, rows);
   if (special.length > 0) rows.push(...(await run(settleFull, settleColumns(special, options))));
   const left = unwritten(settlements, rows);
@@ -94,9 +95,30 @@ async function write(run: Run, settlements: readonly Settlement[], options: Sett
   return { rows: [...rows, ...full.filter(isOwn)], released: full.filter((row) => !row.own) };
 }
 
-function unwritten(settlements: readonly Settlement[], rows: readonly SettledRow[]): readonly Settlement[] {
+/** A group of successes is most of a worker's day and has a shorter statement. */
+async function writePlain(run: Run, settlements: readonly Settlement[], options: SettleOptions): Promise<WrittenRow[]> {
+  if (settlements.length === 0) return [];
+  if (!settlements.every(isBareSuccess)) return await run(settlePlain, settleColumns(settlements, options));
+  const [row] = await run(settleDone, [
+    settlements.map((each) => each.jobId),
+    settlements.map((each) => each.attempt),
+    settlements.map((each) => resultOf(each)),
+    options.worker,
+  ]);
+  return row?.ids?.split(",").map((id) => ({ id })) ?? [];
+}
+
+const isBareSuccess = (each: Settlement): boolean =>
+  each.to === "SUCCESS" &&
+  each.reason === null &&
+  each.errorCode === null &&
+  each.errorMessage === null &&
+  each.failures === 0 &&
+  each.interruptions === 0;
+
+function unwritten(settlements: readonly Settlement[], rows: readonly WrittenRow[]): readonly Settlement[] {
   if (rows.length === settlements.length) return [];
-  const written = new Set(rows.map((row) => row.id));
+  const written = new Set<string>(rows.map((row) => row.id));
   return settlements.filter((each) => !written.has(each.jobId));
 }
 
@@ -112,31 +134,34 @@ const settleColumns = (settlements: readonly Settlement[], { worker, lookAheadMs
   settlements.map((each) => each.interruptions),
   settlements.map((each) => cleanCode(each.errorCode)),
   settlements.map((each) => cleanMessage(each.errorMessage)),
-  settlements.map((each) => (each.result === null ? null : JSON.stringify(cleanJson(each.result)))),
+  settlements.map((each) => resultOf(each)),
   worker,
   lookAheadMs,
 ];
+
+const resultOf = ({ result }: Settlement): string | null =>
+  result === null ? null : JSON.stringify(cleanJson(result));
 
 function settled({ rows, released }: Written, children: readonly Handoff[] = []): Settled {
   return {
     ...ofRuns([...new Set(rows.flatMap((row) => row.run_id ?? []))] as RunId[]),
     ...(released.some((row) => row.left_to_relay) ? { leftToRelay: true } : {}),
     settled: rows.map((row) => row.id as JobId),
-    handoffs: [...handoffsOf([...rows, ...released]), ...children],
+    handoffs: [...handoffsOf([...rows.filter(isHanded), ...released]), ...children],
     freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
   };
 }
 
+const isHanded = (row: WrittenRow): row is SettledRow => row.handoff !== null && row.handoff !== undefined;
+
 const ofRuns = (runs: readonly RunId[]): Pick<Settled, "runs"> => (runs.length === 0 ? {} : { runs });
 
-async function movedOf(tx: Tx, rows: readonly SettledRow[]): Promise<readonly Moved[]> {
-  const payloads = new Map(
-    (await execute(tx, readPayloads, [rows.map((row) => row.id)])).map((row) => [row.id, row.payload]),
-  );
+async function movedOf(tx: Tx, ids: readonly string[]): Promise<readonly Moved[]> {
+  const rows = await execute(tx, readSettled, [ids]);
   return rows.map((row) => ({
     jobId: row.id as JobId,
     kind: row.kind,
-    payload: (payloads.get(row.id) ?? null) as Json,
+    payload: row.payload as Json,
     state: row.state,
     attempt: row.attempt,
     errorCode: row.error_code,

@@ -20,7 +20,7 @@ function cancelOne(t: Tables, row: JobRow, reason: string): JobRow {
     t.endAttempt(row, "CANCELED", { code: null, message: null });
     leaveSlots(t, row.id, row.leaseUntil ?? t.now());
   }
-  const canceled = t.move(row, { state: "CANCELED", worker: null }, { reason });
+  const canceled = t.move(row, { state: "CANCELED", worker: null }, { reason, worker: row.worker });
   decideOccurrence(t, canceled, "SKIPPED", "canceled");
   return canceled;
 }

@@ -74,6 +74,7 @@ create table belfry.job (
   join_rule     belfry.join_rule not null default 'all',
   blocked       boolean not null default false,
   wide          boolean not null default false,
+  spread        boolean not null default false,         -- its end was counted by its successors and its run
   trace         text not null,
   worker        text,
   started_at    timestamptz,
@@ -113,60 +114,58 @@ create index job_failed on belfry.job (id) where state = 'FAILED';
 create index job_schedule on belfry.job (schedule_id, id) where schedule_id is not null;
 create index job_run on belfry.job (run_id, id) where run_id is not null;
 
--- The state machine, enforced by the table whoever asks.
-create function belfry.guard_job() returns trigger language plpgsql as $$
+-- The state machine, enforced by the table whoever asks. Null for a legal move, else what is wrong with it; 'uncounted'
+-- for the legal end of a run's job that the statement did not count.
+create function belfry.judge_move(was belfry.job_state, becomes belfry.job_state, old_attempt int, new_attempt int,
+  old_generation int, new_generation int, run_id bigint, spread boolean) returns text language plpgsql immutable as $$
 begin
-  if new.generation < old.generation then
-    raise exception 'job %: generation may not go down (% -> %)', old.id, old.generation, new.generation
-      using errcode = 'check_violation', constraint = 'job_guard';
+  if new_generation < old_generation then
+    return format('generation may not go down (%s -> %s)', old_generation, new_generation);
   end if;
-  if new.state = old.state then
-    if new.attempt <> old.attempt then
-      raise exception 'job %: attempt changes only when a claim makes it RUNNING (% -> %)', old.id, old.attempt, new.attempt
-        using errcode = 'check_violation', constraint = 'job_guard';
+  if becomes = was then
+    if new_attempt <> old_attempt then
+      return format('attempt changes only when a claim makes it RUNNING (%s -> %s)', old_attempt, new_attempt);
     end if;
-    return new;
+    return null;
   end if;
-  if not (case old.state
-    when 'PENDING'    then new.state in ('QUEUED', 'FAILED', 'CANCELED', 'SKIPPED')
-    when 'QUEUED'     then new.state in ('RUNNING', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
-    when 'RUNNING'    then new.state in ('SUCCESS', 'RETRY_WAIT', 'QUEUED', 'FAILED', 'CANCELED')
-    when 'RETRY_WAIT' then new.state in ('QUEUED', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
+  if not (case was
+    when 'PENDING'    then becomes in ('QUEUED', 'FAILED', 'CANCELED', 'SKIPPED')
+    when 'QUEUED'     then becomes in ('RUNNING', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
+    when 'RUNNING'    then becomes in ('SUCCESS', 'RETRY_WAIT', 'QUEUED', 'FAILED', 'CANCELED')
+    when 'RETRY_WAIT' then becomes in ('QUEUED', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
     when 'SUCCESS'    then false
-    else new.state = 'PENDING'
+    else becomes = 'PENDING'
   end) then
-    raise exception 'job %: % -> % is not a legal transition', old.id, old.state, new.state
-      using errcode = 'check_violation', constraint = 'job_guard';
+    return format('%s -> %s is not a legal transition', was, becomes);
   end if;
-  if new.attempt <> old.attempt + (new.state = 'RUNNING')::int then
-    raise exception 'job %: entering % with attempt % -> %', old.id, new.state, old.attempt, new.attempt
-      using errcode = 'check_violation', constraint = 'job_guard';
+  if new_attempt <> old_attempt + (becomes = 'RUNNING')::int then
+    return format('entering %s with attempt %s -> %s', becomes, old_attempt, new_attempt);
   end if;
-  if new.state = 'QUEUED' and new.generation <= old.generation then
-    raise exception 'job %: entering QUEUED needs a new generation (still %)', old.id, old.generation
-      using errcode = 'check_violation', constraint = 'job_guard';
+  if becomes = 'QUEUED' and new_generation <= old_generation then
+    return format('entering QUEUED needs a new generation (still %s)', old_generation);
   end if;
-  return new;
+  return case when run_id is not null and becomes >= 'SUCCESS' and not spread then 'uncounted' end;
 end $$;
 
--- Without a WHEN: who sets these columns changes them, and the condition is read anew for each statement.
-create trigger job_guard before update of state, attempt, generation on belfry.job
-  for each row execute function belfry.guard_job();
+create function belfry.guard_job() returns trigger language plpgsql as $$
+declare
+  verdict text := belfry.judge_move(old.state, new.state, old.attempt, new.attempt, old.generation, new.generation,
+    new.run_id, new.spread);
+begin
+  if verdict = 'uncounted' then
+    return null;
+  end if;
+  raise exception 'job %: %', old.id, verdict using errcode = 'check_violation', constraint = 'job_guard';
+end $$;
+
+-- AFTER, so that it judges the row as it was written and that legal moves call no trigger: one that runs before the write
+-- locks each row again and writes that to the log. The condition is one call, as its text is read anew for each statement.
+create trigger job_guard after update of state, attempt, generation on belfry.job
+  for each row when (belfry.judge_move(old.state, new.state, old.attempt, new.attempt, old.generation, new.generation,
+    new.run_id, new.spread) is not null)
+  execute function belfry.guard_job();
 
 -- Append-only and partitioned by day; no foreign key to job, so that writing one never locks a job row.
-create table belfry.attempt (
-  job_id        bigint not null,
-  attempt       int not null,
-  worker        text not null,
-  started_at    timestamptz not null,
-  ended_at      timestamptz not null,
-  outcome       belfry.job_state not null,
-  error_code    text,
-  error_message text
-) partition by range (ended_at);
-create table belfry.attempt_rest partition of belfry.attempt default;
-create index attempt_job on belfry.attempt (job_id, attempt);
-
 create table belfry.event (
   id           bigint generated always as identity,
   xid          xid8 not null default pg_current_xact_id(),
@@ -178,13 +177,22 @@ create table belfry.event (
   generation   int not null,
   worker       text,
   reason       text,
+  started_at   timestamptz,                            -- when the try began that this event ends
+  error_code   text,
+  error_message text,
   published_at timestamptz
 ) partition by range (at);
 create table belfry.event_rest partition of belfry.event default;
 create index event_job on belfry.event (job_id, id);
 create index event_stream on belfry.event (xid, id);
 
--- A day of events or attempts. Attached, not created in place: attaching does not stop inserts into other days.
+-- A try is what ends with an event out of RUNNING: a table of its own would be one more row, and one more index entry, for
+-- each job that a worker finishes.
+create view belfry.attempt as
+  select job_id, attempt, coalesce(worker, '') as worker, started_at, at as ended_at, to_state as outcome, error_code, error_message
+  from belfry.event where from_state = 'RUNNING';
+
+-- A day of events. Attached, not created in place: attaching does not stop inserts into other days.
 -- False when rows of that day lie in the default partition already; they stay there.
 create function belfry.make_partition(parent text, day text) returns boolean language plpgsql
   set lock_timeout = '500ms' as $$

@@ -24,8 +24,7 @@ alter table belfry.job
   add column task      text,                            -- its name inside the graph
   add column asks      boolean not null default false,  -- a condition is asked before it may be claimed
   add column asked_row jsonb,                           -- what the condition of a fan-out is asked about
-  add column not_taken boolean not null default false,  -- SKIPPED because its branch was not taken: neither good nor bad
-  add column spread    boolean not null default false;  -- its end was counted by its successors and its run
+  add column not_taken boolean not null default false;  -- SKIPPED because its branch was not taken: neither good nor bad
 
 -- Fixed at insert: a join with more than 32 predecessors is not locked by each of them, they append instead.
 alter table belfry.edge add column wide boolean not null default false;
@@ -83,15 +82,18 @@ create function belfry.join_verdict(rule belfry.join_rule, preds_open int, preds
   end;
 
 -- Whoever ends a job of a run without counting its end leaves it here: no successor may wait for ever because one
--- statement forgot about runs.
-create function belfry.note_done() returns trigger language plpgsql as $$
+-- statement forgot about runs. A part of the guard: a second trigger would cost every claim and settle of single jobs.
+create or replace function belfry.guard_job() returns trigger language plpgsql as $$
+declare
+  verdict text := belfry.judge_move(old.state, new.state, old.attempt, new.attempt, old.generation, new.generation,
+    new.run_id, new.spread);
 begin
-  insert into belfry.run_done (run_id, job_id) values (new.run_id, new.id);
-  return null;
+  if verdict = 'uncounted' then
+    insert into belfry.run_done (run_id, job_id) values (new.run_id, new.id);
+    return null;
+  end if;
+  raise exception 'job %: %', old.id, verdict using errcode = 'check_violation', constraint = 'job_guard';
 end $$;
-create trigger job_done after update of state on belfry.job
-  for each row when (new.run_id is not null and new.finished_at is not null and old.finished_at is null and not new.spread)
-  execute function belfry.note_done();
 
 -- Progress for people: the added-up part and the deltas together, so that it never lags.
 create view belfry.run_progress as

@@ -29,12 +29,10 @@ with mine as materialized (
   update belfry.occurrence o set outcome = 'SKIPPED', reason = 'canceled', decided_at = belfry.now(),
     lateness_ms = belfry.ms_since(o.nominal_at)
   from moved m where o.job_id = any($1::bigint[]) and o.job_id = m.id and o.outcome = 'PLANNED'
-), tried as (
-  insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome)
-  select id, attempt, was_worker, started_at, belfry.now(), 'CANCELED' from moved where was = 'RUNNING'
 ), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), was, 'CANCELED', attempt, generation, $2 from moved
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason, started_at)
+  select id, belfry.now(), was, 'CANCELED', attempt, generation, was_worker, $2, case when was = 'RUNNING' then started_at end
+  from moved
 )
 select id, state, kind, payload, attempt, generation, lane, trace, 0::float8 as delay_ms, null::bigint as handoff,
   error_code, error_message, null::text[] as freed

@@ -84,10 +84,10 @@ export const partitionWork = statement<{ parent: string; day: string; action: "m
 with known as (
   select p.relname::text as parent, right(c.relname, 8) as day
   from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
-  where i.inhparent in ('belfry.event'::regclass, 'belfry.attempt'::regclass) and c.relname ~ '_[0-9]{8}$'
+  where i.inhparent = 'belfry.event'::regclass and c.relname ~ '_[0-9]{8}$'
 ), wanted as (
   select parent, to_char(belfry.now() at time zone 'UTC' + n * interval '1 day', 'YYYYMMDD') as day
-  from unnest(array['event', 'attempt']) as parent cross join generate_series(0, $1::int) as n
+  from unnest(array['event']) as parent cross join generate_series(0, $1::int) as n
 )
 select parent, day, 'make' as action from wanted w
 where not exists (select from known k where k.parent = w.parent and k.day = w.day)

@@ -53,16 +53,15 @@ with lost as materialized (
   update belfry.slot set job_id = null, attempt = null, free_from = null
   where free_from <= belfry.now() and not (job_id = any(array(select id from lost)))
   returning key
-), tried as (
-  insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome, error_code, error_message)
-  select id, attempt, was_worker, started_at, belfry.now(), outcome, error_code, error_message from moved
 ), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason)
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason, started_at,
+    error_code, error_message)
   select id, belfry.now(), 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, was_worker,
-    case when gives_up and not alone then 'interrupted' else 'lost' end
+    case when gives_up and not alone then 'interrupted' else 'lost' end, started_at, error_code, error_message
   from moved
   union all
-  select id, belfry.now(), 'RETRY_WAIT', state, attempt, generation, null, null from moved where state <> outcome
+  select id, belfry.now(), 'RETRY_WAIT', state, attempt, generation, null, null, null, null, null
+  from moved where state <> outcome
 ), handed as (
   insert into belfry.handoff (at, lane, ids, gens)
   select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)

@@ -87,12 +87,10 @@ export const addUp = statement<{ events: number }>(
 with told as materialized (
   select e.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane, j.slot_keys,
     case when e.to_state = 'SUCCESS' then j.result end as result,
-    a.worker as by, coalesce(a.error_code = 'WORKER_LOST', false) as is_lost,
-    case when a.job_id is not null then greatest(0, extract(epoch from a.ended_at - a.started_at))::float8 end as seconds
+    case when e.from_state = 'RUNNING' then e.worker end as by, coalesce(e.error_code = 'WORKER_LOST', false) as is_lost,
+    case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - e.started_at))::float8 end as seconds
   from belfry.event e
   left join belfry.job j on j.id = e.job_id
-  left join belfry.attempt a
-    on e.from_state = 'RUNNING' and a.job_id = e.job_id and a.attempt = e.attempt and a.ended_at = e.at
   where e.xid >= $1::text::xid8 and e.xid < $2::text::xid8
 ), by_minute as (
   insert into belfry.minute as m (at, kind, lane, created, started, succeeded, failed, retried, canceled, skipped, lost, run_ms)

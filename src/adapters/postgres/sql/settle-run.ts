@@ -92,17 +92,18 @@ with given as materialized (
   update belfry.slot s set job_id = null, attempt = null, free_from = null
   from moved m where m.slot_keys is not null and s.job_id = m.id and s.attempt = m.attempt
   returning s.key
-), tried as (
-  insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome, error_code, error_message)
-  select id, attempt, $11, started_at, belfry.now(), outcome, error_code, error_message from moved
 ), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason)
-  select id, belfry.now(), 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason, started_at,
+    error_code, error_message)
+  select id, belfry.now(), 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason,
+    started_at, error_code, error_message
   from moved
   union all
-  select id, belfry.now(), 'RETRY_WAIT', state, attempt, generation, null, null from moved where state <> outcome
+  select id, belfry.now(), 'RETRY_WAIT', state, attempt, generation, null, null, null, null, null
+  from moved where state <> outcome
   union all
-  select id, belfry.now(), 'PENDING', state, attempt, generation, null, case state when 'SKIPPED' then verdict end
+  select id, belfry.now(), 'PENDING', state, attempt, generation, null, case state when 'SKIPPED' then verdict end,
+    null, null, null
   from released where state <> 'PENDING'
 ), out as materialized (
   select id, generation, lane from moved where state = 'QUEUED'

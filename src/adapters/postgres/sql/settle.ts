@@ -16,6 +16,34 @@ export interface SettledRow {
 }
 
 /**
+ * Successes of rows without slots, schedule, run or expiry: most of what workers write, so a text of its own that carries
+ * nothing else and answers one row. $1 ids $2 attempts $3 results $4 worker. As in `settle`: jobs are locked in id order,
+ * and judged once they are locked.
+ */
+export const settleDone = keptStatement<{ ids: string | null }>(
+  "settle-done",
+  `
+with given as materialized (
+  select j.id, v.attempt, v.result, belfry.now() as now, j.state as was, j.attempt as held,
+    num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4 as is_mine
+  from unnest($1::bigint[], $2::int[], $3::jsonb[]) as v (id, attempt, result) join belfry.job j on j.id = v.id
+  where j.id = any($1::bigint[])
+  order by j.id
+  for no key update of j
+), moved as (
+  update belfry.job j set state = 'SUCCESS', finished_at = g.now, lease_until = null, worker = null, suspect = false,
+    alone = false, result = g.result, error_code = null, error_message = null
+  from given g
+  where j.id = g.id and g.was = 'RUNNING' and g.held = g.attempt and g.is_mine
+  returning j.id, j.attempt, j.generation, j.started_at, g.now
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, started_at)
+  select id, now, 'RUNNING', 'SUCCESS', attempt, generation, $4, started_at from moved
+)
+select string_agg(id::text, ',') as ids from moved`,
+);
+
+/**
  * Writes outcomes of rows without slots, schedule, run or expiry, any mix of them. $1 ids $2 attempts $3 outcomes $4 reasons
  * $5 delays $6 failures $7 interruptions $8 error codes $9 error messages $10 results $11 worker $12 look-ahead.
  * A RETRY_WAIT within the look-ahead becomes QUEUED in the same row update, and both events are written.
@@ -51,15 +79,14 @@ with given as materialized (
   where j.id = g.id and g.was = 'RUNNING' and g.held = g.attempt and g.is_mine
   returning j.id, j.state, j.kind, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.error_code,
     j.error_message, g.outcome, g.reason, g.now
-), tried as (
-  insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome, error_code, error_message)
-  select id, attempt, $11, started_at, now, outcome, error_code, error_message from moved
 ), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason)
-  select id, now, 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason, started_at,
+    error_code, error_message)
+  select id, now, 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason,
+    started_at, error_code, error_message
   from moved
   union all
-  select id, now, 'RETRY_WAIT', state, attempt, generation, null, null from moved where state <> outcome
+  select id, now, 'RETRY_WAIT', state, attempt, generation, null, null, null, null, null from moved where state <> outcome
 ), handed as (
   insert into belfry.handoff (at, lane, ids, gens)
   select now, lane, array_agg(id order by id), array_agg(generation order by id)
@@ -110,15 +137,14 @@ with given as materialized (
   update belfry.slot s set job_id = null, attempt = null, free_from = null
   from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.attempt = m.attempt
   returning s.key
-), tried as (
-  insert into belfry.attempt (job_id, attempt, worker, started_at, ended_at, outcome, error_code, error_message)
-  select id, attempt, $11, started_at, now, outcome, error_code, error_message from moved
 ), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason)
-  select id, now, 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason, started_at,
+    error_code, error_message)
+  select id, now, 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason,
+    started_at, error_code, error_message
   from moved
   union all
-  select id, now, 'RETRY_WAIT', state, attempt, generation, null, null from moved where state <> outcome
+  select id, now, 'RETRY_WAIT', state, attempt, generation, null, null, null, null, null from moved where state <> outcome
 ), handed as (
   insert into belfry.handoff (at, lane, ids, gens)
   select now, lane, array_agg(id order by id), array_agg(generation order by id)
@@ -133,7 +159,15 @@ order by m.id`,
 );
 
 /** What a hook in the same transaction is told about the rows just settled. Locks nothing: they are ours already. */
-export const readPayloads = statement<{ id: string; payload: unknown }>(
-  "settle-payloads",
-  "select id, payload from belfry.job where id = any($1::bigint[])",
+export const readSettled = statement<{
+  id: string;
+  kind: string;
+  payload: unknown;
+  state: SettledRow["state"];
+  attempt: number;
+  error_code: string | null;
+  error_message: string | null;
+}>(
+  "settle-read",
+  "select id, kind, payload, state, attempt, error_code, error_message from belfry.job where id = any($1::bigint[]) order by id",
 );
