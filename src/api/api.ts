@@ -12,6 +12,7 @@ import { previews } from "./preview.ts";
 import { auditEndpoints } from "./routes/audits.ts";
 import { createJobEndpoint } from "./routes/create-job.ts";
 import { deadLetterEndpoints } from "./routes/dead-letters.ts";
+import { eventEndpoints } from "./routes/events.ts";
 import { jobEndpoints } from "./routes/jobs.ts";
 import { laneEndpoints } from "./routes/lanes.ts";
 import { lockEndpoints } from "./routes/locks.ts";
@@ -69,6 +70,7 @@ function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...deadLetterEndpoints(options),
     ...lockEndpoints(options),
     ...auditEndpoints(options),
+    ...eventEndpoints(options),
   ];
 }
 

@@ -31,9 +31,10 @@ export interface Endpoint {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** By status; what is not JSON names its content type in `produces`. */
+  /** By status. */
   readonly replies: Readonly<Record<number, z.ZodType>>;
-  readonly produces?: string;
+  /** A second content type that it answers with, outside of its schema. */
+  readonly streams?: string;
   handle(asked: Asked<never, never, never>): Promise<Answer> | Answer;
 }
 

@@ -47,6 +47,13 @@ export const limits = {
   minutesShownMax: 1_440,
   kindsShownMax: 1_000,
   rollUpRowsMax: 5_000,
+  streamRowsMax: 1_000,
+  streamLookMs: 250,
+  streamCommentMs: 15_000,
+  streamCloseMs: 55_000,
+  streamRetryMs: 1_000,
+  streamBufferBytesMax: 1_048_576,
+  streamSnapshotJobsMax: 100,
 
   // attempts
   maxAttemptsDefault: 4,

@@ -10,6 +10,7 @@ import type { Log } from "../../src/core/ports.ts";
 import { createMemoryLockStore } from "../support/memory-lock-store.ts";
 import { createMemoryQueue } from "../support/memory-queue.ts";
 import { onTestFinished } from "vitest";
+import { createClock } from "../../src/adapters/clock.ts";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { type Caller } from "../../src/api/caller.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -43,7 +44,7 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: {
     store,
     queue: createMemoryQueue({ elapsedMs: () => nowMs }),
     locks: createMemoryLockStore(),
-    clock: { elapsedMs: () => nowMs, sleep: () => Promise.resolve(), after: () => () => undefined },
+    clock: { ...createClock(1), elapsedMs: () => nowMs },
     random: { next: () => 0.5, id: () => `trace-${(ids += 1)}` },
     log,
     metrics: { add: () => undefined, flush: () => undefined },

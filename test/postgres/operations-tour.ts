@@ -11,6 +11,8 @@ export async function operationsTour(operations: Operations): Promise<void> {
   const ids = jobs.map((job) => job.id);
   await operations.jobsById(ids);
   if (ids[0] !== undefined) await operations.job(ids[0]);
+  const { cursor } = await operations.stream(null, 10);
+  await operations.stream(cursor, 10);
   await operations.live();
   await operations.lanePauses();
   await operations.slots("");

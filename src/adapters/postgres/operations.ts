@@ -5,9 +5,16 @@ import { overviewStore } from "./overview-store.ts";
 import { rollUpStore } from "./rollup-store.ts";
 import { searchStore } from "./search-store.ts";
 import { createSession } from "./session.ts";
+import { streamStore } from "./stream-store.ts";
 
 /** What operators look at and steer, on the connections for short statements. */
 export function createOperations(connections: Connections): Operations {
   const session = createSession(connections.main, connections.where);
-  return { ...searchStore(session), ...overviewStore(session), ...rollUpStore(session), ...auditStore(session) };
+  return {
+    ...searchStore(session),
+    ...overviewStore(session),
+    ...rollUpStore(session),
+    ...auditStore(session),
+    ...streamStore(session),
+  };
 }

@@ -2,6 +2,7 @@
 import type { AttemptView, EventView, Instant, JobId } from "../job.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
+import type { StreamCursor, StreamPage } from "./event-stream.ts";
 import type { FenceView, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
 
 /** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
@@ -35,4 +36,10 @@ export interface Operations {
   note(rows: readonly AuditRow[]): Promise<void>;
   /** Newest first. `before` is the last id of the page before. */
   audits(options: { before: string | null; limit: number }): Promise<readonly AuditView[]>;
+
+  /**
+   * The events that became visible since the cursor, at most `limit`; null begins now. An event comes once for each cursor it
+   * lies behind; one that is read again keeps its id.
+   */
+  stream(cursor: StreamCursor | null, limit: number): Promise<StreamPage>;
 }

@@ -1,0 +1,71 @@
+import type { JobId } from "../../core/job.ts";
+import {
+  formatCursor,
+  parseCursor,
+  snapshotEnd,
+  snapshotOpen,
+  type StreamCursor,
+  type StreamEvent,
+  type StreamPlace,
+} from "../../core/operations/event-stream.ts";
+import type { Operations } from "../../core/operations/operations.ts";
+import type { RunId } from "../../core/runs/run.ts";
+import { eventView } from "./read-store.ts";
+import type { Session } from "./session.ts";
+import { readStream, readStreamEnd, type StreamRow } from "./sql/stream.ts";
+
+/**
+ * The events as they become visible. A cursor is a snapshot of Postgres: what it did not see and the one of now does, is new.
+ * So a transaction that commits late is not missed, and one that stays open holds nothing up.
+ */
+export function streamStore(session: Session): Pick<Operations, "stream"> {
+  return {
+    async stream(cursor, limit) {
+      const [end] = await session.run(readStreamEnd);
+      if (end === undefined) throw new Error("the database gave no snapshot");
+      const now = { system: end.system, from: end.snapshot, page: null };
+      if (cursor === null) return { events: [], cursor: formatCursor(now), isMore: false, isGap: false };
+      const place = parseCursor(cursor);
+      if (place === null || !isOf(place, now)) {
+        return { events: [], cursor: formatCursor(now), isMore: false, isGap: true };
+      }
+      return { ...(await readPage(session, place, end.snapshot, limit)), isGap: false };
+    },
+  };
+}
+
+/** A restored database hands out numbers again that a cursor of before has seen. */
+const isOf = (place: StreamPlace, now: StreamPlace): boolean =>
+  place.system === now.system && BigInt(snapshotEnd(place.page?.upto ?? place.from)) <= BigInt(snapshotEnd(now.from));
+
+async function readPage(
+  session: Session,
+  place: StreamPlace,
+  now: string,
+  limit: number,
+): Promise<{ events: readonly StreamEvent[]; cursor: StreamCursor; isMore: boolean }> {
+  const { system, from, page } = place;
+  const upto = page?.upto ?? now;
+  const rows = await session.run(readStream, [
+    snapshotEnd(from),
+    snapshotOpen(from),
+    upto,
+    page?.xid ?? "0",
+    page?.id ?? "0",
+    limit,
+  ]);
+  const last = rows.at(-1);
+  const isMore = rows.length === limit && last !== undefined;
+  const next = isMore ? { upto, xid: last.xid, id: last.id } : null;
+  const cursor = formatCursor({ system, from: isMore ? from : upto, page: next });
+  return { events: rows.map(streamEvent), cursor, isMore };
+}
+
+const streamEvent = (row: StreamRow): StreamEvent => ({
+  ...eventView(row),
+  jobId: row.job_id as JobId,
+  kind: row.kind,
+  key: row.key,
+  lane: row.lane,
+  runId: row.run_id as RunId | null,
+});

@@ -1,0 +1,121 @@
+import { type EventFilter, matchesFilter, type StreamCursor } from "../core/operations/event-stream.ts";
+import type { Operations } from "../core/operations/operations.ts";
+import type { Clock } from "../core/ports.ts";
+import { limits } from "../core/limits.ts";
+import { type Batch, batchOf, type LiveFeed } from "./live-feed.ts";
+
+export interface EventSourceOptions {
+  readonly operations: Operations;
+  readonly clock: Clock;
+  readonly feed: LiveFeed;
+  readonly filter: EventFilter;
+  /** Where the client was; null begins with a snapshot. */
+  readonly cursor: StreamCursor | null;
+  /** What a client without a cursor sees first, as JSON. */
+  readonly snapshot: () => Promise<string>;
+}
+
+/**
+ * One client's stream of server-sent events: what it missed, then everything as it becomes visible. It is closed after 55
+ * seconds, so that a host that bills by the second does not pay for a page that was closed; the client comes back by itself
+ * with the id of the last event it saw. A client that reads too slowly is closed earlier, and comes back the same way.
+ */
+export function eventSource(options: EventSourceOptions): Response {
+  let end = (): void => {};
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async start(controller) {
+        const writer = writerTo(controller, () => end());
+        end = serve(options, writer);
+        await Promise.resolve();
+      },
+      cancel: () => end(),
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: limits.streamBufferBytesMax }),
+  );
+  return new Response(body, {
+    headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+  });
+}
+
+interface Writer {
+  write(text: string): void;
+  close(): void;
+}
+
+function writerTo(controller: ReadableStreamDefaultController<Uint8Array>, onFull: () => void): Writer {
+  const encoder = new TextEncoder();
+  let isOpen = true;
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    // A client that has left has closed the stream already.
+    try {
+      controller.close();
+    } catch {}
+  };
+  return {
+    write(text) {
+      if (!isOpen) return;
+      if ((controller.desiredSize ?? 0) <= 0) return onFull();
+      controller.enqueue(encoder.encode(text));
+    },
+    close,
+  };
+}
+
+/** @returns what ends it. */
+function serve({ operations, clock, feed, filter, cursor, snapshot }: EventSourceOptions, writer: Writer): () => void {
+  let isOpen = true;
+  let early: Batch[] | null = [];
+  const seen = new Set<string>();
+  let upto = cursor;
+  const send = (batch: Batch): void => {
+    upto = batch.after;
+    writer.write(framesOf(batch, filter, seen));
+  };
+  const listening = feed.listen((batch) => (early === null ? send(batch) : early.push(batch)));
+  const timers = [clock.after(limits.streamCloseMs, () => end())];
+  const beat = (): void => {
+    // The id alone moves the client on past events that its filter left out.
+    writer.write(upto === null ? ": still here\n\n" : `: still here\nid: ${upto}\n\n`);
+    if (isOpen) timers[1] = clock.after(limits.streamCommentMs, beat);
+  };
+  timers[1] = clock.after(limits.streamCommentMs, beat);
+  const end = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    listening.end();
+    for (const cancel of timers) cancel();
+    writer.close();
+  };
+  writer.write(`retry: ${limits.streamRetryMs}\n\n`);
+
+  /** What came before the feed's first batch is read here; what both bring is sent once. */
+  const begin = async (): Promise<void> => {
+    const at = await listening.ready;
+    upto ??= at;
+    if (cursor === null) writer.write(`id: ${at}\nevent: snapshot\ndata: ${await snapshot()}\n\n`);
+    for (let from = cursor; from !== null && isOpen;) {
+      const page = await operations.stream(from, limits.streamRowsMax);
+      send(batchOf(page.events, from, page.cursor, page.isGap));
+      for (const { id } of page.events) seen.add(id);
+      from = page.isMore ? page.cursor : null;
+    }
+    for (const batch of early ?? []) send(batch);
+    early = null;
+    seen.clear();
+  };
+  begin().catch(() => end());
+  return end;
+}
+
+/** The id of each event is where a client that saw it and no more goes on: it may see the others of its batch again. */
+function framesOf({ events, before, after, isGap }: Batch, filter: EventFilter, seen: ReadonlySet<string>): string {
+  const frames: string[] = isGap ? [`id: ${after}\nevent: gap\ndata: {}\n\n`] : [];
+  const mine = events.filter(({ event }) => matchesFilter(event, filter) && !seen.has(event.id));
+  mine.forEach(({ data }, index) => {
+    frames.push(`id: ${index === mine.length - 1 ? after : before}\nevent: job\ndata: ${data}\n\n`);
+  });
+  return frames.join("");
+}

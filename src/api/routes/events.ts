@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { limits } from "../../core/limits.ts";
+import { type EventFilter, matchesFilter, parseCursor, type StreamCursor } from "../../core/operations/event-stream.ts";
+import type { RunId } from "../../core/runs/run.ts";
+import { states } from "../../core/state.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import { eventSource } from "../event-source.ts";
+import { createLiveFeed, streamJson } from "../live-feed.ts";
+import type { ApiOptions } from "../options.ts";
+import { id, text } from "../query.ts";
+import { eventPage } from "../shape/event.ts";
+import { recordJson } from "../shape/job.ts";
+
+const cursor = z
+  .string()
+  .refine((value) => parseCursor(value) !== null, "must be the cursor of an earlier answer, or the id of an event")
+  .transform((value) => value as StreamCursor);
+
+const eventsQuery = z.strictObject({
+  kind: text(limits.idCharactersMax).optional(),
+  lane: text(limits.idCharactersMax).optional(),
+  job: id.optional(),
+  run: id.optional(),
+  state: z
+    .string()
+    .transform((value) => value.toUpperCase().split(","))
+    .pipe(z.array(z.enum(states)))
+    .optional(),
+  /** For clients that cannot send `Last-Event-ID`. */
+  cursor: cursor.optional(),
+});
+
+/** GET /events: live as server-sent events, or a page at a time for a client that asks for JSON. */
+export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
+  const { operations, ports } = options;
+  const feed = createLiveFeed({ operations, clock: ports.clock, log: ports.log });
+  return [
+    endpoint({
+      method: "GET",
+      path: "/events",
+      summary: "Every change of state as it becomes visible: a snapshot, then events; or a page of them as JSON",
+      role: "read",
+      query: eventsQuery,
+      replies: { 200: eventPage },
+      streams: "text/event-stream",
+      async handle({ query, request }) {
+        const filter = filterOf(query);
+        const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? query.cursor ?? null;
+        if (!(request.headers.get("accept") ?? "").includes("text/event-stream")) {
+          return { status: 200, body: await page(options, filter, last) };
+        }
+        const snapshot = async (): Promise<string> => JSON.stringify({ jobs: await newest(options, filter) });
+        return eventSource({ operations, clock: ports.clock, feed, filter, cursor: last, snapshot });
+      },
+    }),
+  ];
+}
+
+function filterOf({ kind, lane, job, run, state }: z.infer<typeof eventsQuery>): EventFilter {
+  return {
+    ...(kind === undefined ? {} : { kind }),
+    ...(lane === undefined ? {} : { lane }),
+    ...(job === undefined ? {} : { jobId: job }),
+    ...(run === undefined ? {} : { runId: run as string as RunId }),
+    ...(state === undefined ? {} : { to: state }),
+  };
+}
+
+async function page(options: ApiOptions, filter: EventFilter, from: StreamCursor | null) {
+  const read = await options.operations.stream(from, limits.streamRowsMax);
+  const events = read.events.filter((event) => matchesFilter(event, filter)).map(streamJson);
+  return { ...read, events, ...(from === null ? { jobs: await newest(options, filter) } : {}) };
+}
+
+async function newest({ operations, ports }: ApiOptions, { kind, lane, runId }: EventFilter) {
+  const search = {
+    ...(kind === undefined ? {} : { kind }),
+    ...(lane === undefined ? {} : { lane }),
+    ...(runId === undefined ? {} : { runId }),
+  };
+  const { jobs } = await operations.jobs({
+    search,
+    sort: "newest",
+    cursor: null,
+    limit: limits.streamSnapshotJobsMax,
+  });
+  const now = await ports.store.now();
+  return jobs.map((job) => recordJson(job, now));
+}

@@ -1,0 +1,201 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openApi } from "./harness.ts";
+
+type Opened = Awaited<ReturnType<typeof openApi>>;
+
+interface Frame {
+  readonly id: string;
+  readonly event: string;
+  readonly data: { readonly id: string; readonly job: string; readonly to: string; readonly jobs: readonly unknown[] };
+}
+
+/** One client of the stream: what it was sent so far. */
+async function listen({ api }: Opened, path = "/events", lastId: string | null = null) {
+  const headers = {
+    host: "127.0.0.1",
+    accept: "text/event-stream",
+    ...(lastId === null ? {} : { "last-event-id": lastId }),
+  };
+  const response = await api.fetch(new Request(`http://127.0.0.1${path}`, { headers }));
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+  const frames: Frame[] = [];
+  let rest = "";
+  const pump = async (): Promise<void> => {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop() ?? "";
+      frames.push(...blocks.flatMap(frameOf));
+    }
+  };
+  const ended = pump().catch(() => undefined);
+  const leave = async (): Promise<void> => {
+    await reader.cancel();
+    await ended;
+  };
+  onTestFinished(leave);
+  return {
+    frames,
+    leave,
+    jobs: () => frames.filter(({ event }) => event === "job"),
+    async until(count: number): Promise<void> {
+      await vi.waitFor(
+        () => expect(frames.filter(({ event }) => event === "job").length).toBeGreaterThanOrEqual(count),
+        {
+          timeout: 5_000,
+          interval: 10,
+        },
+      );
+    },
+    begun: () => vi.waitFor(() => expect(frames.length).toBeGreaterThan(0), { timeout: 5_000, interval: 10 }),
+  };
+}
+
+function frameOf(block: string): Frame[] {
+  const field = (name: string): string => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? "";
+  return field("data") === "" ? [] : [{ id: field("id"), event: field("event"), data: JSON.parse(field("data")) }];
+}
+
+async function create(opened: Opened, body: object = { kind: "ping" }): Promise<string> {
+  return (await opened.call("POST", "/jobs", body)).body.id;
+}
+
+/** An event as a transaction of somebody else would write it. */
+const writeEvent =
+  "insert into belfry.event (job_id, at, to_state, attempt, generation) values ($1, now(), 'QUEUED', 0, 1)";
+
+test("a client is sent the newest jobs, then each change as it becomes visible", async () => {
+  const opened = await openApi();
+  await create(opened);
+  const client = await listen(opened);
+  await client.begun();
+  expect(client.frames[0]).toMatchObject({ event: "snapshot", data: { jobs: [{ kind: "ping" }] } });
+  const id = await create(opened);
+  await client.until(1);
+  expect(client.jobs()).toMatchObject([{ data: { job: id, kind: "ping", from: null, to: "QUEUED" } }]);
+});
+
+test("a transaction that stays open holds nothing up, and one that commits late is not missed", async () => {
+  const opened = await openApi();
+  const [idle, late] = [await opened.pool.connect(), await opened.pool.connect()];
+  onTestFinished(() => [idle, late].forEach((each) => each.release()));
+  await idle.query("begin; select pg_current_xact_id()");
+  await late.query("begin");
+  await late.query(writeEvent, [1]);
+  const client = await listen(opened);
+  await client.begun();
+  const after = await create(opened);
+  await client.until(1);
+  expect(client.jobs().map(({ data }) => data.job)).toEqual([after]);
+  await late.query("commit");
+  await client.until(2);
+  expect(client.jobs().map(({ data }) => data.job)).toEqual([after, "1"]);
+  await idle.query("rollback");
+});
+
+test("a client that comes back with the id of any event it saw misses nothing, also of a transaction that was open then", async () => {
+  const opened = await openApi();
+  const late = await opened.pool.connect();
+  onTestFinished(() => late.release());
+  await late.query("begin");
+  await late.query(writeEvent, [1]);
+  const first = await listen(opened);
+  await first.begun();
+  const made: string[] = [];
+  for (let n = 0; n < 5; n += 1) made.push(await create(opened));
+  await first.until(5);
+  await first.leave();
+  made.push(await create(opened));
+  await late.query("commit");
+  for (const { id, data } of first.jobs()) {
+    const again = await listen(opened, "/events", id);
+    const sawBefore = made.slice(0, made.indexOf(data.job) + 1);
+    const missing = [...made, "1"].filter((job) => !sawBefore.includes(job));
+    await vi.waitFor(
+      () => expect(again.jobs().map((frame) => frame.data.job)).toEqual(expect.arrayContaining(missing)),
+      {
+        timeout: 5_000,
+      },
+    );
+    const ids = again.jobs().map((frame) => frame.data.id);
+    expect(new Set(ids).size).toBe(ids.length);
+    await again.leave();
+  }
+});
+
+test("filters leave out what was not asked for", async () => {
+  const opened = await openApi();
+  const client = await listen(opened, "/events?kind=greet&state=QUEUED,CANCELED");
+  await client.begun();
+  await create(opened);
+  const id = await create(opened, { kind: "greet", payload: { name: "Ada" } });
+  await opened.call("POST", `/jobs/${id}/cancel`, {});
+  await client.until(2);
+  expect(client.jobs().map(({ data }) => [data.job, data.to])).toEqual([
+    [id, "QUEUED"],
+    [id, "CANCELED"],
+  ]);
+});
+
+test("a client without streams asks for pages; a cursor of another database is told as a gap", async () => {
+  const opened = await openApi();
+  const page = async (query: string) => {
+    const { status, body } = await opened.call("GET", `/events${query}`);
+    expect(status).toBe(200);
+    return body as unknown as { events: { job: string }[]; cursor: string; isGap: boolean; jobs?: unknown[] };
+  };
+  const start = await page("");
+  expect(start).toMatchObject({ events: [], jobs: [], isGap: false });
+  const id = await create(opened);
+  const next = await page(`?cursor=${encodeURIComponent(start.cursor)}`);
+  expect(next.events.map((event) => event.job)).toEqual([id]);
+  expect((await page(`?cursor=${encodeURIComponent(next.cursor)}`)).events).toEqual([]);
+  expect(await page("?cursor=1~5:5:")).toMatchObject({ events: [], isGap: true });
+  const restored = next.cursor.replace(/~\d+:\d+:/, "~9999999999:9999999999:");
+  expect(await page(`?cursor=${encodeURIComponent(restored)}`)).toMatchObject({ isGap: true });
+  expect(await opened.call("GET", "/events?cursor=x")).toMatchObject({ status: 400 });
+});
+
+test("a burst larger than one look comes in pages, each event once and in order", async () => {
+  const opened = await openApi();
+  const { cursor } = await opened.operations.stream(null, 10);
+  await opened.pool.query(
+    "insert into belfry.event (job_id, at, to_state, attempt, generation) select n, now(), 'QUEUED', 0, 1 from generate_series(1, 25) n",
+  );
+  const seen: string[] = [];
+  for (let at = cursor, more = true; more;) {
+    const page = await opened.operations.stream(at, 10);
+    seen.push(...page.events.map((event) => event.jobId));
+    at = page.cursor;
+    more = page.isMore;
+  }
+  expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => String(n + 1)));
+});
+
+test("one reader serves every client, and reads nothing once they have left", async () => {
+  const opened = await openApi();
+  let looks = 0;
+  const { stream } = opened.operations;
+  opened.operations.stream = (...given) => {
+    looks += 1;
+    return stream(...given);
+  };
+  const clients = await Promise.all(Array.from({ length: 20 }, () => listen(opened)));
+  await Promise.all(clients.map((client) => client.begun()));
+  looks = 0;
+  const id = await create(opened);
+  await Promise.all(clients.map((client) => client.until(1)));
+  expect(looks).toBeLessThan(20);
+  expect(clients.map((client) => client.jobs()[0]?.data.job)).toEqual(clients.map(() => id));
+  await Promise.all(clients.map((client) => client.leave()));
+  await vi.waitFor(
+    async () => {
+      const before = looks;
+      await opened.ports.clock.sleep(600);
+      expect(looks).toBe(before);
+    },
+    { timeout: 5_000 },
+  );
+});
