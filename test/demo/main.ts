@@ -9,17 +9,10 @@ import { setInterval as ticks } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Pool } from "pg";
 import { type LocalEvent, type LocalSystem, startLocal } from "../../src/local/system.ts";
-import { batchScheduler } from "./batch-scheduler.ts";
-import { dagBatch } from "./dag-batch.ts";
-import { dailyQuiz } from "./daily-quiz.ts";
 import type { Evidence, Judge } from "./judge.ts";
+import { demoTime, judges } from "./judges.ts";
 import { judgeExample, type Report, reportText } from "./report.ts";
-import { taskflow } from "./taskflow.ts";
 
-const judges: readonly Judge[] = [batchScheduler, dailyQuiz, dagBatch, taskflow];
-const timeScale = 15;
-/** The quiz and the settlement come once a day: their next ones are a few minutes after this, in UTC. */
-const timeStart = "22:49";
 const secondsMax = 165;
 const lookMs = 500;
 const exitCodes = { passed: 0, failed: 1, usage: 2, interrupted: 130 } as const;
@@ -77,8 +70,8 @@ async function run(home: string, seconds: number, signal: AbortSignal): Promise<
   const system = await startLocal({
     home,
     stage: "demo",
-    timeScale,
-    environment: { ...withoutReplacements(process.env), BELFRY_TIME_START: timeStart },
+    timeScale: demoTime.scale,
+    environment: { ...withoutReplacements(process.env), BELFRY_TIME_START: demoTime.startsAt },
     without: ["watch"],
     onEvent: (event) => tell(event, say),
   });
@@ -91,7 +84,7 @@ async function run(home: string, seconds: number, signal: AbortSignal): Promise<
     const complete = await untilComplete(evidence, { left: () => seconds - elapsed(), say, signal });
     const examples = [];
     for (const judge of judges) examples.push(await judgeExample(judge, evidence, complete.has(judge)));
-    return { pass: examples.every((each) => each.pass), scale: timeScale, seconds: elapsed(), examples };
+    return { pass: examples.every((each) => each.pass), scale: demoTime.scale, seconds: elapsed(), examples };
   } finally {
     await db.end();
     await system.stop();

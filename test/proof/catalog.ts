@@ -3,7 +3,12 @@ import { cap } from "./cases/cap.ts";
 import { crashScheduler } from "./cases/crash-scheduler.ts";
 import { crashWorker } from "./cases/crash-worker.ts";
 import { clockSkew } from "./cases/clock-skew.ts";
+import { dailyQuiz } from "./cases/daily-quiz.ts";
+import { firstTries } from "./cases/first-tries.ts";
+import { killAll } from "./cases/kill-all.ts";
 import { lockDown } from "./cases/lock-down.ts";
+import { net } from "./cases/net.ts";
+import { pgCrash } from "./cases/pg-crash.ts";
 import { poison } from "./cases/poison.ts";
 import { missedWakes } from "./cases/missed-wakes.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
@@ -28,6 +33,11 @@ export const proofs: readonly Proof[] = [
   backlog,
   missedWakes,
   clockSkew,
+  dailyQuiz,
+  firstTries,
+  killAll,
+  pgCrash,
+  net,
   cron,
   zones,
 ];

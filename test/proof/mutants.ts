@@ -6,20 +6,56 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   resend: [
     { file: "/src/core/pass.ts", from: '["reopen", () => resendOpen(ports, { signal, ...fenced })],', to: "" },
     { file: "/src/core/requeue.ts", from: "for (const lane of lanesOf(registry)) {", to: "for (const lane of []) {" },
-    { file: "/src/core/worker.ts", from: "await resendOpen(ports, { lane: options.lane });", to: "" },
+    { file: "/src/core/work/worker.ts", from: "await resendOpen(ports, { lane: options.lane });", to: "" },
   ],
   /** A worker that is told to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
   /** A settle asks only whether the job is running, not whose try runs. */
-  attempt: [{ file: "/src/adapters/postgres/sql/settle.ts", from: "and j.attempt = g.attempt", to: "" }],
+  attempt: [{ file: "/src/adapters/postgres/sql/settle.ts", from: "and g.held = g.attempt", to: "" }],
   /** A pass writes although its token is old. */
   fence: [{ file: "/src/adapters/postgres/session.ts", from: "if (valid.length === 0)", to: "if (false)" }],
   /** A batch that died is charged to all of its members. */
-  alone: [{ file: "/src/core/claim.ts", from: "options.alone ?? arrived.length === 1", to: "true" }],
+  alone: [
+    {
+      file: "/src/core/work/worker.ts",
+      from: "const alone = arrived.messages.length === 1;",
+      to: "const alone = true;",
+    },
+  ],
   /** A message counts as lost although the queue still has some. */
   evidence: [{ file: "/src/core/requeue.ts", from: "if (depth.visible > 0)", to: "if (false)" }],
+  /** An effect has another key in every try. */
+  key: [
+    {
+      file: "/src/core/work/handler-context.ts",
+      from: "effectKey: (name) => `${job.jobId}:${name}`",
+      to: "effectKey: (name) => `${job.jobId}:${name}:${Math.random()}`",
+    },
+  ],
+  /** Nobody looks for jobs whose worker died. */
+  rescue: [{ file: "/src/core/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" }],
+  /** A connection that breaks while nobody waits for it ends the process. */
+  listener: [
+    { file: "/src/adapters/postgres/connect.ts", from: 'pool.on("error", () => {});', to: "" },
+    { file: "/src/adapters/postgres/connect.ts", from: 'client.on("error", () => {});', to: "" },
+  ],
+  /** A statement and a new connection wait for ever for a server that does not answer. */
+  timeouts: [
+    { file: "/src/adapters/postgres/connect.ts", from: "query_timeout: limits.statementMs,", to: "" },
+    { file: "/src/adapters/postgres/connect.ts", from: "value: limits.connectMs", to: "value: 0" },
+  ],
+  /** A worker claims and never says again that it lives. */
+  heartbeat: [
+    {
+      file: "/src/core/work/heart.ts",
+      from: "(await ports.store.heartbeat(asked.map(beatOf), worker)).map(id)",
+      to: "asked.map((one) => id(one.job))",
+    },
+  ],
   /** All caught-up jobs are due at once. */
-  pace: [{ file: "/src/core/catch-up.ts", from: "Math.max(now, catchUpUntil ?? now) + misfire.paceMs", to: "now" }],
+  pace: [
+    { file: "/src/core/schedules/catch-up.ts", from: "Math.max(now, catchUpUntil ?? now) + misfire.paceMs", to: "now" },
+  ],
   /** A tick asks the clock of its host what time it is. */
   "database-clock": [
     {

@@ -36,6 +36,8 @@ export interface SystemOptions {
   readonly sql?: string;
   /** Puts a proxy in front of a service; processes get the proxy's address. */
   readonly proxied?: readonly ("sqs" | "dynamodb")[];
+  /** The port of Postgres for everything but `System.pool`, for example that of a wire that can be cut. */
+  readonly postgresPort?: number;
 }
 
 /** Everything one proof runs on: real parts, a fresh database, and no process yet. */
@@ -113,7 +115,7 @@ async function build(
       : {}),
   };
   const env = environment(options, {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: withPort(databaseUrl, options.postgresPort),
     AWS_ENDPOINT_URL_SQS: proxies.sqs?.url ?? sqsServer.url,
     AWS_ENDPOINT_URL_DYNAMODB: proxies.dynamodb?.url ?? dynamodbServer.url,
     BELFRY_PROOF_LEDGER: ledger.url,
@@ -155,6 +157,12 @@ async function build(
     wakesOf,
     stop: close,
   };
+}
+
+function withPort(address: string, port: number | undefined): string {
+  const url = new URL(address);
+  if (port !== undefined) url.port = String(port);
+  return url.href;
 }
 
 /** A stopped process hears nothing but SIGKILL until it goes on. */

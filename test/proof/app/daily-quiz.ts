@@ -1,0 +1,3 @@
+import app from "../../../examples/daily-quiz/app.ts";
+
+export default [app];

@@ -1,0 +1,65 @@
+import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
+import { type QuizSystem, quizScale, startQuiz } from "../quiz-system.ts";
+import { elapsedMs, until } from "../until.ts";
+
+/** Of 16 users 15 are subscribed. */
+const users = Math.ceil((50_000 * 16) / 15);
+const killEveryMs = 3_000;
+const workers = 4;
+
+/** The quiz at full size, while workers are killed at random. */
+export const dailyQuiz: Proof = {
+  name: "daily-quiz",
+  about:
+    "50,000 subscribers, 10 % fail for a while and 2 % for good, workers killed: the push ledger reconciles exactly",
+  guards: ["key", "rescue"],
+  async run(context) {
+    const list = new Checklist();
+    const size = { users: Math.ceil(users * context.size), calm: false };
+    const quiz = await startQuiz(size, context, "quiz", { scale: context.scale ?? quizScale, workers });
+    const { system, judge, evidence } = quiz;
+    const wakes = system.wakes({ everyMs: 0 });
+    const fleet = system.fleet({ deadLetters: true });
+    const startedMs = elapsedMs();
+    const killer = killNowAndThen(quiz, () => fleet.pids("push"), context);
+    let told = 0;
+    await until("everybody to be notified", 540_000, async () => {
+      const { done, line } = await judge.progress(evidence);
+      if (elapsedMs() - told > 15_000) {
+        told = elapsedMs();
+        context.log(line);
+      }
+      return done;
+    }).catch((error: unknown) => list.expect("everybody is notified in time", false, String(error)));
+    killer.stop();
+    const seconds = (elapsedMs() - startedMs) / 1_000;
+    await wakes.stop();
+    await fleet.stop();
+    for (const check of await judge.checks(evidence)) {
+      list.expect(check.name, check.pass, check.detail);
+      if (check.pass) list.figure(check.detail);
+    }
+    list.expect("workers were killed", killer.count() > 0, killer.count());
+    list.figure(`${killer.count()} workers killed in ${seconds.toFixed(0)} s`);
+    await quiz.stop();
+    return list.verdict();
+  },
+};
+
+/** From the first target on; a worker that has not claimed anything yet teaches nothing. */
+function killNowAndThen(
+  { system }: QuizSystem,
+  pids: () => readonly number[],
+  { seed }: ProofContext,
+): { stop(): void; count(): number } {
+  const random = seeded(seed);
+  let count = 0;
+  const timer = setInterval(() => {
+    const living = pids();
+    const victim = living[Math.floor(random() * living.length)];
+    if (victim === undefined || !system.processes.histories.some(({ pid }) => pid === victim)) return;
+    process.kill(victim, "SIGKILL");
+    count += 1;
+  }, killEveryMs);
+  return { stop: () => clearInterval(timer), count: () => count };
+}

@@ -1,0 +1,144 @@
+import { join } from "node:path";
+import { steadySql } from "../app/steady.ts";
+import { startLoad } from "../load.ts";
+import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { readTables, type Tables } from "../tables.ts";
+import { elapsedMs, letPass, until } from "../until.ts";
+import { startWire, type Wire } from "../wire.ts";
+
+const roundTripMs = 500;
+const jitterMs = 250;
+const slowMs = 30_000;
+const holeMs = 30_000;
+const backMsMax = 5_000;
+const longJobs = 10;
+
+/** The network between the processes and Postgres is slow, and then is not there at all. */
+export const net: Proof = {
+  name: "net",
+  about: "500 ms +- 250 to Postgres, then a black hole of 30 s: no false stale, pools back in 5 s, no unhandled error",
+  guards: ["heartbeat", "timeouts"],
+  async run(context) {
+    const list = new Checklist();
+    const { hostname, port } = new URL(context.postgresUrl);
+    const wire = await startWire({ host: hostname, port: Number(port) }, seeded(context.seed));
+    try {
+      const system = await startSystem({
+        app: "steady",
+        folder: join(context.folder, "system"),
+        postgresUrl: context.postgresUrl,
+        postgresPort: wire.port,
+        sql: steadySql,
+        lane: () => ({ visibilityTimeoutSeconds: 4 }),
+      });
+      await system.install();
+      const wakes = system.wakes({ everyMs: 1_000 });
+      const fleet = system.fleet({ deadLetters: true });
+      await slow(list, system, wire, context);
+      await hole(list, system, wire, context);
+      await until("all jobs to end", 120_000, async () => (await open(system)) === 0);
+      const ended = system.processes.ends.filter(
+        ({ name, code }) => !name.startsWith("scheduler") || ![0, 1].includes(code ?? -1),
+      );
+      await wakes.stop();
+      await fleet.stop();
+      list.expectNone(
+        "no process ends",
+        ended.map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`),
+      );
+      list.expectNone("no unhandled error", unhandled(system));
+      const { jobs } = await readTables(system.pool);
+      list.expectNone(
+        "every job succeeds",
+        jobs
+          .filter(({ state }) => state !== "SUCCESS")
+          .map(({ kind, state, errorCode }) => `${kind} ${state} ${errorCode}`),
+      );
+      await system.stop();
+    } finally {
+      await wire.stop();
+    }
+    return list.verdict();
+  },
+};
+
+/** Jobs that last longer than their lease are kept by heartbeats that take half a second. */
+async function slow(list: Checklist, system: System, wire: Wire, { size }: ProofContext): Promise<void> {
+  await system.enqueue("calls", [{ payload: { n: 0 }, key: "calls-0" }]);
+  await until("the first job to be done", 60_000, async () => (await open(system)) === 0);
+  wire.delay(roundTripMs / 2, jitterMs / 2);
+  const load = startLoad(system, ["calls", "books"]);
+  const long = Array.from({ length: longJobs }, (_, n) => ({ payload: { n: n + 1 }, key: `lasts-${n + 1}` }));
+  await system.enqueue("lasts", long);
+  await letPass(slowMs * size);
+  await load.stop();
+  await until("all jobs to end", 120_000, async () => (await open(system)) === 0);
+  wire.delay(0, 0);
+  const tables = await readTables(system.pool);
+  list.expectNone("nothing is taken for stale because the network is slow", stale(tables));
+  list.expect("the network was slow", tables.jobs.length > longJobs, tables.jobs.length);
+  list.figure(`${tables.jobs.length} jobs at ${roundTripMs} ms, ${load.refused} calls refused`);
+}
+
+const stale = ({ attempts }: Tables): readonly string[] =>
+  attempts
+    .filter(({ outcome, errorCode }) => outcome !== "SUCCESS" && errorCode === "WORKER_LOST")
+    .map(({ jobId, attempt }) => `${jobId}/${attempt}`);
+
+async function hole(list: Checklist, system: System, wire: Wire, { size }: ProofContext): Promise<void> {
+  const load = startLoad(system, ["calls", "books"]);
+  await letPass(3_000);
+  wire.blackHole(true);
+  await letPass(holeMs * Math.max(size, 0.9));
+  wire.blackHole(false);
+  const endedMs = elapsedMs();
+  const ended = await now(system);
+  await until("the pool to be back", 60_000, () =>
+    system.runtime.ports.store.now().then(
+      () => true,
+      () => false,
+    ),
+  );
+  const poolMs = elapsedMs() - endedMs;
+  for (const kind of ["calls", "books"])
+    await until(`a ${kind} to be done`, 60_000, async () => (await doneSince(system, kind, ended)) > 0);
+  const workMs = elapsedMs() - endedMs;
+  await letPass(3_000);
+  await load.stop();
+  list.expect("the pool is back within 5 s", poolMs <= backMsMax, `${(poolMs / 1_000).toFixed(1)} s`);
+  list.expect("workers work again within 5 s", workMs <= backMsMax, `${(workMs / 1_000).toFixed(1)} s`);
+  list.expect("the black hole was felt", load.refused > 0, load.refused);
+  const jobs = new Map((await readTables(system.pool)).jobs.map((job) => [job.key ?? "", job]));
+  list.expectNone(
+    "nothing acknowledged is lost",
+    [...load.acknowledged].filter((key) => !jobs.has(key)),
+  );
+  list.figure(
+    `pool back after ${(poolMs / 1_000).toFixed(1)} s, work after ${(workMs / 1_000).toFixed(1)} s, ${load.refused} calls refused, ${wire.made} connections made`,
+  );
+}
+
+async function open({ pool }: System): Promise<number> {
+  const { rows } = await pool.query<{ n: number }>("select count(*)::int as n from belfry.job where state < 'SUCCESS'");
+  return rows[0]?.n ?? 0;
+}
+
+async function now({ pool }: System): Promise<string> {
+  const { rows } = await pool.query<{ now: string }>("select now()::text as now");
+  return rows[0]?.now ?? "";
+}
+
+async function doneSince({ pool }: System, kind: string, since: string): Promise<number> {
+  const { rows } = await pool.query<{ n: number }>(
+    "select count(*)::int as n from belfry.job where kind = $1 and finished_at > $2::timestamptz",
+    [kind, since],
+  );
+  return rows[0]?.n ?? 0;
+}
+
+/** What Node prints when an error met nobody who listened. */
+const unhandled = ({ processes }: System): readonly string[] =>
+  processes.ends.flatMap(({ pid }) =>
+    processes.plainLines(pid).filter((line) => /Unhandled|uncaught|node:internal.*throw/i.test(line)),
+  );

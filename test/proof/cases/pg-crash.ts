@@ -1,0 +1,134 @@
+import { join } from "node:path";
+import { type RunningPostgres, startPostgres } from "../../../src/local/postgres.ts";
+import { steadySql } from "../app/steady.ts";
+import { type Load, startLoad } from "../load.ts";
+import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { readTables, type Tables } from "../tables.ts";
+import { elapsedMs, letPass, until } from "../until.ts";
+
+const crashes = 20;
+const betweenMs = { min: 1_500, more: 3_000 };
+const settings = { max_connections: "200" };
+
+/** Postgres crashes while jobs are enqueued and worked, and comes back on the same port with what it had committed. */
+export const pgCrash: Proof = {
+  name: "pg-crash",
+  about:
+    "kill -9 or immediate shutdown of Postgres under load, 20 times: nothing acknowledged is lost, no process exits",
+  guards: ["listener"],
+  async run(context) {
+    const list = new Checklist();
+    const folder = join(context.folder, "postgres");
+    let postgres = await startPostgres({ folder, port: 0, settings });
+    try {
+      const system = await startSystem({
+        app: "steady",
+        folder: join(context.folder, "system"),
+        postgresUrl: postgres.url,
+        sql: steadySql,
+        lane: () => ({ visibilityTimeoutSeconds: 4 }),
+      });
+      await system.install();
+      const wakes = system.wakes({ everyMs: 1_000 });
+      const fleet = system.fleet({ deadLetters: true });
+      const load = startLoad(system, ["calls", "books"]);
+      await until("the first jobs to be done", 60_000, async () => (await counts(system)).done > 0);
+      const backMs: number[] = [];
+      for (const plan of plansOf(context)) {
+        await letPass(plan.afterMs);
+        const before = await counts(system);
+        await postgres.stop(plan.mode);
+        postgres = await startPostgres({ folder, port: postgres.port, settings });
+        const upMs = elapsedMs();
+        await until("work to go on", 60_000, async () => (await counts(system).catch(() => before)).done > before.done);
+        backMs.push(elapsedMs() - upMs);
+      }
+      await load.stop();
+      await drained(system);
+      const gone = system.processes.ends.filter(({ name }) => !name.startsWith("scheduler"));
+      await wakes.stop();
+      await fleet.stop();
+      list.expectNone(
+        "no worker exits",
+        gone.map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`),
+      );
+      await assess(list, system, load);
+      list.figure(
+        `${backMs.length} crashes, ${load.acknowledged.size} acknowledged, ${load.refused} calls refused and repeated, work went on ${(Math.max(...backMs) / 1_000).toFixed(1)} s after Postgres was back at the latest`,
+      );
+      await system.stop();
+    } finally {
+      await postgres.stop("immediate");
+    }
+    return list.verdict();
+  },
+};
+
+interface Plan {
+  readonly mode: Exclude<Parameters<RunningPostgres["stop"]>[0], undefined>;
+  readonly afterMs: number;
+}
+
+function plansOf({ seed, size }: ProofContext): readonly Plan[] {
+  const random = seeded(seed);
+  return Array.from({ length: Math.max(2, Math.round(crashes * size)) }, () => ({
+    mode: random() < 0.5 ? "kill" : "immediate",
+    afterMs: betweenMs.min + random() * betweenMs.more,
+  }));
+}
+
+async function counts({ pool }: System): Promise<{ open: number; done: number }> {
+  const { rows } = await pool.query<{ open: number; done: number }>(
+    `select count(*) filter (where state < 'SUCCESS')::int as open, count(*) filter (where state >= 'SUCCESS')::int as done
+     from belfry.job`,
+  );
+  return rows[0] ?? { open: 0, done: 0 };
+}
+
+const drained = (system: System): Promise<true> =>
+  until("all jobs to end", 180_000, async () => (await counts(system)).open === 0);
+
+/** What was acknowledged is done; what is done twice was done by a try that Postgres never heard of. */
+async function assess(list: Checklist, system: System, load: Load): Promise<void> {
+  const tables = await readTables(system.pool);
+  const jobs = new Map(tables.jobs.map((job) => [job.key ?? "", job]));
+  list.expect("jobs were acknowledged", load.acknowledged.size > 0);
+  list.expectNone(
+    "nothing acknowledged is lost",
+    [...load.acknowledged]
+      .filter((key) => jobs.get(key)?.state !== "SUCCESS")
+      .map((key) => `${key} ${jobs.get(key)?.state} ${jobs.get(key)?.errorCode}`),
+  );
+  const effects = Map.groupBy(
+    system.ledger.read().filter(({ what }) => what === "effect"),
+    ({ job }) => job,
+  );
+  const calls = tables.jobs.filter(({ kind }) => kind === "calls");
+  list.expectNone(
+    "every call was made",
+    calls.filter(({ id }) => !effects.has(id)).map(({ key }) => String(key)),
+  );
+  const many = calls.filter(({ id, attempt }) => (effects.get(id)?.length ?? 0) > attempt);
+  list.expectNone(
+    "no try made its call twice",
+    many.map(({ key }) => String(key)),
+  );
+  list.expectNone(
+    "a call has one idempotency key",
+    [...effects].filter(([, lines]) => new Set(lines.map(({ key }) => key)).size > 1).map(([id]) => id),
+  );
+  const { rows: booked } = await system.pool.query<{ n: number; times: number }>(
+    "select n, count(*)::int as times from proof.booked group by n",
+  );
+  const books = tables.jobs.filter(({ kind }) => kind === "books");
+  list.expectNone(
+    "a booking inside the database happened once",
+    booked.filter(({ times }) => times > 1).map(({ n }) => String(n)),
+  );
+  list.expect("every booking happened", booked.length === books.length, `${booked.length} of ${books.length}`);
+  const repeated = [...effects.values()].filter((lines) => lines.length > 1).length;
+  list.figure(`${repeated} calls made again with the same key, ${lostTries(tables)} tries lost`);
+}
+
+const lostTries = ({ attempts }: Tables): number => attempts.filter(({ outcome }) => outcome !== "SUCCESS").length;

@@ -1,0 +1,51 @@
+import type { System } from "./system.ts";
+import { letPass } from "./until.ts";
+
+/** Somebody who enqueues all the time, and keeps what was answered. */
+export interface Load {
+  /** Keys whose enqueue was answered. */
+  readonly acknowledged: ReadonlySet<string>;
+  /** Calls that failed and were made again with the same keys. */
+  readonly refused: number;
+  stop(): Promise<void>;
+}
+
+const pageSize = 10;
+const pauseMs = 100;
+
+/** A call that fails says nothing about whether it was written, so it is made again with the same keys. */
+export function startLoad(system: System, kinds: readonly string[]): Load {
+  const acknowledged = new Set<string>();
+  let refused = 0;
+  let isOver = false;
+  let n = 0;
+  const run = async (): Promise<void> => {
+    while (!isOver) {
+      for (const kind of kinds) {
+        const items = Array.from({ length: pageSize }, () => ({ payload: { n: ++n }, key: `${kind}-${n}` }));
+        for (let done = false; !done && !isOver;) {
+          try {
+            await system.enqueue(kind, items);
+            for (const { key } of items) acknowledged.add(key);
+            done = true;
+          } catch {
+            refused += 1;
+            await letPass(pauseMs);
+          }
+        }
+      }
+      await letPass(pauseMs);
+    }
+  };
+  const running = run();
+  return {
+    acknowledged,
+    get refused() {
+      return refused;
+    },
+    async stop() {
+      isOver = true;
+      await running;
+    },
+  };
+}

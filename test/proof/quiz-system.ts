@@ -1,0 +1,70 @@
+/** The daily quiz with as many users as a case wants, its push service and its people, in compressed time. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { standIns } from "../../examples/daily-quiz/stand-ins/index.ts";
+import { Children } from "../../src/local/children.ts";
+import { compressTime } from "../../src/local/compressed-time.ts";
+import { type StandIns, startStandIns } from "../../src/local/stand-ins.ts";
+import { type QuizSize, quizJudge } from "../demo/daily-quiz.ts";
+import type { Evidence, Judge } from "../demo/judge.ts";
+import type { ProofContext } from "./proof.ts";
+import { startSystem, type System } from "./system.ts";
+
+export interface QuizSystem {
+  readonly system: System;
+  readonly judge: Judge;
+  readonly evidence: Evidence;
+  stop(): Promise<void>;
+}
+
+const folderOf = new URL("../../examples/daily-quiz/migrations/", import.meta.url);
+const migrations = globSync(`${fileURLToPath(folderOf)}*.sql`)
+  .toSorted()
+  .map((file) => readFileSync(file, "utf8"))
+  .join("\n");
+
+export const quizScale = 10;
+/** Two minutes before the targets are written, ten before the quiz. */
+const startsAt = "22:48";
+
+export async function startQuiz(
+  size: QuizSize,
+  context: ProofContext,
+  name: string,
+  options: { scale: number; workers: number },
+): Promise<QuizSystem> {
+  const folder = join(context.folder, name);
+  const children = new Children(folder);
+  const sizes = { QUIZ_USERS: String(size.users), QUIZ_CALM: size.calm ? "1" : "0" };
+  const outside = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...sizes };
+  const start = (wanted: string, env: Readonly<Record<string, string>>): Promise<StandIns> => {
+    const chosen = standIns
+      .filter((one) => one.name === wanted)
+      .map((one) => ({ ...one, file: fileURLToPath(one.file) }));
+    return startStandIns(chosen, { children, home: folder, env: { ...outside, ...env } });
+  };
+  const push = await start("daily-quiz-push", {});
+  const system = await startSystem({
+    app: "daily-quiz",
+    folder: join(folder, "system"),
+    postgresUrl: context.postgresUrl,
+    sql: migrations,
+    env: { ...push.env, BELFRY_TIME_SCALE: String(options.scale) },
+    lane: ({ name: lane }) => (lane === "push" ? { concurrency: options.workers } : {}),
+  });
+  const env = { DATABASE_URL: system.databaseUrl };
+  await start("daily-quiz-seed", env);
+  await compressTime(system.databaseUrl, { scale: options.scale, startsAt });
+  const people = await start("daily-quiz-people", env);
+  await system.install();
+  return {
+    system,
+    judge: quizJudge(size),
+    evidence: { db: system.pool, ledgers: join(folder, "stand-ins") },
+    async stop() {
+      await system.stop();
+      await Promise.all([push.stop(), people.stop()]);
+    },
+  };
+}
