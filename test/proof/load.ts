@@ -16,23 +16,29 @@ const pauseMs = 100;
 /** A call that fails says nothing about whether it was written, so it is made again with the same keys. */
 export function startLoad(system: System, kinds: readonly string[]): Load {
   const acknowledged = new Set<string>();
+  const over = new AbortController();
   let refused = 0;
-  let isOver = false;
   let n = 0;
+  const untilAnswered = async (
+    kind: string,
+    items: readonly { key: string; payload: { n: number } }[],
+  ): Promise<void> => {
+    while (!over.signal.aborted) {
+      try {
+        await system.enqueue(kind, items);
+        for (const { key } of items) acknowledged.add(key);
+        return;
+      } catch {
+        refused += 1;
+        await letPass(pauseMs);
+      }
+    }
+  };
   const run = async (): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       for (const kind of kinds) {
         const items = Array.from({ length: pageSize }, () => ({ payload: { n: ++n }, key: `${kind}-${n}` }));
-        for (let done = false; !done && !isOver;) {
-          try {
-            await system.enqueue(kind, items);
-            for (const { key } of items) acknowledged.add(key);
-            done = true;
-          } catch {
-            refused += 1;
-            await letPass(pauseMs);
-          }
-        }
+        await untilAnswered(kind, items);
       }
       await letPass(pauseMs);
     }
@@ -44,7 +50,7 @@ export function startLoad(system: System, kinds: readonly string[]): Load {
       return refused;
     },
     async stop() {
-      isOver = true;
+      over.abort();
       await running;
     },
   };

@@ -37,9 +37,10 @@ export const net: Proof = {
       const fleet = system.fleet({ deadLetters: true });
       await slow(list, system, wire, context);
       await hole(list, system, wire, context);
-      await until("all jobs to end", 120_000, async () => (await open(system)) === 0);
+      list.expect("all jobs end after the black hole", await drained(system));
+      // A scheduler that finds no database says so with 1; a worker ends with 0 when it was told to.
       const ended = system.processes.ends.filter(
-        ({ name, code }) => !name.startsWith("scheduler") || ![0, 1].includes(code ?? -1),
+        ({ name, code }) => code !== 0 && !(name === "scheduler" && code === 1),
       );
       await wakes.stop();
       await fleet.stop();
@@ -73,7 +74,7 @@ async function slow(list: Checklist, system: System, wire: Wire, { size }: Proof
   await system.enqueue("lasts", long);
   await letPass(slowMs * size);
   await load.stop();
-  await until("all jobs to end", 120_000, async () => (await open(system)) === 0);
+  list.expect("all jobs end on a slow network", await drained(system));
   wire.delay(0, 0);
   const tables = await readTables(system.pool);
   list.expectNone("nothing is taken for stale because the network is slow", stale(tables));
@@ -123,6 +124,9 @@ async function open({ pool }: System): Promise<number> {
   const { rows } = await pool.query<{ n: number }>("select count(*)::int as n from belfry.job where state < 'SUCCESS'");
   return rows[0]?.n ?? 0;
 }
+
+const drained = (system: System): Promise<boolean> =>
+  until("all jobs to end", 60_000, async () => (await open(system)) === 0).catch(() => false);
 
 async function now({ pool }: System): Promise<string> {
   const { rows } = await pool.query<{ now: string }>("select now()::text as now");
