@@ -7,7 +7,7 @@ import { newJobs } from "./rows.ts";
 /** Empties what a round of runs filled. */
 export async function emptyRuns(pool: pg.Pool): Promise<void> {
   await pool.query(
-    `truncate belfry.job, belfry.event, belfry.attempt, belfry.handoff, belfry.edge, belfry.run, belfry.run_done,
+    `truncate belfry.job, belfry.event, belfry.handoff, belfry.edge, belfry.run, belfry.run_done,
       belfry.run_delta, belfry.pred_delta, raw.job`,
   );
 }

@@ -7,11 +7,12 @@ import { type Plan, statementNames, watchPlans } from "./plans.ts";
 import { operationsTour } from "./operations-tour.ts";
 import { tour } from "./tour.ts";
 
-/** Statements that no verb of the store runs: the migration runner's, the test clock's, and what only a fault brings. */
+/** Statements that no verb of the store runs: the migration runner's, a deployment's, the test clock's, and what only a fault brings. */
 const elsewhere = new Set(["begin", "transaction-status", "fence-end-idle", "server", "schema", "schema-path"]);
 const isElsewhere = (name: string): boolean =>
   elsewhere.has(name) ||
   name.startsWith("migration-") ||
+  name.startsWith("access-") ||
   name.startsWith("test-clock") ||
   name.startsWith("partition-");
 
