@@ -4,7 +4,7 @@ import { build, type OutputFile, stop } from "esbuild";
 import type { PageFile, PageFiles } from "./api/console.ts";
 
 const folder = fileURLToPath(new URL("./console/", import.meta.url));
-const entries = { main: "main.tsx", style: "style/index.css" };
+const entries = { main: "main.tsx", style: "style/index.css", layout: "runs/layout-worker.ts" };
 
 /**
  * The page's files, made in memory from `src/console`: 0.2 s. Charts, the graph and the words for cron expressions are
@@ -49,13 +49,13 @@ function namesOf(outputs: Readonly<Record<string, { readonly entryPoint?: string
     if (found === undefined) throw new Error(`the page's entry ${source} was not built`);
     return found[0];
   };
-  return { main: nameOf(entries.main), style: nameOf(entries.style) };
+  return { main: nameOf(entries.main), style: nameOf(entries.style), layout: nameOf(entries.layout) };
 }
 
 const mark =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%233d5afe'/%3E%3Cpath d='M4 11.5h8M5 11V7.5a3 3 0 0 1 6 0V11' fill='none' stroke='white' stroke-width='1.6'/%3E%3C/svg%3E";
 
-function pageOf({ main, style }: Names): PageFile {
+function pageOf({ main, style, layout }: Names): PageFile {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -67,7 +67,7 @@ function pageOf({ main, style }: Names): PageFile {
 <link rel="stylesheet" href="/console/${style}">
 <script type="module" src="/console/${main}"></script>
 </head>
-<body>
+<body data-layout="/console/${layout}">
 <noscript>This page needs JavaScript. The same facts are on the command line: npx belfry --help</noscript>
 </body>
 </html>

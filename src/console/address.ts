@@ -9,6 +9,7 @@ export const addresses = {
   jobsWith: (filter: string) => `${base}/jobs?q=${encodeURIComponent(filter)}`,
   schedules: `${base}/schedules`,
   schedule: (id: string) => `${base}/schedules/${encodeURIComponent(id)}`,
+  scheduleAny: `${base}/schedules/:id`,
   runs: `${base}/runs`,
   run: (id: string) => `${base}/runs/${id}`,
   deadLetters: `${base}/dead-letters`,

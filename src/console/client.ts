@@ -1,14 +1,137 @@
 /** Every request of the page. Where the API's shape and the page's differ, they meet here. */
+import { correct } from "./clock.ts";
 import { get, post, query } from "./http.ts";
-import type { JobDetail, JobPage } from "./shape.ts";
+import type {
+  Count,
+  Edge,
+  Explanation,
+  FailureGroup,
+  JobDetail,
+  JobPage,
+  Lane,
+  Lock,
+  Minute,
+  Occurrence,
+  Run,
+  Schedule,
+  SlotUse,
+  Summary,
+  Task,
+  Worker,
+} from "./shape.ts";
 
-/** Fields of the filter bar, as the API calls them. */
+/** Fields of the filter, as the API calls them. */
 export type JobQuery = Readonly<Record<string, string>>;
+
+const at = encodeURIComponent;
 
 export const loadJobs = (filter: JobQuery, page: { cursor: string | null; limit: number }, signal?: AbortSignal) =>
   get<JobPage>(`/jobs${query({ ...filter, cursor: page.cursor, limit: page.limit })}`, signal);
+export const loadJob = (id: string, signal?: AbortSignal) => get<JobDetail>(`/jobs/${at(id)}`, signal);
+export const explainJob = (id: string, signal?: AbortSignal) => get<Explanation>(`/jobs/${at(id)}/explain`, signal);
+export const retryJob = (id: string) => post<JobDetail>(`/jobs/${at(id)}/retry`);
+export const cancelJob = (id: string) => post<JobDetail>(`/jobs/${at(id)}/cancel`);
+export const runJobNow = (id: string) => post<JobDetail>(`/jobs/${at(id)}/run-now`);
 
-export const loadJob = (id: string, signal?: AbortSignal) => get<JobDetail>(`/jobs/${encodeURIComponent(id)}`, signal);
+export async function loadSummary(signal?: AbortSignal): Promise<Summary> {
+  const summary = await get<Summary>("/summary", signal);
+  correct(summary.at);
+  return summary;
+}
+export const loadMinutes = async (minutes: number, signal?: AbortSignal): Promise<readonly Minute[]> =>
+  (await get<{ minutes: readonly Minute[] }>(`/throughput${query({ minutes })}`, signal)).minutes;
 
-export const retryJob = (id: string) => post<JobDetail>(`/jobs/${encodeURIComponent(id)}/retry`);
-export const cancelJob = (id: string) => post<JobDetail>(`/jobs/${encodeURIComponent(id)}/cancel`);
+export const loadSchedules = async (signal?: AbortSignal): Promise<readonly Schedule[]> =>
+  (await get<{ schedules: readonly Schedule[] }>("/schedules", signal)).schedules;
+export const loadOccurrences = async (id: string, limit: number, signal?: AbortSignal) =>
+  (await get<{ occurrences: readonly Occurrence[] }>(`/schedules/${at(id)}/occurrences${query({ limit })}`, signal))
+    .occurrences;
+
+/** The next times of a schedule. One that does not fire has a note that says why. */
+export interface NextTime {
+  readonly at: string;
+  readonly localTime: string;
+  readonly fires: boolean;
+  readonly note: string | null;
+}
+export const loadNext = async (id: string, count: number, signal?: AbortSignal): Promise<readonly NextTime[]> =>
+  (await get<{ times: readonly NextTime[] }>(`/schedules/${at(id)}/next${query({ count })}`, signal)).times;
+export const pauseSchedule = (id: string) => post<Schedule>(`/schedules/${at(id)}/pause`);
+export const resumeSchedule = (id: string) => post<Schedule>(`/schedules/${at(id)}/resume`);
+export const runSchedule = (id: string) => post<{ id: string }>(`/schedules/${at(id)}/trigger`);
+
+/** What a backfill did, or would do. */
+export interface Backfill {
+  readonly times: readonly { readonly nominalAt: string; readonly was: string; readonly runs: boolean }[];
+  readonly added: number;
+  readonly again: number;
+}
+export const backfill = (id: string, range: { from: string; to: string; dryRun: boolean }) =>
+  post<Backfill>(`/schedules/${at(id)}/backfill`, range);
+
+export interface RunPage {
+  readonly runs: readonly Run[];
+  readonly nextCursor: string | null;
+}
+export const loadRuns = (page: { cursor: string | null; state?: string; kind?: string }, signal?: AbortSignal) =>
+  get<RunPage>(`/runs${query({ limit: 50, ...page })}`, signal);
+export const loadRun = (id: string, signal?: AbortSignal) => get<Run>(`/runs/${at(id)}`, signal);
+export const retryRun = (id: string) => post<{ again: readonly string[] }>(`/runs/${at(id)}/retry`);
+export const cancelRun = (id: string) => post<{ canceled: number }>(`/runs/${at(id)}/cancel`);
+export const rerunRun = (id: string) => post<Run>(`/runs/${at(id)}/rerun`);
+
+export interface RunTasks {
+  readonly tasks: readonly Task[];
+  /** Of a task with very many predecessors only the first ones. */
+  readonly edges: readonly Edge[];
+  /** There are more than were loaded. */
+  readonly isMore: boolean;
+}
+
+const taskPageRows = 500;
+
+/** All tasks up to `max`, page by page. */
+export async function loadTasks(run: string, max: number, signal?: AbortSignal): Promise<RunTasks> {
+  const tasks: Task[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: { tasks: Task[]; nextCursor: string | null } = await get(
+      `/runs/${at(run)}/tasks${query({ limit: taskPageRows, cursor })}`,
+      signal,
+    );
+    tasks.push(...page.tasks);
+    cursor = page.nextCursor;
+  } while (cursor !== null && tasks.length < max);
+  const edges = tasks.flatMap(({ job, after }) => after.map((from) => ({ from, to: job })));
+  return { tasks, edges, isMore: cursor !== null };
+}
+
+export const loadFailureGroups = (signal?: AbortSignal) =>
+  get<{ groups: readonly FailureGroup[]; isMore: boolean }>("/dead-letters", signal);
+export const loadLanes = (signal?: AbortSignal) =>
+  get<{ lanes: readonly Lane[]; caps: readonly SlotUse[]; isMore: boolean }>("/lanes", signal);
+export const pauseLane = (name: string) => post<Lane>(`/lanes/${at(name)}/pause`);
+export const resumeLane = (name: string) => post<Lane>(`/lanes/${at(name)}/resume`);
+export const loadWorkers = async (signal?: AbortSignal): Promise<readonly Worker[]> =>
+  (await get<{ workers: readonly Worker[] }>("/workers", signal)).workers;
+export const loadLocks = (signal?: AbortSignal) =>
+  get<{ locks: readonly Lock[]; jobLocks: readonly SlotUse[] }>("/locks", signal);
+
+export type BulkAction = "retry" | "cancel";
+/** The jobs that match a filter, or the ones that were marked. */
+export type BulkTarget = { readonly filter: JobQuery } | { readonly ids: readonly string[] };
+
+/** A change of many jobs while it goes on. */
+export interface Bulk {
+  readonly id: string;
+  readonly state: "RUNNING" | "DONE" | "STOPPED" | "FAILED";
+  readonly done: number;
+  readonly changed: number;
+  readonly total: number;
+}
+
+export const countBulk = (action: BulkAction, target: BulkTarget) =>
+  post<Count>("/bulk", { action, ...target, dryRun: true });
+export const startBulk = (action: BulkAction, target: BulkTarget) => post<Bulk>("/bulk", { action, ...target });
+export const loadBulk = (id: string) => get<Bulk>(`/bulk/${at(id)}`);
+export const stopBulk = (id: string) => post<Bulk>(`/bulk/${at(id)}/stop`);

@@ -1,4 +1,151 @@
 import { signal } from "@preact/signals";
+import { readMessages } from "./stream.ts";
 
+/**
+ * `live`: events arrive as they happen. `stale`: the stream is down and what the page shows may be old. `paused`: nobody
+ * looks at the page, so it asks nothing. `polling`: this API tells no events, so the page asks again and again.
+ */
+export type Connection = "connecting" | "live" | "polling" | "stale" | "paused";
+
+/** One change of a job's state, as the stream tells it. */
+export interface Change {
+  readonly id: string;
+  readonly jobId: string;
+  readonly kind: string | null;
+  readonly at: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly reason: string | null;
+}
+
+export const connection = signal<Connection>("connecting");
+/** When something was last heard, by this machine's clock; null before the first time. */
+export const heardAt = signal<number | null>(null);
+/** The newest changes first, each once. */
+export const feed = signal<readonly Change[]>([]);
 /** Goes up when something changed in the system, at most once a second: lists ask again. */
 export const changes = signal(0);
+/** The same for what costs more to ask: at most every ten seconds. */
+export const slowChanges = signal(0);
+
+const feedRowsMax = 200;
+const rememberedIdsMax = 5_000;
+const silenceMs = 20_000;
+const pollMs = 2_000;
+const staleAfterMs = 2_000;
+const waitsMs = [250, 500, 1_000, 2_000, 5_000];
+
+let lastId: string | null = null;
+let failures = 0;
+let open: AbortController | null = null;
+const seen = new Set<string>();
+
+/** Starts listening, and stops while the page is hidden. */
+export function listen(): void {
+  document.addEventListener("visibilitychange", () => (document.hidden ? pause() : void follow()));
+  if (document.hidden) pause();
+  else void follow();
+}
+
+function pause(): void {
+  connection.value = "paused";
+  open?.abort();
+  open = null;
+}
+
+/** One connection after the other until the page is hidden: each goes on behind the last event that was seen. */
+async function follow(): Promise<void> {
+  if (open !== null) return;
+  const own = new AbortController();
+  open = own;
+  connection.value = "connecting";
+  while (!own.signal.aborted) {
+    const late = setTimeout(() => becomeStale(own.signal), staleAfterMs);
+    const ended = await connectOnce(own.signal, () => {
+      clearTimeout(late);
+      if (!own.signal.aborted) connection.value = "live";
+    });
+    clearTimeout(late);
+    if (own.signal.aborted) return;
+    if (ended === "absent") {
+      connection.value = "polling";
+      announce();
+      await wait(pollMs, own.signal);
+    } else if (ended === "broken") {
+      failures += 1;
+      if (failures > 2) becomeStale(own.signal);
+      await wait(waitsMs[Math.min(failures, waitsMs.length) - 1] ?? 5_000, own.signal);
+    }
+  }
+}
+
+function becomeStale(signal: AbortSignal): void {
+  if (!signal.aborted) connection.value = "stale";
+}
+
+async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"ended" | "broken" | "absent"> {
+  const attempt = new AbortController();
+  const either = AbortSignal.any([signal, attempt.signal]);
+  let silence = setTimeout(() => attempt.abort(), silenceMs);
+  try {
+    const response = await fetch("/events", {
+      headers: { accept: "text/event-stream", ...(lastId === null ? {} : { "last-event-id": lastId }) },
+      signal: either,
+      cache: "no-store",
+    });
+    if (response.status === 404) return "absent";
+    if (!response.ok || response.body === null) return "broken";
+    await readMessages(response.body, {
+      onBytes() {
+        onHeard();
+        failures = 0;
+        heardAt.value = Date.now();
+        clearTimeout(silence);
+        silence = setTimeout(() => attempt.abort(), silenceMs);
+      },
+      onMessage: (message) => take(message.id, message.data),
+    });
+    return "ended";
+  } catch {
+    return "broken";
+  } finally {
+    clearTimeout(silence);
+    attempt.abort();
+  }
+}
+
+/** Events may come again after a reconnect: each counts once. */
+function take(position: string | null, data: string): void {
+  if (position !== null) lastId = position;
+  const change = JSON.parse(data) as Change;
+  if (change.id === undefined || seen.has(change.id)) return;
+  seen.add(change.id);
+  if (seen.size > rememberedIdsMax) seen.delete(seen.values().next().value ?? "");
+  feed.value = [change, ...feed.value].slice(0, feedRowsMax);
+  announce();
+}
+
+const gatherMs = 500;
+const slowMs = 10_000;
+let slowAt = Date.now();
+let announcing: ReturnType<typeof setTimeout> | null = null;
+
+function announce(): void {
+  announcing ??= setTimeout(() => {
+    announcing = null;
+    changes.value += 1;
+    if (Date.now() - slowAt < slowMs) return;
+    slowAt = Date.now();
+    slowChanges.value += 1;
+  }, gatherMs);
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => {
+    clearTimeout(timer);
+    resolve();
+  });
+  return promise;
+}

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { changes } from "./live.ts";
+import { changes, slowChanges } from "./live.ts";
 
 export interface Resource<T> {
   /** The last answer; kept while a new one is on its way and when that one fails. */
@@ -15,35 +15,73 @@ interface Held<T> {
   readonly error: Error | null;
 }
 
+type Load<T> = (signal: AbortSignal) => Promise<T>;
+
 /**
  * What `load` answers for `key`, asked again whenever something changed in the system. An answer that arrives after the
- * key changed is dropped. `live: false` asks once.
+ * key changed is dropped; a change while an answer is on its way is asked for after it. `slow` asks again less often, `never` only on `reload`.
  */
 export function useResource<T>(
   key: string,
-  load: (signal: AbortSignal) => Promise<T>,
-  { live = true }: { readonly live?: boolean } = {},
+  load: Load<T>,
+  { again = "live" }: { readonly again?: "live" | "slow" | "never" } = {},
 ): Resource<T> {
   const [held, setHeld] = useState<Held<T>>({ key, data: null, error: null });
-  const [again, setAgain] = useState(0);
   const loader = useRef(load);
   loader.current = load;
-  const change = live ? changes.value : 0;
+  const ask = useRef(() => {});
 
   useEffect(() => {
     const asked = new AbortController();
-    loader.current(asked.signal).then(
-      (data) => asked.signal.aborted || setHeld({ key, data, error: null }),
-      (error: unknown) => {
+    ask.current = asking(async () => {
+      try {
+        const data = await loader.current(asked.signal);
+        if (!asked.signal.aborted) setHeld({ key, data, error: null });
+      } catch (error) {
         if (asked.signal.aborted) return;
         setHeld((before) => ({ key, data: before.key === key ? before.data : null, error: asError(error) }));
-      },
-    );
+      }
+    });
+    ask.current();
     return () => asked.abort();
-  }, [key, again, change]);
+  }, [key]);
 
-  const reload = useCallback(() => setAgain((before) => before + 1), []);
+  useEffect(() => {
+    if (again === "never") return undefined;
+    return (again === "slow" ? slowChanges : changes).subscribe(skipFirst(() => ask.current()));
+  }, [again]);
+  const reload = useCallback(() => ask.current(), []);
   return held.key === key ? { data: held.data, error: held.error, reload } : { data: null, error: null, reload };
+}
+
+/** One question at a time; however often it is asked meanwhile, it is asked once more afterwards. */
+function asking(work: () => Promise<void>): () => void {
+  let isBusy = false;
+  let isWanted = false;
+  const begin = (): void => {
+    if (isBusy) {
+      isWanted = true;
+      return;
+    }
+    isBusy = true;
+    void work().finally(() => {
+      isBusy = false;
+      if (isWanted) {
+        isWanted = false;
+        begin();
+      }
+    });
+  };
+  return begin;
+}
+
+/** A signal tells its value to whoever subscribes; only later ones are news. */
+function skipFirst(tell: () => void): () => void {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) tell();
+    isFirst = false;
+  };
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -13,7 +13,7 @@ export const timeModeWords: Readonly<Record<TimeMode, string>> = {
   relative: "Relative",
 };
 
-export const myZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const myZone = new Intl.DateTimeFormat("en-US").resolvedOptions().timeZone;
 
 export interface Reading {
   readonly text: string;
@@ -46,7 +46,7 @@ export function inZone(at: number, now: number, zone: string): Reading {
 /** Date, time, zone and the same in UTC: what a pointer resting on a time shows. */
 export function fully(at: number, zone: string): string {
   const utc = new Date(at).toISOString().replace("T", " ").replace("Z", " UTC");
-  return zone === "UTC" ? utc : `${utc}\n${whole(at, zone)}`;
+  return zone === "UTC" || !isKnown(zone) ? utc : `${utc}\n${whole(at, zone)}`;
 }
 
 /** `2026-11-21 22:05:07 Asia/Seoul` */
@@ -58,22 +58,29 @@ function whole(at: number, zone: string): string {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function partsOf(at: number, zone: string): Readonly<Record<string, string>> {
-  let format = formats.get(zone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat("en-US", {
-      timeZone: zone,
-      year: "numeric",
-      month: "short",
-      day: "2-digit",
-      hour: "2-digit",
-      minute: "2-digit",
-      second: "2-digit",
-      hourCycle: "h23",
-      timeZoneName: "short",
-    });
-    formats.set(zone, format);
-  }
+  const format = formats.get(zone) ?? formatIn(zone);
+  formats.set(zone, format);
   return Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+}
+
+/** In UTC when the browser does not know the zone: the reading names the zone it is in. */
+function formatIn(zone: string): Intl.DateTimeFormat {
+  const two = "2-digit";
+  const fields = { year: "numeric", month: "short", day: two, hour: two, minute: two, second: two } as const;
+  return new Intl.DateTimeFormat("en-US", {
+    ...fields,
+    timeZone: isKnown(zone) ? zone : "UTC",
+    hourCycle: "h23",
+    timeZoneName: "short",
+  });
+}
+
+function isKnown(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone: zone }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
 }
 
 /** `3 min ago`, `in 2 h`, `now`. */

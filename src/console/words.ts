@@ -1,4 +1,4 @@
-import type { State } from "./shape.ts";
+import type { Count, State } from "./shape.ts";
 
 /** The word people read; the state's own name stays in the filter and the API. */
 export const stateWords: Readonly<Record<State, string>> = {
@@ -12,7 +12,7 @@ export const stateWords: Readonly<Record<State, string>> = {
   SKIPPED: "Skipped",
 };
 
-/** One sentence for the legend and for whoever rests the pointer on a state. */
+/** One sentence for whoever rests the pointer on a state. */
 export const stateMeanings: Readonly<Record<State, string>> = {
   PENDING: "Waits for its time, for predecessors or for a slot",
   QUEUED: "A message is on its way to a worker",
@@ -23,3 +23,28 @@ export const stateMeanings: Readonly<Record<State, string>> = {
   CANCELED: "Ended by a person",
   SKIPPED: "Decided not to run; the reason is written down",
 };
+
+const format = new Intl.NumberFormat("en-US");
+
+/** `12,345`, or `10,000+` for a count that stopped there. */
+export const counted = (value: number | Count): string =>
+  typeof value === "number" ? format.format(value) : `${format.format(value.count)}${value.isMore ? "+" : ""}`;
+
+export const plural = (value: number | Count, one: string, many = `${one}s`): string =>
+  `${counted(value)} ${value === 1 || (typeof value === "object" && value.count === 1 && !value.isMore) ? one : many}`;
+
+/** Reasons as they are stored, in words. One that is not listed is shown as it is. */
+const reasons: Readonly<Record<string, string>> = {
+  "lock-held": "another job held its lock",
+  overlap: "the one before was still running",
+  paused: "its schedule was paused",
+  expired: "its time had passed",
+  "branch-not-taken": "its branch was not taken",
+  "not-wanted": "it was no longer wanted",
+  "dst-gap": "the clock skipped this time",
+  withdrawn: "the schedule was changed",
+  misfire: "it was missed and is not caught up",
+};
+
+export const reasonText = (reason: string | null): string =>
+  reason === null ? "" : (reasons[reason] ?? reason.replaceAll("-", " "));

@@ -1,32 +1,126 @@
 import { useRoute } from "preact-iso";
-import { cancelJob, loadJob, retryJob } from "../client.ts";
+import { addresses } from "../address.ts";
+import { explainJob, loadJob } from "../client.ts";
+import { currentTime, now } from "../clock.ts";
+import { Actions } from "../job/actions.tsx";
+import { StateDiagram } from "../job/diagram.tsx";
+import { Facts } from "../job/facts.tsx";
+import { History } from "../job/history.tsx";
+import { timelineOf } from "../job/timeline.ts";
+import { Waterfall } from "../job/waterfall.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { JsonView } from "../parts/json.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { useResource } from "../resource.ts";
-import { isFinal, mayRetry } from "../shape.ts";
+import { isFinal, type JobDetail } from "../shape.ts";
+import { duration } from "../time.ts";
+import { useTitle } from "../title.ts";
+import { useZone } from "../zones.ts";
 
+/** Everything about one job: what it is, what happened, what failed last, and why it does not run. */
 export function JobScreen() {
   const id = useRoute().params["id"] ?? "";
   const job = useResource(`job ${id}`, (signal) => loadJob(id, signal));
+  return <Loaded of={job}>{(found) => <Found job={found} onDone={job.reload} />}</Loaded>;
+}
+
+function Found({ job, onDone }: { readonly job: JobDetail; readonly onDone: () => void }) {
+  useTitle(`${job.kind} ${job.id}`);
+  const zone = useZone(job.schedule);
+  const isRunning = job.state === "RUNNING";
+  const timeline = timelineOf(job, isRunning ? now.value : currentTime());
   return (
-    <Loaded of={job}>
-      {(found) => (
-        <>
-          <h1>{`${found.kind} ${found.id}`}</h1>
-          <StateBadge state={found.state} />
-          {mayRetry(found.state) ? (
-            <button type="button" class="button" onClick={() => void retryJob(id).then(job.reload)}>
-              Retry
-            </button>
-          ) : null}
-          {isFinal(found.state) ? null : (
-            <button type="button" class="button" onClick={() => void cancelJob(id).then(job.reload)}>
-              Cancel
-            </button>
-          )}
-          <pre>{JSON.stringify(found, null, 2)}</pre>
-        </>
-      )}
-    </Loaded>
+    <>
+      <header class="screen-head">
+        <div>
+          <p class="crumbs">
+            <a href={addresses.jobs}>Jobs</a> / <a href={addresses.jobsWith(`kind:${job.kind}`)}>{job.kind}</a>
+          </p>
+          <h1>
+            {job.kind} <span class="dim">{`#${job.id}`}</span>
+          </h1>
+        </div>
+        <StateBadge state={job.state} />
+        <span class="space" />
+        <Actions job={job} onDone={onDone} />
+      </header>
+      {isFinal(job.state) || isRunning ? null : <Why job={job} />}
+      {isRunning ? <Heartbeat job={job} /> : null}
+      {job.error === null || job.state === "SUCCESS" ? null : <LatestError error={job.error} />}
+      <div class="columns">
+        <div>
+          <StateDiagram job={job} zone={zone} />
+          <Waterfall timeline={timeline} />
+          <History job={job} zone={zone} />
+        </div>
+        <div>
+          <Facts job={job} zone={zone} />
+          <Data title="Payload" value={job.payload} />
+          {job.state === "SUCCESS" ? <Data title="Result" value={job.result} /> : null}
+        </div>
+      </div>
+    </>
   );
 }
+
+/** "Why is it waiting?" in words. */
+function Why({ job }: { readonly job: JobDetail }) {
+  const why = useResource(`explain ${job.id} ${job.state}`, (signal) => explainJob(job.id, signal));
+  return (
+    <div class="note" role="note">
+      <Icon name="info" />
+      <div>
+        <p>{why.data?.sentence ?? `It is ${job.phase}.`}</p>
+        {why.data?.advice == null ? null : <p class="dim">{why.data.advice}</p>}
+      </div>
+    </div>
+  );
+}
+
+function Heartbeat({ job }: { readonly job: JobDetail }) {
+  const ran = job.startedAt === null ? 0 : Math.max(0, now.value - Date.parse(job.startedAt));
+  const left = job.leaseUntil === null ? null : Date.parse(job.leaseUntil) - now.value;
+  return (
+    <div class="note running">
+      <Icon name="RUNNING" />
+      <div class="note-text">
+        <p>
+          {`Running for ${duration(ran)}`}
+          {left === null
+            ? ""
+            : left > 0
+              ? `, its lease holds ${duration(left)} more`
+              : ", its lease has passed: it will be rescued"}
+        </p>
+        {job.progress === null ? null : (
+          <progress max={1} value={job.progress} aria-label="Progress">
+            {`${Math.round(job.progress * 100)} %`}
+          </progress>
+        )}
+      </div>
+      {job.progress === null ? null : <strong class="number">{`${Math.round(job.progress * 100)} %`}</strong>}
+    </div>
+  );
+}
+
+const LatestError = ({ error }: { readonly error: NonNullable<JobDetail["error"]> }) => (
+  <section class="latest-error" aria-label="Latest error">
+    <Icon name="FAILED" />
+    <div>
+      <p>
+        <strong class="mono">{error.code}</strong>
+      </p>
+      <pre class="error-text">{error.message ?? "without a message"}</pre>
+    </div>
+  </section>
+);
+
+const Data = ({ title, value }: { readonly title: string; readonly value: unknown }) => (
+  <section class="card" aria-label={title}>
+    <header class="card-head">
+      <h2>{title}</h2>
+    </header>
+    {value === null || value === undefined ? <p class="card-empty">None</p> : <JsonView value={value} label={title} />}
+  </section>
+);

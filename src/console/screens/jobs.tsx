@@ -1,51 +1,83 @@
-import { loadJobs } from "../client.ts";
+import { useLocation } from "preact-iso";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
+import { currentTime } from "../clock.ts";
+import { FilterBar, filterFieldId } from "../jobs/filter-bar.tsx";
+import { BulkBar } from "../jobs/bulk-bar.tsx";
+import { parseFilter, queryOf, withTerm } from "../jobs/filter.ts";
+import { useKnown } from "../jobs/known.ts";
+import { useJobRows } from "../jobs/list.ts";
+import { useSelection } from "../jobs/selection.ts";
+import { StateTabs } from "../jobs/state-tabs.tsx";
+import { JobTable } from "../jobs/table.tsx";
+import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { StateBadge } from "../parts/state-badge.tsx";
-import { Time } from "../parts/time.tsx";
-import { useResource } from "../resource.ts";
-import type { Job } from "../shape.ts";
+import { Failure } from "../parts/failure.tsx";
+import { useTitle } from "../title.ts";
 
+/** The list. Its address holds the whole filter: a link shows the same list to somebody else. */
 export function JobsScreen() {
-  const page = useResource("jobs", (signal) => loadJobs({}, { cursor: null, limit: 100 }, signal));
+  const { query, route } = useLocation();
+  const text = query["q"] ?? "";
+  useTitle(text === "" ? "Jobs" : `Jobs ${text}`);
+  const filter = useMemo(() => parseFilter(text), [text]);
+  const asked = queryOf(filter, currentTime());
+  const rows = useJobRows(text, asked);
+  const selection = useSelection(rows.jobs, text);
+  const [current, setCurrent] = useState(-1);
+  useEffect(() => setCurrent(-1), [text]);
+  const apply = (next: string): void => route(next === "" ? addresses.jobs : addresses.jobsWith(next));
+  const step = (by: number): void => setCurrent((at) => Math.max(0, Math.min(rows.jobs.length - 1, at + by)));
+  useKeys([
+    { keys: "/", does: "Write a filter", run: () => document.getElementById(filterFieldId)?.focus() },
+    { keys: "j", does: "Next row", run: () => step(1) },
+    { keys: "k", does: "Row before", run: () => step(-1) },
+    { keys: "x", does: "Mark the row", run: () => selection.toggle(current, false) },
+    { keys: "X", does: "Mark up to the row", run: () => selection.toggle(current, true) },
+    { keys: "Enter", does: "Open the row", run: () => open(rows.jobs[current]?.id, route) },
+  ]);
   return (
-    <>
-      <h1>Jobs</h1>
-      <Loaded of={page}>
-        {({ jobs }) => (jobs.length === 0 ? <Empty title="No jobs yet" /> : <JobTable jobs={jobs} />)}
-      </Loaded>
-    </>
+    <div class="fill">
+      <div class="screen-head">
+        <h1>Jobs</h1>
+        <StateTabs filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
+      </div>
+      <FilterBar text={text} known={useKnown()} onFilter={apply} />
+      {filter.problems.map((problem) => (
+        <p key={problem} class="problem" role="alert">
+          {problem}
+        </p>
+      ))}
+      {rows.error === null ? null : <Failure error={rows.error} onRetry={rows.reload} />}
+      <BulkBar selection={selection} filter={asked} onDone={rows.reload} />
+      {rows.jobs.length > 0 ? (
+        <JobTable rows={rows} selection={selection} current={current} />
+      ) : rows.isLoading || rows.error !== null ? null : (
+        <NoJobs isFiltered={text !== ""} onClear={() => apply("")} />
+      )}
+    </div>
   );
 }
 
-const JobTable = ({ jobs }: { readonly jobs: readonly Job[] }) => (
-  <table class="table">
-    <thead>
-      <tr>
-        <th scope="col">State</th>
-        <th scope="col">Kind</th>
-        <th scope="col">Key</th>
-        <th scope="col">Lane</th>
-        <th scope="col">Due</th>
-      </tr>
-    </thead>
-    <tbody>
-      {jobs.map((job) => (
-        <tr key={job.id}>
-          <td>
-            <StateBadge state={job.state} />
-          </td>
-          <td>
-            <a href={addresses.job(job.id)}>{job.kind}</a>
-          </td>
-          <td class="mono">{job.key}</td>
-          <td>{job.lane}</td>
-          <td>
-            <Time at={job.dueAt} />
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
+/** Enter on a link or button is that one's own. */
+function open(id: string | undefined, route: (url: string) => void): void {
+  const { activeElement } = document;
+  if (activeElement instanceof HTMLAnchorElement || activeElement instanceof HTMLButtonElement) activeElement.click();
+  else if (id !== undefined) route(addresses.job(id));
+}
+
+const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) =>
+  isFiltered ? (
+    <Empty title="No job matches this filter">
+      <button type="button" class="button" onClick={onClear}>
+        Clear the filter
+      </button>
+    </Empty>
+  ) : (
+    <Empty title="No jobs yet">
+      <p>
+        Save a change in <code>jobs/hello.ts</code>: its schedule enqueues one each minute. Or enqueue one by hand:
+      </p>
+      <pre class="command">npx belfry jobs enqueue hello</pre>
+    </Empty>
+  );

@@ -6,16 +6,18 @@ interface Place {
   readonly name: string;
   readonly href: string;
   readonly icon: IconName;
+  /** After `g`. */
+  readonly key: string;
 }
 
 export const places: readonly Place[] = [
-  { name: "Overview", href: addresses.overview, icon: "overview" },
-  { name: "Jobs", href: addresses.jobs, icon: "jobs" },
-  { name: "Schedules", href: addresses.schedules, icon: "schedules" },
-  { name: "Runs", href: addresses.runs, icon: "runs" },
-  { name: "Dead letters", href: addresses.deadLetters, icon: "dead-letters" },
-  { name: "Lanes & workers", href: addresses.lanes, icon: "lanes" },
-  { name: "Locks", href: addresses.locks, icon: "locks" },
+  { name: "Overview", href: addresses.overview, icon: "overview", key: "o" },
+  { name: "Jobs", href: addresses.jobs, icon: "jobs", key: "j" },
+  { name: "Schedules", href: addresses.schedules, icon: "schedules", key: "s" },
+  { name: "Runs", href: addresses.runs, icon: "runs", key: "r" },
+  { name: "Dead letters", href: addresses.deadLetters, icon: "dead-letters", key: "d" },
+  { name: "Lanes & workers", href: addresses.lanes, icon: "lanes", key: "l" },
+  { name: "Locks", href: addresses.locks, icon: "locks", key: "k" },
 ];
 
 export function Nav() {

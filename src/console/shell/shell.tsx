@@ -1,6 +1,19 @@
 import type { ComponentChildren } from "preact";
+import { useErrorBoundary } from "preact/hooks";
+import { BulkProgress } from "../bulk/bulk-progress.tsx";
+import { ConfirmDialog } from "../parts/confirm.tsx";
+import { Failure } from "../parts/failure.tsx";
+import { Toasts } from "../parts/toast.tsx";
+import { StaleBanner } from "./connection.tsx";
 import { Nav } from "./nav.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
 import { TopBar } from "./top-bar.tsx";
+
+/** A screen that breaks takes nothing else with it. */
+function Held({ children }: { readonly children: ComponentChildren }) {
+  const [error, again] = useErrorBoundary();
+  return error === undefined ? <>{children}</> : <Failure error={error as Error} onRetry={again} />;
+}
 
 /** What every screen has around it. */
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => (
@@ -11,9 +24,14 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
     <Nav />
     <div class="page">
       <TopBar />
+      <StaleBanner />
       <main id="main" tabIndex={-1}>
-        {children}
+        <Held>{children}</Held>
       </main>
     </div>
+    <Shortcuts />
+    <ConfirmDialog />
+    <BulkProgress />
+    <Toasts />
   </div>
 );

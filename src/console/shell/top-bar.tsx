@@ -1,12 +1,19 @@
 import { type TimeMode, timeMode, timeModes, timeModeWords } from "../time.ts";
 import { theme, themes } from "../theme.ts";
+import { ConnectionMark } from "./connection.tsx";
+import { helpIsOpen } from "./shortcuts.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 
 export const TopBar = () => (
   <header class="top-bar">
+    <ConnectionMark />
     <span class="space" />
     <TimeSwitch />
     <ThemeSwitch />
+    <button type="button" class="icon-button" title="Keyboard: ?" onClick={() => (helpIsOpen.value = true)}>
+      <Icon name="keyboard" />
+      <span class="hidden">Keyboard shortcuts</span>
+    </button>
   </header>
 );
 

@@ -1,0 +1,49 @@
+import { StateBadge } from "../parts/state-badge.tsx";
+import { Time } from "../parts/time.tsx";
+import type { JobDetail } from "../shape.ts";
+import { reasonText } from "../words.ts";
+
+/** Every change of state, the newest first. */
+export function History({ job, zone }: { readonly job: JobDetail; readonly zone?: string | undefined }) {
+  const events = job.events.toSorted(
+    (a, b) => Date.parse(b.at) - Date.parse(a.at) || Number(BigInt(b.id) - BigInt(a.id)),
+  );
+  return (
+    <section class="card" aria-label="Events">
+      <header class="card-head">
+        <h2>Events</h2>
+        <span class="dim">{`${events.length}, the newest first`}</span>
+      </header>
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">At</th>
+            <th scope="col">State</th>
+            <th scope="col" class="number">
+              Try
+            </th>
+            <th scope="col">Why</th>
+            <th scope="col">Worker</th>
+          </tr>
+        </thead>
+        <tbody>
+          {events.map((event) => (
+            <tr key={event.id}>
+              <td>
+                <Time at={event.at} zone={zone} />
+              </td>
+              <td>
+                <StateBadge state={event.to} />
+              </td>
+              <td class="number">{event.attempt === 0 ? <span class="nothing">–</span> : event.attempt}</td>
+              <td>{reasonText(event.reason)}</td>
+              <td class="mono dim cut" title={event.worker ?? undefined}>
+                {event.worker}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

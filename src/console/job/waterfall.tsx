@@ -1,0 +1,76 @@
+import { StateBadge } from "../parts/state-badge.tsx";
+import { Time } from "../parts/time.tsx";
+import { duration } from "../time.ts";
+import type { Piece, Timeline, Try } from "./timeline.ts";
+
+const phaseWords = { wait: "Waiting", run: "Running", backoff: "Pause before the next try" } as const;
+
+/** Each try with the wait before it and the pause behind it, on one scale of time. */
+export const Waterfall = ({ timeline }: { readonly timeline: Timeline }) => (
+  <section class="card" aria-label="Tries">
+    <header class="card-head">
+      <h2>Tries</h2>
+      <span class="legend">
+        {(["wait", "run", "backoff"] as const).map((phase) => (
+          <span key={phase}>
+            <i class={`swatch piece-${phase}`} />
+            {phaseWords[phase]}
+          </span>
+        ))}
+      </span>
+    </header>
+    {timeline.tries.length === 0 ? <p class="card-empty">Not tried yet</p> : <Lines timeline={timeline} />}
+  </section>
+);
+
+const Lines = ({ timeline }: { readonly timeline: Timeline }) => (
+  <>
+    <ol class="waterfall">
+      {timeline.tries.map((each) => (
+        <Line key={each.attempt} of={each} timeline={timeline} />
+      ))}
+    </ol>
+    <p class="waterfall-scale">
+      <Time at={new Date(timeline.from).toISOString()} />
+      <span class="dim">{duration(timeline.to - timeline.from)}</span>
+      <Time at={new Date(timeline.to).toISOString()} />
+    </p>
+  </>
+);
+
+function Line({ of, timeline }: { readonly of: Try; readonly timeline: Timeline }) {
+  const ran = of.pieces.filter(({ phase }) => phase === "run").reduce((sum, { from, to }) => sum + to - from, 0);
+  return (
+    <li>
+      <span class="waterfall-name">{`Try ${of.attempt}`}</span>
+      <span class="waterfall-track">
+        {of.pieces.map((piece) => (
+          <Bar key={`${piece.from}${piece.phase}`} piece={piece} timeline={timeline} outcome={of.outcome} />
+        ))}
+      </span>
+      <span class="number">{ran > 0 ? duration(ran) : <span class="nothing">–</span>}</span>
+      <span class="waterfall-end">
+        {of.outcome === null ? <span class="dim">Not started</span> : <StateBadge state={of.outcome} />}
+        {of.error === null ? null : <span class="mono dim">{of.error.code}</span>}
+      </span>
+    </li>
+  );
+}
+
+interface BarProps {
+  readonly piece: Piece;
+  readonly timeline: Timeline;
+  readonly outcome: Try["outcome"];
+}
+
+function Bar({ piece, timeline: { from, to }, outcome }: BarProps) {
+  const share = (at: number): string => `${((at - from) / (to - from)) * 100}%`;
+  const isBad = piece.phase === "run" && outcome !== null && outcome !== "SUCCESS" && outcome !== "RUNNING";
+  return (
+    <i
+      class={`piece piece-${piece.phase}${isBad ? " bad" : ""}`}
+      style={{ left: share(piece.from), width: `calc(${share(from + piece.to - piece.from)})` }}
+      title={`${phaseWords[piece.phase]}: ${duration(piece.to - piece.from)}`}
+    />
+  );
+}

@@ -1,0 +1,56 @@
+import { changeMany } from "../bulk/bulk.ts";
+import type { BulkAction, JobQuery } from "../client.ts";
+import { useKeys } from "../keys.ts";
+import { counted } from "../words.ts";
+import type { Selection } from "./selection.ts";
+
+interface BulkBarProps {
+  readonly selection: Selection;
+  readonly filter: JobQuery;
+  readonly onDone: () => void;
+}
+
+/** What may be done with the marked jobs, or with all that match: counted and confirmed before it starts. */
+export function BulkBar({ selection, filter, onDone }: BulkBarProps) {
+  const { chosen } = selection;
+  const marked = chosen === "all" ? null : chosen.size;
+  const change = (action: BulkAction): void => {
+    if (marked === 0) return;
+    const target = chosen === "all" ? { filter } : { ids: [...chosen] };
+    void changeMany(action, target, () => {
+      selection.none();
+      onDone();
+    });
+  };
+  useKeys([
+    { keys: "a", does: "Mark all that match", run: selection.all },
+    { keys: "u", does: "Unmark all", run: selection.none },
+    { keys: "r", does: "Retry the marked jobs", run: () => change("retry") },
+    { keys: "c", does: "Cancel the marked jobs", run: () => change("cancel") },
+  ]);
+  return (
+    <div class="bulk" role="toolbar" aria-label="Marked jobs">
+      <span class={marked === 0 ? "dim" : ""}>
+        {marked === null ? "All that match are marked" : marked === 0 ? "None marked" : `${counted(marked)} marked`}
+      </span>
+      {marked === null ? null : (
+        <button type="button" class="button small" onClick={selection.all}>
+          Mark all matching
+        </button>
+      )}
+      {marked === 0 ? null : (
+        <>
+          <button type="button" class="button small" onClick={selection.none}>
+            Unmark
+          </button>
+          <button type="button" class="button small" onClick={() => change("retry")}>
+            Retry
+          </button>
+          <button type="button" class="button small danger" onClick={() => change("cancel")}>
+            Cancel
+          </button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import { states } from "../shape.ts";
+import { fields, quoted, wordsOf } from "./filter.ts";
+
+export interface Suggestion {
+  /** Replaces the word that is being written. */
+  readonly word: string;
+  readonly hint: string;
+}
+
+/** Values that exist in this system. */
+export interface Known {
+  readonly kinds: readonly string[];
+  readonly lanes: readonly string[];
+  readonly errors: readonly string[];
+  readonly schedules: readonly string[];
+}
+
+const suggestionsMax = 8;
+
+/** What the last word of the text may become. */
+export function suggest(text: string, known: Known): readonly Suggestion[] {
+  const word = lastWord(text);
+  const colon = word.indexOf(":");
+  const found = colon < 0 ? fieldsLike(word) : valuesLike(word.slice(0, colon), word.slice(colon + 1), known);
+  return found.filter((each) => each.word !== word).slice(0, suggestionsMax);
+}
+
+export const lastWord = (text: string): string => (/\s$/.test(text) ? "" : (wordsOf(text).at(-1) ?? ""));
+
+/** The text with its last word replaced. A field waits for its value; a whole term for the next one. */
+export function completed(text: string, { word }: Suggestion): string {
+  const kept = text.slice(0, text.length - lastWord(text).length);
+  return `${kept}${word}${/[:.]$/.test(word) ? "" : " "}`;
+}
+
+function fieldsLike(start: string): readonly Suggestion[] {
+  return Object.entries(fields)
+    .filter(([field]) => field.startsWith(start.toLowerCase()))
+    .map(([field, hint]) => ({ word: field.endsWith(".") ? field : `${field}:`, hint }));
+}
+
+function valuesLike(field: string, start: string, known: Known): readonly Suggestion[] {
+  const before = start.slice(0, start.lastIndexOf(",") + 1);
+  const typed = start.slice(before.length).replace(/^"/, "").toLowerCase();
+  const [values, hint] = valuesOf(field.toLowerCase(), known);
+  return values
+    .filter((value) => value.toLowerCase().includes(typed))
+    .map((value) => ({ word: `${field}:${before}${quoted(value)}`, hint }));
+}
+
+function valuesOf(field: string, { kinds, lanes, errors, schedules }: Known): readonly [readonly string[], string] {
+  switch (field) {
+    case "state":
+      return [states.map((state) => state.toLowerCase()), "state"];
+    case "kind":
+      return [kinds, "kind"];
+    case "lane":
+      return [lanes, "lane"];
+    case "error":
+      return [errors, "error code"];
+    case "schedule":
+      return [schedules, "schedule"];
+    case "due":
+      return [["past", "<10m", "<1h", "<1d", ">1h"], "time"];
+    default:
+      return [[], ""];
+  }
+}

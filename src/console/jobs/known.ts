@@ -1,0 +1,27 @@
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { loadFailureGroups, loadLanes, loadSchedules } from "../client.ts";
+import type { Known } from "./completion.ts";
+
+const known = signal<Known>({ kinds: [], lanes: [], errors: [], schedules: [] });
+
+/** Values to complete with. What cannot be loaded is not offered: the filter works without. */
+export function useKnown(): Known {
+  useEffect(() => void look(), []);
+  return known.value;
+}
+
+async function look(): Promise<void> {
+  const [schedules, lanes, failures] = await Promise.allSettled([loadSchedules(), loadLanes(), loadFailureGroups()]);
+  const scheduled = schedules.status === "fulfilled" ? schedules.value : [];
+  const groups = failures.status === "fulfilled" ? failures.value.groups : [];
+  const errors = groups.flatMap(({ errorCode }) => (errorCode === null ? [] : [errorCode]));
+  known.value = {
+    schedules: scheduled.map(({ id }) => id),
+    kinds: unique([...scheduled.map(({ kind }) => kind), ...groups.map(({ kind }) => kind)]),
+    lanes: lanes.status === "fulfilled" ? lanes.value.lanes.map(({ name }) => name) : [],
+    errors: unique(errors),
+  };
+}
+
+const unique = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();

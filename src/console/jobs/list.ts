@@ -1,0 +1,102 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { type JobQuery, loadJobs } from "../client.ts";
+import { changes } from "../live.ts";
+import type { Job } from "../shape.ts";
+
+export interface JobRows {
+  readonly jobs: readonly Job[];
+  readonly isComplete: boolean;
+  readonly isLoading: boolean;
+  readonly error: Error | null;
+  /** Loads the next page, unless one is on its way. */
+  readonly more: () => void;
+  readonly reload: () => void;
+}
+
+interface Held {
+  readonly jobs: readonly Job[];
+  readonly cursor: string | null;
+  readonly isComplete: boolean;
+}
+
+const nothing: Held = { jobs: [], cursor: null, isComplete: false };
+const pageRows = 100;
+
+/**
+ * The rows that match, page after page as they are scrolled to. When something changed, the first page is read again and
+ * put before what was loaded: the rows a person looks at further down do not move away.
+ */
+export function useJobRows(key: string, filter: JobQuery): JobRows {
+  const [held, setHeld] = useState<Held>(nothing);
+  const [error, setError] = useState<Error | null>(null);
+  const [isLoading, setLoading] = useState(true);
+  const current = useRef({ held, filter, isBusy: false, asked: new AbortController() });
+  current.current.filter = filter;
+  current.current.held = held;
+
+  const load = useCallback(async (cursor: string | null) => {
+    const own = current.current;
+    if (own.isBusy) return;
+    own.isBusy = true;
+    const { asked } = own;
+    setLoading(true);
+    try {
+      const page = await loadJobs(own.filter, { cursor, limit: pageRows }, asked.signal);
+      if (asked.signal.aborted) return;
+      setHeld((before) => (cursor === null ? refreshed(before, page) : appended(before, page)));
+      setError(null);
+    } catch (failed) {
+      if (!asked.signal.aborted) setError(failed instanceof Error ? failed : new Error(String(failed)));
+    } finally {
+      if (!asked.signal.aborted) {
+        own.isBusy = false;
+        setLoading(false);
+      }
+    }
+  }, []);
+
+  useEffect(() => {
+    const own = current.current;
+    own.asked = new AbortController();
+    own.isBusy = false;
+    setHeld(nothing);
+    setError(null);
+    void load(null);
+    return () => own.asked.abort();
+  }, [key]);
+
+  const reload = useCallback(() => void load(null), []);
+  const more = useCallback(() => {
+    const { cursor, isComplete } = current.current.held;
+    if (!isComplete && cursor !== null) void load(cursor);
+  }, []);
+  useChanges(reload);
+  return { jobs: held.jobs, isComplete: held.isComplete, isLoading, error, more, reload };
+}
+
+function useChanges(tell: () => void): void {
+  useEffect(() => {
+    let isFirst = true;
+    return changes.subscribe(() => {
+      if (!isFirst) tell();
+      isFirst = false;
+    });
+  }, []);
+}
+
+type Page = Awaited<ReturnType<typeof loadJobs>>;
+
+function appended({ jobs }: Held, page: Page): Held {
+  const known = new Set(jobs.map(({ id }) => id));
+  const added = page.jobs.filter(({ id }) => !known.has(id));
+  return { jobs: [...jobs, ...added], cursor: page.nextCursor, isComplete: page.nextCursor === null };
+}
+
+/** The first page as it is now. Rows beyond it are kept when pages were loaded behind it. */
+function refreshed(before: Held, page: Page): Held {
+  const last = page.jobs.at(-1);
+  const hasTail = before.jobs.length > page.jobs.length && last !== undefined && page.nextCursor !== null;
+  if (!hasTail) return { jobs: page.jobs, cursor: page.nextCursor, isComplete: page.nextCursor === null };
+  const tail = before.jobs.filter((job) => BigInt(job.id) < BigInt(last.id));
+  return { ...before, jobs: [...page.jobs, ...tail] };
+}

@@ -1,0 +1,43 @@
+import { useState } from "preact/hooks";
+import type { Job } from "../shape.ts";
+
+export interface Selection {
+  /** `all`: everything that matches the filter, also what is not loaded. */
+  readonly chosen: ReadonlySet<string> | "all";
+  readonly has: (id: string) => boolean;
+  /** With Shift: everything between this row and the last one that was clicked. */
+  readonly toggle: (index: number, isRange: boolean) => void;
+  readonly all: () => void;
+  readonly none: () => void;
+}
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** Rows that were marked for a change of many. Forgotten when the filter changes. */
+export function useSelection(jobs: readonly Job[], filter: string): Selection {
+  const [held, setHeld] = useState<{ filter: string; chosen: ReadonlySet<string> | "all"; last: number }>({
+    filter,
+    chosen: nobody,
+    last: -1,
+  });
+  const chosen = held.filter === filter ? held.chosen : nobody;
+  const last = held.filter === filter ? held.last : -1;
+  return {
+    chosen,
+    has: (id) => chosen === "all" || chosen.has(id),
+    toggle(index, isRange) {
+      const job = jobs[index];
+      if (job === undefined) return;
+      const next = new Set(chosen === "all" ? jobs.map(({ id }) => id) : chosen);
+      const isOn = !next.has(job.id);
+      const [from, to] = isRange && last >= 0 ? [Math.min(last, index), Math.max(last, index)] : [index, index];
+      for (const { id } of jobs.slice(from, to + 1)) {
+        if (isOn) next.add(id);
+        else next.delete(id);
+      }
+      setHeld({ filter, chosen: next, last: index });
+    },
+    all: () => setHeld({ filter, chosen: "all", last: -1 }),
+    none: () => setHeld({ filter, chosen: nobody, last: -1 }),
+  };
+}

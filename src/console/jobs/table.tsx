@@ -1,0 +1,109 @@
+import { addresses } from "../address.ts";
+import { StateBadge } from "../parts/state-badge.tsx";
+import { Time } from "../parts/time.tsx";
+import { VirtualRows } from "../parts/virtual-rows.tsx";
+import { duration } from "../time.ts";
+import type { Job } from "../shape.ts";
+import type { JobRows } from "./list.ts";
+import type { Selection } from "./selection.ts";
+
+const columns = [
+  { name: <span class="hidden">Marked</span> },
+  { name: "State" },
+  { name: "Kind" },
+  { name: "Key" },
+  { name: "Lane" },
+  { name: "Tries", isNumber: true },
+  { name: "Due" },
+  { name: "Took", isNumber: true },
+  { name: "Last error" },
+];
+const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 56px 158px 76px minmax(110px, 1.6fr)";
+
+interface JobTableProps {
+  readonly rows: JobRows;
+  readonly selection: Selection;
+  /** The row that keys act on; -1 for none. */
+  readonly current: number;
+}
+
+export const JobTable = ({ rows, selection, current }: JobTableProps) => (
+  <VirtualRows
+    label="Jobs"
+    columns={columns}
+    template={template}
+    rows={rows.jobs.length}
+    current={current}
+    onEnd={rows.more}
+    row={(index) => {
+      const job = rows.jobs[index];
+      return job === undefined ? null : (
+        <Row key={job.id} job={job} index={index} isCurrent={index === current} selection={selection} />
+      );
+    }}
+  />
+);
+
+interface RowProps {
+  readonly job: Job;
+  readonly index: number;
+  readonly isCurrent: boolean;
+  readonly selection: Selection;
+}
+
+const Row = ({ job, index, isCurrent, selection }: RowProps) => (
+  <div
+    class={`row${isCurrent ? " current" : ""}${selection.has(job.id) ? " chosen" : ""}`}
+    role="row"
+    aria-rowindex={index + 2}
+  >
+    <span role="cell" class="cell-check">
+      <input
+        type="checkbox"
+        aria-label={`Mark ${job.kind} ${job.id}`}
+        checked={selection.has(job.id)}
+        onClick={(event) => selection.toggle(index, event.shiftKey)}
+      />
+    </span>
+    <span role="cell">
+      <StateBadge state={job.state} />
+    </span>
+    <span role="cell">
+      <a class="row-link" href={addresses.job(job.id)} title={`${job.kind} ${job.id}`}>
+        {job.kind}
+      </a>
+    </span>
+    <span role="cell" class="mono dim" title={job.key ?? undefined}>
+      {job.key ?? `#${job.id}`}
+    </span>
+    <span role="cell" class="dim">
+      {job.lane}
+    </span>
+    <span role="cell" class="number" title={triesText(job)}>
+      {job.attempt === 0 ? <span class="nothing">–</span> : `${job.failures}/${job.maxAttempts}`}
+    </span>
+    <span role="cell">
+      <Time at={job.dueAt} />
+    </span>
+    <span role="cell" class="number">
+      {took(job)}
+    </span>
+    <span role="cell" class="dim" title={job.error?.message ?? undefined}>
+      {job.error === null ? null : <ErrorText {...job.error} />}
+    </span>
+  </div>
+);
+
+const ErrorText = ({ code, message }: { readonly code: string; readonly message: string | null }) => (
+  <>
+    <span class="mono error-code">{code}</span> {message}
+  </>
+);
+
+const triesText = ({ failures, maxAttempts, attempt }: Job): string =>
+  attempt === 0 ? "not tried yet" : `failure ${failures} of ${maxAttempts} (try ${attempt})`;
+
+function took({ startedAt, finishedAt, state }: Job) {
+  if (startedAt === null || finishedAt === null || state === "CANCELED") return <span class="nothing">–</span>;
+  return duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
+}

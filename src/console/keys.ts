@@ -1,0 +1,53 @@
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { remembered } from "./remembered.ts";
+
+/** One key, or two pressed one after the other (`g j`), and what it does in words. */
+export interface KeyBinding {
+  readonly keys: string;
+  readonly does: string;
+  readonly run: () => void;
+}
+
+/** Single keys get in the way of some input methods, so they can be switched off. Escape and Tab always work. */
+export const shortcuts = remembered("shortcuts", ["on", "off"], "on");
+
+/** What is bound now, the newest first: the list under `?`. */
+export const bindings = signal<readonly KeyBinding[]>([]);
+
+/** Binds while the component is there. A later binding of the same keys wins. */
+export function useKeys(bound: readonly KeyBinding[]): void {
+  const latest = useRef(bound);
+  latest.current = bound;
+  useEffect(() => {
+    const own = latest.current.map(({ keys, does }, index) => {
+      return { keys, does, run: () => latest.current[index]?.run() };
+    });
+    bindings.value = [...own, ...bindings.peek()];
+    return () => {
+      bindings.value = bindings.peek().filter((each) => !own.includes(each));
+    };
+  }, []);
+}
+
+const patienceMs = 1_000;
+let first = { key: "", at: -Infinity };
+
+document.addEventListener("keydown", (event) => {
+  if (shortcuts.value === "off" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+  const before = event.timeStamp - first.at < patienceMs ? `${first.key} ${event.key}` : "";
+  const found =
+    bindings.peek().find(({ keys }) => keys === before) ?? bindings.peek().find(({ keys }) => keys === event.key);
+  first = { key: event.key, at: event.timeStamp };
+  if (found === undefined) return;
+  event.preventDefault();
+  found.run();
+});
+
+/** Keys belong to the field that has the focus, and to an open dialog. */
+function isTyping({ target }: KeyboardEvent): boolean {
+  if (!(target instanceof Element)) return false;
+  if (document.querySelector("dialog[open]") !== null) return true;
+  if (target instanceof HTMLInputElement) return target.type !== "checkbox" && target.type !== "radio";
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+}

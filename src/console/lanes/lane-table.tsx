@@ -1,0 +1,80 @@
+import { addresses } from "../address.ts";
+import { Tag } from "../parts/tag.tsx";
+import type { Lane } from "../shape.ts";
+import { duration } from "../time.ts";
+import { counted } from "../words.ts";
+
+interface LaneTableProps {
+  readonly lanes: readonly Lane[];
+  readonly onToggle: (lane: Lane) => void;
+}
+
+export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
+  <table class="table">
+    <thead>
+      <tr>
+        <th scope="col">Lane</th>
+        <th scope="col">State</th>
+        {["Waiting", "Oldest waits", "Running", "Retrying", "Scheduled", "Held", "Workers at most"].map((name) => (
+          <th key={name} scope="col" class="number">
+            {name}
+          </th>
+        ))}
+        <th scope="col">
+          <span class="hidden">Actions</span>
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {lanes.map((lane) => (
+        <tr key={lane.name}>
+          <td>
+            <a class="row-link" href={addresses.jobsWith(`lane:${lane.name}`)}>
+              {lane.name}
+            </a>
+          </td>
+          <td>
+            {lane.paused ? (
+              <Tag icon="pause" tone="warn" text={pausedText(lane)} />
+            ) : (
+              <Tag icon="SUCCESS" tone="good" text="Open" />
+            )}
+          </td>
+          <Count value={lane.waiting} />
+          <td class="number">
+            {lane.oldestWaitingMs === null ? <span class="nothing">–</span> : duration(lane.oldestWaitingMs)}
+          </td>
+          <Count value={lane.running} />
+          <Count value={lane.retrying} />
+          <Count value={lane.scheduled} />
+          <td class="number" title={heldText(lane)}>
+            {zeroOr(lane.held.slot + lane.held.paused + lane.held.predecessors)}
+          </td>
+          <td class="number">{lane.concurrency ?? <span class="nothing">–</span>}</td>
+          <td>
+            <span class="actions">
+              <button
+                type="button"
+                class="button small"
+                onClick={() => onToggle(lane)}
+                aria-label={`${lane.paused ? "Resume" : "Pause"} lane ${lane.name}`}
+              >
+                {lane.paused ? "Resume" : "Pause"}
+              </button>
+            </span>
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+const Count = ({ value }: { readonly value: number }) => <td class="number">{zeroOr(value)}</td>;
+
+/** A zero steps back, so that what is not zero stands out. */
+const zeroOr = (value: number) => (value === 0 ? <span class="nothing">0</span> : counted(value));
+
+const pausedText = ({ pausedBy }: Lane): string => (pausedBy === null ? "Paused" : `Paused by ${pausedBy}`);
+
+const heldText = ({ held }: Lane): string =>
+  `${held.slot} wait for a slot, ${held.paused} are paused, ${held.predecessors} wait for predecessors`;

@@ -1,0 +1,87 @@
+import { addresses } from "../address.ts";
+import type { IconName } from "../parts/icon.tsx";
+import { Tag } from "../parts/tag.tsx";
+import { Time } from "../parts/time.tsx";
+import type { Worker } from "../shape.ts";
+import { counted } from "../words.ts";
+
+const looks: Readonly<
+  Record<Worker["status"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy"; text: string }>
+> = {
+  busy: { icon: "RUNNING", tone: "busy", text: "Busy" },
+  idle: { icon: "SUCCESS", tone: "good", text: "Idle" },
+  silent: { icon: "PENDING", tone: "dim", text: "Silent" },
+  lost: { icon: "warning", tone: "bad", text: "Lost" },
+};
+
+/** Who worked in the last hour, and what each runs now. */
+export const WorkerTable = ({ workers }: { readonly workers: readonly Worker[] }) => (
+  <section class="card" aria-label="Workers">
+    <header class="card-head">
+      <h2>Workers</h2>
+      <span class="dim">seen in the last hour</span>
+    </header>
+    <table class="table">
+      <thead>
+        <tr>
+          <th scope="col">State</th>
+          <th scope="col">Worker</th>
+          <th scope="col">Lane</th>
+          <th scope="col">Running now</th>
+          <th scope="col">Seen</th>
+          <th scope="col" class="number">
+            Ended
+          </th>
+          <th scope="col" class="number">
+            Failed
+          </th>
+          <th scope="col" class="number">
+            Lost
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {workers.map((worker) => (
+          <Row key={worker.id} worker={worker} />
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+const Row = ({ worker }: { readonly worker: Worker }) => (
+  <tr>
+    <td>
+      <Tag {...looks[worker.status]} />
+    </td>
+    <td class="mono cut-text" title={worker.version === null ? worker.id : `${worker.id}, version ${worker.version}`}>
+      {worker.id}
+    </td>
+    <td class="dim">{worker.lane}</td>
+    <td>
+      {worker.running.slice(0, 3).map((running) => (
+        <span key={running.job} class="holder">
+          <a class="link" href={addresses.job(running.job)}>
+            {running.kind} {`#${running.job}`}
+          </a>
+          {running.progress === null ? null : <span class="dim">{` ${Math.round(running.progress * 100)} %`}</span>}
+          <span class="dim">
+            {" "}
+            beat <Time at={running.beatAt} />
+          </span>
+        </span>
+      ))}
+      {worker.running.length > 3 ? <span class="dim">{`and ${worker.running.length - 3} more`}</span> : null}
+    </td>
+    <td>
+      <Time at={worker.seenAt} />
+    </td>
+    <Count value={worker.ended} />
+    <Count value={worker.failed} />
+    <Count value={worker.lost} />
+  </tr>
+);
+
+const Count = ({ value }: { readonly value: number }) => (
+  <td class="number">{value === 0 ? <span class="nothing">0</span> : counted(value)}</td>
+);

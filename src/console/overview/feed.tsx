@@ -1,0 +1,34 @@
+import { addresses } from "../address.ts";
+import { feed } from "../live.ts";
+import { StateBadge } from "../parts/state-badge.tsx";
+import { Time } from "../parts/time.tsx";
+import { type State, states } from "../shape.ts";
+
+const shownRows = 18;
+
+/** What happens right now: a system that works is seen to work. */
+export const Feed = () => (
+  <section class="card" aria-label="Live events">
+    <header class="card-head">
+      <h2>Live</h2>
+      <span class="dim">as it happens</span>
+    </header>
+    {feed.value.length === 0 ? (
+      <p class="card-empty">Nothing has happened since this page was opened</p>
+    ) : (
+      <ol class="feed">
+        {feed.value.slice(0, shownRows).map((change) => (
+          <li key={change.id}>
+            <Time at={change.at} />
+            <a href={addresses.job(change.jobId)}>
+              {change.kind ?? "job"} <span class="dim">{`#${change.jobId}`}</span>
+            </a>
+            {isState(change.to) ? <StateBadge state={change.to} /> : <span>{change.to}</span>}
+          </li>
+        ))}
+      </ol>
+    )}
+  </section>
+);
+
+const isState = (word: string): word is State => states.some((state) => state === word);

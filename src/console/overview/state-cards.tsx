@@ -1,0 +1,71 @@
+import { addresses } from "../address.ts";
+import { Icon } from "../parts/icon.tsx";
+import { type Count, type Minute, type State, type Summary, states } from "../shape.ts";
+import { duration } from "../time.ts";
+import { counted, stateWords } from "../words.ts";
+import { Sparkline } from "./sparkline.tsx";
+
+interface StateCardsProps {
+  readonly summary: Summary;
+  readonly minutes: readonly Minute[];
+}
+
+/** Living states as they are now, ended ones over the last hour. Each is the door to its list. */
+export const StateCards = ({ summary, minutes }: StateCardsProps) => (
+  <ul class="cards">
+    {states.map((state) => {
+      const { value, about, series } = cardOf(state, summary, minutes);
+      return (
+        <li key={state}>
+          <a class={`stat state-${state.toLowerCase()}`} href={addresses.jobsWith(`state:${state.toLowerCase()}`)}>
+            <span class="stat-name">
+              <Icon name={state} size={13} />
+              {stateWords[state]}
+            </span>
+            <span class="stat-value">{counted(value)}</span>
+            <span class="stat-about">{about}</span>
+            {series === null ? null : <Sparkline values={series} />}
+          </a>
+        </li>
+      );
+    })}
+  </ul>
+);
+
+interface Card {
+  readonly value: number | Count;
+  readonly about: string;
+  readonly series: readonly number[] | null;
+}
+
+function cardOf(state: State, { live, lastHour, deadLetters, workers }: Summary, minutes: readonly Minute[]): Card {
+  const now = (count: number, about: string): Card => ({ value: { count, isMore: live.isMore }, about, series: null });
+  const hour = (value: number, of: (minute: Minute) => number): Card => {
+    return { value, about: "in the last hour", series: minutes.map(of) };
+  };
+  switch (state) {
+    case "PENDING":
+      return now(live.byState.PENDING, live.held > 0 ? `${counted(live.held)} held` : "wait for their time");
+    case "QUEUED":
+      return now(
+        live.byState.QUEUED,
+        live.oldestWaitingMs === null ? "none is due" : `oldest ${duration(live.oldestWaitingMs)}`,
+      );
+    case "RUNNING":
+      return now(live.byState.RUNNING, workers.busy === 1 ? "on 1 worker" : `on ${counted(workers.busy)} workers`);
+    case "RETRY_WAIT":
+      return now(live.byState.RETRY_WAIT, `${counted(lastHour.retried)} in the last hour`);
+    case "SUCCESS":
+      return hour(lastHour.succeeded, (minute) => minute.succeeded);
+    case "FAILED":
+      return {
+        value: deadLetters,
+        about: `${counted(lastHour.failed)} in the last hour`,
+        series: minutes.map(({ failed }) => failed),
+      };
+    case "CANCELED":
+      return hour(lastHour.canceled, (minute) => minute.canceled);
+    case "SKIPPED":
+      return hour(lastHour.skipped, (minute) => minute.skipped);
+  }
+}

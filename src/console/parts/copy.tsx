@@ -1,0 +1,24 @@
+import { Icon } from "./icon.tsx";
+import { say, sayFailed } from "./toast.tsx";
+
+/** A text one wants elsewhere, with a button that takes it there. */
+export const Copy = ({ text, label }: { readonly text: string; readonly label: string }) => (
+  <span class="copy">
+    <span class="mono copy-text" title={text}>
+      {text}
+    </span>
+    <button type="button" class="icon-button small" onClick={() => void copy(text)}>
+      <Icon name="copy" size={13} />
+      <span class="hidden">{label}</span>
+    </button>
+  </span>
+);
+
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say("Copied");
+  } catch (error) {
+    sayFailed("Not copied", error);
+  }
+}

@@ -1,0 +1,22 @@
+import { useState } from "preact/hooks";
+
+const shownCharacters = 4_000;
+
+/** JSON as text, never as anything else. A long one is cut until it is asked for. */
+export function JsonView({ value, label }: { readonly value: unknown; readonly label: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const text = JSON.stringify(value, null, 2) ?? "null";
+  const isLong = text.length > shownCharacters;
+  return (
+    <>
+      <pre class="json" tabIndex={0} aria-label={label}>
+        {isLong && !isWhole ? `${text.slice(0, shownCharacters)}…` : text}
+      </pre>
+      {isLong && !isWhole ? (
+        <button type="button" class="button small" onClick={() => setWhole(true)}>
+          {`Show all ${text.length} characters`}
+        </button>
+      ) : null}
+    </>
+  );
+}

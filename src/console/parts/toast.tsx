@@ -1,0 +1,55 @@
+import { signal } from "@preact/signals";
+import { Icon } from "./icon.tsx";
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly isBad: boolean;
+  /** Where the result can be seen. */
+  readonly link: { readonly text: string; readonly href: string } | null;
+}
+
+const toasts = signal<readonly Toast[]>([]);
+const shownMs = 8_000;
+const toastsMax = 4;
+let made = 0;
+
+/** Says what a click did, and where its result is. One that went wrong stays until it is closed. */
+export function say(text: string, link: Toast["link"] = null): void {
+  const id = add({ text, link, isBad: false });
+  setTimeout(() => dismiss(id), shownMs);
+}
+
+export function sayFailed(what: string, error: unknown): void {
+  add({ text: `${what}: ${error instanceof Error ? error.message : String(error)}`, link: null, isBad: true });
+}
+
+function add(toast: Omit<Toast, "id">): number {
+  made += 1;
+  toasts.value = [...toasts.value, { ...toast, id: made }].slice(-toastsMax);
+  return made;
+}
+
+function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((each) => each.id !== id);
+}
+
+export const Toasts = () => (
+  <div class="toasts" role="status" aria-live="polite">
+    {toasts.value.map(({ id, text, link, isBad }) => (
+      <div key={id} class={isBad ? "toast bad" : "toast"}>
+        <Icon name={isBad ? "warning" : "SUCCESS"} />
+        <span class="toast-text">{text}</span>
+        {link === null ? null : (
+          <a class="link" href={link.href}>
+            {link.text}
+          </a>
+        )}
+        <button type="button" class="icon-button" onClick={() => dismiss(id)}>
+          <Icon name="close" size={14} />
+          <span class="hidden">Dismiss</span>
+        </button>
+      </div>
+    ))}
+  </div>
+);

@@ -1,0 +1,40 @@
+import { addresses } from "../address.ts";
+import type { Run } from "../shape.ts";
+import { counted } from "../words.ts";
+
+/** How far the jobs of a fan-out came: each step is part of the one before it, and links to its jobs. */
+export function Funnel({ run }: { readonly run: Run }) {
+  const { total, ready, running, done, ok, failed, skipped } = run.progress;
+  const link = (states: string): string => addresses.jobsWith(`run:${run.id} state:${states}`);
+  const steps = [
+    { name: "Written", jobs: total, href: addresses.jobsWith(`run:${run.id}`), tone: "all" },
+    { name: "Ready or further", jobs: ready + running + done, href: addresses.jobsWith(`run:${run.id}`), tone: "all" },
+    {
+      name: "Started",
+      jobs: running + done - skipped,
+      href: link("running,success,failed,retry_wait"),
+      tone: "running",
+    },
+    { name: "Succeeded", jobs: ok, href: link("success"), tone: "ok" },
+    { name: "Failed", jobs: failed, href: link("failed"), tone: "failed" },
+    { name: "Skipped", jobs: skipped, href: link("skipped"), tone: "skipped" },
+  ];
+  return (
+    <section class="card" aria-label="Funnel">
+      <ol class="funnel">
+        {steps.map(({ name, jobs, href, tone }) => (
+          <li key={name}>
+            <a href={href}>
+              <span class="funnel-name">{name}</span>
+              <span class="funnel-track">
+                <i class={`part-${tone}`} style={{ width: `${(jobs / Math.max(1, total)) * 100}%` }} />
+              </span>
+              <span class="number">{counted(jobs)}</span>
+              <span class="number dim">{`${Math.round((jobs / Math.max(1, total)) * 100)} %`}</span>
+            </a>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,130 @@
+import { useEffect, useState } from "preact/hooks";
+import { addresses } from "../address.ts";
+import type { RunTasks } from "../client.ts";
+import { Failure } from "../parts/failure.tsx";
+import { Icon } from "../parts/icon.tsx";
+import type { Task } from "../shape.ts";
+import { stateWords } from "../words.ts";
+import { layersOf } from "./layers.ts";
+import { type LaidOut, layOut } from "./layout.ts";
+
+const laidOutMax = 150;
+const nodeWidth = 168;
+const nodeHeight = 36;
+
+/** Lines and boxes up to 150 tasks; columns by layer above, where lines would cover each other. */
+export const TaskGraph = ({ tasks }: { readonly tasks: RunTasks }) =>
+  tasks.tasks.length <= laidOutMax ? <Drawn tasks={tasks} /> : <Columns tasks={tasks} />;
+
+function Drawn({ tasks: { tasks, edges } }: { readonly tasks: RunTasks }) {
+  const [laidOut, setLaidOut] = useState<LaidOut | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const [again, setAgain] = useState(0);
+  const shape = `${tasks.map(({ job }) => job).join()}|${edges.map(({ from, to }) => `${from}>${to}`).join()}`;
+  useEffect(() => {
+    const asked = new AbortController();
+    const nodes = tasks.map(({ job }) => job);
+    const lines = edges.map(({ from, to }) => [from, to] as const);
+    setError(null);
+    layOut({ nodes, edges: lines, width: nodeWidth, height: nodeHeight }, asked.signal).then(
+      setLaidOut,
+      (failed: unknown) => asked.signal.aborted || setError(failed as Error),
+    );
+    return () => asked.abort();
+  }, [shape, again]);
+  if (error !== null) return <Failure error={error} onRetry={() => setAgain(again + 1)} />;
+  if (laidOut === null) return <p class="loading">Drawing…</p>;
+  return <Canvas tasks={tasks} edges={edges} laidOut={laidOut} />;
+}
+
+interface CanvasProps extends Pick<RunTasks, "tasks" | "edges"> {
+  readonly laidOut: LaidOut;
+}
+
+function Canvas({ tasks, edges, laidOut }: CanvasProps) {
+  const places = new Map(laidOut.places.map((place) => [place.id, place]));
+  const states = new Map(tasks.map(({ job, state }) => [job, state]));
+  return (
+    <div class="graph" tabIndex={0} role="region" aria-label="Graph of the tasks">
+      <div class="graph-ground" style={{ width: `${laidOut.width}px`, height: `${laidOut.height}px` }}>
+        <svg width={laidOut.width} height={laidOut.height} aria-hidden="true" focusable="false">
+          {edges.map(({ from, to }) => {
+            const [a, b] = [places.get(from), places.get(to)];
+            if (a === undefined || b === undefined) return null;
+            return (
+              <path
+                key={`${from}>${to}`}
+                class={states.get(to) === "SKIPPED" ? "edge" : "edge taken"}
+                d={curve(a, b)}
+              />
+            );
+          })}
+        </svg>
+        <ul>
+          {tasks.map((task) => {
+            const place = places.get(task.job);
+            return place === undefined ? null : <Node key={task.job} task={task} x={place.x} y={place.y} />;
+          })}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+const Node = ({ task, x, y }: { readonly task: Task; readonly x: number; readonly y: number }) => (
+  <li class="node" style={{ left: `${x}px`, top: `${y}px`, width: `${nodeWidth}px`, height: `${nodeHeight}px` }}>
+    <a href={addresses.job(task.job)} class={`state-${task.state.toLowerCase()}`} title={nameOf(task)}>
+      <Icon name={task.state} size={14} />
+      <span class="node-name">{task.task ?? task.key ?? task.job}</span>
+      <span class="hidden">{stateWords[task.state]}</span>
+    </a>
+  </li>
+);
+
+interface Corner {
+  readonly x: number;
+  readonly y: number;
+}
+
+function curve(a: Corner, b: Corner): string {
+  const [x1, y1, x2, y2] = [a.x + nodeWidth, a.y + nodeHeight / 2, b.x, b.y + nodeHeight / 2];
+  const middle = (x1 + x2) / 2;
+  return `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
+}
+
+const nameOf = (task: Task): string => `${task.task ?? task.key ?? task.job}: ${stateWords[task.state]}`;
+
+function Columns({ tasks: { tasks, edges } }: { readonly tasks: RunTasks }) {
+  const byId = new Map(tasks.map((task) => [task.job, task]));
+  const layers = layersOf(
+    tasks.map(({ job }) => job),
+    edges,
+  );
+  return (
+    <div class="graph layers" tabIndex={0} role="region" aria-label="Tasks in columns by layer">
+      {layers.map((layer, index) => (
+        <section key={layer[0]} aria-label={`Layer ${index + 1}`}>
+          <h3>
+            {`Layer ${index + 1}`} <span class="dim">{layer.length}</span>
+          </h3>
+          <ul>
+            {layer.map((id) => {
+              const task = byId.get(id);
+              return task === undefined ? null : <Cell key={id} task={task} />;
+            })}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+const Cell = ({ task }: { readonly task: Task }) => (
+  <li>
+    <a href={addresses.job(task.job)} class={`cell state-${task.state.toLowerCase()}`} title={nameOf(task)}>
+      <Icon name={task.state} size={12} />
+      <span class="node-name">{task.task ?? task.key ?? task.job}</span>
+      <span class="hidden">{stateWords[task.state]}</span>
+    </a>
+  </li>
+);

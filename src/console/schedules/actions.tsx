@@ -1,0 +1,28 @@
+import { addresses } from "../address.ts";
+import { pauseSchedule, resumeSchedule, runSchedule } from "../client.ts";
+import { confirmed } from "../parts/confirm.tsx";
+import { say, sayFailed } from "../parts/toast.tsx";
+import type { Schedule } from "../shape.ts";
+
+/** Pauses after a question, resumes at once. */
+export async function togglePause({ id, paused }: Schedule, onDone: () => void): Promise<void> {
+  const text = "Times that come meanwhile are written down as skipped, with the reason “paused”.";
+  if (!paused && !(await confirmed({ title: `Pause ${id}?`, text, action: "Pause the schedule", danger: true })))
+    return;
+  try {
+    await (paused ? resumeSchedule(id) : pauseSchedule(id));
+    say(paused ? `${id} goes on` : `${id} is paused`);
+  } catch (error) {
+    sayFailed(`${id} was not changed`, error);
+  }
+  onDone();
+}
+
+export async function runNow({ id }: Schedule): Promise<void> {
+  try {
+    const made = await runSchedule(id);
+    say(`${id} was started once`, { text: "Show the job", href: addresses.job(made.id) });
+  } catch (error) {
+    sayFailed(`${id} was not started`, error);
+  }
+}

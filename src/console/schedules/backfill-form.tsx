@@ -1,0 +1,124 @@
+import { useState } from "preact/hooks";
+import { addresses } from "../address.ts";
+import { backfill, type Backfill } from "../client.ts";
+import { currentTime } from "../clock.ts";
+import { Time } from "../parts/time.tsx";
+import { confirmed } from "../parts/confirm.tsx";
+import { say, sayFailed } from "../parts/toast.tsx";
+import type { Schedule } from "../shape.ts";
+import { plural } from "../words.ts";
+
+interface BackfillFormProps {
+  readonly schedule: Schedule;
+  readonly onDone: () => void;
+}
+
+const hourMs = 3_600_000;
+
+/** Runs past times that have not run. The preview shows what would happen to each before anything does. */
+export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
+  const [range, setRange] = useState(() => ({ from: field(currentTime() - hourMs), to: field(currentTime()) }));
+  const [preview, setPreview] = useState<Backfill | null>(null);
+  const change = (part: Partial<typeof range>): void => {
+    setRange({ ...range, ...part });
+    setPreview(null);
+  };
+  const ask = async (dryRun: boolean): Promise<Backfill | null> => {
+    try {
+      return await backfill(schedule.id, { from: instant(range.from), to: instant(range.to), dryRun });
+    } catch (error) {
+      sayFailed("The backfill was refused", error);
+      return null;
+    }
+  };
+  const run = async (times: number): Promise<void> => {
+    const what = plural(times, "time");
+    const text = `They run one after the other, beside the times that come on their own.`;
+    if (!(await confirmed({ title: `Backfill ${what}?`, text, action: `Backfill ${what}` }))) return;
+    const done = await ask(false);
+    if (done === null) return;
+    say(`${plural(done.added + done.again, "time")} planned`, {
+      text: "Show jobs",
+      href: addresses.jobsWith(`schedule:${schedule.id}`),
+    });
+    setPreview(null);
+    onDone();
+  };
+  return (
+    <section class="card" aria-label="Backfill">
+      <header class="card-head">
+        <h2>Backfill</h2>
+        <span class="dim">times in UTC</span>
+      </header>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void ask(true).then(setPreview);
+        }}
+      >
+        <label>
+          From
+          <input
+            class="field"
+            type="datetime-local"
+            value={range.from}
+            onInput={(e) => change({ from: e.currentTarget.value })}
+          />
+        </label>
+        <label>
+          To
+          <input
+            class="field"
+            type="datetime-local"
+            value={range.to}
+            onInput={(e) => change({ to: e.currentTarget.value })}
+          />
+        </label>
+        <button type="submit" class="button">
+          Preview
+        </button>
+      </form>
+      {preview === null ? null : (
+        <Preview preview={preview} zone={schedule.timezone} onRun={(times) => void run(times)} />
+      )}
+    </section>
+  );
+}
+
+interface PreviewProps {
+  readonly preview: Backfill;
+  readonly zone: string;
+  readonly onRun: (times: number) => void;
+}
+
+const shownMax = 8;
+
+function Preview({ preview: { times }, zone, onRun }: PreviewProps) {
+  const wanted = times.filter(({ runs }) => runs).length;
+  return (
+    <div class="preview" role="status">
+      <ul>
+        {times.slice(0, shownMax).map(({ nominalAt, runs, was }) => (
+          <li key={nominalAt}>
+            <Time at={nominalAt} zone={zone} />
+            <span class={runs ? "" : "dim"}>{runs ? `will run, was ${was}` : `stays ${was}`}</span>
+          </li>
+        ))}
+      </ul>
+      {times.length > shownMax ? (
+        <p class="dim">{`and ${plural(times.length - shownMax, "more time", "more times")}`}</p>
+      ) : null}
+      {times.length === 0 ? <p class="dim">No time of this schedule lies in this range</p> : null}
+      {wanted === 0 ? null : (
+        <button type="button" class="button primary" onClick={() => onRun(wanted)}>
+          {`Backfill ${plural(wanted, "time")}`}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** `datetime-local` knows no zone: the page says UTC beside it. */
+const field = (at: number): string => new Date(at).toISOString().slice(0, 16);
+const instant = (value: string): string => `${value}:00.000Z`;

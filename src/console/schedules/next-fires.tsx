@@ -1,0 +1,65 @@
+import type { NextTime } from "../client.ts";
+import { currentTime } from "../clock.ts";
+import { Loaded } from "../parts/loaded.tsx";
+import type { Resource } from "../resource.ts";
+import type { Schedule } from "../shape.ts";
+import { inZone, myZone, relative } from "../time.ts";
+
+interface NextFiresProps {
+  readonly next: Resource<readonly NextTime[]>;
+  readonly schedule: Schedule;
+}
+
+/** The next times side by side: in the schedule's zone and in the reader's own. */
+export const NextFires = ({ next, schedule }: NextFiresProps) => (
+  <section class="card" aria-label="Next times">
+    <header class="card-head">
+      <h2>Next times</h2>
+      {schedule.paused ? <span class="dim">paused: they will be skipped</span> : null}
+    </header>
+    <Loaded of={next}>
+      {(times) =>
+        times.length === 0 ? (
+          <p class="card-empty">It has ended</p>
+        ) : (
+          <NextTable times={times} zone={schedule.timezone} />
+        )
+      }
+    </Loaded>
+  </section>
+);
+
+const NextTable = ({ times, zone }: { readonly times: readonly NextTime[]; readonly zone: string }) => (
+  <table class="table">
+    <thead>
+      <tr>
+        <th scope="col">{`In ${zone}`}</th>
+        <th scope="col">{`In yours, ${myZone}`}</th>
+        <th scope="col" class="number">
+          From now
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {times.map(({ at, fires, note }) => (
+        <tr key={at}>
+          <td>
+            {zoned(at, zone)}
+            {note === null ? null : <p class={fires ? "dim small" : "small tone-warn"}>{note}</p>}
+          </td>
+          <td>{zoned(at, myZone)}</td>
+          <td class="number dim">{relative(Date.parse(at) - currentTime())}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+function zoned(at: string, zone: string) {
+  const { text, zone: name } = inZone(Date.parse(at), currentTime(), zone);
+  return (
+    <time dateTime={at}>
+      {text} <span class="zone">{name}</span>
+    </time>
+  );
+}

@@ -1,0 +1,54 @@
+import { addresses } from "../address.ts";
+import { Time } from "../parts/time.tsx";
+import type { Occurrence } from "../shape.ts";
+import { duration } from "../time.ts";
+import { reasonText } from "../words.ts";
+import { outcomeWords, squareClass } from "./squares.tsx";
+
+/** Every nominal time has one row, with its decision. */
+export const OccurrenceTable = ({ occurrences }: { readonly occurrences: readonly Occurrence[] }) =>
+  occurrences.length === 0 ? (
+    <p class="card-empty">None yet: the first one is written shortly before its time</p>
+  ) : (
+    <table class="table">
+      <thead>
+        <tr>
+          <th scope="col">For</th>
+          <th scope="col">Outcome</th>
+          <th scope="col">Why</th>
+          <th scope="col" class="number">
+            Lateness
+          </th>
+          <th scope="col">Job</th>
+        </tr>
+      </thead>
+      <tbody>
+        {occurrences.map((each) => (
+          <tr key={`${each.localTime}${each.fold}${each.timezone}`}>
+            <td>
+              <Time at={each.nominalAt} zone={each.timezone} />
+            </td>
+            <td>
+              <span class="state">
+                <i class={squareClass(each)} />
+                {outcomeWords[each.outcome]}
+              </span>
+            </td>
+            <td class="dim">{reasonText(each.reason)}</td>
+            <td class="number">
+              {each.latenessMs === null ? <span class="nothing">–</span> : duration(each.latenessMs)}
+            </td>
+            <td>
+              {each.jobId === null ? (
+                <span class="nothing">–</span>
+              ) : (
+                <a class="link" href={addresses.job(each.jobId)}>
+                  {`#${each.jobId}`}
+                </a>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );

@@ -1,0 +1,50 @@
+import { signal } from "@preact/signals";
+
+type Cronstrue = Pick<typeof import("cronstrue"), "toString">;
+
+const library = signal<Cronstrue | null>(null);
+let isAsked = false;
+
+/** The expression as a person would say it. Cron is said once the words are loaded; until then it is shown as it is. */
+export function plainWords(expression: string): string {
+  const every = /^every (\d+)(ms|s|m|h|d)$/.exec(expression);
+  if (every !== null) return everyWords(Number(every[1]), every[2] ?? "");
+  if (expression.startsWith("at ")) return "Once";
+  void load();
+  return library.value === null ? expression : cronWords(library.value, expression);
+}
+
+const unitWords: Readonly<Record<string, string>> = {
+  ms: "millisecond",
+  s: "second",
+  m: "minute",
+  h: "hour",
+  d: "day",
+};
+
+const everyWords = (value: number, unit: string): string =>
+  value === 1 ? `Every ${unitWords[unit]}` : `Every ${value} ${unitWords[unit]}s`;
+
+function cronWords(cronstrue: Cronstrue, expression: string): string {
+  const aws = /^cron\((.*)\)$/.exec(expression);
+  const options = { use24HourTimeFormat: true, throwExceptionOnParseError: true, verbose: false };
+  try {
+    if (aws === null) return cronstrue.toString(expression, options);
+    // AWS puts the year last and counts the days of the week from 1.
+    const fields = (aws[1] ?? "").trim().split(/\s+/).slice(0, 5).join(" ").replaceAll("?", "*");
+    return cronstrue.toString(fields, { ...options, dayOfWeekStartIndexZero: false });
+  } catch {
+    return expression;
+  }
+}
+
+async function load(): Promise<void> {
+  if (isAsked) return;
+  isAsked = true;
+  try {
+    library.value = (await import("cronstrue")).default;
+  } catch {
+    // Shown as it is written then; asked for again with the next expression.
+    isAsked = false;
+  }
+}

@@ -1,0 +1,117 @@
+import { useLocation } from "preact-iso";
+import { addresses } from "../address.ts";
+import { loadRuns } from "../client.ts";
+import { now } from "../clock.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Time } from "../parts/time.tsx";
+import { useResource } from "../resource.ts";
+import { RunProgress } from "../runs/progress.tsx";
+import { RunStatus } from "../runs/status.tsx";
+import type { Run } from "../shape.ts";
+import { duration } from "../time.ts";
+import { useTitle } from "../title.ts";
+
+const filters = [
+  { name: "All", state: "" },
+  { name: "Running", state: "RUNNING,CANCELING" },
+  { name: "Failed", state: "FAILED" },
+  { name: "Done", state: "DONE" },
+  { name: "Canceled", state: "CANCELED" },
+] as const;
+
+export function RunsScreen() {
+  useTitle("Runs");
+  const { query, route } = useLocation();
+  const { state = "", before = "" } = query;
+  const page = useResource(`runs ${state} ${before}`, (signal) =>
+    loadRuns({ cursor: before === "" ? null : before, state }, signal),
+  );
+  const go = (fields: Record<string, string>): void => route(`${addresses.runs}?${new URLSearchParams(fields)}`);
+  return (
+    <>
+      <header class="screen-head">
+        <h1>Runs</h1>
+        <div class="tabs" role="group" aria-label="State">
+          {filters.map((each) => (
+            <button
+              key={each.name}
+              type="button"
+              aria-pressed={state === each.state}
+              onClick={() => go({ state: each.state })}
+            >
+              {each.name}
+            </button>
+          ))}
+        </div>
+      </header>
+      <Loaded of={page}>
+        {({ runs, nextCursor }) => (
+          <>
+            {runs.length === 0 ? <NoRuns isFiltered={state !== ""} /> : <RunTable runs={runs} />}
+            {nextCursor === null ? null : (
+              <button type="button" class="button" onClick={() => go({ state, before: nextCursor })}>
+                Older runs
+              </button>
+            )}
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
+  isFiltered ? (
+    <Empty title="No run is in this state" />
+  ) : (
+    <Empty title="No runs yet">
+      <p>
+        A run is the jobs of one graph or one fan-out. Define one with <code>defineGraph</code> or{" "}
+        <code>defineFanOut</code>, and enqueue it.
+      </p>
+    </Empty>
+  );
+
+const RunTable = ({ runs }: { readonly runs: readonly Run[] }) => (
+  <div class="card">
+    <table class="table">
+      <thead>
+        <tr>
+          <th scope="col">State</th>
+          <th scope="col">Run</th>
+          <th scope="col">Key</th>
+          <th scope="col">Progress</th>
+          <th scope="col">Started</th>
+          <th scope="col" class="number">
+            Took
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <tr key={run.id}>
+            <td>
+              <RunStatus state={run.state} />
+            </td>
+            <td>
+              <a class="row-link" href={addresses.run(run.id)}>
+                {run.kind} <span class="dim">{`#${run.id}`}</span>
+              </a>
+            </td>
+            <td class="mono dim">{run.key}</td>
+            <td>
+              <RunProgress progress={run.progress} />
+            </td>
+            <td>
+              <Time at={run.createdAt} />
+            </td>
+            <td class="number">
+              {duration((run.finishedAt === null ? now.value : Date.parse(run.finishedAt)) - Date.parse(run.createdAt))}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);

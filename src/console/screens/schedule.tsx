@@ -1,0 +1,87 @@
+import { useLocation, useRoute } from "preact-iso";
+import { addresses } from "../address.ts";
+import { loadNext, loadOccurrences, loadSchedules } from "../client.ts";
+import { currentTime } from "../clock.ts";
+import { useKeys } from "../keys.ts";
+import { Loaded } from "../parts/loaded.tsx";
+import { useResource } from "../resource.ts";
+import { runNow, togglePause } from "../schedules/actions.tsx";
+import { BackfillForm } from "../schedules/backfill-form.tsx";
+import { NextFires } from "../schedules/next-fires.tsx";
+import { OccurrenceTable } from "../schedules/occurrence-table.tsx";
+import { plainWords } from "../schedules/plain-words.ts";
+import { scheduleStatus } from "../schedules/status.tsx";
+import { Squares } from "../schedules/squares.tsx";
+import { ApiError } from "../http.ts";
+import type { Schedule } from "../shape.ts";
+import { useTitle } from "../title.ts";
+
+export function ScheduleScreen() {
+  const id = decodeURIComponent(useRoute().params["id"] ?? "");
+  const schedule = useResource(`schedule ${id}`, async (signal) => named(id, await loadSchedules(signal)));
+  return <Loaded of={schedule}>{(found) => <Found schedule={found} onDone={schedule.reload} />}</Loaded>;
+}
+
+function named(id: string, all: readonly Schedule[]): Schedule {
+  const found = all.find((each) => each.id === id);
+  if (found === undefined) throw new ApiError(404, "unknown-schedule", `there is no schedule ${id}`);
+  return found;
+}
+
+function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onDone: () => void }) {
+  const { id, kind, expression, timezone, paused } = schedule;
+  const { route } = useLocation();
+  useTitle(id);
+  const past = useResource(`past ${id}`, (signal) => loadOccurrences(id, 30, signal));
+  const next = useResource(`next ${id}`, (signal) => loadNext(id, 5, signal), { again: "slow" });
+  useKeys([
+    { keys: "p", does: "Pause or resume", run: () => void togglePause(schedule, onDone) },
+    { keys: "n", does: "Run now", run: () => void runNow(schedule) },
+    { keys: "J", does: "Show its jobs", run: () => route(addresses.jobsWith(`schedule:${id}`)) },
+  ]);
+  return (
+    <>
+      <header class="screen-head">
+        <div>
+          <p class="crumbs">
+            <a href={addresses.schedules}>Schedules</a>
+          </p>
+          <h1>{id}</h1>
+        </div>
+        {scheduleStatus(schedule, currentTime())}
+        <span class="space" />
+        <a class="button" href={addresses.jobsWith(`schedule:${id}`)}>
+          Its jobs
+        </a>
+        <button type="button" class="button" onClick={() => void togglePause(schedule, onDone)}>
+          {paused ? "Resume" : "Pause"}
+        </button>
+        <button type="button" class="button primary" onClick={() => void runNow(schedule)}>
+          Run now
+        </button>
+      </header>
+      <p class="lead">
+        {plainWords(expression)} <span class="dim">in {timezone}</span>
+      </p>
+      <p class="dim">
+        <span class="mono">{expression}</span> starts <strong>{kind}</strong> · overlap {schedule.overlap} · missed
+        times {schedule.misfire} · version {schedule.version}, from {schedule.source}
+      </p>
+      <div class="columns even">
+        <NextFires next={next} schedule={schedule} />
+        <BackfillForm schedule={schedule} onDone={past.reload} />
+      </div>
+      <Loaded of={past}>
+        {(occurrences) => (
+          <section class="card" aria-label="Occurrences">
+            <header class="card-head">
+              <h2>Last 30 occurrences</h2>
+              <Squares occurrences={occurrences} />
+            </header>
+            <OccurrenceTable occurrences={occurrences} />
+          </section>
+        )}
+      </Loaded>
+    </>
+  );
+}

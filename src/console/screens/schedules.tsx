@@ -1,0 +1,115 @@
+import { addresses } from "../address.ts";
+import { loadOccurrences, loadSchedules } from "../client.ts";
+import { currentTime } from "../clock.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Time } from "../parts/time.tsx";
+import { useResource } from "../resource.ts";
+import { runNow, togglePause } from "../schedules/actions.tsx";
+import { latenessText, scheduleStatus } from "../schedules/status.tsx";
+import { plainWords } from "../schedules/plain-words.ts";
+import { Squares } from "../schedules/squares.tsx";
+import type { Schedule } from "../shape.ts";
+import { useTitle } from "../title.ts";
+
+export function SchedulesScreen() {
+  useTitle("Schedules");
+  const schedules = useResource("schedules", loadSchedules);
+  return (
+    <>
+      <header class="screen-head">
+        <h1>Schedules</h1>
+      </header>
+      <Loaded of={schedules}>
+        {(all) => (all.length === 0 ? <NoSchedules /> : <ScheduleTable schedules={all} onDone={schedules.reload} />)}
+      </Loaded>
+    </>
+  );
+}
+
+const NoSchedules = () => (
+  <Empty title="No schedules yet">
+    <p>
+      Add <code>defineSchedule</code> to <code>jobs/hello.ts</code> and save: it appears here at once.
+    </p>
+  </Empty>
+);
+
+interface TableProps {
+  readonly schedules: readonly Schedule[];
+  readonly onDone: () => void;
+}
+
+const ScheduleTable = ({ schedules, onDone }: TableProps) => (
+  <div class="card">
+    <table class="table tall">
+      <thead>
+        <tr>
+          <th scope="col">Schedule</th>
+          <th scope="col">When</th>
+          <th scope="col">State</th>
+          <th scope="col">Next</th>
+          <th scope="col">Last 30</th>
+          <th scope="col" class="number">
+            Lateness
+          </th>
+          <th scope="col">
+            <span class="hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {schedules.map((schedule) => (
+          <Row key={schedule.id} schedule={schedule} onDone={onDone} />
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+function Row({ schedule, onDone }: { readonly schedule: Schedule; readonly onDone: () => void }) {
+  const { id, kind, expression, timezone, paused, nextAt } = schedule;
+  const past = useResource(`occurrences ${id}`, (signal) => loadOccurrences(id, 30, signal), { again: "slow" });
+  return (
+    <tr>
+      <td>
+        <a class="row-link" href={addresses.schedule(id)}>
+          {id}
+        </a>
+        {kind === id ? null : <p class="dim small">{kind}</p>}
+      </td>
+      <td>
+        {plainWords(expression)}
+        <p class="dim small">
+          <span class="mono">{expression}</span> · {timezone}
+        </p>
+      </td>
+      <td>{scheduleStatus(schedule, currentTime())}</td>
+      <td>{paused || !schedule.enabled ? <span class="nothing">–</span> : <Time at={nextAt} zone={timezone} />}</td>
+      <td>{past.data === null ? null : <Squares occurrences={past.data} />}</td>
+      <td class="number">{past.data === null ? null : latenessText(past.data)}</td>
+      <td>
+        <span class="actions">
+          <button
+            type="button"
+            class="button small"
+            onClick={() => void runNow(schedule)}
+            aria-label={`Run now: ${id}`}
+          >
+            Run now
+          </button>
+          <button
+            type="button"
+            class="icon-button"
+            title={paused ? "Resume" : "Pause"}
+            onClick={() => void togglePause(schedule, onDone)}
+          >
+            <Icon name={paused ? "play" : "pause"} />
+            <span class="hidden">{`${paused ? "Resume" : "Pause"} ${id}`}</span>
+          </button>
+        </span>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,36 @@
+import { now } from "../clock.ts";
+import { connection, heardAt } from "../live.ts";
+import { Icon } from "../parts/icon.tsx";
+import { relative } from "../time.ts";
+
+const words = {
+  connecting: "Connecting",
+  live: "Live",
+  polling: "Refreshing",
+  stale: "Stale",
+  paused: "Paused",
+} as const;
+
+/** Whether what the page shows is fresh. */
+export const ConnectionMark = () => (
+  <span class={`connection ${connection.value}`} role="status">
+    <i aria-hidden="true" />
+    {words[connection.value]}
+  </span>
+);
+
+/** Said across the whole page: nothing is worse than numbers that look alive and are not. */
+export function StaleBanner() {
+  if (connection.value !== "stale") return null;
+  const heard = heardAt.value;
+  // Reading the clock keeps the age in the sentence true.
+  const age = heard === null ? null : relative(Math.min(0, heard - Math.max(Date.now(), now.value - 1_000)));
+  return (
+    <div class="stale" role="alert">
+      <Icon name="warning" size={14} />
+      {age === null
+        ? "No live connection: what you see may be old. Trying again…"
+        : `The live connection is down, last heard ${age}: what you see may be old. Trying again…`}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { signal } from "@preact/signals";
+import { useLocation } from "preact-iso";
+import { bindings, shortcuts, useKeys } from "../keys.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { places } from "./nav.tsx";
+
+export const helpIsOpen = signal(false);
+
+/** The keys that work everywhere, and the list of all that work here. */
+export function Shortcuts() {
+  const { route } = useLocation();
+  useKeys([
+    { keys: "?", does: "Show this list", run: () => (helpIsOpen.value = true) },
+    ...places.map(({ name, href, key }) => {
+      return { keys: `g ${key}`, does: `Go to ${name}`, run: () => route(href) };
+    }),
+  ]);
+  return helpIsOpen.value ? <Help /> : null;
+}
+
+const Help = () => (
+  <Dialog title="Keyboard" onClose={() => (helpIsOpen.value = false)}>
+    <dl class="keys">
+      {bindings.value.map(({ keys, does }) => (
+        <div key={keys + does}>
+          <dt>
+            {keys.split(" ").map((each) => (
+              <kbd key={each}>{each}</kbd>
+            ))}
+          </dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
+    </dl>
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={shortcuts.value === "on"}
+        onChange={(event) => (shortcuts.value = event.currentTarget.checked ? "on" : "off")}
+      />
+      Single-key shortcuts (Tab, Enter and Escape always work)
+    </label>
+  </Dialog>
+);

@@ -1,0 +1,57 @@
+/** Reads server-sent events from a response. `fetch` can name the last event it saw also after a pause of its own. */
+
+export interface Message {
+  readonly event: string;
+  readonly id: string | null;
+  readonly data: string;
+}
+
+/** Calls `onMessage` for each event until the server ends the answer. @throws when the connection breaks. */
+export async function readMessages(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  told: { readonly onMessage: (message: Message) => void; readonly onBytes: () => void },
+): Promise<void> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const lines = lineReader();
+  let fields = blank();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    told.onBytes();
+    for (const line of lines(value)) {
+      if (line !== "") fields = withLine(fields, line);
+      else {
+        if (fields.data !== null) told.onMessage({ event: fields.event, id: fields.id, data: fields.data });
+        fields = blank();
+      }
+    }
+  }
+}
+
+interface Fields {
+  readonly event: string;
+  readonly id: string | null;
+  readonly data: string | null;
+}
+
+const blank = (): Fields => ({ event: "message", id: null, data: null });
+
+/** A line that starts with a colon is a comment: it only shows that the connection lives. */
+function withLine(fields: Fields, line: string): Fields {
+  const colon = line.indexOf(":");
+  const name = colon < 0 ? line : line.slice(0, colon);
+  const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+  if (name === "data") return { ...fields, data: fields.data === null ? value : `${fields.data}\n${value}` };
+  if (name === "event") return { ...fields, event: value };
+  return name === "id" ? { ...fields, id: value } : fields;
+}
+
+/** Whole lines of what arrived so far. */
+function lineReader(): (chunk: string) => readonly string[] {
+  let rest = "";
+  return (chunk) => {
+    const parts = (rest + chunk).split(/\r?\n/);
+    rest = parts.pop() ?? "";
+    return parts;
+  };
+}

@@ -1,0 +1,105 @@
+/** Lanes, workers, locks and dead letters of the stand-in API. */
+import type { FailureGroup, Lane, Lock, Worker } from "../../src/console/shape.ts";
+import { ago } from "./scene.ts";
+
+export const groups: readonly FailureGroup[] = [
+  group("a1", "send-open-mail", "HTTP_503", "the mail server answered 503 Service Unavailable", 42),
+  group("b2", "export-report", "ENOSPC", "no space left on device", 3),
+];
+
+function group(fingerprint: string, kind: string, errorCode: string, errorMessage: string, jobs: number): FailureGroup {
+  return { fingerprint, kind, errorCode, errorMessage, jobs, firstAt: ago(9_000), lastAt: ago(60), newest: "5" };
+}
+
+const held = { slot: 2, paused: 0, predecessors: 1 };
+const free = {
+  paused: false,
+  pausedBy: null,
+  pausedAt: null,
+  retrying: 1,
+  scheduled: 38,
+  concurrency: 5,
+  batchSize: 10,
+};
+
+export const lanes: readonly Lane[] = [
+  { name: "default", ...free, waiting: 12, running: 6, oldestWaitingMs: 90_000, held },
+  {
+    name: "mail",
+    ...free,
+    waiting: 0,
+    running: 2,
+    oldestWaitingMs: null,
+    held,
+    paused: true,
+    pausedBy: "ana",
+    pausedAt: ago(60),
+  },
+];
+
+const cap = {
+  key: "cap:export-report",
+  size: 5,
+  taken: 5,
+  waiting: 2,
+  holders: [{ job: "3", kind: "export-report", since: ago(20) }],
+};
+export const caps = [cap];
+export const jobLocks = [{ ...cap, key: "lock:scheduler:outbox-retry", size: 1, taken: 1 }];
+
+export const workers: readonly Worker[] = (["busy", "idle", "silent", "lost"] as const).map((status, index) => ({
+  id: `worker-${index}`,
+  lane: "default",
+  version: "1.4.0",
+  status,
+  startedAt: ago(900),
+  seenAt: ago(index * 30),
+  ended: 120,
+  failed: index,
+  lost: status === "lost" ? 1 : 0,
+  lostAt: null,
+  running:
+    status === "busy"
+      ? [
+          {
+            job: "3",
+            kind: "export-report",
+            attempt: 1,
+            progress: 0.4,
+            startedAt: ago(20),
+            beatAt: ago(3),
+            leaseUntil: ago(-17),
+          },
+        ]
+      : [],
+}));
+
+export const locks: readonly Lock[] = [
+  {
+    name: "scheduler",
+    holder: "task-1",
+    fence: 41,
+    leaseMs: 10_000,
+    installedAt: ago(20),
+    standIn: null,
+    isStoreUp: true,
+  },
+  {
+    name: "rule:nightly",
+    holder: null,
+    fence: 7,
+    leaseMs: 10_000,
+    installedAt: ago(900),
+    standIn: null,
+    isStoreUp: true,
+  },
+  {
+    name: "rule:sweep",
+    holder: null,
+    fence: 9,
+    leaseMs: null,
+    installedAt: ago(30),
+    standIn: { owner: "task-2", leaseUntil: ago(-10) },
+    isStoreUp: false,
+  },
+];

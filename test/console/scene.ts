@@ -1,0 +1,206 @@
+/** What a stand-in API answers: the same shapes as the real one, held to them by the types. */
+import type {
+  Job,
+  JobDetail,
+  Minute,
+  Occurrence,
+  Run,
+  Schedule,
+  State,
+  Summary,
+  Task,
+} from "../../src/console/shape.ts";
+import { states } from "../../src/console/shape.ts";
+
+export const sceneNow = Date.now();
+export const ago = (seconds: number): string => new Date(sceneNow - seconds * 1_000).toISOString();
+
+export function jobOf(id: number, state: State = states[id % states.length] ?? "PENDING"): Job {
+  const started = state !== "PENDING" && state !== "QUEUED" && state !== "SKIPPED";
+  const ended = ["SUCCESS", "FAILED", "CANCELED", "SKIPPED"].includes(state);
+  const failed = state === "FAILED" || state === "RETRY_WAIT";
+  return {
+    id: String(id),
+    kind: id % 3 === 0 ? "export-report" : "send-open-mail",
+    key: id % 2 === 0 ? `report:${id}:csv` : null,
+    state,
+    phase: state.toLowerCase(),
+    lane: id % 3 === 0 ? "default" : "mail",
+    attempt: started ? 2 : 0,
+    failures: failed ? 2 : 0,
+    interruptions: 0,
+    maxAttempts: 4,
+    payload: { reportId: id, format: "csv" },
+    result: state === "SUCCESS" ? { rows: 12 } : null,
+    progress: state === "RUNNING" ? 0.4 : null,
+    error: failed ? { code: "HTTP_503", message: "the mail server answered 503 Service Unavailable" } : null,
+    worker: started ? "w-7f3a" : null,
+    trace: "0b5c2f",
+    schedule: id % 3 === 0 ? "nightly-export" : null,
+    scheduledFor: null,
+    createdAt: ago(400),
+    dueAt: state === "PENDING" ? ago(-3_600) : ago(390),
+    startedAt: started ? ago(120) : null,
+    leaseUntil: state === "RUNNING" ? ago(-12) : null,
+    finishedAt: ended ? ago(60) : null,
+    run: null,
+    task: null,
+    heldOn: null,
+    payloadBytes: 40,
+  };
+}
+
+export function detailOf(id: number, state: State): JobDetail {
+  const job = jobOf(id, state);
+  const event = (at: number, from: State | null, to: State, attempt: number) => {
+    return {
+      id: String(1_000 - at),
+      at: ago(at),
+      from,
+      to,
+      attempt,
+      generation: attempt,
+      worker: "w-7f3a",
+      reason: null,
+    };
+  };
+  const last: State = state === "QUEUED" || state === "PENDING" ? "RUNNING" : state;
+  return {
+    ...job,
+    attempts: [
+      {
+        attempt: 1,
+        worker: "w-7f3a",
+        startedAt: ago(380),
+        endedAt: ago(370),
+        durationMs: 10_000,
+        outcome: "RETRY_WAIT",
+        error: { code: "HTTP_503", message: "first" },
+      },
+    ],
+    events: [
+      event(400, null, "PENDING", 0),
+      event(390, "PENDING", "QUEUED", 0),
+      event(380, "QUEUED", "RUNNING", 1),
+      event(370, "RUNNING", "RETRY_WAIT", 1),
+      event(130, "RETRY_WAIT", "QUEUED", 1),
+      event(120, "QUEUED", "RUNNING", 2),
+      event(60, "RUNNING", last, 2),
+    ],
+  };
+}
+
+export const schedules: readonly Schedule[] = [
+  schedule("nightly-export", "0 8 * * *", "Asia/Seoul", ago(-3_600)),
+  schedule("sweep", "* * * * *", "UTC", ago(-30)),
+  { ...schedule("outbox-retry", "every 5m", "UTC", ago(-90)), paused: true },
+  schedule("late-one", "cron(0 10 ? * 2-6 *)", "Europe/Berlin", ago(900)),
+];
+
+function schedule(id: string, expression: string, timezone: string, nextAt: string): Schedule {
+  return {
+    id,
+    app: "scene",
+    kind: "export-report",
+    version: 3,
+    source: "code",
+    expression,
+    timezone,
+    enabled: true,
+    paused: false,
+    overlap: "skip",
+    misfire: "latest",
+    decidedUntil: ago(-300),
+    nextAt,
+  };
+}
+
+const outcomes = ["PLANNED", "FIRED", "FIRED", "SKIPPED", "CAUGHT_UP", "COALESCED"] as const;
+
+export const occurrences: readonly Occurrence[] = Array.from({ length: 30 }, (_, index) => {
+  const outcome = outcomes[index % outcomes.length] ?? "FIRED";
+  return {
+    schedule: "nightly-export",
+    localTime: `2026-11-${String(21 - Math.floor(index / 2)).padStart(2, "0")}T0${index % 2}:00`,
+    fold: 0,
+    timezone: "Asia/Seoul",
+    nominalAt: ago(index * 3_600 - 600),
+    outcome,
+    reason: outcome === "SKIPPED" ? "overlap" : null,
+    decidedAt: outcome === "PLANNED" ? null : ago(index * 3_600),
+    latenessMs: outcome === "FIRED" ? 120 + index : null,
+    version: 3,
+    jobId: outcome === "FIRED" ? (String(100 + index) as Occurrence["jobId"]) : null,
+  };
+});
+
+export const summary: Summary = {
+  at: new Date(sceneNow).toISOString(),
+  live: {
+    total: 64,
+    byState: { PENDING: 40, QUEUED: 12, RUNNING: 8, RETRY_WAIT: 4 },
+    waiting: 12,
+    scheduled: 38,
+    held: 3,
+    oldestWaitingMs: 90_000,
+    isMore: false,
+  },
+  deadLetters: { count: 10_000, isMore: true },
+  lastHour: { created: 900, succeeded: 850, failed: 12, retried: 31, canceled: 2, skipped: 9, lost: 0, meanRunMs: 84 },
+  lanes: { total: 2, paused: 1 },
+  workers: { busy: 2, lost: 1 },
+};
+
+export const minutes: readonly Minute[] = Array.from({ length: 60 }, (_, index) => ({
+  at: ago((59 - index) * 60),
+  created: 10,
+  started: 10,
+  succeeded: 8 + (index % 7),
+  failed: index % 20 === 0 ? 3 : 0,
+  retried: index % 9 === 0 ? 2 : 0,
+  canceled: 0,
+  skipped: index % 30 === 0 ? 1 : 0,
+  lost: 0,
+  meanRunMs: 80,
+}));
+
+export const run: Run = {
+  id: "7",
+  kind: "settlement",
+  key: "2026-11-20",
+  version: 3,
+  state: "FAILED",
+  sealed: true,
+  onFailure: "skip-downstream",
+  stopped: false,
+  parent: null,
+  starter: "90",
+  input: { day: "2026-11-20" },
+  progress: { total: 6, ready: 0, waiting: 1, running: 1, done: 4, ok: 2, failed: 1, skipped: 1, percent: 66 },
+  createdAt: ago(500),
+  finishedAt: ago(100),
+};
+
+const taskStates: readonly State[] = ["SUCCESS", "SUCCESS", "FAILED", "SKIPPED", "PENDING", "RUNNING"];
+const names = ["orders", "refunds", "match", "review", "publish", "notify"];
+
+export const tasks: readonly Task[] = taskStates.map((state, index) => ({
+  job: String(200 + index),
+  task: names[index] ?? null,
+  kind: `settlement.${names[index]}`,
+  key: null,
+  state,
+  blocked: state === "PENDING",
+  notTaken: false,
+  join: "all",
+  predecessors: { open: state === "PENDING" ? 1 : 0, ok: 1, bad: state === "SKIPPED" ? 1 : 0 },
+  after: index < 2 ? [] : index === 2 ? ["200", "201"] : [String(199 + index)],
+  afterTotal: index < 2 ? 0 : 1,
+  attempt: state === "PENDING" || state === "SKIPPED" ? 0 : 1,
+  failures: state === "FAILED" ? 1 : 0,
+  maxAttempts: 4,
+  result: null,
+  error: state === "FAILED" ? { code: "MISMATCH", message: "3 orders have no refund" } : null,
+  startedAt: state === "PENDING" || state === "SKIPPED" ? null : ago(400 - index * 40),
+  finishedAt: state === "SUCCESS" || state === "FAILED" ? ago(330 - index * 40) : null,
+}));

@@ -1,0 +1,101 @@
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleConsole } from "../../src/bundle-console.ts";
+import { openBrowser, openPage, type TestBrowser, violations } from "./browser.ts";
+import { hostileText, type Mode, openStandIn, type StandIn } from "./stand-in.ts";
+
+const opened = await openBrowser();
+if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
+
+const screens = [
+  { path: "/", loaded: "Throughput" },
+  { path: "/jobs", loaded: "send-open-mail" },
+  { path: "/jobs/1", loaded: "Events" },
+  { path: "/jobs/2", loaded: "Running for" },
+  { path: "/jobs/3", loaded: "waits for a slot" },
+  { path: "/schedules", loaded: "nightly-export" },
+  { path: "/schedules/nightly-export", loaded: "Next times" },
+  { path: "/runs", loaded: "settlement" },
+  { path: "/runs/7", loaded: "Retry from failed" },
+  { path: "/runs/7?view=graph", loaded: "refunds" },
+  { path: "/dead-letters", loaded: "HTTP_503" },
+  { path: "/lanes", loaded: "worker-0" },
+  { path: "/locks", loaded: "scheduler" },
+] as const;
+
+/** What tells that the screen has drawn what it was answered. */
+function sign(page: Page, mode: Mode, loaded: string): Locator {
+  if (mode === "loaded") return page.getByText(loaded);
+  return mode === "error" ? page.getByRole("alert") : page.locator(".empty, .card-empty, .table");
+}
+
+type Shown = Awaited<ReturnType<typeof openPage>>;
+
+describe.skipIf(typeof opened === "string")("the screens in a browser", () => {
+  const { browser, close } = opened as TestBrowser;
+  let api: StandIn;
+
+  beforeAll(async () => {
+    api = await openStandIn(await bundleConsole());
+  });
+  afterAll(async () => {
+    await close();
+    await api.stop();
+  });
+
+  const visit = async (mode: Mode) => {
+    api.mode = mode;
+    const shown = await openPage(browser, api.url);
+    return { ...shown, go: (path: string) => shown.page.goto(`${api.url}/console${path}`) };
+  };
+
+  describe.each([
+    // Of what axe looks at, only contrast depends on the theme.
+    { mode: "loaded", scheme: "light", rules: undefined },
+    { mode: "loaded", scheme: "dark", rules: ["color-contrast"] },
+    { mode: "empty", scheme: "dark", rules: undefined },
+    { mode: "error", scheme: "light", rules: undefined },
+  ] as const)("$mode, $scheme", ({ mode, scheme, rules }) => {
+    let shown: Shown;
+    beforeAll(async () => {
+      shown = await openPage(browser, api.url, { colorScheme: scheme });
+    });
+    afterAll(() => shown.close());
+
+    const wanted = screens.filter(({ path }) => mode !== "empty" || !/\/\d|nightly/.test(path));
+    test.each(wanted)("$path has no violation, no error, and asks nothing elsewhere", async ({ path, loaded }) => {
+      api.mode = mode;
+      await shown.page.goto(`${api.url}/console${path}`);
+      await sign(shown.page, mode, loaded).first().waitFor();
+      expect(await violations(shown.page, rules)).toEqual([]);
+      expect(shown.problems).toEqual([]);
+    });
+  });
+
+  test("hostile text in every field is shown and does nothing", async () => {
+    const { page, problems, close: leave, go } = await visit("hostile");
+    for (const { path } of screens) {
+      await go(path);
+      await page.getByText(hostileText.slice(0, 30)).first().waitFor({ state: "attached", timeout: 5_000 });
+      const harm = {
+        ran: await page.evaluate("window.hit ?? null"),
+        elements: await page.locator("main img, main script").count(),
+        links: await page.locator('a[href^="javascript"]').count(),
+      };
+      expect({ path, ...harm }).toEqual({ path, ran: null, elements: 0, links: 0 });
+    }
+    expect(problems).toEqual([]);
+    await leave();
+  });
+
+  test("a failed request can be asked again, and the screen recovers", async () => {
+    const { page, close: leave, go } = await visit("error");
+    await go("/dead-letters");
+    await page.getByRole("alert").waitFor();
+    api.mode = "loaded";
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("HTTP_503").first().waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await leave();
+  });
+});

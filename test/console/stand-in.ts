@@ -1,0 +1,188 @@
+/** The page's files with a stand-in for the API behind them, so that a test says what it answers. */
+import { once } from "node:events";
+import type { Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { type Context, Hono } from "hono";
+import { consolePage, type PageFiles } from "../../src/api/console.ts";
+import * as scene from "./scene.ts";
+import * as system from "./scene-system.ts";
+
+export type Mode = "loaded" | "empty" | "error" | "hostile";
+
+export interface StandIn {
+  readonly url: string;
+  /** What every request after this one is answered with. */
+  mode: Mode;
+  /** Method and path of each request for data, in order. */
+  readonly asked: string[];
+  readonly events: EventDesk;
+  stop(): Promise<void>;
+}
+
+export async function openStandIn(files: PageFiles): Promise<StandIn> {
+  const events = eventDesk();
+  const state: { mode: Mode; asked: string[] } = { mode: "loaded", asked: [] };
+  const app = new Hono<{ Bindings: { outgoing: ServerResponse } }>();
+  app.route(
+    "/console",
+    consolePage(() => Promise.resolve(files)),
+  );
+  app.get("/events", (c) => events.open(c));
+  app.all("*", async (c) => {
+    const { method, path } = c.req;
+    state.asked.push(`${method} ${path}`);
+    const body = method === "POST" ? ((await c.req.json()) as Record<string, unknown>) : {};
+    if (state.mode === "error") {
+      return c.json({ code: "store-away", detail: "the database does not answer: try again in a few seconds" }, 503);
+    }
+    const answer = answerOf(path, state.mode, body);
+    if (answer === null) return c.json({ code: "no-such-route", detail: `there is no ${method} ${path}` }, 404);
+    return c.json((state.mode === "hostile" ? hostile(answer) : answer) as object);
+  });
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get mode() {
+      return state.mode;
+    },
+    set mode(mode: Mode) {
+      state.mode = mode;
+    },
+    asked: state.asked,
+    events,
+    async stop() {
+      events.cut();
+      server.closeAllConnections();
+      const closed = once(server, "close");
+      server.close();
+      await closed;
+    },
+  };
+}
+
+const none = { PENDING: 0, QUEUED: 0, RUNNING: 0, RETRY_WAIT: 0 };
+const emptySummary = {
+  ...scene.summary,
+  live: { total: 0, byState: none, waiting: 0, scheduled: 0, held: 0, oldestWaitingMs: null, isMore: false },
+  deadLetters: { count: 0, isMore: false },
+  lastHour: { created: 0, succeeded: 0, failed: 0, retried: 0, canceled: 0, skipped: 0, lost: 0, meanRunMs: null },
+  lanes: { total: 1, paused: 0 },
+  workers: { busy: 0, lost: 0 },
+};
+
+function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknown>>): unknown {
+  const isEmpty = mode === "empty";
+  const list = <T>(rows: readonly T[]): readonly T[] => (isEmpty ? [] : rows);
+  const jobs = Array.from({ length: 40 }, (_, index) => scene.jobOf(140 - index));
+  const routes: readonly (readonly [RegExp, () => unknown])[] = [
+    [/^\/summary$/, () => (isEmpty ? emptySummary : scene.summary)],
+    [/^\/throughput$/, () => ({ minutes: list(scene.minutes) })],
+    [/^\/jobs$/, () => ({ jobs: list(jobs), nextCursor: null, complete: true })],
+    [
+      /^\/jobs\/\d+\/explain$/,
+      () => ({ sentence: "It waits for a slot of cap:export-report.", advice: "raise the cap" }),
+    ],
+    [/^\/jobs\/1$/, () => scene.detailOf(1, "FAILED")],
+    [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
+    [/^\/jobs\/\d+(\/\w+)?$/, () => scene.detailOf(3, "PENDING")],
+    [/^\/schedules$/, () => ({ schedules: list(scene.schedules) })],
+    [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
+    [/^\/schedules\/[^/]+\/next$/, () => ({ times: nextTimes })],
+    [/^\/schedules\/[^/]+\/backfill$/, () => ({ times: backfilled, added: 1, again: 0, dryRun: body["dryRun"] })],
+    [/^\/schedules\/[^/]+\/trigger$/, () => ({ id: "3", created: true })],
+    [/^\/schedules\/[^/]+\/(pause|resume)$/, () => scene.schedules[0]],
+    [/^\/runs$/, () => ({ runs: list([scene.run, { ...scene.run, id: "8", state: "RUNNING" }]), nextCursor: null })],
+    [/^\/runs\/\d+$/, () => scene.run],
+    [/^\/runs\/\d+\/tasks$/, () => ({ tasks: list(scene.tasks), nextCursor: null })],
+    [/^\/runs\/\d+\/retry$/, () => ({ run: scene.run, again: ["202"] })],
+    [/^\/dead-letters$/, () => ({ groups: list(system.groups), isMore: false })],
+    [/^\/lanes$/, () => ({ lanes: list(system.lanes), caps: list(system.caps), isMore: false })],
+    [/^\/lanes\/\w+\/(pause|resume)$/, () => system.lanes[0]],
+    [/^\/workers$/, () => ({ workers: list(system.workers) })],
+    [/^\/locks$/, () => ({ locks: list(system.locks), jobLocks: list(system.jobLocks) })],
+  ];
+  return routes.find(([pattern]) => pattern.test(path))?.[1]() ?? null;
+}
+
+const nextTimes = [1, 2, 3, 4, 5].map((hours) => ({
+  at: scene.ago(-hours * 3_600),
+  localTime: "2026-11-22T08:00",
+  fold: 0,
+  fires: hours !== 2,
+  note: hours === 2 ? "the clock skips 02:30 (it jumps from 02:00 to 03:00): SKIPPED dst-gap" : null,
+}));
+const backfilled = [
+  { nominalAt: scene.ago(7_200), was: "SKIPPED misfire", runs: true },
+  { nominalAt: scene.ago(3_600), was: "FIRED", runs: false },
+];
+
+/** Text that would do harm if anything of it were taken for markup, script, an address or a direction of writing. */
+export const hostileText =
+  '<img src=x onerror="window.hit=1"><script>window.hit=1</script>{{7*7}} javascript:alert(1) \u202Egnp.exe \u0007 ' +
+  "‮".repeat(2) +
+  "A".repeat(300);
+
+/** Fields whose values decide what the page does, and are therefore closed sets, numbers or times. */
+const meant = /^(state|outcome|status|join|from|to|id|job|jobId|run|newest|source|cursor|nextCursor|.*At|.*From|.*To)$/;
+const plain = /^(\d+|[\d-]{10}T[\d:.]+Z?)$/;
+
+function hostile(value: unknown, name = ""): unknown {
+  if (typeof value === "string") return meant.test(name) || plain.test(value) ? value : hostileText;
+  if (Array.isArray(value)) return value.map((each) => hostile(each, name));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hostile(each, key)]));
+}
+
+export interface EventDesk {
+  open(c: Context): Response;
+  /** Tells everybody who listens, and keeps it for those who come back. */
+  send(change: object): void;
+  /** Breaks every connection. @returns how many there were. */
+  cut(): number;
+  readonly listeners: () => number;
+  /** The `Last-Event-ID` of each connection, in order. */
+  readonly resumed: (string | null)[];
+}
+
+function eventDesk(): EventDesk {
+  const kept: string[] = [];
+  const open = new Set<{ write: (text: string) => void; cut: () => void }>();
+  const resumed: (string | null)[] = [];
+  return {
+    resumed,
+    listeners: () => open.size,
+    open(c) {
+      const last = c.req.header("last-event-id") ?? null;
+      resumed.push(last);
+      let listener: { write: (text: string) => void; cut: () => void } | null = null;
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          const write = (text: string): void => controller.enqueue(new TextEncoder().encode(text));
+          listener = { write, cut: () => controller.error(new Error("cut")) };
+          open.add(listener);
+          write(": here\n\n");
+          // One event of those that were seen comes again, as after a real resume.
+          for (const text of kept.slice(Math.max(0, last === null ? 0 : Number(last) - 1))) write(text);
+        },
+        cancel() {
+          if (listener !== null) open.delete(listener);
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
+    },
+    send(change) {
+      const text = `id: ${kept.length + 1}\nevent: change\ndata: ${JSON.stringify(change)}\n\n`;
+      kept.push(text);
+      for (const listener of open) listener.write(text);
+    },
+    cut() {
+      const all = [...open];
+      open.clear();
+      for (const listener of all) listener.cut();
+      return all.length;
+    },
+  };
+}
