@@ -8,13 +8,14 @@ import { checkApps } from "../src/core/definitions/check.ts";
 import { ProblemsFound } from "../src/core/definitions/problem.ts";
 import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
+import { BelfryChecks } from "./checks/plugin.ts";
 import { bundleFunctions, releaseCode } from "./code.ts";
 import { BelfryStack } from "./stack.ts";
 import { type Deployment, deployments } from "./stages.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const app = new App();
-Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app), new BelfryChecks());
 const folders = await bundleFunctions(app.outdir);
 
 for (const stage of wanted()) {

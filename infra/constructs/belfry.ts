@@ -1,4 +1,4 @@
-import { Stack, Tags, Validations } from "aws-cdk-lib";
+import { Stack, Tags, Token, Validations } from "aws-cdk-lib";
 import { Cluster, type ContainerImage, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
 import { type IManagedPolicy, type IGrantable, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
@@ -74,6 +74,7 @@ export class Belfry extends Construct {
     });
     this.#order(migration, database, [...this.lanes, drain, this.api, this.scheduler]);
     decorate(this, props);
+    describe(this, topology);
   }
 
   /** Whoever may finish or enqueue a job may hand off the next; locks go by who names them. */
@@ -119,7 +120,6 @@ function sharedEnvironment(
 function ownCluster(scope: Construct, network: Network): ICluster {
   const cluster = new Cluster(scope, "Cluster", {
     vpc: network.vpc,
-    enableFargateCapacityProviders: true,
     containerInsightsV2: ContainerInsights.DISABLED,
   });
   Validations.of(cluster).acknowledge({
@@ -127,6 +127,15 @@ function ownCluster(scope: Construct, network: Network): ICluster {
     reason: "The task reports its own metrics; container insights would cost more than the task.",
   });
   return cluster as ICluster;
+}
+
+/** What the checks of the template cannot read from its resources. */
+function describe(belfry: Belfry, topology: Topology): void {
+  const { region } = Stack.of(belfry);
+  Stack.of(belfry).addMetadata("Belfry", {
+    MaxConnections: topology.database.maxConnections,
+    ...(Token.isUnresolved(region) ? {} : { Region: region }),
+  });
 }
 
 function decorate(belfry: Belfry, { topology, permissionsBoundary, tags = {} }: BelfryProps): void {

@@ -20,6 +20,11 @@ export function createDatabase(
   const { database, network, topology } = props;
   const { stage } = topology;
   const { maxConnections } = topology.database;
+  if (network.kind === "by-parameters" && database.kind !== "existing") {
+    throw new Error(
+      `database.kind is "${database.kind}": with network "by-parameters" it must be "existing", or pass the VPC itself (network.kind "existing")`,
+    );
+  }
   if (database.kind === "existing") return new ExistingDatabase(scope, id, { ...database, network, stage });
   if (database.kind === "instance") return new RdsInstance(scope, id, { ...database, network, maxConnections });
   return new AuroraServerless(scope, id, { ...database, network });

@@ -39,7 +39,7 @@ export type NetworkProps =
       readonly subnets?: SubnetSelection;
     }
   | {
-      /** The team's own, by SSM parameters `/belfry/<stage>/{vpc,subnet-a,subnet-b}` of the account. */
+      /** The team's own, by SSM parameters `/belfry/<stage>/{subnet-a,subnet-b}`; its database is an existing one too. */
       readonly kind: "by-parameters";
     };
 
@@ -51,6 +51,7 @@ export interface NetworkConstructProps {
 
 /** The VPC and who runs where in it. Nothing in it accepts connections from outside. */
 export class Network extends Construct {
+  readonly kind: NetworkProps["kind"];
   readonly vpc: IVpc;
   readonly functions: SubnetSelection;
   readonly tasks: SubnetSelection;
@@ -61,6 +62,7 @@ export class Network extends Construct {
   constructor(scope: Construct, id: string, props: NetworkConstructProps) {
     super(scope, id);
     const { network } = props;
+    this.kind = network.kind;
     const isOurs = network.kind === "default" || network.kind === "small";
     this.vpc = isOurs
       ? (ownVpc(this, network, props.logRetentionDays) as IVpc)
@@ -141,7 +143,8 @@ function existingVpc(scope: Construct, network: OthersNetwork, stage: string): I
       default: `/belfry/${stage}/${name}`,
     }).valueAsString;
   const vpc = Vpc.fromVpcAttributes(scope, "Vpc", {
-    vpcId: parameter("vpc", "AWS::EC2::VPC::Id"),
+    // Subnets and security group say where things run; no resource names the VPC itself.
+    vpcId: "by-reference",
     availabilityZones: [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())],
     privateSubnetIds: ["subnet-a", "subnet-b"].map((name) => parameter(name, "AWS::EC2::Subnet::Id")),
   });

@@ -80,7 +80,7 @@ function instance(
   });
   return new CfnDBInstance(scope, "Instance", {
     engine: "postgres",
-    engineVersion: "17",
+    engineVersion: "17.7",
     dbInstanceClass: props.instanceClass,
     dbName: databaseName,
     port: String(databasePort),

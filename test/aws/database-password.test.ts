@@ -4,6 +4,7 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { databasePassword } from "../../src/adapters/aws/database-password.ts";
 import { createApplicationUser } from "../../src/adapters/postgres/access.ts";
+import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { listen } from "../../src/local/server.ts";
 import { blankDatabase } from "../support/database.ts";
 
@@ -116,4 +117,13 @@ test("the application's own role may make its tables and comes by IAM, also when
     await client.query("drop role rds_iam");
     await client.end();
   }
+});
+
+test("a password that was asked for is used in place of the URL's own", async () => {
+  database = await blankDatabase();
+  const url = new URL(database.url);
+  const right = decodeURIComponent(url.password);
+  url.password = "";
+  await expect(migrate({ url: url.href, password: async () => `not ${right}` })).rejects.toThrow(/password|auth/i);
+  expect((await migrate({ url: url.href, password: async () => right })).version).toBeGreaterThan(0);
 });

@@ -125,7 +125,7 @@ test("what belongs to the team is found by the parameters of its stage", () => {
   const defaults = Object.values(lane.findParameters("*")).map(
     (parameter) => (parameter as { Default: string }).Default,
   );
-  const names = ["client-security-group", "database-secret-arn", "database-url", "subnet-a", "subnet-b", "vpc"];
+  const names = ["client-security-group", "database-secret-arn", "database-url", "subnet-a", "subnet-b"];
   expect(defaults.filter((path) => path.startsWith("/belfry/")).toSorted()).toEqual(
     names.map((name) => `/belfry/dev/${name}`),
   );

@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { unavailable } from "./failure.ts";
 import { createApplicationRole } from "./sql/access.ts";
+import { withPassword } from "./with-password.ts";
 import { execute } from "./statement.ts";
 
 export interface AdministratorOptions {
@@ -15,10 +16,9 @@ export interface AdministratorOptions {
  */
 export async function createApplicationUser({ url, ca, password }: AdministratorOptions): Promise<void> {
   const client = new Client({
-    connectionString: url,
+    connectionString: await withPassword(url, password),
     application_name: "belfry access",
     ...(ca === undefined ? {} : { ssl: { ca, rejectUnauthorized: true } }),
-    ...(password === undefined ? {} : { password: await password() }),
   });
   client.on("error", () => {});
   await client.connect().catch((error: unknown) => {

@@ -4,6 +4,7 @@ import type { Tx } from "../../core/ports.ts";
 import { converted, DatabaseUnfit, unavailable } from "./failure.ts";
 import { type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
 import { turnPartitions } from "./prune-store.ts";
+import { withPassword } from "./with-password.ts";
 import type { Session } from "./session.ts";
 import {
   createLedger,
@@ -42,10 +43,9 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const files = migrationFiles(options.folder ?? ownFolder);
   const set = options.app ?? ownSet;
   const client = new Client({
-    connectionString: options.url,
+    connectionString: await withPassword(options.url, options.password),
     application_name: "belfry migrate",
     ...(options.ca === undefined ? {} : { ssl: { ca: options.ca, rejectUnauthorized: true } }),
-    ...(options.password === undefined ? {} : { password: await options.password() }),
   });
   client.on("error", () => {});
   await client.connect().catch((error: unknown) => {

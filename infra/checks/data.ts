@@ -1,0 +1,107 @@
+import type { Check, Finding } from "./check.ts";
+import { at, byId, isObject, ofType, ownFunctions, referred, type Template } from "./template.ts";
+
+export const dataChecks: readonly Check[] = [
+  {
+    id: "lock-table",
+    rule: "the lock table expires no item, cannot be deleted and can be restored: a lost item lets a fence start again",
+    find: (template) =>
+      ofType(template, "AWS::DynamoDB::GlobalTable").flatMap(({ id, properties }) => {
+        const problems = [
+          ...(properties["TimeToLiveSpecification"] === undefined ? [] : ["has a time to live"]),
+          ...(everyReplica(properties, "DeletionProtectionEnabled") ? [] : ["can be deleted"]),
+        ];
+        return problems.map((detail) => ({ resource: id, detail }));
+      }),
+  },
+  {
+    id: "private-database",
+    rule: "no database has a public address",
+    find: (template) =>
+      ofType(template, "AWS::RDS::DBInstance")
+        .filter(({ properties }) => properties["PubliclyAccessible"] !== false)
+        .map(({ id, properties }) => ({
+          resource: id,
+          detail: `PubliclyAccessible ${JSON.stringify(properties["PubliclyAccessible"]) ?? "left out"}`,
+        })),
+  },
+  {
+    id: "no-password",
+    rule: "no password is in a function's or task's configuration: it is fetched or signed at run time",
+    find: (template) =>
+      ["AWS::Lambda::Function", "AWS::ECS::TaskDefinition"].flatMap((type) =>
+        ofType(template, type)
+          .filter(({ properties }) =>
+            /\{\{resolve:(secretsmanager|ssm-secure):|postgres(ql)?:\/\/[^"@/]*:[^"@/]+@/.test(
+              JSON.stringify(properties),
+            ),
+          )
+          .map(({ id }) => ({ resource: id, detail: "its environment has a secret's value" })),
+      ),
+  },
+  {
+    id: "connections",
+    rule: "all processes together open at most 60 % of the database's connections",
+    find: connections,
+  },
+  {
+    id: "migration-first",
+    rule: "functions, tasks and rules of a release wait for its migration",
+    find: (template) => {
+      const releases = ofType(template, "Custom::BelfryMigration").map(({ id }) => id);
+      if (releases.length === 0) return [];
+      const runners = [
+        ...ownFunctions(template).filter(({ id }) => !isMigration(id)),
+        ...ofType(template, "AWS::ECS::TaskDefinition"),
+        ...ofType(template, "AWS::Events::Rule"),
+      ];
+      return runners
+        .filter(({ dependsOn }) => !releases.every((release) => dependsOn.includes(release)))
+        .map(({ id }) => ({ resource: id, detail: "does not depend on the migration" }));
+    },
+  },
+];
+
+const isMigration = (id: string): boolean => /MigrationMigrate/.test(id);
+
+const everyReplica = (properties: unknown, field: string): boolean => {
+  const replicas = at(properties, "Replicas");
+  return Array.isArray(replicas) && replicas.every((replica) => at(replica, field) === true);
+};
+
+const share = 0.6;
+/** Two scheduler tasks overlap while one ends and the next starts. */
+const tasksAtOnce = 2;
+
+function connections(template: Template): readonly Finding[] {
+  const max = at(template.Metadata, "Belfry", "MaxConnections");
+  if (typeof max !== "number") return [];
+  const byFunction = ofType(template, "AWS::Lambda::EventSourceMapping").map(({ properties }) => {
+    const fn = byId(template, referred(properties["FunctionName"]));
+    const variables = at(fn?.properties, "Environment", "Variables");
+    const pool = Number(at(variables, "BELFRY_POOL_SIZE") ?? 1);
+    const lane = at(variables, "BELFRY_LANE");
+    return {
+      name: typeof lane === "string" ? lane : "dead letters",
+      count: Number(at(properties, "ScalingConfig", "MaximumConcurrency") ?? 1_000) * pool,
+    };
+  });
+  const tasks = ofType(template, "AWS::ECS::TaskDefinition").map(({ properties }) => ({
+    name: "tasks",
+    count: tasksAtOnce * taskPool(properties),
+  }));
+  const all = [...byFunction, ...tasks];
+  const sum = all.reduce((total, { count }) => total + count, 0);
+  if (sum <= Math.floor(share * max)) return [];
+  const parts = all.map(({ name, count }) => `${name} ${count}`).join(", ");
+  return [{ resource: "(template)", detail: `${sum} of ${max} (${parts})` }];
+}
+
+function taskPool(properties: Readonly<Record<string, unknown>>): number {
+  const containers = Array.isArray(properties["ContainerDefinitions"]) ? properties["ContainerDefinitions"] : [];
+  const variables = containers.flatMap((container: unknown) => {
+    const environment = at(container, "Environment");
+    return Array.isArray(environment) ? environment.filter(isObject) : [];
+  });
+  return Number(variables.find((each) => each["Name"] === "BELFRY_POOL_SIZE")?.["Value"] ?? 1);
+}

@@ -1,0 +1,66 @@
+import type { Check } from "./check.ts";
+import { at, byId, listAt, ofType, referred, type Template } from "./template.ts";
+
+const visibilityFactor = 6;
+const receivesMin = 5;
+
+const timeoutOf = (template: Template, mapping: unknown): number | null => {
+  const fn = byId(template, referred(at(mapping, "FunctionName")));
+  const timeout = fn?.properties["Timeout"];
+  return typeof timeout === "number" ? timeout : null;
+};
+
+export const queueChecks: readonly Check[] = [
+  {
+    id: "visibility",
+    rule: "a queue hides a message at least 6 times as long as its function may run, or a slow batch runs twice",
+    find: (template) =>
+      ofType(template, "AWS::Lambda::EventSourceMapping").flatMap(({ properties }) => {
+        const queue = byId(template, referred(properties["EventSourceArn"]));
+        const timeout = timeoutOf(template, properties);
+        if (queue === null || queue.type !== "AWS::SQS::Queue" || timeout === null) return [];
+        const visibility = Number(queue.properties["VisibilityTimeout"] ?? 30);
+        if (visibility >= visibilityFactor * timeout) return [];
+        return [{ resource: queue.id, detail: `VisibilityTimeout ${visibility} s, function timeout ${timeout} s` }];
+      }),
+  },
+  {
+    id: "queue-dead-letters",
+    rule: "a queue that is read has a dead-letter queue and at least 5 receives, or is itself one",
+    find: (template) => {
+      const targets = new Set(ofType(template, "AWS::SQS::Queue").map(({ properties }) => deadLetterId(properties)));
+      return ofType(template, "AWS::Lambda::EventSourceMapping").flatMap(({ properties }) => {
+        const queue = byId(template, referred(properties["EventSourceArn"]));
+        if (queue === null || queue.type !== "AWS::SQS::Queue" || targets.has(queue.id)) return [];
+        const receives = at(queue.properties, "RedrivePolicy", "maxReceiveCount");
+        if (typeof receives === "number" && receives >= receivesMin) return [];
+        return [{ resource: queue.id, detail: `maxReceiveCount ${JSON.stringify(receives) ?? "none"}` }];
+      });
+    },
+  },
+  {
+    id: "dead-letter-retention",
+    rule: "a dead-letter queue keeps messages longer than its source, because they keep the time they were first sent",
+    find: (template) =>
+      ofType(template, "AWS::SQS::Queue").flatMap(({ id, properties }) => {
+        const target = byId(template, deadLetterId(properties));
+        if (target === null) return [];
+        const source = Number(properties["MessageRetentionPeriod"] ?? 345_600);
+        const kept = Number(target.properties["MessageRetentionPeriod"] ?? 345_600);
+        return kept > source ? [] : [{ resource: id, detail: `${source} s here, ${kept} s in ${target.id}` }];
+      }),
+  },
+  {
+    id: "partial-batch",
+    rule: "a mapping reports failures message by message, or one bad job runs its batch mates again",
+    find: (template) =>
+      ofType(template, "AWS::Lambda::EventSourceMapping").flatMap(({ id, properties }) =>
+        listAt(properties, "FunctionResponseTypes").includes("ReportBatchItemFailures")
+          ? []
+          : [{ resource: id, detail: "no ReportBatchItemFailures" }],
+      ),
+  },
+];
+
+const deadLetterId = (properties: unknown): string | null =>
+  referred(at(properties, "RedrivePolicy", "deadLetterTargetArn"));

@@ -1,0 +1,70 @@
+import type { Check } from "./check.ts";
+import { at, isObject, listAt, ofType, type Template } from "./template.ts";
+
+export const securityChecks: readonly Check[] = [
+  {
+    id: "pass-role",
+    rule: "roles are passed to one service, and only roles that are named",
+    find: (template) =>
+      statements(template)
+        .filter(({ statement }) => actionsOf(statement).some((action) => /^iam:(PassRole|\*)$/.test(action)))
+        .filter(
+          ({ statement }) => !namesService(statement) || JSON.stringify(at(statement, "Resource")).includes('"*"'),
+        )
+        .map(({ id }) => ({ resource: id, detail: "iam:PassRole without named roles or iam:PassedToService" })),
+  },
+  {
+    id: "signed-url",
+    rule: "a function URL answers only requests that IAM let through",
+    find: (template) =>
+      ofType(template, "AWS::Lambda::Url")
+        .filter(({ properties }) => properties["AuthType"] !== "AWS_IAM")
+        .map(({ id, properties }) => ({ resource: id, detail: `AuthType ${String(properties["AuthType"])}` })),
+  },
+  {
+    id: "log-retention",
+    rule: "a log group says how long it keeps its lines: by default it would be for ever",
+    find: (template) =>
+      ofType(template, "AWS::Logs::LogGroup")
+        .filter(({ properties }) => typeof properties["RetentionInDays"] !== "number")
+        .map(({ id }) => ({ resource: id, detail: "no RetentionInDays" })),
+  },
+  {
+    id: "zone-names",
+    rule: "subnets are in zones of the stack's own region; a made-up name means that a look-up was never committed",
+    find: (template) =>
+      ofType(template, "AWS::EC2::Subnet").flatMap(({ id, properties }) => {
+        const zone = properties["AvailabilityZone"];
+        if (typeof zone !== "string" || isZoneOf(zone, at(template.Metadata, "Belfry", "Region"))) return [];
+        return [{ resource: id, detail: `AvailabilityZone ${zone}` }];
+      }),
+  },
+];
+
+/** Where the stack does not say its region, a name can still be none of any region. */
+function isZoneOf(zone: string, region: unknown): boolean {
+  if (typeof region === "string") return new RegExp(`^${region}[a-z]$`).test(zone);
+  return /^[a-z]{2}(-[a-z]+)+-\d[a-z]$/.test(zone);
+}
+
+function statements(template: Template): readonly { id: string; statement: unknown }[] {
+  const policies = ofType(template, "AWS::IAM::Policy").flatMap(({ id, properties }) =>
+    listAt(properties, "PolicyDocument", "Statement").map((statement) => ({ id, statement })),
+  );
+  const inline = ofType(template, "AWS::IAM::Role").flatMap(({ id, properties }) =>
+    listAt(properties, "Policies").flatMap((policy) =>
+      listAt(policy, "PolicyDocument", "Statement").map((statement) => ({ id, statement })),
+    ),
+  );
+  return [...policies, ...inline];
+}
+
+function actionsOf(statement: unknown): readonly string[] {
+  const action = at(statement, "Action");
+  return Array.isArray(action) ? action.map(String) : [String(action)];
+}
+
+function namesService(statement: unknown): boolean {
+  const condition = at(statement, "Condition");
+  return isObject(condition) && at(condition, "StringEquals", "iam:PassedToService") !== undefined;
+}

@@ -1,0 +1,45 @@
+import type { Template, TemplateResource } from "../../../infra/checks/template.ts";
+
+/** One way to get a deployment wrong, and the rule that must refuse it. */
+export interface Fault {
+  /** A sentence about what was done. */
+  readonly name: string;
+  /** Of `infra/checks`, or of cdk-nag (`AwsSolutions-...`). */
+  readonly refusedBy: string;
+  /** Changes a correct template. It is the test's own copy. */
+  readonly plant: (template: EditableTemplate) => void;
+}
+
+export interface EditableTemplate extends Template {
+  readonly Resources: Record<string, EditableResource>;
+  Metadata?: Record<string, unknown>;
+}
+
+export interface EditableResource extends TemplateResource {
+  Properties?: Record<string, unknown>;
+  DependsOn?: string[];
+}
+
+export const defineFault = (fault: Fault): Fault => fault;
+
+/** The first resource of a type whose id matches. @throws Error when there is none: a fault that plants nothing proves nothing. */
+export function first(
+  template: EditableTemplate,
+  type: string,
+  id = /^/,
+): Required<Pick<EditableResource, "Properties">> {
+  const [resource] = Object.entries(template.Resources)
+    .filter(([name, each]) => each.Type === type && id.test(name))
+    .map(([, each]) => each);
+  if (resource === undefined) throw new Error(`the template has no ${type} like ${id}`);
+  resource.Properties ??= {};
+  return resource as Required<Pick<EditableResource, "Properties">>;
+}
+
+/** The object at a path, to be changed. @throws Error when it leads nowhere. */
+export function inside(value: unknown, ...path: readonly (string | number)[]): Record<string, unknown> {
+  let current = value;
+  for (const name of path) current = (current as Record<string, unknown>)[name];
+  if (typeof current !== "object" || current === null) throw new Error(`nothing at ${path.join(".")}`);
+  return current as Record<string, unknown>;
+}
