@@ -4,6 +4,7 @@ import { App, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { Code } from "aws-cdk-lib/aws-lambda";
+import { vi } from "vitest";
 import type { ReleaseCode } from "../../infra/code.ts";
 import { BelfryStack } from "../../infra/stack.ts";
 import { type Deployment, deployments } from "../../infra/stages.ts";
@@ -11,6 +12,9 @@ import type { Topology } from "../../src/topology.ts";
 
 const cdkJson = fileURLToPath(new URL("../../cdk.json", import.meta.url));
 const { context } = JSON.parse(readFileSync(cdkJson, "utf8")) as { context: Record<string, unknown> };
+
+// A synthesis takes seconds where nothing else runs, and much longer beside other suites.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 /** Stands in for the bundles, which only `npm run synth` makes. */
 export const code: ReleaseCode = {
