@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { readGraphFile } from "../../examples/dag-batch/workflow.ts";
+import { expectedEnds } from "./graph-oracle.ts";
+
+test("the oracle follows a failure through each join rule", () => {
+  expect(Object.fromEntries(expectedEnds(readGraphFile("broken")))).toEqual({
+    stage: "SUCCEEDED",
+    left: "SUCCEEDED",
+    right: "FAILED",
+    left_check: "SUCCEEDED",
+    right_check: "SKIPPED",
+    right_load: "SKIPPED",
+    either: "SUCCEEDED",
+    both: "SKIPPED",
+    after_both: "SKIPPED",
+    clean_up: "SUCCEEDED",
+  });
+});
