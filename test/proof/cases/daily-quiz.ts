@@ -4,7 +4,7 @@ import { elapsedMs, until } from "../until.ts";
 
 /** Of 16 users 15 are subscribed. */
 const users = Math.ceil((50_000 * 16) / 15);
-const killEveryMs = 3_000;
+const killEveryMs = 5_000;
 const workers = 4;
 
 /** The quiz at full size, while workers are killed at random. */
