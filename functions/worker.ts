@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { readConfig } from "../src/config.ts";
+import { createLaneGate } from "../src/core/work/lane-gate.ts";
 import { createWorker } from "../src/core/work/worker.ts";
 import { limits } from "../src/core/limits.ts";
 import { openRuntime } from "../src/runtime.ts";
@@ -15,6 +16,7 @@ const worker = createWorker(runtime.ports, runtime.registry, {
   lane,
   stage: config.stage.name,
   lookAheadMs: config.lookAheadMs,
+  gate: createLaneGate({ lane, clock: runtime.ports.clock, operations: runtime.operations }),
   ...(runtime.launcher === null ? {} : { launcher: runtime.launcher }),
 });
 

@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/failure.ts";
 import { readConfig } from "../src/config.ts";
+import { upkeep } from "../src/core/operations/upkeep.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
 import { runSchedule, type RunScheduleReport } from "../src/core/schedules/run-schedule.ts";
 import type { JobId } from "../src/core/job.ts";
@@ -121,6 +122,11 @@ async function pass(): Promise<PassReport> {
   const runtime = await openRuntime(config, { role: "scheduler" });
   try {
     await runtime.checkDatabase();
+    const ended = new AbortController();
+    const { ports, registry, operations } = runtime;
+    const owner = `${hostname()}:${process.pid}`;
+    const { lookAheadMs } = config;
+    const tidying = upkeep(ports, registry, operations, { owner, lookAheadMs, signal: ended.signal });
     return await runPasses(runtime.ports, runtime.registry, {
       owner: `${hostname()}:${process.pid}`,
       stage: config.stage.name,
@@ -129,6 +135,9 @@ async function pass(): Promise<PassReport> {
       lookAheadMs: config.lookAheadMs,
       lockLeaseMs: config.lockLeaseMs,
       signal: stop.signal,
+    }).finally(() => {
+      ended.abort();
+      return tidying;
     });
   } finally {
     await runtime.close();

@@ -10,6 +10,7 @@ import type { ApiOptions } from "./options.ts";
 import { answerProblem, Problem } from "./problem.ts";
 import { previews } from "./preview.ts";
 import { auditEndpoints } from "./routes/audits.ts";
+import { bulkEndpoints } from "./routes/bulk.ts";
 import { createJobEndpoint } from "./routes/create-job.ts";
 import { deadLetterEndpoints } from "./routes/dead-letters.ts";
 import { eventEndpoints } from "./routes/events.ts";
@@ -68,6 +69,7 @@ function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...laneEndpoints(options),
     ...overviewEndpoints(options),
     ...deadLetterEndpoints(options),
+    ...bulkEndpoints(options),
     ...lockEndpoints(options),
     ...auditEndpoints(options),
     ...eventEndpoints(options),

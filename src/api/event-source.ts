@@ -96,11 +96,11 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: EventSourc
     const at = await listening.ready;
     upto ??= at;
     if (cursor === null) writer.write(`id: ${at}\nevent: snapshot\ndata: ${await snapshot()}\n\n`);
-    for (let from = cursor; from !== null && isOpen;) {
+    for (let from = cursor; from !== null;) {
       const page = await operations.stream(from, limits.streamRowsMax);
       send(batchOf(page.events, from, page.cursor, page.isGap));
       for (const { id } of page.events) seen.add(id);
-      from = page.isMore ? page.cursor : null;
+      from = page.isMore && isOpen ? page.cursor : null;
     }
     for (const batch of early ?? []) send(batch);
     early = null;

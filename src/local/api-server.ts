@@ -6,7 +6,7 @@ import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
 import type { PageFiles } from "../api/console.ts";
 import { bundleConsole } from "../bundle-console.ts";
-import { limits } from "../core/limits.ts";
+import { upkeep } from "../core/operations/upkeep.ts";
 import { readConfig } from "../config.ts";
 import { openRuntime } from "../runtime.ts";
 import manifest from "../../package.json" with { type: "json" };
@@ -35,8 +35,12 @@ const api = createApi({
 const server = createAdaptorServer({ fetch: api.fetch }) as Server;
 const port = await listen(server, Number(process.env["PORT"] ?? 0), "the API");
 process.on("SIGTERM", () => void stop());
-// The curves of the overview are added up in the background; whoever else does it at the same time is let pass.
-const addUp = setInterval(() => void runtime.operations.rollUp(limits.rollUpRowsMax).catch(() => {}), 1_000);
+const ending = new AbortController();
+void upkeep(runtime.ports, runtime.registry, runtime.operations, {
+  owner: `api:${process.pid}`,
+  lookAheadMs: config.lookAheadMs,
+  signal: ending.signal,
+});
 process.send?.({ say: "ready", port });
 
 let files: Promise<PageFiles> | null = null;
@@ -48,7 +52,7 @@ function pageFiles(): Promise<PageFiles> {
 }
 
 async function stop(): Promise<void> {
-  clearInterval(addUp);
+  ending.abort();
   const closed = once(server, "close");
   server.close();
   server.closeAllConnections();

@@ -1,3 +1,4 @@
+import type { JobId } from "../../src/core/job.ts";
 import type { Operations } from "../../src/core/operations/operations.ts";
 import { jobSorts } from "../../src/core/operations/job-search.ts";
 
@@ -25,4 +26,22 @@ export async function operationsTour(operations: Operations): Promise<void> {
     { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },
   ]);
   await operations.audits({ before: null, limit: 10 });
+  await steer(operations, ids);
+}
+
+async function steer(operations: Operations, ids: readonly JobId[]): Promise<void> {
+  await operations.pauseLane("tour", true, "ada");
+  await operations.isPaused("tour");
+  await operations.holdPaused(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
+  await operations.unholdPaused("tour", 10);
+  await operations.runNow(ids);
+  await operations.retryPaced([], { dueAt: 0, paceMs: 1 });
+  const search = { kind: "none" };
+  const matched = { count: 0, isMore: false };
+  const bulk = await operations.createBulk({ action: "retry", search, caller: "ada", matched, paceMs: 0 });
+  const taken = await operations.takeBulk("tour");
+  await operations.bulkPage(taken ?? bulk, 10);
+  await operations.advanceBulk(bulk.id, "tour", { next: "1", changed: 0, refused: 0, dueAt: 0 });
+  await operations.bulks({ id: bulk.id, limit: 1 });
+  await operations.stopBulk(bulk.id);
 }

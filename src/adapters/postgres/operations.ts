@@ -5,6 +5,7 @@ import { overviewStore } from "./overview-store.ts";
 import { rollUpStore } from "./rollup-store.ts";
 import { searchStore } from "./search-store.ts";
 import { createSession } from "./session.ts";
+import { steerStore } from "./steer-store.ts";
 import { streamStore } from "./stream-store.ts";
 
 /** What operators look at and steer, on the connections for short statements. */
@@ -16,5 +17,6 @@ export function createOperations(connections: Connections): Operations {
     ...rollUpStore(session),
     ...auditStore(session),
     ...streamStore(session),
+    ...steerStore(session),
   };
 }

@@ -3,6 +3,7 @@ import { cancelJobs, retryJobs } from "../../core/control.ts";
 import type { Instant, JobId } from "../../core/job.ts";
 import { limits } from "../../core/limits.ts";
 import { type JobSearch, jobSorts } from "../../core/operations/job-search.ts";
+import { relay } from "../../core/relay.ts";
 import type { RunId } from "../../core/runs/run.ts";
 import { isFinal, states } from "../../core/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
@@ -128,6 +129,13 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       summary: "Run a FAILED, CANCELED or SKIPPED job again",
       handle: async ({ params }) => ({ status: 200, body: await retry(options, params.id) }),
     }),
+    endpoint({
+      ...change,
+      method: "POST",
+      path: "/jobs/:id/run-now",
+      summary: "Do not wait for the due time",
+      handle: async ({ params }) => ({ status: 200, body: await runNow(options, params.id) }),
+    }),
   ];
 }
 
@@ -177,4 +185,15 @@ async function retry(options: ApiOptions, jobId: JobId): Promise<JobDetailReply>
   if (retried.includes(jobId)) return await readJob(options, jobId);
   const detail = `job ${jobId} is ${before.state}: only a FAILED, CANCELED or SKIPPED job can be retried`;
   throw new Problem(409, "not-retryable", detail);
+}
+
+/** What is due already is on its way: that changes nothing and is no error. */
+async function runNow(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
+  const before = await readJob(options, jobId);
+  const { ports, operations, lookAheadMs } = options;
+  if ((await operations.runNow([jobId])).length > 0) await relay(ports, { lookAheadMs });
+  else if (isFinal(before.state) || before.state === "RUNNING") {
+    throw new Problem(409, "not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
+  }
+  return await readJob(options, jobId);
 }

@@ -1,10 +1,21 @@
+import { z } from "zod";
+import { limits } from "../../core/limits.ts";
 import type { Live, LiveCount, SlotUse } from "../../core/operations/overview.ts";
+import { relay } from "../../core/relay.ts";
+import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
+import { Problem } from "../problem.ts";
+import { text } from "../query.ts";
 import { laneList, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
 import { maybeIso } from "../shape/shape.ts";
 
-/** GET /lanes. */
+const lanePath = z.object({ name: text(limits.laneCharactersMax) });
+const pauseReply = z
+  .object({ name: z.string(), paused: z.boolean(), released: z.int().min(0) })
+  .meta({ id: "LanePause" });
+
+/** GET /lanes, POST /lanes/:name/{pause,resume}. */
 export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
@@ -15,7 +26,56 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       replies: { 200: laneList },
       handle: async () => ({ status: 200, body: await list(options) }),
     }),
+    endpoint({
+      method: "POST",
+      path: "/lanes/:name/pause",
+      summary: "Start no job of this lane any more; what runs goes on",
+      role: "operate",
+      params: lanePath,
+      replies: { 200: pauseReply },
+      async handle({ params: { name }, caller }) {
+        await assertKnown(options, name);
+        await options.operations.pauseLane(name, true, caller.name);
+        return { status: 200, body: { name, paused: true, released: 0 } };
+      },
+    }),
+    endpoint({
+      method: "POST",
+      path: "/lanes/:name/resume",
+      summary: "Start jobs of this lane again, also those that came meanwhile",
+      role: "operate",
+      params: lanePath,
+      replies: { 200: pauseReply },
+      async handle({ params: { name }, caller }) {
+        await assertKnown(options, name);
+        return { status: 200, body: { name, paused: false, released: await resume(options, name, caller.name) } };
+      },
+    }),
   ];
+}
+
+async function assertKnown({ lanes, operations }: ApiOptions, name: string): Promise<void> {
+  if (lanes.some((lane) => lane.name === name)) return;
+  const pauses = await operations.lanePauses();
+  if (pauses.some((pause) => pause.lane === name)) return;
+  const names = lanes.map((lane) => lane.name);
+  const near = closest(name, names);
+  throw new Problem(404, "unknown-lane", `there is no lane ${JSON.stringify(name)}: there are ${names.join(", ")}`, {
+    extra: { near },
+  });
+}
+
+/** The pages are bounded; what is left after them is released when somebody resumes again. */
+async function resume({ operations, ports, lookAheadMs }: ApiOptions, name: string, by: string): Promise<number> {
+  await operations.pauseLane(name, false, by);
+  let released = 0;
+  for (let round = 0; round < limits.unholdRoundsMax; round += 1) {
+    const some = await operations.unholdPaused(name, limits.unholdRowsMax);
+    released += some;
+    if (some < limits.unholdRowsMax) break;
+  }
+  await relay(ports, { lookAheadMs, lane: name });
+  return released;
 }
 
 async function list({ operations, lanes }: ApiOptions) {

@@ -1,6 +1,8 @@
 /** The port for people and programs that look and steer: searches, counts and changes of many, each bounded. */
+import type { Message } from "../handoff.ts";
 import type { AttemptView, EventView, Instant, JobId } from "../job.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
+import type { Bulk, BulkAction } from "./bulk.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { StreamCursor, StreamPage } from "./event-stream.ts";
 import type { FenceView, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
@@ -42,4 +44,40 @@ export interface Operations {
    * lies behind; one that is read again keeps its id.
    */
   stream(cursor: StreamCursor | null, limit: number): Promise<StreamPage>;
+
+  /** From now on, within a second, no worker of the lane starts a job; what arrives is put on hold. */
+  pauseLane(lane: string, paused: boolean, by: string): Promise<void>;
+  isPaused(lane: string): Promise<boolean>;
+  /** QUEUED under that generation -> PENDING, on hold. @returns the ids that were held. */
+  holdPaused(messages: readonly Message[]): Promise<readonly JobId[]>;
+  /** What was held may start again; the relay hands it off. @returns how many. */
+  unholdPaused(lane: string, limit: number): Promise<number>;
+  /** Whatever waits for a later time is due now. @returns the ids that are. */
+  runNow(ids: readonly JobId[]): Promise<readonly JobId[]>;
+  /** As `retry`, the first due at `dueAt` (not before now), each other `paceMs` later. Jobs of runs are left out. */
+  retryPaced(ids: readonly JobId[], options: { dueAt: Instant; paceMs: number }): Promise<readonly JobId[]>;
+
+  createBulk(bulk: {
+    action: BulkAction;
+    search: JobSearch;
+    caller: string;
+    matched: BoundedCount;
+    paceMs: number;
+  }): Promise<Bulk>;
+  /** Newest first; `id` narrows to one. */
+  bulks(options: { id: string | null; limit: number }): Promise<readonly Bulk[]>;
+  /** The oldest RUNNING one that nobody else has gone on with for `limits.bulkLeaseMs`. */
+  takeBulk(owner: string): Promise<Bulk | null>;
+  /** Its next jobs, and from where the page after begins; null: there is none. */
+  bulkPage(
+    bulk: Pick<Bulk, "search" | "next">,
+    limit: number,
+  ): Promise<{ readonly ids: readonly JobId[]; readonly next: string | null }>;
+  /** @returns false when it was stopped or is somebody else's by now. */
+  advanceBulk(
+    id: string,
+    owner: string,
+    page: { next: string | null; changed: number; refused: number; dueAt: Instant },
+  ): Promise<boolean>;
+  stopBulk(id: string): Promise<boolean>;
 }

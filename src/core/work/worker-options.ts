@@ -1,4 +1,5 @@
 import type { Launcher } from "../launcher.ts";
+import type { LaneGate } from "./lane-gate.ts";
 
 export interface WorkerOptions {
   /** Names this worker in attempts and events; unique per process. */
@@ -8,4 +9,6 @@ export interface WorkerOptions {
   readonly lookAheadMs: number;
   /** For jobs that run in tasks of their own. Without it they run here. */
   readonly launcher?: Launcher;
+  /** Without it the lane is never paused. */
+  readonly gate?: LaneGate;
 }

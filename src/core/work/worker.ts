@@ -83,6 +83,8 @@ async function runBatch(
   const { ports } = scope;
   const arrived = await readRecords(scope, records);
   await ports.crashPoint("received");
+  const held = await holdPaused(scope, arrived.messages);
+  if (held !== null) return { failed: [...arrived.unread, ...held.giveBack] };
   const alone = arrived.messages.length === 1;
   const first = await claimBatch(scope, arrived.messages, alone);
   await ports.crashPoint("claimed");
@@ -100,6 +102,21 @@ async function runBatch(
   for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
   ports.metrics.flush();
   return { failed: [...failed] };
+}
+
+/** @returns null for a lane that is not paused. A message is only given back when nobody knows whether its job was held. */
+async function holdPaused(
+  { ports, options: { gate, lane } }: WorkerScope,
+  messages: readonly Arrived[],
+): Promise<{ giveBack: readonly string[] } | null> {
+  try {
+    if (gate === undefined || !(await gate.isPaused())) return null;
+    await gate.hold(messages.map(({ message }) => message));
+    return { giveBack: [] };
+  } catch (error) {
+    ports.log.warn("whether the lane is paused is not known; the messages are given back", { lane, error });
+    return { giveBack: messages.map(({ messageId }) => messageId) };
+  }
 }
 
 interface Ended {

@@ -77,6 +77,7 @@ create table belfry.bulk (
   pace_ms     float8 not null default 0,                -- between the due times of two retried jobs
   due_at      timestamptz not null,                     -- of the next retried job
   changed     int not null default 0,
+  owner       text,                                     -- the process that goes on with it, while `updated_at` is fresh
   refused     int not null default 0,                   -- matched, but moved by somebody else meanwhile
   created_at  timestamptz not null,
   updated_at  timestamptz not null,

@@ -118,6 +118,15 @@ select count(*)::int as jobs from (
 ) found`,
 );
 
+/** Ids of matches, newest first: $2 below $3 not below $4 at most. Locks nothing. */
+export const findMatches = statement<{ id: string }>(
+  "search-ids",
+  `
+select id from belfry.job
+where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
+order by id desc limit $4`,
+);
+
 /** Locks nothing. */
 export const readRecords = statement<RecordRow>(
   "records",

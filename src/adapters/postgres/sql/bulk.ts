@@ -1,0 +1,101 @@
+import { statement } from "../statement.ts";
+
+export interface BulkRow {
+  readonly id: string;
+  readonly action: "retry" | "cancel";
+  readonly filter: unknown;
+  readonly caller: string;
+  readonly state: "RUNNING" | "DONE" | "STOPPED";
+  readonly next: string;
+  readonly matched: number;
+  readonly is_more: boolean;
+  readonly pace_ms: number;
+  readonly due_at: number;
+  readonly changed: number;
+  readonly refused: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly finished_at: number | null;
+}
+
+const shown = `id, action, filter, caller, state, next, matched, is_more, pace_ms, belfry.ms(due_at) as due_at, changed, refused,
+  belfry.ms(created_at) as created_at, belfry.ms(updated_at) as updated_at, belfry.ms(finished_at) as finished_at`;
+
+/** Jobs that are inserted from here on are not touched. $1 action $2 filter $3 caller $4 matched $5 more $6 pace. Locks the new row. */
+export const createBulk = statement<BulkRow>(
+  "bulk-create",
+  `
+insert into belfry.bulk (action, filter, caller, state, newest, next, matched, is_more, pace_ms, due_at, created_at, updated_at)
+select $1, $2::jsonb, $3, 'RUNNING', n.id, n.id, $4, $5, $6, belfry.now(), belfry.now(), belfry.now()
+from (select coalesce((select id from belfry.job order by id desc limit 1), 0) + 1 as id) n
+returning ${shown}`,
+);
+
+/** Newest first. $1 id or null $2 limit. Locks nothing. */
+export const readBulks = statement<BulkRow>(
+  "bulks",
+  `
+select ${shown} from belfry.bulk where $1::bigint is null or id = $1::bigint order by id desc limit $2`,
+);
+
+/** Whoever takes it goes on with it alone for $2 ms. $1 owner. Locks that row, SKIP LOCKED. */
+export const takeBulk = statement<BulkRow>(
+  "bulk-take",
+  `
+update belfry.bulk set owner = $1, updated_at = belfry.now()
+where id = (
+  select id from belfry.bulk
+  where state = 'RUNNING' and (owner is null or owner = $1 or updated_at < belfry.now() - belfry.span($2::float8))
+  order by id limit 1
+  for no key update skip locked
+)
+returning ${shown}`,
+);
+
+/** One page is done. $1 id $2 owner $3 next $4 changed $5 refused $6 is it the last $7 due of the next. Locks that row. */
+export const advanceBulk = statement<{ id: string }>(
+  "bulk-advance",
+  `
+update belfry.bulk set next = $3::bigint, changed = changed + $4::int, refused = refused + $5::int, updated_at = belfry.now(),
+  due_at = belfry.at($7::float8), state = case when $6::boolean then 'DONE' else state end,
+  finished_at = case when $6::boolean then belfry.now() end
+where id = $1::bigint and owner = $2 and state = 'RUNNING'
+returning id`,
+);
+
+/** Locks that row. */
+export const stopBulk = statement<{ id: string }>(
+  "bulk-stop",
+  `
+update belfry.bulk set state = 'STOPPED', finished_at = belfry.now(), updated_at = belfry.now()
+where id = $1::bigint and state = 'RUNNING'
+returning id`,
+);
+
+/**
+ * As retry, each due by the pace after the one before. $1 ids $2 due time of the first $3 pace in ms.
+ * Locks: jobs in id order, waiting.
+ */
+export const retryPaced = statement<{ id: string }>(
+  "retry-paced",
+  `
+with mine as materialized (
+  select id, state from belfry.job
+  where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED') and run_id is null
+  order by id
+  for no key update
+), placed as (
+  select id, state, row_number() over (order by id) - 1 as place from mine
+), moved as (
+  update belfry.job j set state = 'PENDING', generation = j.generation + 1, failures = 0, interruptions = 0,
+    dead_letters = 0, suspect = false, alone = false,
+    due_at = greatest(belfry.now(), belfry.at($2::float8)) + m.place * belfry.span($3::float8), expires_at = null,
+    finished_at = null, error_code = null, error_message = null
+  from placed m where j.id = m.id
+  returning j.id, j.attempt, j.generation, m.state as was
+), told as (
+  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
+  select id, belfry.now(), was, 'PENDING', attempt, generation, 'retry' from moved
+)
+select id from moved order by id`,
+);

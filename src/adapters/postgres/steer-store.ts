@@ -1,0 +1,104 @@
+import type { JobId } from "../../core/job.ts";
+import { limits } from "../../core/limits.ts";
+import type { Bulk } from "../../core/operations/bulk.ts";
+import type { JobSearch } from "../../core/operations/job-search.ts";
+import type { Operations } from "../../core/operations/operations.ts";
+import { parameter } from "./search-store.ts";
+import type { Session } from "./session.ts";
+import { advanceBulk, type BulkRow, createBulk, readBulks, retryPaced, stopBulk, takeBulk } from "./sql/bulk.ts";
+import { holdPaused, readPause, runNow, unholdPaused, writePause } from "./sql/lane.ts";
+import { findEdgeBelow, findMatches } from "./sql/search.ts";
+
+type SteerStore = Pick<
+  Operations,
+  | "pauseLane"
+  | "isPaused"
+  | "holdPaused"
+  | "unholdPaused"
+  | "runNow"
+  | "retryPaced"
+  | "createBulk"
+  | "bulks"
+  | "takeBulk"
+  | "bulkPage"
+  | "advanceBulk"
+  | "stopBulk"
+>;
+
+/** What operators change: lanes, single jobs, and many jobs page by page. */
+export function steerStore(session: Session): SteerStore {
+  const ids = (rows: readonly { id: string }[]): readonly JobId[] => rows.map((row) => row.id as JobId);
+  return {
+    async pauseLane(lane, paused, by) {
+      await session.run(writePause, [lane, paused, by]);
+    },
+    async isPaused(lane) {
+      return (await session.run(readPause, [lane]))[0]?.paused ?? false;
+    },
+    async holdPaused(messages) {
+      const values = [messages.map(({ jobId }) => jobId), messages.map(({ generation }) => generation)];
+      return ids(await session.run(holdPaused, values));
+    },
+    async unholdPaused(lane, limit) {
+      return (await session.run(unholdPaused, [lane, limit])).length;
+    },
+    async runNow(wanted) {
+      return ids(await session.run(runNow, [wanted]));
+    },
+    async retryPaced(wanted, { dueAt, paceMs }) {
+      return ids(await session.run(retryPaced, [wanted, dueAt, paceMs]));
+    },
+    ...bulkStore(session),
+  };
+}
+
+function bulkStore(
+  session: Session,
+): Pick<SteerStore, "createBulk" | "bulks" | "takeBulk" | "bulkPage" | "advanceBulk" | "stopBulk"> {
+  return {
+    async createBulk({ action, search, caller, matched, paceMs }) {
+      const values = [action, JSON.stringify(search), caller, matched.count, matched.isMore, paceMs];
+      const [row] = await session.run(createBulk, values);
+      if (row === undefined) throw new Error("the change of many jobs was not written");
+      return bulkOf(row);
+    },
+    async bulks({ id, limit }) {
+      return (await session.run(readBulks, [id, limit])).map(bulkOf);
+    },
+    async takeBulk(owner) {
+      const [row] = await session.run(takeBulk, [owner, limits.bulkLeaseMs]);
+      return row === undefined ? null : bulkOf(row);
+    },
+    async bulkPage({ search, next }, limit) {
+      const filter = parameter(search);
+      const [edge] = await session.run(findEdgeBelow, [filter, next, limits.searchRowsMax]);
+      const rows = await session.run(findMatches, [filter, next, edge?.id ?? "0", limit]);
+      const last = rows.length === limit ? rows.at(-1)?.id : edge?.id;
+      return { ids: rows.map((row) => row.id as JobId), next: last ?? null };
+    },
+    async advanceBulk(id, owner, { next, changed, refused, dueAt }) {
+      const values = [id, owner, next ?? "0", changed, refused, next === null, dueAt];
+      return (await session.run(advanceBulk, values)).length > 0;
+    },
+    async stopBulk(id) {
+      return (await session.run(stopBulk, [id])).length > 0;
+    },
+  };
+}
+
+const bulkOf = (row: BulkRow): Bulk => ({
+  id: row.id,
+  action: row.action,
+  search: row.filter as JobSearch,
+  caller: row.caller,
+  state: row.state,
+  next: row.next,
+  matched: { count: row.matched, isMore: row.is_more },
+  paceMs: row.pace_ms,
+  dueAt: row.due_at,
+  changed: row.changed,
+  refused: row.refused,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  finishedAt: row.finished_at,
+});

@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { formatDuration, parseDuration } from "../../core/definitions/duration.ts";
+import { limits } from "../../core/limits.ts";
+import { type BulkAction, bulkActions } from "../../core/operations/bulk.ts";
+import type { JobSearch } from "../../core/operations/job-search.ts";
+import { runBulkPage } from "../../core/operations/run-bulk.ts";
+import { type Answer, type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { Problem } from "../problem.ts";
+import { id, limit, text } from "../query.ts";
+import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
+import { searchFields, searchOf } from "./jobs.ts";
+
+const paceMsMax = 3_600_000;
+const pace = z
+  .string()
+  .transform(parseDuration)
+  .refine((ms) => ms !== null && ms <= paceMsMax, `must be like "500ms" or "10s", at most ${formatDuration(paceMsMax)}`)
+  .transform((ms) => ms ?? 0)
+  .optional();
+
+/** As the parameters of GET /jobs; members of the payload by their path: `{"payload": {"user.id": "42"}}`. */
+const filter = z.strictObject({
+  ...searchFields,
+  payload: z.record(z.string().regex(/^[^.]{1,100}(\.[^.]{1,100}){0,7}$/), text(1_000)).optional(),
+});
+const asked = { pace, dryRun: z.boolean().default(false) };
+const bulkBody = z.strictObject({ action: z.enum(bulkActions), filter, ...asked });
+const redriveBody = z.strictObject({ filter: filter.omit({ state: true }).default({}), ...asked });
+const bulkPath = z.object({ id });
+
+/** POST /bulk, GET /bulk, GET /bulk/:id, POST /bulk/:id/stop, POST /dead-letters/redrive. */
+export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
+  const begin = beginner(options);
+  return [
+    endpoint({
+      method: "POST",
+      path: "/bulk",
+      summary: "Retry or cancel every job that matches; a dry run only counts",
+      role: "operate",
+      body: bulkBody,
+      replies: { 200: bulkPreview, 202: bulk },
+      handle: ({ body, caller }) => begin({ ...body, search: searchIn(body.filter), caller: caller.name }),
+    }),
+    endpoint({
+      method: "POST",
+      path: "/dead-letters/redrive",
+      summary: "Retry the FAILED jobs that match, at a pace if one is given; a dry run only counts",
+      role: "operate",
+      body: redriveBody,
+      replies: { 200: bulkPreview, 202: bulk },
+      handle: ({ body, caller }) => {
+        const search: JobSearch = { ...searchIn(body.filter), states: ["FAILED"] };
+        return begin({ ...body, action: "retry", search, caller: caller.name });
+      },
+    }),
+    ...tracked(options),
+  ];
+}
+
+function tracked({ operations }: ApiOptions): readonly Endpoint[] {
+  const read = async (wanted: string) => {
+    const [found] = await operations.bulks({ id: wanted, limit: 1 });
+    if (found === undefined) throw new Problem(404, "unknown-bulk", `there is no change of many jobs ${wanted}`);
+    return bulkJson(found);
+  };
+  return [
+    endpoint({
+      method: "GET",
+      path: "/bulk",
+      summary: "Changes of many jobs, the newest first",
+      role: "read",
+      query: z.strictObject({ limit: limit(limits.listRowsMax, 50) }),
+      replies: { 200: bulkList },
+      async handle({ query }) {
+        const found = await operations.bulks({ id: null, limit: query.limit });
+        return { status: 200, body: { bulks: found.map(bulkJson) } };
+      },
+    }),
+    endpoint({
+      method: "GET",
+      path: "/bulk/:id",
+      summary: "How far a change of many jobs is",
+      role: "read",
+      params: bulkPath,
+      replies: { 200: bulk },
+      handle: async ({ params }) => ({ status: 200, body: await read(params.id) }),
+    }),
+    endpoint({
+      method: "POST",
+      path: "/bulk/:id/stop",
+      summary: "Stop a change of many jobs; what it has changed stays changed",
+      role: "operate",
+      params: bulkPath,
+      replies: { 200: bulk },
+      async handle({ params }) {
+        await operations.stopBulk(params.id);
+        return { status: 200, body: await read(params.id) };
+      },
+    }),
+  ];
+}
+
+function searchIn({ payload, ...fields }: z.infer<typeof filter>): JobSearch {
+  const members = Object.entries(payload ?? {}).map(([path, value]) => [`payload.${path}`, value]);
+  return searchOf({ ...fields, ...Object.fromEntries(members) });
+}
+
+interface Asking {
+  readonly action: BulkAction;
+  readonly search: JobSearch;
+  readonly caller: string;
+  readonly pace?: number | undefined;
+  readonly dryRun: boolean;
+}
+
+/** Answers at once; the pages follow in this process, or in the next pass when it ends before they do. */
+function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
+  const { operations, ports, registry, lookAheadMs } = options;
+  const owner = `api:${ports.random.id().slice(0, 8)}`;
+  let isRunning = false;
+  const goOn = async (): Promise<void> => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      while (await runBulkPage(ports, registry, operations, { owner, lookAheadMs }));
+    } catch (error) {
+      ports.log.warn("a change of many jobs stopped here; the next pass goes on with it", { error });
+    }
+    isRunning = false;
+  };
+  return async ({ action, search, caller, pace: paceMs = 0, dryRun }) => {
+    if (Object.keys(search).length === 0) {
+      throw new Problem(422, "no-filter", "a change of many jobs needs a filter: name at least a state or a kind", {
+        issues: [{ path: "filter", message: "must name something" }],
+      });
+    }
+    const matched = await operations.count(changeable(action, search), limits.bulkCountMax);
+    if (dryRun) return { status: 200, body: { dryRun, matched } };
+    const written = await operations.createBulk({
+      action,
+      search: changeable(action, search),
+      caller,
+      matched,
+      paceMs,
+    });
+    void goOn();
+    return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };
+  };
+}
+
+const statesOf = {
+  retry: ["FAILED", "CANCELED", "SKIPPED"],
+  cancel: ["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT"],
+} as const;
+
+/** What the action cannot change does not match. */
+function changeable(action: BulkAction, search: JobSearch): JobSearch {
+  const possible = statesOf[action];
+  const wanted = search.states;
+  return { ...search, states: wanted === undefined ? possible : possible.filter((state) => wanted.includes(state)) };
+}

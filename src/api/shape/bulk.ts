@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { type Bulk, bulkActions } from "../../core/operations/bulk.ts";
+import { count, idText, iso, maybeIso, maybeTime, time } from "./shape.ts";
+
+const matched = z.object({ count, isMore: z.boolean() });
+
+export const bulk = z
+  .object({
+    id: idText,
+    action: z.enum(bulkActions),
+    filter: z.unknown(),
+    caller: z.string(),
+    state: z.enum(["RUNNING", "DONE", "STOPPED"]),
+    /** When it was asked for. */
+    matched,
+    paceMs: z.number().min(0),
+    changed: count,
+    /** Matched, but moved by somebody else before their turn. */
+    refused: count,
+    createdAt: time,
+    updatedAt: time,
+    finishedAt: maybeTime,
+  })
+  .meta({ id: "Bulk" });
+
+export const bulkList = z.object({ bulks: z.array(bulk) }).meta({ id: "BulkList" });
+export const bulkPreview = z.object({ dryRun: z.literal(true), matched }).meta({ id: "BulkPreview" });
+
+export const bulkJson = (view: Bulk): z.infer<typeof bulk> => ({
+  id: view.id,
+  action: view.action,
+  filter: view.search,
+  caller: view.caller,
+  state: view.state,
+  matched: view.matched,
+  paceMs: view.paceMs,
+  changed: view.changed,
+  refused: view.refused,
+  createdAt: iso(view.createdAt),
+  updatedAt: iso(view.updatedAt),
+  finishedAt: maybeIso(view.finishedAt),
+});

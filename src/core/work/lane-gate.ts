@@ -1,0 +1,33 @@
+import type { JobId } from "../job.ts";
+import type { Clock } from "../ports.ts";
+import type { Message } from "../handoff.ts";
+
+/** Says whether a worker's lane was paused by a person, and puts aside what arrives meanwhile. */
+export interface LaneGate {
+  isPaused(): Promise<boolean>;
+  hold(messages: readonly Message[]): Promise<readonly JobId[]>;
+}
+
+/** Looks at most once a second: a pause is a wish of people, who do not notice a second. */
+const lookMs = 1_000;
+
+export function createLaneGate(options: {
+  lane: string;
+  clock: Clock;
+  operations: {
+    isPaused(lane: string): Promise<boolean>;
+    holdPaused(messages: readonly Message[]): Promise<readonly JobId[]>;
+  };
+}): LaneGate {
+  const { lane, clock, operations } = options;
+  let looked: { readonly atMs: number; readonly paused: boolean } | null = null;
+  return {
+    async isPaused() {
+      if (looked === null || clock.elapsedMs() - looked.atMs >= lookMs) {
+        looked = { atMs: clock.elapsedMs(), paused: await operations.isPaused(lane) };
+      }
+      return looked.paused;
+    },
+    hold: (messages) => operations.holdPaused(messages),
+  };
+}

@@ -1,0 +1,141 @@
+import { expect, test, vi } from "vitest";
+import type { JobId } from "../../src/core/job.ts";
+import { createLaneGate } from "../../src/core/work/lane-gate.ts";
+import { runBulkPage } from "../../src/core/operations/run-bulk.ts";
+import { registry } from "../../src/core/definitions/definition.ts";
+import { openApi } from "./harness.ts";
+
+type Opened = Awaited<ReturnType<typeof openApi>>;
+
+async function post(opened: Opened, path: string, body: object = {}) {
+  const { status, body: answer } = await opened.call("POST", path, body);
+  return { status, body: answer as unknown as Record<string, unknown> };
+}
+
+async function create(opened: Opened, body: object = { kind: "ping" }): Promise<JobId> {
+  return (await opened.call("POST", "/jobs", body)).body.id;
+}
+
+/** Jobs that FAILED, as many as asked for, written in one statement. */
+async function plantFailed({ pool }: Opened, count: number, code = "BROKEN"): Promise<void> {
+  await pool.query(
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, due_at, generation, attempt, failures, max_attempts,
+       lease_ms, retention_ms, trace, worker, started_at, handed_at, finished_at, created_at, error_code, error_message)
+     select 'ping', 'null', '\\x00', 'default', 'FAILED', belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
+       belfry.now(), belfry.now(), belfry.now(), $2, 'no' from generate_series(1, $1)`,
+    [count, code],
+  );
+}
+
+async function bulkEnds(opened: Opened, id: unknown): Promise<Record<string, unknown>> {
+  let last: Record<string, unknown> = {};
+  await vi.waitFor(
+    async () => {
+      last = (await opened.call("GET", `/bulk/${String(id)}`)).body as unknown as Record<string, unknown>;
+      expect(last["state"]).toBe("DONE");
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+  return last;
+}
+
+test("a paused lane holds what arrives, starts nothing, and starts all of it when it is resumed", async () => {
+  const opened = await openApi();
+  const gate = createLaneGate({ lane: "default", clock: opened.ports.clock, operations: opened.operations });
+  expect(await gate.isPaused()).toBe(false);
+  expect(await post(opened, "/lanes/default/pause")).toMatchObject({ status: 200, body: { paused: true } });
+  await opened.advance(1_000);
+  expect(await gate.isPaused()).toBe(true);
+  const id = await create(opened);
+  expect(await gate.hold([{ jobId: id, generation: 1, trace: "" }])).toEqual([id]);
+  const held = (await opened.call("GET", `/jobs/${id}`)).body as unknown as Record<string, unknown>;
+  expect(held).toMatchObject({
+    state: "PENDING",
+    phase: "paused",
+    events: [{}, { to: "PENDING", reason: "lane paused" }],
+  });
+  expect(await opened.store.relay({ lookAheadMs: 0, limit: 10 })).toEqual([]);
+  const { lanes } = (await opened.call("GET", "/lanes")).body as unknown as { lanes: unknown[] };
+  expect(lanes).toMatchObject([{ name: "default", paused: true, pausedBy: "ada", held: { paused: 1 }, waiting: 0 }]);
+  expect(await post(opened, "/lanes/default/resume")).toMatchObject({ body: { paused: false, released: 1 } });
+  expect((await opened.call("GET", `/jobs/${id}`)).body).toMatchObject({ state: "QUEUED" });
+  expect(await post(opened, "/lanes/defalt/pause")).toMatchObject({ status: 404, body: { near: ["default"] } });
+});
+
+test("a job that waits for its time runs now, also when its message is out already; a finished one does not", async () => {
+  const opened = await openApi();
+  for (const delay of ["1h", "2m"]) {
+    const id = await create(opened, { kind: "ping", delay });
+    expect(await post(opened, `/jobs/${id}/run-now`)).toMatchObject({
+      status: 200,
+      body: { state: "QUEUED", dueAt: "2026-11-21T08:00:00.000Z" },
+    });
+    await post(opened, `/jobs/${id}/cancel`);
+    expect(await post(opened, `/jobs/${id}/run-now`)).toMatchObject({ status: 409, body: { code: "not-waiting" } });
+  }
+});
+
+test("retrying all that match counts first, answers at once, and tells its progress to the end", async () => {
+  const opened = await openApi();
+  await plantFailed(opened, 1_200);
+  await plantFailed(opened, 3, "OTHER");
+  const filter = { state: "FAILED", error: "BROKEN" };
+  const dry = await post(opened, "/bulk", { action: "retry", filter, dryRun: true });
+  expect(dry).toMatchObject({ status: 200, body: { dryRun: true, matched: { count: 1_200, isMore: false } } });
+  const begun = await post(opened, "/bulk", { action: "retry", filter });
+  expect(begun).toMatchObject({ status: 202, body: { state: "RUNNING", caller: "ada", matched: { count: 1_200 } } });
+  expect(await bulkEnds(opened, begun.body["id"])).toMatchObject({ changed: 1_200, refused: 0 });
+  const { rows } = await opened.pool.query(
+    "select state, count(*)::int n from belfry.job group by state order by state",
+  );
+  expect(rows).toEqual([
+    { state: "QUEUED", n: 1_200 },
+    { state: "FAILED", n: 3 },
+  ]);
+});
+
+test("a redrive keeps its pace in the due times", async () => {
+  const opened = await openApi();
+  await plantFailed(opened, 5);
+  const begun = await post(opened, "/dead-letters/redrive", { filter: { kind: "ping" }, pace: "10m" });
+  expect(await bulkEnds(opened, begun.body["id"])).toMatchObject({ action: "retry", changed: 5, paceMs: 600_000 });
+  const { rows } = await opened.pool.query(
+    "select extract(epoch from due_at - belfry.now())::int / 60 as minutes from belfry.job order by due_at",
+  );
+  expect(rows.map((row: { minutes: number }) => row.minutes)).toEqual([0, 10, 20, 30, 40]);
+});
+
+test("another process goes on with a change whose process died, and a stopped one changes nothing more", async () => {
+  const opened = await openApi();
+  await plantFailed(opened, 1_100);
+  const { operations, ports } = opened;
+  const bulk = await operations.createBulk({
+    action: "cancel",
+    search: { states: ["QUEUED"] },
+    caller: "ada",
+    matched: { count: 0, isMore: false },
+    paceMs: 0,
+  });
+  const step = (owner: string) => runBulkPage(ports, registry([]), operations, { owner, lookAheadMs: 0 });
+  expect(await operations.takeBulk("dead")).toMatchObject({ id: bulk.id });
+  expect(await step("other")).toBe(false);
+  await opened.advance(11_000);
+  expect(await step("other")).toBe(true);
+  expect(await operations.bulks({ id: bulk.id, limit: 1 })).toMatchObject([{ state: "DONE", changed: 0 }]);
+  const retry = { action: "retry", search: { states: ["FAILED"] }, caller: "ada", paceMs: 0 } as const;
+  const second = await operations.createBulk({ ...retry, matched: { count: 1_100, isMore: false } });
+  expect(await step("other")).toBe(true);
+  expect(await post(opened, `/bulk/${second.id}/stop`)).toMatchObject({ body: { state: "STOPPED", changed: 500 } });
+  expect(await step("other")).toBe(false);
+});
+
+test.each([
+  [{ action: "retry", filter: {} }, 422],
+  [{ action: "retry" }, 400],
+  [{ action: "delete", filter: { kind: "ping" } }, 400],
+  [{ action: "retry", filter: { sate: "FAILED" } }, 400],
+  [{ action: "retry", filter: { kind: "ping" }, pace: "soon" }, 400],
+])("a change of many jobs that is not clear is refused: %j", async (body, status) => {
+  const opened = await openApi();
+  expect((await post(opened, "/bulk", body)).status).toBe(status);
+});
