@@ -1,7 +1,7 @@
 /** The scheduler task: what a wake starts on Fargate, and the local clock as a child process. */
 import { hostname } from "node:os";
 import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/failure.ts";
-import { readConfig } from "../src/config.ts";
+import { type Config, readConfig } from "../src/config.ts";
 import { upkeep } from "../src/core/operations/upkeep.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
 import { runSchedule, type RunScheduleReport } from "../src/core/schedules/run-schedule.ts";
@@ -9,7 +9,7 @@ import type { JobId } from "../src/core/job.ts";
 import type { Try } from "../src/core/ports.ts";
 import { runJob } from "../src/core/work/run-job.ts";
 import { ProblemsFound } from "../src/core/definitions/problem.ts";
-import { openRuntime } from "../src/runtime.ts";
+import { openRuntime, type Runtime } from "../src/runtime.ts";
 
 const usage = `usage: scheduler-task/main.ts COMMAND
   pass               take the lock and make passes until the time is over or SIGTERM comes
@@ -117,28 +117,33 @@ async function run(id: string): Promise<RunScheduleReport> {
   }
 }
 
+async function passWithUpkeep(config: Config, { ports, registry, operations }: Runtime): Promise<PassReport> {
+  const owner = `${hostname()}:${process.pid}`;
+  const { lookAheadMs, onLockOutage, lockLeaseMs } = config;
+  const ended = new AbortController();
+  const tidying = upkeep(ports, registry, operations, { owner, lookAheadMs, signal: ended.signal });
+  try {
+    return await runPasses(ports, registry, {
+      owner,
+      stage: config.stage.name,
+      untilMs: config.passMs,
+      onLockOutage,
+      lookAheadMs,
+      lockLeaseMs,
+      signal: stop.signal,
+    });
+  } finally {
+    ended.abort();
+    await tidying;
+  }
+}
+
 async function pass(): Promise<PassReport> {
   const config = readConfig(process.env);
   const runtime = await openRuntime(config, { role: "scheduler" });
   try {
     await runtime.checkDatabase();
-    const ended = new AbortController();
-    const { ports, registry, operations } = runtime;
-    const owner = `${hostname()}:${process.pid}`;
-    const { lookAheadMs } = config;
-    const tidying = upkeep(ports, registry, operations, { owner, lookAheadMs, signal: ended.signal });
-    return await runPasses(runtime.ports, runtime.registry, {
-      owner: `${hostname()}:${process.pid}`,
-      stage: config.stage.name,
-      untilMs: config.passMs,
-      onLockOutage: config.onLockOutage,
-      lookAheadMs: config.lookAheadMs,
-      lockLeaseMs: config.lockLeaseMs,
-      signal: stop.signal,
-    }).finally(() => {
-      ended.abort();
-      return tidying;
-    });
+    return await passWithUpkeep(config, runtime);
   } finally {
     await runtime.close();
   }

@@ -99,15 +99,24 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: EventSourc
     for (let from = cursor; from !== null;) {
       const page = await operations.stream(from, limits.streamRowsMax);
       send(batchOf(page.events, from, page.cursor, page.isGap));
-      for (const { id } of page.events) seen.add(id);
+      for (const { id } of page.events) remember(seen, id);
       from = page.isMore && isOpen ? page.cursor : null;
     }
     for (const batch of early ?? []) send(batch);
     early = null;
-    seen.clear();
   };
   begin().catch(() => end());
   return end;
+}
+
+/** What was read here may come once more with the feed's next batches; what was read long before cannot. */
+function remember(seen: Set<string>, id: string): void {
+  seen.add(id);
+  if (seen.size <= limits.streamSeenMax) return;
+  for (const oldest of seen) {
+    seen.delete(oldest);
+    return;
+  }
 }
 
 /** The id of each event is where a client that saw it and no more goes on: it may see the others of its batch again. */

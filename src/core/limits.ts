@@ -53,6 +53,7 @@ export const limits = {
   unholdRowsMax: 1_000,
   unholdRoundsMax: 1_000,
   streamRowsMax: 1_000,
+  streamSeenMax: 20_000,
   streamLookMs: 250,
   streamCommentMs: 15_000,
   streamCloseMs: 55_000,
