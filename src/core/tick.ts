@@ -1,11 +1,11 @@
-import type { Decision } from "./schedules/catch-up.ts";
-import type { JobDefinition, Registry } from "./definitions/definition.ts";
-import { occurrenceOf, type PayloadFailure } from "./schedules/fire.ts";
+import type { Registry } from "./definitions/definition.ts";
+import { occurrencesOf, type PayloadFailure } from "./schedules/fire.ts";
 import type { Instant } from "./job.ts";
 import { limits } from "./limits.ts";
-import { planSchedule, type SchedulePlan } from "./schedules/plan.ts";
+import type { SchedulePlan } from "./schedules/plan.ts";
+import { planNext } from "./schedules/plan-eras.ts";
 import type { Fence, Ports } from "./ports.ts";
-import type { PlannedOccurrence, PlannedSchedule, ScheduleRow } from "./schedules/schedule.ts";
+import type { PlannedSchedule, ScheduleRow } from "./schedules/schedule.ts";
 import { sendHandoffs } from "./send.ts";
 import { tzVersion } from "./schedules/zone.ts";
 
@@ -51,8 +51,8 @@ export async function tick(ports: TickPorts, registry: Registry, options: TickOp
 }
 
 /** Its own task has done everything so far; there is nothing to write until a wake is lost. */
-const isLeftToItsRule = ({ spec }: ScheduleRow, { decisions, nextAt }: SchedulePlan): boolean =>
-  spec.launch === "rule" && decisions.length === 0 && nextAt !== null;
+const isLeftToItsRule = ({ spec, carry }: ScheduleRow, { decisions, nextAt }: SchedulePlan): boolean =>
+  spec.launch === "rule" && decisions.length === 0 && nextAt !== null && carry?.edited !== true;
 
 /** A plan with its jobs, ready to be written. */
 interface Ready {
@@ -112,25 +112,25 @@ class Turn {
   }
 
   async #planOne(row: ScheduleRow, now: Instant): Promise<Ready | null> {
-    const definition = this.#registry.jobs.get(row.spec.job.kind);
-    const problem = this.#problemOf(row, definition);
-    if (problem !== null || definition === undefined) return this.#leave(row, problem ?? "");
+    const problem = this.#problemOf(row);
+    if (problem !== null) return this.#leave(row, problem);
     try {
       const { lookAheadMs } = this.#options;
-      const plan = planSchedule(row, { now, lookAheadMs, timesMax: limits.tickTimesPerScheduleMax });
+      const options = { now, lookAheadMs, timesMax: limits.tickTimesPerScheduleMax };
+      const { row: era, plan } = await planNext(this.#ports.store, row, options);
       if (isLeftToItsRule(row, plan)) return null;
-      return { planned: await this.#withJobs(row, plan, definition), isComplete: plan.isComplete, missed: plan.missed };
+      return { planned: await this.#withJobs(row, era, plan), isComplete: plan.isComplete, missed: plan.missed };
     } catch (error) {
       return this.#leave(row, error instanceof Error ? error.message : String(error));
     }
   }
 
-  #problemOf(row: ScheduleRow, definition: JobDefinition | undefined): string | null {
+  #problemOf(row: ScheduleRow): string | null {
     const ours = this.#options.tzVersion ?? tzVersion;
     if (row.spec.tzVersion > ours) {
       return `its times were computed with tz data ${row.spec.tzVersion}, this scheduler has ${ours}: deploy it with a newer Node`;
     }
-    if (definition === undefined)
+    if (!this.#registry.jobs.has(row.spec.job.kind))
       return `its job "${row.spec.job.kind}" is not defined in this process: deploy the app that has it`;
     return null;
   }
@@ -143,15 +143,13 @@ class Turn {
     return null;
   }
 
-  async #withJobs(row: ScheduleRow, plan: SchedulePlan, definition: JobDefinition): Promise<PlannedSchedule> {
-    const occurrences: PlannedOccurrence[] = [];
-    const failures: PayloadFailure[] = [];
-    for (const decision of plan.decisions) {
-      const { occurrence, failure } = await this.#withJob(row, decision, definition);
-      occurrences.push(occurrence);
-      if (failure !== null) failures.push(failure);
-    }
-    this.#reportFailures(row, failures);
+  /** `era` is the row with the version that decides, which an edit may have ended. */
+  async #withJobs(row: ScheduleRow, era: ScheduleRow, plan: SchedulePlan): Promise<PlannedSchedule> {
+    const decided = await occurrencesOf(era, plan.decisions, this.#registry, {
+      stage: this.#options.stage,
+      trace: () => this.#ports.random.id(),
+    });
+    this.#reportFailures(era, decided.failures);
     return {
       scheduleId: row.id,
       version: row.version,
@@ -159,13 +157,8 @@ class Turn {
       decidedUntil: plan.decidedUntil,
       nextAt: plan.nextAt,
       carry: plan.carry,
-      occurrences,
+      occurrences: decided.occurrences,
     };
-  }
-
-  #withJob(row: ScheduleRow, decision: Decision, definition: JobDefinition) {
-    const trace = this.#ports.random.id();
-    return occurrenceOf(row, decision, definition, this.#registry, { stage: this.#options.stage, trace });
   }
 
   #reportFailures(row: ScheduleRow, failures: readonly PayloadFailure[]): void {

@@ -50,4 +50,77 @@ describe("an edit", () => {
     expect(due.length).toBeGreaterThan(50);
     expect(due.filter((each, index) => index > 0 && each - (due[index - 1] ?? 0) < paceMs)).toEqual([]);
   });
+
+  test("during an outage leaves the times before it to the version before it, with that one's policy and zone", async () => {
+    const all = { rule: "all", maxAgeMs: null, maxCount: null, paceMs: 1_000 } as const;
+    const latest = { ...all, rule: "latest" } as const;
+    const cron = (text: string) => ({ form: "cron", cron: text }) as const;
+    const first = aSpec({ expression: cron("*/10 * * * *"), misfire: all });
+    const at = await started(first, Date.UTC(2026, 10, 21));
+    await at.advance(35 * minute);
+    await at.store.installSchedules([{ ...first, expression: cron("*/15 * * * *"), misfire: latest }]);
+    await at.advance(30 * minute);
+    await at.store.installSchedules([{ ...first, expression: cron("5 * * * *"), timezone: "Asia/Kolkata" }]);
+    await at.advance(40 * minute);
+    await at.tick();
+    expect((await at.ledger("s")).map((row) => [row.version, row.localTime.slice(11), row.outcome])).toEqual([
+      [1, "00:10", "PLANNED"],
+      [1, "00:20", "PLANNED"],
+      [1, "00:30", "PLANNED"],
+      [2, "00:45", "COALESCED"],
+      [2, "01:00", "PLANNED"],
+      [3, "07:05", "PLANNED"],
+    ]);
+    expect((await at.store.schedules())[0]?.carry?.edited).toBeUndefined();
+    await at.advance(10_000);
+    await at.work();
+    expect(at.ran).toHaveLength(5);
+  });
+
+  test("that switches it off during an outage, and on again, loses no time of before and makes none of between", async () => {
+    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
+    const at = await started(spec, Date.UTC(2026, 10, 21));
+    await at.advance(25 * minute);
+    await at.store.installSchedules([{ ...spec, enabled: false }]);
+    await at.advance(20 * minute);
+    await at.store.installSchedules([spec]);
+    await at.advance(18 * minute);
+    await at.tick();
+    const rows = (await at.ledger("s")).map((row) => [row.version, row.localTime.slice(11), row.outcome]);
+    expect(rows).toEqual([
+      [1, "00:10", "COALESCED"],
+      [1, "00:20", "PLANNED"],
+      [3, "00:50", "COALESCED"],
+      [3, "01:00", "PLANNED"],
+    ]);
+  });
+
+  test("that switches it off during an outage accounts for the times of before, which are skipped as off", async () => {
+    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
+    const at = await started(spec, Date.UTC(2026, 10, 21));
+    await at.advance(25 * minute);
+    await at.store.installSchedules([{ ...spec, enabled: false }]);
+    await at.advance(20 * minute);
+    await at.tick();
+    await at.work();
+    expect((await at.ledger("s")).map((row) => [row.version, row.outcome, row.reason])).toEqual([
+      [1, "COALESCED", "into 2026-11-21T00:20"],
+      [1, "SKIPPED", "disabled"],
+    ]);
+    expect((await at.store.dueSchedules({ horizonMs: 0, limit: 10 })).schedules).toEqual([]);
+  });
+
+  test("to another job, when nobody defines the old one any more, still accounts for the times of before", async () => {
+    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
+    const at = await started({ ...spec, job: { ...spec.job, kind: "gone" } }, Date.UTC(2026, 10, 21));
+    await at.advance(25 * minute);
+    await at.store.installSchedules([spec]);
+    await at.advance(5 * minute);
+    await at.tick();
+    expect((await at.ledger("s")).map((row) => [row.version, row.outcome, row.reason])).toEqual([
+      [1, "COALESCED", "into 2026-11-21T00:20"],
+      [1, "SKIPPED", "no-job"],
+      [2, "PLANNED", null],
+    ]);
+  });
 });

@@ -22,6 +22,7 @@ import {
   readOccurrences,
   readSchedules,
   removeSchedules,
+  takeOver,
   type StoredScheduleRow,
   withdrawPlanned,
   writeSchedules,
@@ -55,16 +56,11 @@ async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly st
   const texts = specs.map((spec) => JSON.stringify(spec));
   await execute(tx, lockInstall);
   const changed = await execute(tx, findChanged, [ids, texts, apps]);
-  const foreign = changed.find((row) => row.source !== "code");
-  if (foreign !== undefined) {
-    throw new Error(
-      `schedule "${foreign.id}" exists and was made through the API: rename the one in code, or delete the other`,
-    );
-  }
   if (changed.length > 0) await execute(tx, withdrawPlanned, [changed.map((row) => row.id)]);
   const gone = changed.filter((row) => row.gone).map((row) => row.id);
   if (gone.length > 0) await execute(tx, removeSchedules, [gone]);
   await execute(tx, writeSchedules, [ids, texts]);
+  await execute(tx, takeOver, [ids]);
 }
 
 async function plan(
@@ -118,6 +114,7 @@ const occurrenceColumns = (rows: readonly Planned[]): unknown[][] =>
     ({ job }) => job?.dueAt ?? null,
     ({ job }) => job?.delayMs ?? null,
     ({ job }) => (job === null ? null : JSON.stringify(policyOf(job))),
+    ({ occurrence }) => occurrence.version ?? null,
   );
 
 /** What the tick only passes on. */

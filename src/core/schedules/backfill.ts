@@ -112,10 +112,10 @@ interface Wanted {
 function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Instant): readonly Wanted[] {
   const found: Wanted[] = [];
   for (const [index, stretch] of stretchesOf(facts.eras).entries()) {
-    const begin = force && index === 0 ? from : Math.max(from, stretch.from);
-    const end = Math.min(to, stretch.before - 1);
-    if (end < begin) continue;
-    for (const time of timetable(stretch.spec).times(begin - 1, end)) {
+    const after = force && index === 0 ? from - 1 : Math.max(from - 1, stretch.from);
+    const end = Math.min(to, stretch.until);
+    if (end <= after) continue;
+    for (const time of timetable(stretch.spec).times(after, end)) {
       if (time.kind !== "fires") continue;
       found.push({ stretch, time });
       if (found.length > limits.backfillTimesMax) {
@@ -130,11 +130,11 @@ function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Ins
 }
 
 /** `rows` are those of the same instant. */
-function judge({ version }: Stretch, time: NominalTime, rows: readonly OccurrenceView[]): BackfillEntry {
+function judge({ version, spec }: Stretch, time: NominalTime, rows: readonly OccurrenceView[]): BackfillEntry {
   const { localTime, fold, instant: nominalAt } = time;
   const entry = { localTime, fold, nominalAt, version };
   const same = rows.filter((row) => row.reason !== "dst-gap");
-  const own = same.find((row) => row.localTime === localTime && row.fold === fold);
+  const own = same.find((row) => row.localTime === localTime && row.fold === fold && row.timezone === spec.timezone);
   const other = same.find((row) => row !== own && row.outcome !== "COALESCED");
   if (other !== undefined) return { ...entry, was: `${other.outcome} as ${other.localTime}`, runs: false };
   if (own === undefined) return { ...entry, was: "missing", runs: true };

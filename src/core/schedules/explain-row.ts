@@ -51,6 +51,8 @@ function skipped(input: RowInput): Explanation {
         "no payload could be made for it; the scheduler's log says why",
         `correct the function, then ${again}`,
       );
+    case "no-job":
+      return say("an edit had ended its version, and no job of that version is defined any more", again);
     case "canceled":
       return say("its job was canceled before it ran", again);
     case "undeliverable":

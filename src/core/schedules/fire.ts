@@ -17,6 +17,35 @@ export interface PayloadFailure {
 }
 
 /**
+ * The occurrences of decided times. A version that an edit has ended may want a job that nobody defines any more; its times
+ * are accounted for all the same, SKIPPED `no-job`, because nothing can ever decide them otherwise.
+ */
+export async function occurrencesOf(
+  row: ScheduleRow,
+  decisions: readonly Decision[],
+  registry: Registry,
+  { stage, trace }: { readonly stage: string; readonly trace: () => string },
+): Promise<{ readonly occurrences: readonly PlannedOccurrence[]; readonly failures: readonly PayloadFailure[] }> {
+  const definition = registry.jobs.get(row.spec.job.kind);
+  const occurrences: PlannedOccurrence[] = [];
+  const failures: PayloadFailure[] = [];
+  for (const decision of decisions) {
+    const { occurrence, failure } =
+      definition === undefined
+        ? withoutJob(row, decision)
+        : await occurrenceOf(row, decision, definition, registry, { stage, trace: trace() });
+    occurrences.push({ ...occurrence, version: row.version });
+    if (failure !== null) failures.push(failure);
+  }
+  return { occurrences, failures };
+}
+
+function withoutJob(row: ScheduleRow, decision: Decision): { occurrence: PlannedOccurrence; failure: null } {
+  const skipped: Decision = { ...decision, outcome: "SKIPPED", reason: "no-job", isCatchUp: false };
+  return { occurrence: write(row, decision.outcome === "PLANNED" ? skipped : decision, null), failure: null };
+}
+
+/**
  * The occurrence of a decided time, with its job when it gets one. A payload that cannot be made is an answer too:
  * SKIPPED `payload`, so that the time is accounted for and the other schedules go on.
  */

@@ -22,6 +22,8 @@ export interface PlanOptions {
   readonly lookAheadMs: number;
   /** Times a page holds; readings of one gap are never torn apart, so it may be more. */
   readonly timesMax: number;
+  /** False for a version that an edit has ended: an outage it lies in goes on in the next one. */
+  readonly isLastEra?: boolean;
 }
 
 /**
@@ -45,10 +47,10 @@ export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePl
         now,
         materializeBeforeMs,
         carry: row.carry ?? null,
-        isLastPage: page.isComplete,
+        isLastPage: page.isComplete && options.isLastEra !== false,
       })
     : { decisions: page.times.map(disabled), carry: null, missed: 0 };
-  const next = table.next(decidedUntil);
+  const next = spec.enabled ? table.next(decidedUntil) : null;
   return {
     ...decided,
     decidedUntil,

@@ -1,13 +1,13 @@
 /** The task of a schedule with a rule of its own: takes the schedule's lock, writes the occurrence, does the work. */
 import type { Registry } from "../definitions/definition.ts";
-import { occurrenceOf } from "./fire.ts";
+import { occurrencesOf } from "./fire.ts";
 import type { JobId } from "../job.ts";
 import { limits } from "../limits.ts";
 import { encodeMessage } from "../work/message.ts";
 import { acquire } from "../pass.ts";
-import { planSchedule } from "./plan.ts";
+import { planNext } from "./plan-eras.ts";
 import { type Fence, FenceLost, type Handoff, type Ports } from "../ports.ts";
-import type { PlannedOccurrence, ScheduleRow } from "./schedule.ts";
+import type { ScheduleRow } from "./schedule.ts";
 import { definitionOfKind } from "./schedule-control.ts";
 import type { State } from "../state.ts";
 import { timetable } from "./timetable.ts";
@@ -88,33 +88,53 @@ async function rowOnTime({ store, clock }: Ports, { id, signal }: RunScheduleOpt
   return (await store.scheduleFacts(id))?.row ?? null;
 }
 
-/** Everything up to now that nobody has decided, by the schedule's own policies. */
+/**
+ * Everything up to now that nobody has decided, by the schedule's own policies; a page for each version that an edit ended
+ * meanwhile. What does not fit is left to the tick.
+ */
 async function decide(
+  ports: Ports,
+  registry: Registry,
+  row: ScheduleRow,
+  options: RunScheduleOptions,
+  fence: Fence,
+): Promise<{ occurrences: number; handoffs: readonly Handoff[] }> {
+  if (row.spec.tzVersion > tzVersion) {
+    throw new Error(
+      `schedule "${row.id}" needs tz data ${row.spec.tzVersion}, this task has ${tzVersion}: use a newer Node`,
+    );
+  }
+  definitionOfKind(registry, row.spec.job.kind);
+  let occurrences = 0;
+  const handoffs: Handoff[] = [];
+  let current: ScheduleRow | null = row;
+  for (let round = 0; round < limits.tickRoundsMax && current !== null; round += 1) {
+    const page = await decidePage(ports, registry, current, options, fence);
+    occurrences += page.occurrences;
+    handoffs.push(...page.handoffs);
+    current = page.isComplete ? null : ((await ports.store.scheduleFacts(row.id))?.row ?? null);
+  }
+  return { occurrences, handoffs };
+}
+
+async function decidePage(
   ports: Ports,
   registry: Registry,
   row: ScheduleRow,
   { stage, id }: RunScheduleOptions,
   fence: Fence,
-): Promise<{ occurrences: number; handoffs: readonly Handoff[] }> {
-  if (row.spec.tzVersion > tzVersion) {
-    throw new Error(
-      `schedule "${id}" needs tz data ${row.spec.tzVersion}, this task has ${tzVersion}: use a newer Node`,
-    );
-  }
-  const definition = definitionOfKind(registry, row.spec.job.kind);
+): Promise<{ occurrences: number; handoffs: readonly Handoff[]; isComplete: boolean }> {
   const now = await ports.store.now();
   const dueNow: ScheduleRow = { ...row, spec: { ...row.spec, launch: "tick", materializeBeforeMs: 0 } };
-  const plan = planSchedule(dueNow, { now, lookAheadMs: 0, timesMax: limits.tickRowsMax });
-  if (plan.decisions.length === 0) return { occurrences: 0, handoffs: [] };
-  const occurrences: PlannedOccurrence[] = [];
-  for (const decision of plan.decisions) {
-    const trace = ports.random.id();
-    const { occurrence, failure } = await occurrenceOf(row, decision, definition, registry, { stage, trace });
-    if (failure !== null) {
-      ports.log.error("no payload for an occurrence: SKIPPED", { schedule: id, ...failure });
-      ports.metrics.add("scheduler.payload.failed", 1, "Count", { job: row.spec.job.kind });
-    }
-    occurrences.push(occurrence);
+  const { row: era, plan } = await planNext(ports.store, dueNow, { now, lookAheadMs: 0, timesMax: limits.tickRowsMax });
+  if (plan.decisions.length === 0 && plan.isComplete) return { occurrences: 0, handoffs: [], isComplete: true };
+  const { occurrences, failures } = await occurrencesOf(era, plan.decisions, registry, {
+    stage,
+    trace: () => ports.random.id(),
+  });
+  for (const failure of failures) {
+    ports.log.error("no payload for an occurrence: SKIPPED", { schedule: id, ...failure });
+    ports.metrics.add("scheduler.payload.failed", 1, "Count", { job: era.spec.job.kind });
   }
   await ports.crashPoint("tick.beforeCommit");
   const planned = {
@@ -128,7 +148,7 @@ async function decide(
   };
   const written = await ports.store.plan([planned], { lookAheadMs: 0, fence });
   await ports.crashPoint("tick.afterCommit");
-  return written;
+  return { ...written, isComplete: plan.isComplete };
 }
 
 /** As a worker of the lane would, but without its queue: the job is claimed by the message that was not sent. */

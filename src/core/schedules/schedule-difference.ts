@@ -4,7 +4,7 @@ import type { ScheduleRow, ScheduleSpec } from "./schedule.ts";
 /** One way in which the stored schedules are not what code says. */
 export interface ScheduleDifference {
   readonly id: string;
-  readonly what: "new" | "changed" | "removed" | "api" | "paused" | "id-taken";
+  readonly what: "new" | "changed" | "removed" | "api" | "paused" | "taken-over";
   /** One sentence for people: what a deploy does about it, or that it leaves it alone. */
   readonly message: string;
 }
@@ -30,8 +30,10 @@ function ofSpec(spec: ScheduleSpec, row: ScheduleRow | undefined): readonly Sche
   const { id } = spec;
   if (row === undefined) return [{ id, what: "new", message: `schedule "${id}" is new` }];
   if (row.source === "api") {
-    const message = `schedule "${id}" was made through the API and is now in code too: delete the stored one, or rename yours`;
-    return [{ id, what: "id-taken", message }];
+    const what = changedFields(row.spec, spec);
+    const changes = what.length === 0 ? "nothing of it" : `its ${what.join(", ")}`;
+    const message = `schedule "${id}" was made through the API and is now in code, which wins: a deploy takes it over and changes ${changes}`;
+    return [{ id, what: "taken-over", message }];
   }
   const fields = changedFields(row.spec, spec);
   const changed = `schedule "${id}" changes its ${fields.join(", ")} (version ${row.version + 1})`;

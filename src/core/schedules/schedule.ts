@@ -63,7 +63,7 @@ export interface ScheduleRow {
    * Null when the schedule has ended.
    */
   readonly nextAt: Instant | null;
-  /** What the tick before left for the next one; absent or null when nothing. An edit keeps it. */
+  /** What the tick before left for the next one; absent or null when nothing. An edit keeps it, and may add to it. */
   readonly carry?: Carry | null;
 }
 
@@ -75,6 +75,8 @@ export interface Carry {
   readonly missedUntil: Instant | null;
   /** Due time of the last caught-up job: the next one is due `paceMs` after it, or after now if that is later. */
   readonly catchUpUntil: Instant | null;
+  /** An edit found times of the version before it that nobody had decided: they are decided first, by that version. */
+  readonly edited?: true;
 }
 
 export const occurrenceOutcomes = ["PLANNED", "FIRED", "CAUGHT_UP", "COALESCED", "SKIPPED"] as const;
@@ -97,6 +99,8 @@ export interface PlannedOccurrence {
   readonly isCatchUp: boolean;
   readonly missedCount: number;
   readonly job: NewJob | null;
+  /** The version that decided it, when that is not the schedule's own any more. */
+  readonly version?: number;
 }
 
 /** What a tick decided for one schedule; written only if the schedule still has `version`. */

@@ -1,6 +1,7 @@
 import type { JobId } from "../../../src/core/job.ts";
 import type { Handoff } from "../../../src/core/ports.ts";
 import type {
+  Carry,
   PlannedOccurrence,
   PlannedSchedule,
   ScheduleRow,
@@ -27,15 +28,15 @@ export function installSchedules(t: Tables, specs: readonly ScheduleSpec[], name
 function installOne(t: Tables, spec: ScheduleSpec): void {
   const stored = t.schedules.get(spec.id);
   if (stored === undefined) return addSchedule(t, spec, "code");
-  if (stored.source === "api") throw new Error(`schedule "${spec.id}" exists and was made through the API`);
   changeSchedule(t, stored, spec);
+  t.schedules.set(spec.id, { ...t.schedules.row(spec.id), source: "code" });
 }
 
 /** A new schedule begins now, under a version its id never had. */
 export function addSchedule(t: Tables, spec: ScheduleSpec, source: "code" | "api"): void {
   const now = t.now();
   const version = 1 + Math.max(0, ...erasOf(t, spec.id).map((era) => era.version));
-  const begun = { decidedUntil: now, nextAt: now, carry: null, ledgerFrom: now };
+  const begun = { decidedUntil: now, nextAt: spec.enabled ? now : null, carry: null, ledgerFrom: now };
   t.schedules.set(spec.id, { id: spec.id, version, paused: false, spec, source, ...begun });
   t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
 }
@@ -46,8 +47,13 @@ export function changeSchedule(t: Tables, stored: StoredSchedule, spec: Schedule
   const now = t.now();
   const version = stored.version + 1;
   withdraw(t, spec.id);
-  const decidedUntil = stored.spec.enabled ? Math.min(stored.decidedUntil, now) : now;
-  t.schedules.set(spec.id, { ...stored, version, spec, decidedUntil, nextAt: now });
+  const isBehind = stored.spec.enabled && stored.decidedUntil < now;
+  const isPending = isBehind || stored.carry?.edited === true;
+  const decidedUntil = stored.spec.enabled || isPending ? Math.min(stored.decidedUntil, now) : now;
+  const nextAt = spec.enabled || isPending ? now : null;
+  const nothing = { missed: 0, missedUntil: null, catchUpUntil: null };
+  const carry: Carry | null = isBehind ? { ...(stored.carry ?? nothing), edited: true } : (stored.carry ?? null);
+  t.schedules.set(spec.id, { ...stored, version, spec, decidedUntil, nextAt, carry });
   t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
 }
 
@@ -117,7 +123,7 @@ function planOne(
     nominalAt,
     outcome,
     reason,
-    version: schedule.version,
+    version: planned.version ?? schedule.version,
     jobId: made === null ? null : Number(made.id),
     catchUp: planned.isCatchUp,
     decidedAt: outcome === "PLANNED" ? null : t.now(),
@@ -129,7 +135,7 @@ function planOne(
 export function dueSchedules(t: Tables, options: { horizonMs: number; limit: number }): ScheduleRow[] {
   const until = t.now() + options.horizonMs;
   return [...t.schedules.values()]
-    .filter((row) => row.spec.enabled && row.nextAt !== null && row.nextAt <= until)
+    .filter((row) => row.nextAt !== null && row.nextAt <= until)
     .toSorted((a, b) => (a.nextAt ?? 0) - (b.nextAt ?? 0) || (a.id < b.id ? -1 : 1))
     .slice(0, options.limit)
     .map(scheduleRow);

@@ -270,7 +270,7 @@ create table belfry.schedule (
   created_at    timestamptz not null,
   updated_at    timestamptz not null
 );
-create index schedule_next on belfry.schedule (next_at, id) where next_at is not null and enabled;
+create index schedule_next on belfry.schedule (next_at, id) where next_at is not null;
 -- What was in force when: backfill plans a time with the expression of that time.
 create table belfry.schedule_version (
   schedule_id text not null,

@@ -12,7 +12,7 @@ export interface PlannedRow {
 
 /**
  * Occurrences and their jobs for the schedules that still have the version they were planned from. The jobs have no key:
- * their occurrence row makes them unique. $1-$6 schedules, $7-$22 occurrences with their job, $23 look-ahead.
+ * their occurrence row makes them unique. $1-$6 schedules, $7-$23 occurrences with their job, $24 look-ahead.
  * Locks: schedules in id order, waiting, so that two ticks and an edit cannot interleave; then only new rows, occurrences
  * in key order. A row whose nominal time exists already is left out, and its job with it.
  */
@@ -29,11 +29,12 @@ with plans as materialized (
   order by s.id
   for no key update of s
 ), given as materialized (
-  select v.*, s.version, case when v.kind is not null then nextval('belfry.job_id_seq') end as job_id,
+  select v.*, coalesce(v.by_version, s.version) as version, case when v.kind is not null then nextval('belfry.job_id_seq') end as job_id,
     coalesce(belfry.at(v.due), belfry.now()) + belfry.span(v.delay) as due_at
   from unnest($7::text[], $8::text[], $9::int[], $10::text[], $11::float8[], $12::text[], $13::text[], $14::boolean[], $15::int[],
-    $16::text[], $17::text[], $18::text[], $19::text[], $20::float8[], $21::float8[], $22::jsonb[])
-    as v (schedule_id, local_time, fold, timezone, nominal, outcome, reason, catch_up, missed, kind, payload, hash, lane, due, delay, policy)
+    $16::text[], $17::text[], $18::text[], $19::text[], $20::float8[], $21::float8[], $22::jsonb[], $23::int[])
+    as v (schedule_id, local_time, fold, timezone, nominal, outcome, reason, catch_up, missed, kind, payload, hash, lane, due, delay,
+      policy, by_version)
   join locked s on s.id = v.schedule_id
 ), won as (
   insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, schedule_version, job_id, catch_up,
@@ -49,9 +50,9 @@ with plans as materialized (
     max_attempts, retention_ms, slot_keys, schedule_id, scheduled_for, catch_up, missed, trace, created_at)
   overriding system value
   select g.job_id, g.kind, g.payload::jsonb, decode(g.hash, 'hex'), g.lane,
-    case when g.due_at <= belfry.now() + belfry.span($23::float8) then 'QUEUED' else 'PENDING' end::belfry.job_state,
-    g.due_at, belfry.at((g.policy ->> 'expiresAt')::float8), (g.due_at <= belfry.now() + belfry.span($23::float8))::int,
-    case when g.due_at <= belfry.now() + belfry.span($23::float8) then belfry.now() end,
+    case when g.due_at <= belfry.now() + belfry.span($24::float8) then 'QUEUED' else 'PENDING' end::belfry.job_state,
+    g.due_at, belfry.at((g.policy ->> 'expiresAt')::float8), (g.due_at <= belfry.now() + belfry.span($24::float8))::int,
+    case when g.due_at <= belfry.now() + belfry.span($24::float8) then belfry.now() end,
     (g.policy ->> 'leaseMs')::int, (g.policy ->> 'maxAttempts')::int, (g.policy ->> 'retentionMs')::bigint,
     (select array_agg(k order by o) from jsonb_array_elements_text(g.policy -> 'slotKeys') with ordinality as t (k, o)),
     g.schedule_id, belfry.at(g.nominal), g.catch_up, g.missed, g.policy ->> 'trace', belfry.now()

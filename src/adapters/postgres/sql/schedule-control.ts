@@ -44,7 +44,8 @@ with given as materialized (
 ), made as (
   insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
   select id, spec ->> 'app', 1 + coalesce((select max(v.version) from belfry.schedule_version v where v.schedule_id = g.id), 0),
-    'api', spec, (spec ->> 'enabled')::boolean, belfry.now(), belfry.now(), belfry.now(), belfry.now(), belfry.now()
+    'api', spec, (spec ->> 'enabled')::boolean, belfry.now(), case when (spec ->> 'enabled')::boolean then belfry.now() end,
+    belfry.now(), belfry.now(), belfry.now()
   from given g
   on conflict (id) do nothing
   returning id, version, spec

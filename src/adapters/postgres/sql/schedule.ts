@@ -21,18 +21,18 @@ export const lockInstall = statement<never>(
  * Schedules of these apps that code no longer has, and those whose spec differs. $1 ids $2 specs $3 apps.
  * Locks: their rows in id order, waiting; a tick that plans them ends first.
  */
-export const findChanged = statement<{ id: string; source: string; gone: boolean }>(
+export const findChanged = statement<{ id: string; gone: boolean }>(
   "schedules-changed",
   `
 with given as materialized (
   select * from unnest($1::text[], $2::jsonb[]) as v (id, spec)
 ), mine as materialized (
-  select id, app, source, spec from belfry.schedule
+  select id, spec from belfry.schedule
   where id = any($1::text[]) or (app = any($3::text[]) and source = 'code')
   order by id
   for no key update
 )
-select m.id, m.source, g.id is null as gone from mine m left join given g on g.id = m.id
+select m.id, g.id is null as gone from mine m left join given g on g.id = m.id
 where g.id is null or g.spec is distinct from m.spec
 order by m.id`,
 );
@@ -86,8 +86,9 @@ on conflict (schedule_id, version) do nothing`,
 
 /**
  * New schedules begin now; a changed one begins again from now, under a new version. What was not decided before the change
- * is decided by the new version, except for a schedule that was disabled: its times were nobody's. `carry` stays: edits in a
- * row must not each begin a catch-up of their own. One that was removed and comes back goes on with its versions.
+ * is left to the version before it, which `carry` tells the tick, except for a schedule that was disabled: its times were
+ * nobody's. The rest of `carry` stays: edits in a row must not each begin a catch-up of their own. A disabled schedule has
+ * nothing to look at once that is done. One that was removed and comes back goes on with its versions.
  * $1 ids $2 specs. Locks: rows in id order (the changed ones are locked already).
  */
 export const writeSchedules = statement<never>(
@@ -99,18 +100,30 @@ with given as materialized (
   insert into belfry.schedule as s
     (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
   select id, spec ->> 'app', 1 + coalesce((select max(v.version) from belfry.schedule_version v where v.schedule_id = g.id), 0),
-    'code', spec, (spec ->> 'enabled')::boolean, belfry.now(), belfry.now(), belfry.now(), belfry.now(), belfry.now()
+    'code', spec, (spec ->> 'enabled')::boolean, belfry.now(), case when (spec ->> 'enabled')::boolean then belfry.now() end,
+    belfry.now(), belfry.now(), belfry.now()
   from given g
   on conflict (id) do update set
     app = excluded.app, version = s.version + 1, spec = excluded.spec, enabled = excluded.enabled,
-    decided_until = case when s.enabled then least(s.decided_until, belfry.now()) else belfry.now() end,
-    next_at = belfry.now(), updated_at = belfry.now()
+    decided_until = case when s.enabled or s.carry ? 'edited' then least(s.decided_until, belfry.now()) else belfry.now() end,
+    carry = case when s.enabled and s.decided_until < belfry.now()
+      then coalesce(s.carry, '{"missed": 0, "missedUntil": null, "catchUpUntil": null}') || '{"edited": true}'
+      else s.carry end,
+    next_at = case when excluded.enabled or s.carry ? 'edited' or (s.enabled and s.decided_until < belfry.now())
+      then belfry.now() end,
+    updated_at = belfry.now()
   where s.spec is distinct from excluded.spec
   returning id, version, spec
 )
 insert into belfry.schedule_version (schedule_id, version, spec, from_at)
 select id, version, spec, belfry.now() from written
 on conflict (schedule_id, version) do nothing`,
+);
+
+/** Code wins for its own ids, also for one that people made before. $1 ids. Locks: rows that are locked already. */
+export const takeOver = statement<never>(
+  "schedules-take-over",
+  "update belfry.schedule set source = 'code', updated_at = belfry.now() where id = any($1::text[]) and source <> 'code'",
 );
 
 /** Active schedules that a tick must look at before now + $1, oldest first, with that now. Reads only those. Locks nothing. */
@@ -121,7 +134,7 @@ select belfry.ms(belfry.now()) as now, s.*
 from (select true) as one left join lateral (
   select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
   from belfry.schedule
-  where next_at is not null and enabled and next_at <= belfry.now() + belfry.span($1::float8)
+  where next_at is not null and next_at <= belfry.now() + belfry.span($1::float8)
   order by belfry.schedule.next_at, id limit $2
 ) s on true`,
 );
