@@ -3,6 +3,7 @@ import { z } from "zod";
 import { formatDuration, parseDuration } from "../core/definitions/duration.ts";
 import type { JobId } from "../core/job.ts";
 import { limits } from "../core/limits.ts";
+import type { OccurrencePlace } from "../core/schedules/schedule.ts";
 import { Problem } from "./problem.ts";
 
 export const limit = (max: number, usual: number) =>
@@ -22,7 +23,16 @@ export const id = z
 
 export const text = (max: number) => z.string().min(1).max(max);
 
-export const occurrencesQuery = z.strictObject({ limit: limit(limits.listRowsMax, 50) });
+/** `nominalAt~localTime~fold~timezone`, as the page before gave it. */
+const place = text(200)
+  .transform((value) => /^(\d{1,15})~([-\dT:]{1,32})~([01])~([\w/+-]{1,64})$/.exec(value))
+  .refine((parts) => parts !== null, "must be the nextCursor of the page before")
+  .transform((parts): OccurrencePlace => {
+    const [, nominalAt, localTime = "", fold, timezone = ""] = parts ?? [];
+    return { nominalAt: Number(nominalAt), localTime, fold: Number(fold), timezone };
+  });
+
+export const occurrencesQuery = z.strictObject({ limit: limit(limits.listRowsMax, 50), cursor: place.optional() });
 
 export const newJobBody = z.strictObject({
   kind: z.string(),

@@ -1,17 +1,18 @@
 import { Hono } from "hono";
+import type { OccurrencePlace } from "../core/schedules/schedule.ts";
 import type { ApiOptions } from "./options.ts";
 import { closest } from "./closest.ts";
 import { Problem } from "./problem.ts";
 import { readQuery, occurrencesQuery } from "./query.ts";
 import { occurrenceJson, scheduleJson } from "./view.ts";
 
-/** GET / and GET /:id/occurrences (newest first). */
+/** GET / and GET /:id/occurrences (newest first, a page at a time). */
 export function schedules({ ports: { store } }: ApiOptions): Hono {
   const routes = new Hono();
   routes.get("/", async (c) => c.json({ schedules: (await store.schedules()).map(scheduleJson) }));
 
   routes.get("/:id/occurrences", async (c) => {
-    const { limit } = readQuery(c, occurrencesQuery);
+    const { limit, cursor } = readQuery(c, occurrencesQuery);
     const id = c.req.param("id");
     const known = (await store.schedules()).map((row) => row.id);
     if (!known.includes(id)) {
@@ -21,7 +22,12 @@ export function schedules({ ports: { store } }: ApiOptions): Hono {
         extra: { near },
       });
     }
-    return c.json({ occurrences: (await store.occurrences(id, limit)).map(occurrenceJson) });
+    const rows = await store.occurrences(id, limit, cursor);
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    return c.json({ occurrences: rows.map(occurrenceJson), nextCursor: last === undefined ? null : cursorOf(last) });
   });
   return routes;
 }
+
+const cursorOf = ({ nominalAt, localTime, fold, timezone }: OccurrencePlace): string =>
+  [nominalAt, localTime, fold, timezone].join("~");

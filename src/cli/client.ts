@@ -127,7 +127,11 @@ export interface ScheduleClient {
     id: string,
     query: Query,
   ): Promise<{ times: readonly NextTime[]; timezone: string; paused: boolean; enabled: boolean }>;
-  history(id: string, limit: string | undefined): Promise<{ occurrences: readonly Occurrence[] }>;
+  history(
+    id: string,
+    limit: string | undefined,
+    cursor?: string,
+  ): Promise<{ occurrences: readonly Occurrence[]; nextCursor: string | null }>;
   explain(id: string, time: string): Promise<{ answers: readonly Explained[] }>;
   preview(query: Query): Promise<{ times: readonly NextTime[]; timezone: string; notes: readonly string[] }>;
 }
@@ -187,7 +191,7 @@ function scheduleClient({ read, write, change }: Calls): ScheduleClient {
     trigger: (id, key) => write(`${at(id)}/trigger`, key === undefined ? {} : { key }),
     backfill: (id, body) => write(`${at(id)}/backfill`, body),
     next: (id, query) => read(`${at(id)}/next${queryOf(query)}`),
-    history: (id, limit) => read(`${at(id)}/occurrences${queryOf({ limit })}`),
+    history: (id, limit, cursor) => read(`${at(id)}/occurrences${queryOf({ limit, cursor })}`),
     explain: (id, time) => read(`${at(id)}/explain${queryOf({ time })}`),
     preview: (query) => read(`/preview${queryOf(query)}`),
   };

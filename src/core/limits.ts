@@ -113,6 +113,7 @@ export const limits = {
   backfillTimesMax: 10_000,
   backfillDaysMax: 3_660,
   previewTimesMax: 500,
+  answersMax: 50,
   ruleGraceMs: 90_000,
   ruleEarlyMs: 10_000,
 

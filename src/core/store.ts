@@ -3,7 +3,13 @@ import type { Fence } from "./fence.ts";
 import type { Handoff, Message } from "./handoff.ts";
 import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "./job.ts";
 import type { InRun, RunId, RunStore } from "./runs/run.ts";
-import type { OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedules/schedule.ts";
+import type {
+  OccurrencePlace,
+  OccurrenceView,
+  PlannedSchedule,
+  ScheduleRow,
+  ScheduleSpec,
+} from "./schedules/schedule.ts";
 import type { ScheduleControlStore } from "./schedules/schedule-store.ts";
 import type { StandInLock } from "./stand-in-lock.ts";
 import type { State } from "./state.ts";
@@ -254,5 +260,6 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   counts(): Promise<JobCounts>;
   schedules(): Promise<readonly ScheduleRow[]>;
-  occurrences(scheduleId: string, limit: number): Promise<readonly OccurrenceView[]>;
+  /** The newest first; `after` is the last row of the page before. */
+  occurrences(scheduleId: string, limit: number, after?: OccurrencePlace): Promise<readonly OccurrenceView[]>;
 }

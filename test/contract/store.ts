@@ -15,6 +15,7 @@ import { occurrencesContract } from "./store/occurrences.ts";
 import { rescueContract } from "./store/rescue.ts";
 import { runsContract } from "./store/runs.ts";
 import { scheduleControlContract } from "./store/schedule-control.ts";
+import { editsContract } from "./store/schedule-edits.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
 import { slotsContract } from "./store/slots.ts";
@@ -33,6 +34,7 @@ export function storeContract(name: string, open: OpenStore): void {
     rescueContract(open);
     controlContract(open);
     schedulesContract(open);
+    editsContract(open);
     scheduleControlContract(open);
     backfillContract(open);
     occurrencesContract(open);

@@ -16,14 +16,16 @@ export interface ExampleReport {
   readonly name: string;
   readonly pass: boolean;
   readonly jobs: Readonly<Record<string, number>>;
+  /** Of those that wait, how many are due only later: the times that follow the end of the demonstration. */
+  readonly ahead: number;
   /** Milliseconds from the nominal time to the start, over the occurrences that fired. */
   readonly lateness: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly checks: readonly Check[];
 }
 
 const jobsByState = `
-  select case when state in ('PENDING', 'QUEUED') and due_at > belfry.now() then 'PLANNED' else state::text end as state,
-    count(*)::int as count
+  select state::text, count(*)::int as count,
+    (count(*) filter (where state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and due_at > belfry.now()))::int as ahead
   from belfry.job where kind = any($1) group by 1 order by 1`;
 
 const latenessOf = `
@@ -38,11 +40,12 @@ export async function judgeExample(judge: Judge, evidence: Evidence, isComplete:
     { name: "complete within the time", pass: isComplete, detail: (await judge.progress(evidence)).line },
     ...(await judge.checks(evidence)),
   ];
-  const { rows } = await evidence.db.query<{ state: string; count: number }>(jobsByState, [judge.kinds]);
+  const { rows } = await evidence.db.query<{ state: string; count: number; ahead: number }>(jobsByState, [judge.kinds]);
   return {
     name: judge.name,
     pass: checks.every((check) => check.pass),
     jobs: Object.fromEntries(rows.map(({ state, count }) => [state, count])),
+    ahead: rows.reduce((sum, row) => sum + row.ahead, 0),
     lateness: await lateness(evidence.db, judge.schedules),
     checks,
   };
@@ -61,8 +64,9 @@ export function reportText({ pass, scale, seconds, examples }: Report): string {
     colWidths: [18, 17, 16, 66],
     wordWrap: true,
   });
-  for (const { name, jobs, lateness: late, checks } of examples) {
+  for (const { name, jobs, ahead, lateness: late, checks } of examples) {
     const states = Object.entries(jobs).map(([state, count]) => `${count} ${state}`);
+    if (ahead > 0) states.push(`(${ahead} scheduled ahead)`);
     const lines = checks.map((check) => `${check.pass ? "ok  " : "FAIL"} ${check.name} (${check.detail})`);
     const times = [`p50 ${late.p50} ms`, `p99 ${late.p99} ms`, `max ${late.max} ms`];
     table.push([name, states.join("\n"), times.join("\n"), lines.join("\n")]);

@@ -116,3 +116,28 @@ test("a trigger makes a job; a backfill plans what was missed; explain answers f
     { verdict: "planned", job: { kind: "ping" }, occurrence: { outcome: "PLANNED" } },
   ]);
 });
+
+test("the history comes in pages, and a cursor of one's own making is refused", async () => {
+  const opened = await openApi();
+  const { store } = opened;
+  const now = await store.now();
+  const skipped = { outcome: "SKIPPED", reason: "misfire", isCatchUp: false, missedCount: 0, job: null } as const;
+  const occurrences = [1, 2, 3].map((n) => {
+    const nominalAt = now + n * 600_000;
+    const localTime = new Date(nominalAt).toISOString().slice(0, 19);
+    return { ...skipped, localTime, fold: 0 as const, timezone: "UTC", nominalAt };
+  });
+  const plan = { scheduleId: "ping-often", version: 1, decidedUntil: now + 3_600_000, nextAt: null, occurrences };
+  await store.plan([plan], { lookAheadMs: 0 });
+  const page = async (query: string) =>
+    (await call(opened, "GET", `/schedules/ping-often/occurrences?limit=2${query}`)).body;
+  const first = await page("");
+  expect(first["occurrences"]).toHaveLength(2);
+  const second = await page(`&cursor=${encodeURIComponent(String(first["nextCursor"]))}`);
+  expect(second).toMatchObject({ occurrences: [{ nominalAt: "2026-11-21T08:10:00.000Z" }], nextCursor: null });
+  const refused = await call(opened, "GET", "/schedules/ping-often/occurrences?cursor=2026");
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { detail: expect.stringContaining("nextCursor of the page before") },
+  });
+});

@@ -10,7 +10,8 @@ export function watchEras(reference: ReferenceStore, record: Record): void {
       const everyMs = spec.expression.form === "every" ? spec.expression.everyMs : 60_000;
       const eras = record.eras.get(spec.id) ?? [];
       if (eras.at(-1)?.everyMs === everyMs) continue;
-      const from = reference.tables.schedules.row(spec.id).decidedUntil;
+      // An edit ends the version before it at once, also one that has not decided everything yet.
+      const from = reference.tables.eras.rows.findLast((era) => era.scheduleId === spec.id)?.fromAt ?? 0;
       eras.push({ from, everyMs, kept: decidedAfter(reference, spec.id, from) });
       record.eras.set(spec.id, eras);
     }

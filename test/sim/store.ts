@@ -80,7 +80,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     jobs: (filter) => call("jobs", () => base.jobs(filter)),
     counts: () => call("counts", () => base.counts()),
     schedules: () => call("schedules", () => base.schedules()),
-    occurrences: (id, limit) => call("occurrences", () => base.occurrences(id, limit)),
+    occurrences: (id, limit, after) => call("occurrences", () => base.occurrences(id, limit, after)),
     ...scheduleControlFor(call, base),
   };
 }

@@ -103,7 +103,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     jobs: async (filter) => jobs(t, filter),
     counts: async () => counts(t),
     schedules: async () => [...t.schedules.values()].map(scheduleRow),
-    occurrences: async (scheduleId, limit) => occurrences(t, scheduleId, limit),
+    occurrences: async (scheduleId, limit, after) => occurrences(t, scheduleId, limit, after),
     ...scheduleControl(t, run),
   };
 }

@@ -36,7 +36,7 @@ export function scheduleControlStore(session: Session): ScheduleControlStore {
     pauseSchedule: (id, paused) => session.transaction((tx) => pause(tx, id, paused)),
     deleteSchedule: (id) => session.transaction((tx) => remove(tx, id)),
     async occurrencesAt(id, { localTimes, instants }) {
-      return (await session.run(readOccurrencesAt, [id, localTimes, instants])).map(occurrenceView);
+      return (await session.run(readOccurrencesAt, [id, localTimes, instants, limits.answersMax])).map(occurrenceView);
     },
     async occurrencesBetween(id, from, until, limit) {
       return (await session.run(readOccurrencesBetween, [id, from, until, limit])).map(occurrenceView);

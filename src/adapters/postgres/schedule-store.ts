@@ -45,8 +45,9 @@ export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
     async schedules() {
       return (await session.run(readSchedules, [limits.schedulesMax])).map(scheduleRow);
     },
-    async occurrences(scheduleId, limit) {
-      return (await session.run(readOccurrences, [scheduleId, limit])).map(occurrenceView);
+    async occurrences(scheduleId, limit, after) {
+      const row = [after?.nominalAt, after?.localTime, after?.fold, after?.timezone].map((value) => value ?? null);
+      return (await session.run(readOccurrences, [scheduleId, limit, ...row])).map(occurrenceView);
     },
   };
 }

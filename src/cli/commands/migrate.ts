@@ -3,11 +3,15 @@ import { Command } from "commander";
 import { migrate, type Migrated } from "../../adapters/postgres/migrate.ts";
 import { loadApps } from "../../apps.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
+import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
 
-/** Belfry's own tables, then those of the stage's apps. Two at once wait for each other. */
+/**
+ * Belfry's own tables, then those of the stage's apps. Two at once wait for each other. Also says how the stored schedules
+ * differ from this checkout's, which the next start or deploy installs.
+ */
 export function migrateCommand(world: World, out: Output): Command {
   return new Command("migrate")
     .description("bring the database to this release's schema; safe to run again")
@@ -26,7 +30,10 @@ export function migrateCommand(world: World, out: Output): Command {
         );
       }
       const sets = await migrateAll(url, stage);
-      out.result({ stage, sets }, () => sets.map(lineOf).join("\n"));
+      const differences = await storedDifferences(url, await loadApps(stageNamed(stage)), stage);
+      out.result({ stage, sets, differences }, () =>
+        [...sets.map(lineOf), ...differences.map((difference) => `next start: ${difference}`)].join("\n"),
+      );
     });
 }
 

@@ -84,9 +84,10 @@ function history(world: World, out: Output): Command {
     .description("what became of its times, the newest first")
     .argument("<id>")
     .option("--limit <count>", "1 to 500", "50")
+    .option("--cursor <cursor>", "the page after this one, as the page before said")
     .addHelpText("after", "\nExample:\n  $ npx belfry schedules history outbox-retry --limit 20")
-    .action(async (id: string, { limit }: { limit: string }, command: Command) => {
-      const answer = await client(world, command).history(id, limit);
+    .action(async (id: string, { limit, cursor }: { limit: string; cursor?: string }, command: Command) => {
+      const answer = await client(world, command).history(id, limit, cursor);
       const rows = answer.occurrences.map((each) => [
         each.localTime.replace("T", " "),
         each.outcome,
@@ -100,6 +101,7 @@ function history(world: World, out: Output): Command {
           ? "nothing decided yet"
           : table(["CLOCK", "STATE", "REASON", "LATE", "VERSION", "JOB"], rows, world.streams.isTerminal),
       );
+      if (answer.nextCursor !== null) out.note(`more: --cursor '${answer.nextCursor}'`);
     });
 }
 

@@ -52,7 +52,7 @@ export interface ScheduleControlStore {
    * Its ledger and versions stay. @returns how many jobs of past times were canceled.
    */
   deleteSchedule(id: string): Promise<{ readonly canceled: number } | ScheduleRefusal>;
-  /** Rows by wall-clock reading or instant, for `explain`. */
+  /** Rows by wall-clock reading or instant, for `explain`; at most `limits.answersMax`. */
   occurrencesAt(
     id: string,
     at: { readonly localTimes: readonly string[]; readonly instants: readonly Instant[] },

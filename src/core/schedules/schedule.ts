@@ -119,13 +119,17 @@ export interface PlannedSchedule {
   readonly carry?: Carry | null;
 }
 
-export interface OccurrenceView {
-  readonly scheduleId: string;
+/** Where a row stands in a schedule's ledger; no two rows have the same. */
+export interface OccurrencePlace {
+  readonly nominalAt: Instant;
   readonly localTime: string;
   readonly fold: number;
   /** The zone whose clock `localTime` was read from. */
   readonly timezone: string;
-  readonly nominalAt: Instant;
+}
+
+export interface OccurrenceView extends OccurrencePlace {
+  readonly scheduleId: string;
   readonly outcome: OccurrenceOutcome;
   readonly reason: string | null;
   readonly decidedAt: Instant | null;

@@ -8,9 +8,6 @@ export function schedulesContract(open: OpenStore): void {
   describe("installSchedules and dueSchedules", () => {
     installing(open);
   });
-  describe("installSchedules: edits", () => {
-    editing(open);
-  });
   describe("dueSchedules", () => {
     due(open);
   });
@@ -83,61 +80,6 @@ function installing(open: OpenStore): void {
     await store.installSchedules([], { apps: ["capsule"] });
     expect((await store.schedules()).map((row) => row.id).toSorted()).toEqual(["by-hand", "foreign"]);
     expect((await show(store, only(only(handoffs).messages).jobId)).job.state).toBe("CANCELED");
-  });
-}
-
-function editing(open: OpenStore): void {
-  const at = eachTest(open);
-
-  test("an edit of a schedule with undecided times says so to the tick; one that has decided all does not", async () => {
-    const { store, advance } = at();
-    await store.installSchedules([aSpec()]);
-    await planned(store, [], { decidedUntil: (await store.now()) + minute });
-    await store.installSchedules([aSpec({ overlap: "skip" })]);
-    expect(only(await store.schedules()).carry?.edited).toBeUndefined();
-    await advance(10 * minute);
-    const { decidedUntil } = only(await store.schedules());
-    await store.installSchedules([aSpec({ overlap: "queue-one" })]);
-    const row = only(await store.schedules());
-    expect(row).toMatchObject({ decidedUntil, version: 3, carry: { edited: true } });
-    const [first, second] = [decidedUntil + minute, decidedUntil + 2 * minute];
-    const skipped = { outcome: "SKIPPED", reason: "misfire", job: null } as const;
-    const occurrences = [occurrenceAt(first, { ...skipped, version: 2 }), occurrenceAt(second, skipped)];
-    await planned(store, occurrences, { version: 3, carry: null });
-    expect((await ledger(store)).map((each) => each.version)).toEqual([3, 2]);
-  });
-
-  test("a schedule that is switched off is due only as long as times of before are undecided", async () => {
-    const { store, advance } = at();
-    const due = async () => (await store.dueSchedules({ horizonMs: 0, limit: 10 })).schedules.length;
-    await store.installSchedules([aSpec()]);
-    await advance(10 * minute);
-    const { decidedUntil } = only(await store.schedules());
-    await store.installSchedules([aSpec({ enabled: false })]);
-    expect([await due(), only(await store.schedules()).decidedUntil]).toEqual([1, decidedUntil]);
-    await store.installSchedules([aSpec()]);
-    expect(only(await store.schedules()).decidedUntil).toBe(decidedUntil);
-    await store.installSchedules([aSpec({ enabled: false })]);
-    await planned(store, [], { version: 4, decidedUntil: (await store.now()) + 1, nextAt: null, carry: null });
-    expect(await due()).toBe(0);
-  });
-
-  test("code takes over an id that people made: a new version, and its pause stays", async () => {
-    const { store } = at();
-    await store.createSchedule(aSpec());
-    await store.pauseSchedule("every-minute", true);
-    await store.installSchedules([aSpec({ overlap: "skip" })]);
-    expect(only(await store.schedules())).toMatchObject({ source: "code", version: 2, paused: true });
-    expect(await store.updateSchedule(aSpec())).toEqual({ refused: "code" });
-  });
-
-  test("code takes over an id that people made also when nothing else differs", async () => {
-    const { store } = at();
-    await store.createSchedule(aSpec());
-    await store.installSchedules([aSpec()]);
-    expect(only(await store.schedules())).toMatchObject({ source: "code", version: 1 });
-    await store.installSchedules([], { apps: [aSpec().app] });
-    expect(await store.schedules()).toEqual([]);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { AttemptView, EventView, JobId, JobView } from "../../../src/core/job.ts";
 import { limits } from "../../../src/core/limits.ts";
 import type { JobCounts, JobFilter } from "../../../src/core/ports.ts";
-import type { OccurrenceView } from "../../../src/core/schedules/schedule.ts";
+import type { OccurrencePlace, OccurrenceView } from "../../../src/core/schedules/schedule.ts";
 import { isFinal, states } from "../../../src/core/state.ts";
 import type { State } from "../../../src/core/state.ts";
 import type { AttemptRow, EventRow, JobRow, OccurrenceRow } from "./rows.ts";
@@ -41,12 +41,19 @@ export function counts(t: Tables): JobCounts {
   return { ...(Object.fromEntries(all) as Record<State, number>), ahead };
 }
 
-export function occurrences(t: Tables, scheduleId: string, limit: number): OccurrenceView[] {
+export function occurrences(t: Tables, scheduleId: string, limit: number, after?: OccurrencePlace): OccurrenceView[] {
   return [...t.occurrences.values()]
     .filter((row) => row.scheduleId === scheduleId)
-    .toSorted((a, b) => b.nominalAt - a.nominalAt || (a.localTime < b.localTime ? 1 : -1))
+    .toSorted(newestFirst)
+    .filter((row) => after === undefined || newestFirst(after, row) < 0)
     .slice(0, limit)
     .map(occurrenceView);
+}
+
+function newestFirst(a: OccurrencePlace, b: OccurrencePlace): number {
+  if (a.nominalAt !== b.nominalAt) return b.nominalAt - a.nominalAt;
+  const [x, y] = [a, b].map((each) => `${each.localTime} ${each.fold} ${each.timezone}`);
+  return x === y ? 0 : (x ?? "") < (y ?? "") ? 1 : -1;
 }
 
 export function jobView(row: JobRow): JobView {

@@ -6,6 +6,7 @@ import type {
   ScheduleControlStore,
   ScheduleRefusal,
 } from "../../../src/core/schedules/schedule-store.ts";
+import { limits } from "../../../src/core/limits.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
 import { jobView, occurrenceView } from "./read.ts";
@@ -26,6 +27,7 @@ export function scheduleControl(t: Tables, run: Run): ScheduleControlStore {
     occurrencesAt: async (id, { localTimes, instants }) =>
       rowsOf(t, id)
         .filter((row) => localTimes.includes(row.localTime) || instants.includes(row.nominalAt))
+        .slice(0, limits.answersMax)
         .map(occurrenceView),
     occurrencesBetween: async (id, from, until, limit) =>
       rowsOf(t, id)
@@ -43,7 +45,7 @@ const rowsOf = (t: Tables, id: string): OccurrenceRow[] =>
     .toSorted((a, b) => a.nominalAt - b.nominalAt || (a.localTime < b.localTime ? -1 : 1));
 
 function facts(t: Tables, id: string) {
-  const eras = erasOf(t, id);
+  const eras = erasOf(t, id).slice(-limits.scheduleVersionsMax);
   const row = t.schedules.get(id);
   if (eras.length === 0) return null;
   return {

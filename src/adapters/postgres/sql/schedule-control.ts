@@ -10,15 +10,16 @@ export interface FactsRow {
   readonly from_at: number;
 }
 
-/** Every version there was, the oldest first; a version whose spec is JSON null marks a deletion. Locks nothing. */
+/** The newest versions there were, the oldest of them first; a version whose spec is JSON null marks a deletion. Locks nothing. */
 export const readEras = statement<FactsRow>(
   "schedule-eras",
   `
 select belfry.ms(belfry.now()) as now, belfry.ms(s.ledger_from) as ledger_from, v.version as era, v.spec as era_spec,
   belfry.ms(v.from_at) as from_at
-from belfry.schedule_version v left join belfry.schedule s on s.id = v.schedule_id
-where v.schedule_id = $1
-order by v.version limit $2`,
+from (
+  select * from belfry.schedule_version where schedule_id = $1 order by version desc limit $2
+) v left join belfry.schedule s on s.id = v.schedule_id
+order by v.version`,
 );
 
 /** Locks nothing. */
@@ -71,7 +72,7 @@ where schedule_id = $1 and outcome = 'PLANNED' and nominal_at <= belfry.now() an
 order by job_id`,
 );
 
-/** By reading or by instant: two index scans, because an OR of both reads the whole ledger. $1 id $2 readings $3 instants. */
+/** By reading or by instant: two index scans, because an OR of both reads the whole ledger. $1 id $2 readings $3 instants $4 limit. */
 export const readOccurrencesAt = statement<OccurrenceRow>(
   "occurrences-at",
   `
@@ -87,7 +88,7 @@ from keys k cross join lateral (
   select * from belfry.occurrence i where i.schedule_id = k.schedule_id and i.local_time = k.local_time and i.fold = k.fold
     and i.timezone = k.timezone
 ) o
-order by o.nominal_at, o.local_time, o.fold, o.timezone`,
+order by o.nominal_at, o.local_time, o.fold, o.timezone limit $4`,
 );
 
 /** $1 id $2 from $3 until $4 limit. Locks nothing. */

@@ -161,12 +161,14 @@ export interface OccurrenceRow {
   readonly job_id: string | null;
 }
 
-/** Newest first. Locks nothing. */
+/** Newest first, in a total order. $1 id $2 limit $3-$6 the row to begin after, or null for the newest. Locks nothing. */
 export const readOccurrences = statement<OccurrenceRow>(
   "occurrences",
   `
 select schedule_id, local_time, fold, timezone, belfry.ms(nominal_at) as nominal_at, outcome, reason, belfry.ms(decided_at) as decided_at,
   lateness_ms, schedule_version, job_id
-from belfry.occurrence where schedule_id = $1
-order by belfry.occurrence.nominal_at desc, local_time desc limit $2`,
+from belfry.occurrence
+where schedule_id = $1 and ($3::float8 is null or belfry.occurrence.nominal_at <= belfry.at($3::float8)) and ($3::float8 is null
+  or (belfry.occurrence.nominal_at, local_time, fold, timezone) < (belfry.at($3::float8), $4::text, $5::smallint, $6::text))
+order by belfry.occurrence.nominal_at desc, local_time desc, fold desc, timezone desc limit $2`,
 );
