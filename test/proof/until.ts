@@ -24,5 +24,5 @@ export async function until<T>(
   }
 }
 
-/** Lets real time pass: what is under test here is time, so there is no event to wait for instead. */
+/** The length of a fault in real time: there is no event to wait for instead. Each call says beside it which fault. */
 export const letPass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -42,6 +42,7 @@ export const backlog: Proof = {
     await first.stop();
     await system.enqueue("empty", numbered(0, count));
     const wakes = system.wakes({ everyMs: 0 });
+    // The backlog stands behind stopped workers for this long.
     await letPass(waitMs / scale);
     const twiceWaiting = sends.twice();
     context.log(`${count} waited, ${twiceWaiting} messages sent twice`);

@@ -52,9 +52,11 @@ export const lockDown: Proof = {
       phases.push({ name: fault.name, from, to: Date.now() });
       system.proxies.dynamodb?.judge(() => pass);
       context.log(`${fault.name}: over`);
+      // The calm between two faults: its passes show that the one before is over.
       await letPass(calmMs);
     }
     await skipInstead(list, system, sessions);
+    // The same calm after the last fault.
     await letPass(calmMs);
     await tasks.stop();
     await until("everything handed off to run", 60_000, async () => (await unfinished(system)) === 0);
@@ -84,6 +86,7 @@ function faults(system: System, random: () => number): readonly Fault[] {
     name,
     async during() {
       system.proxies.dynamodb?.judge(verdict);
+      // The fault lasts this long.
       await letPass(ms);
     },
   });
@@ -121,6 +124,7 @@ async function damage(system: System, how: "wipe" | "restore"): Promise<void> {
     const old = { ...key, rvn: { S: "from the backup" }, fence: { N: `${fence}` }, leaseMs: { N: `${lockLeaseMs}` } };
     if (how === "wipe") await system.dynamodb.send(new DeleteItemCommand({ ...table, Key: key }));
     else await system.dynamodb.send(new PutItemCommand({ ...table, Item: old }));
+    // The wiped or restored item stays in force for some leases.
     await letPass(3 * lockLeaseMs);
   }
 }

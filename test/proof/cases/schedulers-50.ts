@@ -48,6 +48,7 @@ export const schedulers50: Proof = {
     const second = await takeOver(list, { system, sessions, lock }, outside, "outside a transaction");
     await stopInside(system, second);
     const third = await takeOver(list, { system, sessions, lock }, second, "inside a transaction");
+    // The stopped holder stays stopped while the new one makes passes.
     await letPass(2_000);
     await third.stop();
     await until("everything handed off to run", 60_000, async () => (await unfinished(system)) === 0);
@@ -144,6 +145,7 @@ async function stopInside(system: System, task: SchedulerProcess): Promise<void>
       });
       task.signal("SIGSTOP");
       await client.query("rollback");
+      // A stop signal takes a moment; the transaction it may have met is given up and tried again.
       await letPass(100);
       const { rows } = await system.pool.query(sessionStates);
       if (waits && rows.some(({ state }) => state === "idle in transaction")) return true;

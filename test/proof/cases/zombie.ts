@@ -72,10 +72,12 @@ async function haunt(
   if (gate === null) {
     await until("the next try to complete the job", 60_000, async () => (await stateOf(system, job)) === "SUCCESS 2");
     process.kill(pid, "SIGCONT");
+    // How long the woken zombie goes on with what it thinks is its own.
     await letPass(1_500);
   } else {
     await until("the next try to start", 60_000, async () => (await stateOf(system, job)) === "RUNNING 2");
     process.kill(pid, "SIGCONT");
+    // How long the woken zombie goes on with what it thinks is its own.
     await letPass(1_500);
     writeFileSync(gate, "");
     await until("the next try to complete the job", 60_000, async () =>
