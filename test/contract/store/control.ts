@@ -53,6 +53,14 @@ function cancel(open: OpenStore): void {
     expect(only(attempts)).toMatchObject({ attempt: 1, worker: "worker-1", outcome: "CANCELED" });
   });
 
+  test("rows come in the order of ids, whatever order they were asked in", async () => {
+    const { store } = at();
+    const ids = await insertMany(store, [{}, {}, {}, {}]);
+    const asked = [ids[2], ids[0], ids[3], ids[1]].flatMap((id) => id ?? []);
+    expect((await store.cancel(asked)).rows.map((row) => row.jobId)).toEqual(ids);
+    expect(await store.retry(asked)).toEqual(ids);
+  });
+
   test("a message of a canceled job claims nothing", async () => {
     const { store } = at();
     const id = await insertOne(store);
