@@ -35,8 +35,9 @@ test("a rule of its own, for real: its process takes the lock, runs the job and 
   expect(done.map((each) => each?.events.map((event) => event.to))).toEqual(
     done.map(() => ["QUEUED", "RUNNING", "SUCCESS"]),
   );
-  expect(lines.some((line) => line.includes('"report":"run-schedule"') && line.includes('"outcome":"done"'))).toBe(
-    true,
+  // A task reports after its job has succeeded.
+  await until("the report of such a task", () =>
+    lines.some((line) => line.includes('"report":"run-schedule"') && line.includes('"outcome":"done"')),
   );
   const rows = (await store.occurrences("sweep-each-minute", 500)).toReversed();
   const times = rows.map((row) => row.nominalAt);

@@ -102,7 +102,7 @@ export async function live<S extends Store>(history: History, ground: Ground<S>)
     aSpec({ ...rules, expression: { form: "cron", cron: text }, timezone: zone });
   const at = world([defineApp({ name: "test", jobs: [job] })], ground);
   const eras: Era[] = [];
-  let spec = specOf(history.cron, history.policy);
+  let spec = specOf(history.cron, { ...history.policy, enabled: true });
   let after = start;
   const edit = async (next: ScheduleSpec) => {
     await at.store.installSchedules([next]);

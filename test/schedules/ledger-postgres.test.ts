@@ -5,7 +5,10 @@ import { histories, type History, live, seen } from "./history.ts";
 
 test("the ledger is the expected set exactly on Postgres too: 20 random histories", async () => {
   const check = fc.asyncProperty(histories, liveOnPostgres);
-  await fc.assert(check, { numRuns: 20, endOnFailure: true });
+  // Some seeds draw sparse expressions only; those prove little, so more are drawn.
+  for (let round = 0; round < 4 && seen.rows <= 20; round += 1) {
+    await fc.assert(check, { numRuns: 20, endOnFailure: true });
+  }
   expect(seen.rows).toBeGreaterThan(20);
 }, 240_000);
 
