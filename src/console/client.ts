@@ -118,20 +118,33 @@ export const loadLocks = (signal?: AbortSignal) =>
   get<{ locks: readonly Lock[]; jobLocks: readonly SlotUse[] }>("/locks", signal);
 
 export type BulkAction = "retry" | "cancel";
-/** The jobs that match a filter, or the ones that were marked. */
-export type BulkTarget = { readonly filter: JobQuery } | { readonly ids: readonly string[] };
 
-/** A change of many jobs while it goes on. */
+/** A change of every job that matches, while it goes on and afterwards. */
 export interface Bulk {
   readonly id: string;
-  readonly state: "RUNNING" | "DONE" | "STOPPED" | "FAILED";
-  readonly done: number;
+  readonly state: "RUNNING" | "DONE" | "STOPPED";
+  /** When it was asked for. */
+  readonly matched: Count;
   readonly changed: number;
-  readonly total: number;
+  /** Matched, but moved by somebody else before their turn. */
+  readonly refused: number;
 }
 
-export const countBulk = (action: BulkAction, target: BulkTarget) =>
-  post<Count>("/bulk", { action, ...target, dryRun: true });
-export const startBulk = (action: BulkAction, target: BulkTarget) => post<Bulk>("/bulk", { action, ...target });
+export const countBulk = async (action: BulkAction, filter: JobQuery): Promise<Count> =>
+  (await post<{ matched: Count }>("/bulk", { action, filter: nested(filter), dryRun: true })).matched;
+export const startBulk = (action: BulkAction, filter: JobQuery) =>
+  post<Bulk>("/bulk", { action, filter: nested(filter) });
 export const loadBulk = (id: string) => get<Bulk>(`/bulk/${at(id)}`);
 export const stopBulk = (id: string) => post<Bulk>(`/bulk/${at(id)}/stop`);
+
+/** A body has the members of the payload in an object of their own. */
+function nested(filter: JobQuery): Readonly<Record<string, unknown>> {
+  const fields = Object.entries(filter);
+  const members = fields.filter(([name]) => name.startsWith("payload."));
+  return {
+    ...Object.fromEntries(fields.filter(([name]) => !name.startsWith("payload."))),
+    ...(members.length === 0
+      ? {}
+      : { payload: Object.fromEntries(members.map(([name, value]) => [name.slice("payload.".length), value])) }),
+  };
+}

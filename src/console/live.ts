@@ -1,16 +1,16 @@
 import { signal } from "@preact/signals";
-import { readMessages } from "./stream.ts";
+import { type Message, readMessages } from "./stream.ts";
 
 /**
  * `live`: events arrive as they happen. `stale`: the stream is down and what the page shows may be old. `paused`: nobody
- * looks at the page, so it asks nothing. `polling`: this API tells no events, so the page asks again and again.
+ * looks at the page, so it asks nothing.
  */
-export type Connection = "connecting" | "live" | "polling" | "stale" | "paused";
+export type Connection = "connecting" | "live" | "stale" | "paused";
 
 /** One change of a job's state, as the stream tells it. */
 export interface Change {
   readonly id: string;
-  readonly jobId: string;
+  readonly job: string;
   readonly kind: string | null;
   readonly at: string;
   readonly from: string | null;
@@ -31,9 +31,8 @@ export const slowChanges = signal(0);
 const feedRowsMax = 200;
 const rememberedIdsMax = 5_000;
 const silenceMs = 20_000;
-const pollMs = 2_000;
 const staleAfterMs = 2_000;
-const waitsMs = [250, 500, 1_000, 2_000, 5_000];
+const waitsMs = [50, 250, 1_000, 2_000, 5_000];
 
 let lastId: string | null = null;
 let failures = 0;
@@ -67,11 +66,7 @@ async function follow(): Promise<void> {
     });
     clearTimeout(late);
     if (own.signal.aborted) return;
-    if (ended === "absent") {
-      connection.value = "polling";
-      announce();
-      await wait(pollMs, own.signal);
-    } else if (ended === "broken") {
+    if (ended === "broken") {
       failures += 1;
       if (failures > 2) becomeStale(own.signal);
       await wait(waitsMs[Math.min(failures, waitsMs.length) - 1] ?? 5_000, own.signal);
@@ -83,7 +78,7 @@ function becomeStale(signal: AbortSignal): void {
   if (!signal.aborted) connection.value = "stale";
 }
 
-async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"ended" | "broken" | "absent"> {
+async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"ended" | "broken"> {
   const attempt = new AbortController();
   const either = AbortSignal.any([signal, attempt.signal]);
   let silence = setTimeout(() => attempt.abort(), silenceMs);
@@ -93,7 +88,6 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
       signal: either,
       cache: "no-store",
     });
-    if (response.status === 404) return "absent";
     if (!response.ok || response.body === null) return "broken";
     await readMessages(response.body, {
       onBytes() {
@@ -103,7 +97,10 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
         clearTimeout(silence);
         silence = setTimeout(() => attempt.abort(), silenceMs);
       },
-      onMessage: (message) => take(message.id, message.data),
+      onId(id) {
+        lastId = id;
+      },
+      onMessage: take,
     });
     return "ended";
   } catch {
@@ -114,11 +111,12 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
   }
 }
 
-/** Events may come again after a reconnect: each counts once. */
-function take(position: string | null, data: string): void {
-  if (position !== null) lastId = position;
+/** Events may come again after a reconnect: each counts once. After a gap or at the start everything is asked anew. */
+function take({ event, data }: Message): void {
+  if (event === "snapshot" || event === "gap") announce();
+  if (event !== "job") return;
   const change = JSON.parse(data) as Change;
-  if (change.id === undefined || seen.has(change.id)) return;
+  if (seen.has(change.id)) return;
   seen.add(change.id);
   if (seen.size > rememberedIdsMax) seen.delete(seen.values().next().value ?? "");
   feed.value = [change, ...feed.value].slice(0, feedRowsMax);

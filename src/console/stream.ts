@@ -2,15 +2,19 @@
 
 export interface Message {
   readonly event: string;
-  readonly id: string | null;
   readonly data: string;
 }
 
+interface Told {
+  readonly onMessage: (message: Message) => void;
+  /** Where to go on after a break. May come without an event. */
+  readonly onId: (id: string) => void;
+  /** Something arrived: the connection lives. */
+  readonly onBytes: () => void;
+}
+
 /** Calls `onMessage` for each event until the server ends the answer. @throws when the connection breaks. */
-export async function readMessages(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  told: { readonly onMessage: (message: Message) => void; readonly onBytes: () => void },
-): Promise<void> {
+export async function readMessages(body: ReadableStream<Uint8Array<ArrayBuffer>>, told: Told): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   const lines = lineReader();
   let fields = blank();
@@ -21,7 +25,8 @@ export async function readMessages(
     for (const line of lines(value)) {
       if (line !== "") fields = withLine(fields, line);
       else {
-        if (fields.data !== null) told.onMessage({ event: fields.event, id: fields.id, data: fields.data });
+        if (fields.data !== null) told.onMessage({ event: fields.event, data: fields.data });
+        if (fields.id !== null) told.onId(fields.id);
         fields = blank();
       }
     }

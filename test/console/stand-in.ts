@@ -23,7 +23,7 @@ export interface StandIn {
 export async function openStandIn(files: PageFiles): Promise<StandIn> {
   const events = eventDesk();
   const state: { mode: Mode; asked: string[] } = { mode: "loaded", asked: [] };
-  const app = new Hono<{ Bindings: { outgoing: ServerResponse } }>();
+  const app = new Hono();
   app.route(
     "/console",
     consolePage(() => Promise.resolve(files)),
@@ -157,11 +157,12 @@ function eventDesk(): EventDesk {
     open(c) {
       const last = c.req.header("last-event-id") ?? null;
       resumed.push(last);
+      const { outgoing } = c.env as { outgoing: ServerResponse };
       let listener: { write: (text: string) => void; cut: () => void } | null = null;
       const body = new ReadableStream<Uint8Array>({
         start(controller) {
           const write = (text: string): void => controller.enqueue(new TextEncoder().encode(text));
-          listener = { write, cut: () => controller.error(new Error("cut")) };
+          listener = { write, cut: () => void outgoing.destroy() };
           open.add(listener);
           write(": here\n\n");
           // One event of those that were seen comes again, as after a real resume.
@@ -174,7 +175,7 @@ function eventDesk(): EventDesk {
       return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
     },
     send(change) {
-      const text = `id: ${kept.length + 1}\nevent: change\ndata: ${JSON.stringify(change)}\n\n`;
+      const text = `id: ${kept.length + 1}\nevent: job\ndata: ${JSON.stringify(change)}\n\n`;
       kept.push(text);
       for (const listener of open) listener.write(text);
     },

@@ -1,70 +1,111 @@
 import { signal } from "@preact/signals";
-import { type Bulk, type BulkAction, type BulkTarget, countBulk, loadBulk, startBulk, stopBulk } from "../client.ts";
 import { addresses } from "../address.ts";
+import {
+  type BulkAction,
+  cancelJob,
+  countBulk,
+  type JobQuery,
+  loadBulk,
+  retryJob,
+  startBulk,
+  stopBulk,
+} from "../client.ts";
+import { ApiError } from "../http.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
+import type { Count } from "../shape.ts";
 import { counted, plural } from "../words.ts";
+
+/** Everything that matches a filter, or the jobs that were marked. */
+export type Target = { readonly filter: JobQuery } | { readonly ids: readonly string[] };
 
 interface Ongoing {
   readonly action: BulkAction;
-  readonly bulk: Bulk;
+  readonly done: number;
+  readonly total: Count;
+  readonly stop: () => void;
+}
+
+interface Outcome {
+  readonly changed: number;
+  readonly refused: number;
+  readonly isStopped: boolean;
 }
 
 /** The change of many jobs that is under way, or null. */
 export const ongoing = signal<Ongoing | null>(null);
 
 const lookMs = 500;
+const atOnce = 4;
 const verbs = { retry: "Retry", cancel: "Cancel" } as const;
 const pasts = { retry: "retried", cancel: "canceled" } as const;
+const consequences = {
+  retry: "Each starts again with its own id, key and history. You can stop half way.",
+  cancel: "None of them will run; workers of running ones are told to stop. You can stop half way.",
+} as const;
 
 /** Counts, asks, starts, and follows to the end. `onDone` is called when jobs were changed. */
-export async function changeMany(action: BulkAction, target: BulkTarget, onDone: () => void = () => {}): Promise<void> {
+export async function changeMany(action: BulkAction, target: Target, onDone: () => void = () => {}): Promise<void> {
   try {
-    const found = await countBulk(action, target);
-    if (found.count === 0) {
+    const total =
+      "ids" in target ? { count: target.ids.length, isMore: false } : await countBulk(action, target.filter);
+    if (total.count === 0) {
       say(`No job here can be ${pasts[action]}`);
       return;
     }
-    const jobs = plural(found, "job");
-    const isSure = await confirmed({
-      title: `${verbs[action]} ${jobs}?`,
-      text:
-        action === "retry"
-          ? "Each starts again with its own id, key and history. You can stop half way."
-          : "None of them will run; workers of running ones are told to stop. You can stop half way.",
-      action: `${verbs[action]} ${jobs}`,
-      danger: action === "cancel",
-    });
-    if (!isSure) return;
-    await follow(action, await startBulk(action, target));
+    const verb = `${verbs[action]} ${plural(total, "job")}`;
+    const question = { title: `${verb}?`, text: consequences[action], action: verb, danger: action === "cancel" };
+    if (!(await confirmed(question))) return;
+    const outcome = await ("ids" in target ? oneByOne(action, target.ids) : everything(action, target.filter));
+    tell(action, outcome);
     onDone();
   } catch (error) {
-    ongoing.value = null;
     sayFailed(`The jobs were not ${pasts[action]}`, error);
+  } finally {
+    ongoing.value = null;
   }
 }
 
-async function follow(action: BulkAction, started: Bulk): Promise<void> {
-  let bulk = started;
+/** The API does it page by page, also when this page is closed. */
+async function everything(action: BulkAction, filter: JobQuery): Promise<Outcome> {
+  let bulk = await startBulk(action, filter);
+  const stop = (): void => void stopBulk(bulk.id).catch((error: unknown) => sayFailed("It was not stopped", error));
   while (bulk.state === "RUNNING") {
-    ongoing.value = { action, bulk };
+    ongoing.value = { action, done: bulk.changed + bulk.refused, total: bulk.matched, stop };
     await new Promise((resolve) => setTimeout(resolve, lookMs));
     bulk = await loadBulk(bulk.id);
   }
-  ongoing.value = null;
-  const how = bulk.state === "STOPPED" ? " before it was stopped" : "";
-  say(`${counted(bulk.changed)} of ${plural(bulk.total, "job")} ${pasts[action]}${how}`, {
+  return { changed: bulk.changed, refused: bulk.refused, isStopped: bulk.state === "STOPPED" };
+}
+
+/** A few at a time. One that moved meanwhile is counted and left alone. */
+async function oneByOne(action: BulkAction, ids: readonly string[]): Promise<Outcome> {
+  const total = { count: ids.length, isMore: false };
+  let [changed, refused, isStopped] = [0, 0, false];
+  const stop = (): void => {
+    isStopped = true;
+  };
+  const change = async (id: string): Promise<void> => {
+    try {
+      await (action === "retry" ? retryJob(id) : cancelJob(id));
+      changed += 1;
+    } catch (error) {
+      if (!(error instanceof ApiError && (error.status === 409 || error.status === 404))) throw error;
+      refused += 1;
+    }
+    ongoing.value = { action, done: changed + refused, total, stop };
+  };
+  for (let from = 0; from < ids.length && !isStopped; from += atOnce) {
+    await Promise.all(ids.slice(from, from + atOnce).map(change));
+  }
+  return { changed, refused, isStopped };
+}
+
+function tell(action: BulkAction, { changed, refused, isStopped }: Outcome): void {
+  const left = refused === 0 ? "" : `, ${counted(refused)} left as they were`;
+  const how = isStopped ? " before it was stopped" : "";
+  say(`${plural(changed, "job")} ${pasts[action]}${how}${left}`, {
     text: "Show jobs",
     href: addresses.jobsWith(action === "cancel" ? "state:canceled" : "state:pending,queued,running"),
   });
-}
-
-export async function stopOngoing(): Promise<void> {
-  const id = ongoing.value?.bulk.id;
-  if (id === undefined) return;
-  try {
-    await stopBulk(id);
-  } catch (error) {
-    sayFailed("It was not stopped", error);
-  }
 }

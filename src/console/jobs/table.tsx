@@ -80,7 +80,7 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
       {job.lane}
     </span>
     <span role="cell" class="number" title={triesText(job)}>
-      {job.attempt === 0 ? <span class="nothing">–</span> : `${job.failures}/${job.maxAttempts}`}
+      {job.attempt === 0 ? <span class="nothing">–</span> : job.attempt}
     </span>
     <span role="cell">
       <Time at={job.dueAt} />

@@ -31,7 +31,7 @@ export function Chart({ minutes, span }: ChartProps) {
       if (isGone) return;
       const made = new Plot(optionsOf(element, Plot), latest.current, element);
       plot.current = made;
-      observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+      observer = new ResizeObserver(() => made.setSize({ width: widthOf(element), height }));
       observer.observe(element);
     };
     // Without the chart its numbers still stand above it.
@@ -82,7 +82,7 @@ function optionsOf(element: HTMLElement, Plot: typeof uPlot): uPlot.Options {
   });
   const axis = { stroke: color("--dim"), font: `11px ${style.fontFamily}`, ticks: { show: false } };
   return {
-    width: element.clientWidth,
+    width: widthOf(element),
     height,
     legend: { show: false },
     cursor: { show: false },
@@ -97,6 +97,12 @@ function optionsOf(element: HTMLElement, Plot: typeof uPlot): uPlot.Options {
     ],
     series: [{}, series("--success"), series("--retry-wait"), series("--failed")],
   };
+}
+
+/** Without its padding. */
+function widthOf(element: HTMLElement): number {
+  const { paddingLeft, paddingRight } = getComputedStyle(element);
+  return element.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
 }
 
 const whole = (value: number): string => (Number.isInteger(value) ? String(value) : "");

@@ -20,8 +20,8 @@ export const Feed = () => (
         {feed.value.slice(0, shownRows).map((change) => (
           <li key={change.id}>
             <Time at={change.at} />
-            <a href={addresses.job(change.jobId)}>
-              {change.kind ?? "job"} <span class="dim">{`#${change.jobId}`}</span>
+            <a href={addresses.job(change.job)}>
+              {change.kind ?? "job"} <span class="dim">{`#${change.job}`}</span>
             </a>
             {isState(change.to) ? <StateBadge state={change.to} /> : <span>{change.to}</span>}
           </li>

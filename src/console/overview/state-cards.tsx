@@ -1,4 +1,5 @@
 import { addresses } from "../address.ts";
+import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
 import { type Count, type Minute, type State, type Summary, states } from "../shape.ts";
 import { duration } from "../time.ts";
@@ -32,6 +33,13 @@ export const StateCards = ({ summary, minutes }: StateCardsProps) => (
   </ul>
 );
 
+/** One number for each of the last 60 minutes; nothing is said of minutes in which nothing happened. */
+function lastHourOf(minutes: readonly Minute[], of: (minute: Minute) => number): readonly number[] {
+  const last = Math.floor(currentTime() / 60_000);
+  const known = new Map(minutes.map((minute) => [Math.floor(Date.parse(minute.at) / 60_000), of(minute)]));
+  return Array.from({ length: 60 }, (_, index) => known.get(last - 59 + index) ?? 0);
+}
+
 interface Card {
   readonly value: number | Count;
   readonly about: string;
@@ -41,7 +49,7 @@ interface Card {
 function cardOf(state: State, { live, lastHour, deadLetters, workers }: Summary, minutes: readonly Minute[]): Card {
   const now = (count: number, about: string): Card => ({ value: { count, isMore: live.isMore }, about, series: null });
   const hour = (value: number, of: (minute: Minute) => number): Card => {
-    return { value, about: "in the last hour", series: minutes.map(of) };
+    return { value, about: "in the last hour", series: lastHourOf(minutes, of) };
   };
   switch (state) {
     case "PENDING":
@@ -61,7 +69,7 @@ function cardOf(state: State, { live, lastHour, deadLetters, workers }: Summary,
       return {
         value: deadLetters,
         about: `${counted(lastHour.failed)} in the last hour`,
-        series: minutes.map(({ failed }) => failed),
+        series: lastHourOf(minutes, ({ failed }) => failed),
       };
     case "CANCELED":
       return hour(lastHour.canceled, (minute) => minute.canceled);

@@ -1,5 +1,5 @@
 import { addresses } from "../address.ts";
-import { loadOccurrences, loadSchedules } from "../client.ts";
+import { loadNext, loadOccurrences, loadSchedules } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -68,9 +68,15 @@ const ScheduleTable = ({ schedules, onDone }: TableProps) => (
   </div>
 );
 
+/** The schedule's row says when the tick looks again; when it fires next is another question. */
+async function loadTimes(id: string, signal: AbortSignal) {
+  const [past, next] = await Promise.all([loadOccurrences(id, 30, signal), loadNext(id, 1, signal)]);
+  return { past, next: next[0]?.at ?? null };
+}
+
 function Row({ schedule, onDone }: { readonly schedule: Schedule; readonly onDone: () => void }) {
-  const { id, kind, expression, timezone, paused, nextAt } = schedule;
-  const past = useResource(`occurrences ${id}`, (signal) => loadOccurrences(id, 30, signal), { again: "slow" });
+  const { id, kind, expression, timezone, paused } = schedule;
+  const times = useResource(`times ${id}`, (signal) => loadTimes(id, signal), { again: "slow" });
   return (
     <tr>
       <td>
@@ -86,9 +92,15 @@ function Row({ schedule, onDone }: { readonly schedule: Schedule; readonly onDon
         </p>
       </td>
       <td>{scheduleStatus(schedule, currentTime())}</td>
-      <td>{paused || !schedule.enabled ? <span class="nothing">–</span> : <Time at={nextAt} zone={timezone} />}</td>
-      <td>{past.data === null ? null : <Squares occurrences={past.data} />}</td>
-      <td class="number">{past.data === null ? null : latenessText(past.data)}</td>
+      <td>
+        {paused || !schedule.enabled ? (
+          <span class="nothing">–</span>
+        ) : (
+          <Time at={times.data?.next ?? null} zone={timezone} />
+        )}
+      </td>
+      <td>{times.data === null ? null : <Squares occurrences={times.data.past} />}</td>
+      <td class="number">{times.data === null ? null : latenessText(times.data.past)}</td>
       <td>
         <span class="actions">
           <button

@@ -6,7 +6,7 @@ import { relative } from "../time.ts";
 const words = {
   connecting: "Connecting",
   live: "Live",
-  polling: "Refreshing",
+
   stale: "Stale",
   paused: "Paused",
 } as const;

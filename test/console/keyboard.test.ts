@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleConsole } from "../../src/bundle-console.ts";
+import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
+import { openStandIn, type StandIn } from "./stand-in.ts";
+
+const opened = await openBrowser();
+if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
+
+describe.skipIf(typeof opened === "string")("the keyboard in a browser", () => {
+  const { browser, close } = opened as TestBrowser;
+  let api: StandIn;
+
+  beforeAll(async () => {
+    api = await openStandIn(await bundleConsole());
+  });
+  afterAll(async () => {
+    await close();
+    await api.stop();
+  });
+
+  const visit = async (path: string, ready: string) => {
+    const shown = await openPage(browser, api.url);
+    await shown.page.goto(`${api.url}/console${path}`);
+    await shown.page.getByText(ready).first().waitFor();
+    return shown;
+  };
+
+  test("g and a letter go to every screen, and ? lists the keys", async () => {
+    const { page, close: leave } = await visit("/", "Throughput");
+    for (const [key, title] of Object.entries(places)) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(key);
+      await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    }
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).getByText("Go to Schedules").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await leave();
+  });
+
+  test("a filter is completed and applied by keys, and is in the address", async () => {
+    const { page, close: leave } = await visit("/jobs", "send-open-mail");
+    await page.keyboard.press("/");
+    await page.keyboard.type("sta");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("fai");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/q=state%3Afailed/);
+    await page.goBack();
+    await page.waitForURL(/jobs$/);
+    await leave();
+  });
+
+  test("rows are walked, marked and canceled by keys, after a question", async () => {
+    const { page, close: leave } = await visit("/jobs", "send-open-mail");
+    for (const key of ["j", "j", "x", "j", "j", "X"]) await page.keyboard.press(key);
+    await page.getByText("3 marked").waitFor();
+    await page.keyboard.press("c");
+    await page.getByRole("dialog", { name: "Cancel 3 jobs?" }).waitFor();
+    const before = posts(api);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(posts(api)).toEqual(before);
+    await page.keyboard.press("c");
+    await page.getByRole("button", { name: "Cancel 3 jobs" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("3 jobs canceled").waitFor();
+    expect(posts(api).length).toBe(before.length + 3);
+    await leave();
+  });
+
+  test("a failed job is opened and retried by keys", async () => {
+    const { page, close: leave } = await visit("/jobs", "send-open-mail");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/jobs\/\d+$/);
+    await page.goto(`${api.url}/console/jobs/1`);
+    await page.getByText("Latest error").or(page.getByText("HTTP_503")).first().waitFor();
+    await page.keyboard.press("r");
+    await page.getByText("send-open-mail 1: retried").waitFor();
+    expect(posts(api)).toContain("POST /jobs/1/retry");
+    await leave();
+  });
+
+  test("single keys can be switched off, and the choice is kept", async () => {
+    const { page, close: leave } = await visit("/", "Throughput");
+    await page.keyboard.press("?");
+    await page.getByLabel(/Single-key shortcuts/).uncheck();
+    await page.keyboard.press("Escape");
+    await page.reload();
+    await page.getByText("Throughput").waitFor();
+    await page.keyboard.press("?");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await leave();
+  });
+});
+
+const places = {
+  j: "Jobs",
+  s: "Schedules",
+  r: "Runs",
+  d: "Dead letters",
+  l: "Lanes & workers",
+  k: "Locks",
+  o: "Overview",
+};
+
+const posts = ({ asked }: StandIn): readonly string[] => asked.filter((each) => each.startsWith("POST"));

@@ -1,0 +1,95 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleConsole } from "../../src/bundle-console.ts";
+import { until } from "../local/until.ts";
+import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
+import { ago } from "./scene.ts";
+import { openStandIn, type StandIn } from "./stand-in.ts";
+
+const opened = await openBrowser();
+if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
+
+describe.skipIf(typeof opened === "string")("the live page in a browser", () => {
+  const { browser, close } = opened as TestBrowser;
+  let api: StandIn;
+
+  beforeAll(async () => {
+    api = await openStandIn(await bundleConsole());
+  });
+  afterAll(async () => {
+    await close();
+    await api.stop();
+  });
+
+  const rows = (page: Page) => page.getByRole("region", { name: "Live events" }).getByRole("listitem");
+  let told = 0;
+  const tell = (): void => {
+    told += 1;
+    const change = { id: String(told), job: String(told), kind: "send-open-mail", from: "QUEUED", to: "RUNNING" };
+    api.events.send({ ...change, at: ago(0), reason: null });
+  };
+
+  test("a stream that is cut 100 times tells every event once", async () => {
+    const { page, problems, close: leave } = await openPage(browser, api.url);
+    await page.goto(`${api.url}/console/`);
+    await rows(page).or(page.getByText("Nothing has happened")).first().waitFor();
+    await page.evaluate(noteEvents);
+    const begin = told;
+    for (let cut = 0; cut < 100; cut += 1) {
+      await until("the page listens", () => api.events.listeners() > 0);
+      tell();
+      api.events.cut();
+      tell();
+    }
+    await until(
+      "everything was told",
+      async () => (await page.evaluate("window.seen.length")) === told - begin,
+      25_000,
+    );
+    const seen = (await page.evaluate("window.seen")) as string[];
+    expect(new Set(seen).size).toBe(200);
+    expect(api.events.resumed.filter((id) => id !== null).length).toBeGreaterThanOrEqual(99);
+    expect(problems).toEqual([]);
+    await leave();
+  }, 60_000);
+
+  test("a page whose stream stays away says that it may be old, and that it is live again", async () => {
+    const { page, close: leave } = await openPage(browser, api.url);
+    await page.goto(`${api.url}/console/`);
+    await page.getByText("Live", { exact: true }).first().waitFor();
+    await page.route("**/events", (route) => route.abort());
+    api.events.cut();
+    await page.getByText("what you see may be old").waitFor();
+    await page.unroute("**/events");
+    await page.getByText("what you see may be old").waitFor({ state: "hidden" });
+    await leave();
+  });
+
+  test("a hidden tab stops listening, and catches up when it is looked at again", async () => {
+    const { page, close: leave } = await openPage(browser, api.url);
+    await page.goto(`${api.url}/console/`);
+    await until("it listens", () => api.events.listeners() === 1);
+    await page.evaluate(hide(true));
+    await until("it stopped", () => api.events.listeners() === 0);
+    tell();
+    await page.evaluate(hide(false));
+    await page.getByRole("region", { name: "Live events" }).getByText(`#${told}`, { exact: true }).waitFor();
+    await leave();
+  });
+});
+
+/** The list shows the newest only: every row that ever appeared in it is noted. */
+const noteEvents = `
+  window.seen = [];
+  const known = new Set([...document.querySelectorAll(".feed li")]);
+  new MutationObserver(() => {
+    for (const row of document.querySelectorAll(".feed li")) {
+      if (!known.has(row)) { known.add(row); window.seen.push(row.querySelector("a").textContent); }
+    }
+  }).observe(document.querySelector("main"), { childList: true, subtree: true });
+`;
+
+const hide = (isHidden: boolean): string => `
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => ${isHidden} });
+  document.dispatchEvent(new Event("visibilitychange"));
+`;
