@@ -198,8 +198,11 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
     settlements: readonly Settlement[],
     options: { worker: string; lookAheadMs: number; tx?: Tx; inSameTransaction?: InSameTransaction },
   ): Promise<Settled>;
-  /** READ COMMITTED on a connection of its own; commits when `work` resolves, else rolls back. */
-  transaction<T>(work: (tx: StoreTx) => Promise<T>): Promise<T>;
+  /**
+   * READ COMMITTED on a connection of its own; commits when `work` resolves, else rolls back. `abandoned`: nobody waits for
+   * it any more, so its connection is ended at once, whatever it does: one that a network has lost would be kept for ever.
+   */
+  transaction<T>(work: (tx: StoreTx) => Promise<T>, options?: { abandoned?: AbortSignal }): Promise<T>;
   /** Frees the slots a canceled job kept until its handler was gone. @returns the freed keys. */
   freeSlots(held: readonly Held[]): Promise<readonly string[]>;
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Context } from "../../src/core/definitions/context.ts";
 import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { limits } from "../../src/core/limits.ts";
 import { UnknownOutcome, type Store } from "../../src/core/ports.ts";
 import { jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
 
@@ -54,6 +55,29 @@ describe("ctx.tx", () => {
     expect(effects(ports)).toEqual([]);
     expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
     expect(ports.queue.size(lane)).toBe(1);
+  });
+
+  test("that is still open when its handler was left behind is abandoned, and another job's is not", async () => {
+    const abandoned: (AbortSignal | undefined)[] = [];
+    const ports = withStore((store) => ({
+      transaction(work, options) {
+        abandoned.push(options?.abandoned);
+        return store.transaction(work);
+      },
+    }));
+    const job = defineJob({
+      id: "job",
+      payload: z.object({ hangs: z.boolean() }),
+      run: ({ hangs }, ctx) => ctx.tx(async () => await (hangs ? new Promise<null>(() => {}) : null)),
+    });
+    const { enqueue, work } = await shop([job], ports);
+    const hanging = await enqueue(job, { hangs: true });
+    await enqueue(job, { hangs: false });
+    const batch = work();
+    await ports.clock.advance(30_000 + limits.abortGraceMs + 10);
+    await batch;
+    expect(await jobOf(ports, hanging)).toMatchObject({ failures: 1, errorCode: "TIMEOUT" });
+    expect(abandoned.map((signal) => signal?.aborted)).toEqual([true, false]);
   });
 
   test("of a worker that lost its job leaves nothing, whatever the handler believes", async () => {

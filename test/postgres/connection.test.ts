@@ -129,6 +129,23 @@ describe("a transaction", () => {
   });
   afterEach(() => db.close());
 
+  test("that nobody waits for any more gives its connection back, although its statement never ends", async () => {
+    const store = storeAt(db.url, { txConnections: 1 });
+    const left = new AbortController();
+    const begun = Promise.withResolvers<void>();
+    const stuck = store.transaction(
+      async (tx) => {
+        begun.resolve();
+        await tx.query("select pg_sleep(600)");
+      },
+      { abandoned: left.signal },
+    );
+    await begun.promise;
+    left.abort();
+    await expect(stuck).rejects.toThrow(/Connection terminated/);
+    expect(await store.transaction(async (tx) => (await tx.query("select 1 as one")).rows)).toEqual([{ one: 1 }]);
+  });
+
   test("whose statement failed and whose error was swallowed is not answered as committed", async () => {
     const broken = db.store.transaction(async (tx) => {
       await db.store.insert([aJob()], { lookAheadMs, tx });

@@ -73,13 +73,13 @@ export function recorded(store: Store): Store {
       return answer;
     },
     /** What a settle inside was answered counts only once the transaction has committed. */
-    async transaction(work) {
+    async transaction(work, options) {
       const lines: HistoryLine[] = [];
       const value = await store.transaction((tx) => {
         lines.length = 0;
         inTransactions.set(tx, lines);
         return work(tx);
-      });
+      }, options);
       for (const line of lines) write(line);
       return value;
     },

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Pool, PoolClient } from "pg";
+import type { Client, Pool, PoolClient } from "pg";
 import { limits } from "../../core/limits.ts";
 import type { Fence, StoreTx, Tx } from "../../core/ports.ts";
 import { FenceLost, UnknownOutcome } from "../../core/ports.ts";
@@ -21,7 +21,7 @@ export interface Session {
 export function createSession(pool: Pool, where: string): Session {
   const session: Session = {
     run: (statement, values) => retried(() => withClient(pool, where, (client) => execute(client, statement, values))),
-    transaction: (work, fence) => retried(() => transaction(pool, where, work, fence)),
+    transaction: (work, fence) => retried(() => transaction(pool, where, work, fence === undefined ? {} : { fence })),
     fenced: (fence, statement, values) =>
       fence === undefined
         ? session.run(statement, values)
@@ -35,9 +35,10 @@ export async function transaction<T>(
   pool: Pool,
   where: string,
   work: (tx: StoreTx) => Promise<T>,
-  fence?: Fence,
+  { fence, abandoned }: { readonly fence?: Fence; readonly abandoned?: AbortSignal } = {},
 ): Promise<T> {
   const end = await withClient(pool, where, async (client) => {
+    endWhen(abandoned, client);
     const xid = await begin(client);
     try {
       if (fence !== undefined) await holdFence(client, fence);
@@ -50,6 +51,11 @@ export async function transaction<T>(
   });
   if (end.unclear !== null) await assertCommitted(pool, where, end.xid, end.unclear);
   return end.value;
+}
+
+/** Ends the connection, with a statement under way: that one fails, and the pool makes another one for who comes next. */
+function endWhen(abandoned: AbortSignal | undefined, client: PoolClient & Partial<Pick<Client, "end">>): void {
+  abandoned?.addEventListener("abort", () => void client.end?.().catch(() => {}), { once: true });
 }
 
 /**

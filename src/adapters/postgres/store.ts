@@ -37,6 +37,6 @@ export function createPostgresStore(connections: Connections): Store {
     ...runStore(session),
     ...resolveStore(session),
     ...runReadStore(session),
-    transaction: (work) => transaction(connections.tx, connections.where, work),
+    transaction: (work, options = {}) => transaction(connections.tx, connections.where, work, options),
   };
 }

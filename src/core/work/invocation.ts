@@ -40,7 +40,8 @@ export function createInvocation(
     stage: "open",
     tx: null,
   };
-  const context = createContext(scope, (work) => transact(scope, work));
+  const abandoned = new AbortController();
+  const context = createContext(scope, (work) => transact(scope, work, abandoned.signal));
   return {
     async run() {
       await worker.ports.crashPoint("effect.before");
@@ -51,6 +52,7 @@ export function createInvocation(
     settled: () => scope.stage === "settled",
     children: () => scope.children,
     close() {
+      if (scope.stage === "transaction") abandoned.abort();
       if (scope.stage !== "settled") scope.stage = "closed";
     },
   };
@@ -65,21 +67,24 @@ class LostInTransaction extends Error {
  * The handler's work, its children, its hook and, as the last statement, the settle: all or nothing.
  * Zero rows settled means that the job is no longer ours, so the transaction rolls back.
  */
-async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>, abandoned: AbortSignal): Promise<T> {
   const { ports } = scope.worker;
   if (scope.stage !== "open") throw new Error(refusals[scope.stage]);
   scope.signal.throwIfAborted();
   scope.stage = "transaction";
   let freed: readonly string[] = [];
   try {
-    const value = await ports.store.transaction(async (tx) => {
-      scope.handoffs.length = 0;
-      scope.runs.clear();
-      scope.tx = tx;
-      const done = await work(tx);
-      freed = await settleIn(scope, tx, done);
-      return done;
-    });
+    const value = await ports.store.transaction(
+      async (tx) => {
+        scope.handoffs.length = 0;
+        scope.runs.clear();
+        scope.tx = tx;
+        const done = await work(tx);
+        freed = await settleIn(scope, tx, done);
+        return done;
+      },
+      { abandoned },
+    );
     scope.stage = "settled";
     await afterCommit(scope, freed);
     return value;
