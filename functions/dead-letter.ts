@@ -6,6 +6,7 @@ import { openRuntime } from "../src/runtime.ts";
 const config = readConfig(process.env);
 const own = process.env["BELFRY_LANE"];
 const runtime = await openRuntime(config, { role: "dead-letter", ...(own === undefined ? {} : { lane: own }) });
+await runtime.checkDatabase({ patient: true });
 /** Names by queue, where one function serves all lanes. */
 const lanes = new Map(
   Object.entries(JSON.parse(process.env["BELFRY_DEAD_LETTER_LANES"] ?? "{}") as Record<string, string>).map(
