@@ -167,6 +167,7 @@ export const limits = {
   cancelRoundsMax: 1_000,
   rerunsMax: 1_000,
   fanOutPageRowsMax: 1_000,
+  starterAttemptsDefault: 12,
   materializeBeforeMsMax: 86_400_000,
   sweepBatchDefault: 500,
   sweepIterationsDefault: 10,

@@ -8,13 +8,14 @@ import { effects } from "./effects.ts";
 import { ended, enqueued } from "./enqueued.ts";
 import type { Evidence, Violation } from "./evidence.ts";
 import { fencedAttempts } from "./fenced.ts";
+import { joined } from "./joined.ts";
 import { fenceTokens } from "./locks.ts";
 import { slots } from "./slots.ts";
 import { nominalTimes } from "./times.ts";
 
 export type { Evidence, Violation } from "./evidence.ts";
 
-/** @returns every broken promise; empty when all hold. C6 needs the queues and is `handedOff`; C7 comes with runs. */
+/** @returns every broken promise; empty when all hold. C6 needs the queues and is `handedOff`. */
 export function checkInvariants(evidence: Evidence): readonly Violation[] {
   return [
     ...enqueued(evidence),
@@ -26,5 +27,6 @@ export function checkInvariants(evidence: Evidence): readonly Violation[] {
     ...fenceTokens(evidence),
     ...deadLetters(evidence),
     ...slots(evidence),
+    ...joined(evidence),
   ];
 }

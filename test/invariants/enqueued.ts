@@ -1,7 +1,7 @@
 import { isFinal } from "../../src/core/state.ts";
 import type { Evidence, Violation } from "./evidence.ts";
 
-/** C1: every acknowledged enqueue has a job; no job without an enqueue, a schedule, or a parent that succeeded. */
+/** C1: every acknowledged enqueue has a job; no job without an enqueue, a schedule, a run, or a parent that succeeded. */
 export function* enqueued(evidence: Evidence): Generator<Violation> {
   const jobs = new Map(evidence.jobs.map((job) => [job.id, job]));
   const asked = new Set(evidence.enqueues.filter((one) => one.answer !== "refused").map((one) => one.mark));
@@ -15,7 +15,7 @@ export function* enqueued(evidence: Evidence): Generator<Violation> {
       );
   }
   for (const job of evidence.jobs) {
-    if (job.scheduleId !== null) continue;
+    if (job.scheduleId !== null || (job.runId ?? null) !== null) continue;
     if (job.parentId !== null) {
       const parent = jobs.get(job.parentId);
       if (parent?.state === "SUCCESS" && (job.parentAttempt ?? parent.attempt) !== parent.attempt)

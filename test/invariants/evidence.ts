@@ -2,6 +2,8 @@
  * What the checker judges: plain data, gathered by the simulation or by the harness of real processes.
  * Times are milliseconds of the database's clock.
  */
+import type { OnFailure, RunState } from "../../src/core/ports.ts";
+import type { JoinRule } from "../../src/core/runs/join.ts";
 import type { State } from "../../src/core/state.ts";
 
 export interface Evidence {
@@ -29,6 +31,8 @@ export interface Evidence {
   readonly slots: readonly SlotFact[];
   readonly openHandoffs: readonly HandoffFact[];
   readonly occurrences: readonly OccurrenceFact[];
+  /** Left out where there are none. */
+  readonly runs?: readonly RunFact[];
 
   /** Nominal times that must have a row, by schedule; nothing else may have one. */
   readonly expectedTimes: ReadonlyMap<string, readonly number[]>;
@@ -145,6 +149,8 @@ export interface JobFact {
   readonly parentId: string | null;
   /** Which try of that handler; left out where payloads do not say. */
   readonly parentAttempt?: number | null;
+  /** Set for a job that its run wrote: nobody enqueued it by itself. */
+  readonly runId?: string | null;
 }
 
 export interface EventFact {
@@ -188,6 +194,31 @@ export interface Cap {
   readonly key: string;
   readonly size: number;
   readonly kinds: readonly string[];
+}
+
+export interface RunFact {
+  readonly id: string;
+  readonly state: RunState;
+  readonly sealed: boolean;
+  readonly onFailure: OnFailure;
+  readonly createdAt: number;
+  readonly total: number;
+  readonly ok: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** All of them, in no particular order. */
+  readonly tasks: readonly TaskFact[];
+}
+
+export interface TaskFact {
+  readonly jobId: string;
+  readonly state: State;
+  readonly notTaken: boolean;
+  readonly blocked: boolean;
+  readonly join: JoinRule;
+  /** Ids of its predecessors. */
+  readonly after: readonly string[];
+  readonly preds: { readonly open: number; readonly ok: number; readonly bad: number };
 }
 
 /** One broken promise, named as in the list of invariants. */

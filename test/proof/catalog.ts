@@ -6,6 +6,8 @@ import { clockSkew } from "./cases/clock-skew.ts";
 import { dailyQuiz } from "./cases/daily-quiz.ts";
 import { firstTries } from "./cases/first-tries.ts";
 import { killAll } from "./cases/kill-all.ts";
+import { fanoutKill } from "./cases/fanout-kill.ts";
+import { graphs } from "./cases/graphs.ts";
 import { lockDown } from "./cases/lock-down.ts";
 import { net } from "./cases/net.ts";
 import { pgCrash } from "./cases/pg-crash.ts";
@@ -40,4 +42,6 @@ export const proofs: readonly Proof[] = [
   net,
   cron,
   zones,
+  graphs,
+  fanoutKill,
 ];

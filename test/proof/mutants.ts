@@ -64,4 +64,34 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "turn.planAll(due.schedules, Date.now())",
     },
   ],
+  /** A join starts with its first predecessor. */
+  counters: [
+    {
+      file: "/src/adapters/postgres/sql/settle-run.ts",
+      from: "belfry.join_verdict(l.join_rule, l.preds_open - c.n,",
+      to: "belfry.join_verdict(l.join_rule, 0,",
+    },
+  ],
+  /** A claim takes what its condition was not asked about. */
+  conditions: [
+    { file: "/src/core/definitions/define-data-graph.ts", from: "asks: options.when !== undefined", to: "asks: false" },
+  ],
+  /** Keys differ from page to page, and no page leaves a cursor. */
+  repeat: [
+    {
+      file: "/src/adapters/postgres/sql/run.ts",
+      from: "set cursor = $2::jsonb",
+      to: "set cursor = nullif($2::jsonb, $2::jsonb)",
+    },
+  ],
+  /** A cursor is written before its page. */
+  page: [
+    {
+      file: "/src/core/definitions/define-fan-out.ts",
+      from: 'await ports.crashPoint("fanout.beforePage");',
+      to: `await ports.store.transaction((tx) =>
+        tx.query("update belfry.run set cursor = $2::jsonb where id = $1", [runId, JSON.stringify(page.cursor)]));
+      await ports.crashPoint("fanout.beforePage");`,
+    },
+  ],
 };

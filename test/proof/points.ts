@@ -1,6 +1,9 @@
 /** Jobs of the case `cap` that may run at once. */
 export const capSize = 7;
 
+/** Fan-outs of the case `fanout-kill`, each with its share of the targets. */
+export const fanOuts = 5;
+
 /** The named places in the code where a process may be told to die. */
 export const points = {
   worker: ["received", "claimed", "effect.before", "effect.after", "settled", "acked"],

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { RunFact } from "../invariants/evidence.ts";
 import type { State } from "../../src/core/state.ts";
 
 /** A row of `belfry.job` as plain data. Times are milliseconds since 1970 with their fraction. */
@@ -24,6 +25,7 @@ export interface JobRow {
   readonly payload: unknown;
   readonly worker: string | null;
   readonly dueAt: number;
+  readonly runId: string | null;
 }
 
 export interface EventRow {
@@ -77,6 +79,7 @@ export interface Tables {
   readonly occurrences: readonly OccurrenceRow[];
   readonly slots: readonly SlotRow[];
   readonly handoffs: readonly HandoffRow[];
+  readonly runs: readonly RunFact[];
   readonly quarantine: readonly { readonly lane: string; readonly body: string }[];
 }
 
@@ -86,7 +89,7 @@ const texts = {
   jobs: `select id::text, kind, key, lane, state, hold, blocked, generation, attempt, failures, interruptions,
       dead_letters as "deadLetters", max_attempts as "maxAttempts", slot_keys as "slotKeys", schedule_id as "scheduleId",
       ${milliseconds("scheduled_for")} as "scheduledFor", error_code as "errorCode", error_message as "errorMessage",
-      payload, worker, ${milliseconds("due_at")} as "dueAt"
+      payload, worker, ${milliseconds("due_at")} as "dueAt", run_id::text as "runId"
     from belfry.job order by job.id`,
   events: `select id::text, job_id::text as "jobId", ${milliseconds("at")} as at, from_state as "from", to_state as "to",
       attempt, generation, worker, reason
@@ -102,6 +105,15 @@ const texts = {
   handoffs: `select id::text, (select jsonb_agg(jsonb_build_object('jobId', job::text, 'generation', gen))
       from unnest(ids, gens) as m (job, gen)) as members
     from belfry.handoff order by handoff.id`,
+  runs: `select r.id::text, r.state, r.sealed, r.on_failure as "onFailure", ${milliseconds("r.created_at")} as "createdAt",
+      p.total, p.ok, p.failed, p.skipped, coalesce(t.tasks, '[]') as tasks
+    from belfry.run r join belfry.run_progress p on p.id = r.id left join lateral (
+      select jsonb_agg(jsonb_build_object('jobId', j.id::text, 'state', j.state, 'notTaken', j.not_taken, 'blocked', j.blocked,
+        'join', j.join_rule, 'preds', jsonb_build_object('open', j.preds_open, 'ok', j.preds_ok, 'bad', j.preds_bad),
+        'after', (select coalesce(jsonb_agg(e.from_id::text), '[]') from belfry.edge e where e.to_id = j.id))) as tasks
+      from belfry.job j where j.run_id = r.id
+    ) t on true
+    order by r.id`,
   quarantine: `select lane, body from belfry.quarantine order by id`,
 } as const;
 
@@ -119,6 +131,7 @@ export async function readTables(pool: pg.Pool): Promise<Tables> {
       occurrences: await rows<OccurrenceRow>(texts.occurrences),
       slots: await rows<SlotRow>(texts.slots),
       handoffs: await rows<Tables["handoffs"][number]>(texts.handoffs),
+      runs: await rows<RunFact>(texts.runs),
       quarantine: await rows<Tables["quarantine"][number]>(texts.quarantine),
     };
     await client.query("commit");

@@ -7,6 +7,8 @@ import { registry } from "../../src/core/definitions/definition.ts";
 import type { Registry, ScheduleDefinition } from "../../src/core/definitions/definition.ts";
 import { PermanentError, RetryLater } from "../../src/core/definitions/errors.ts";
 
+import { flow } from "./graph.ts";
+
 /** What a handler may do to the world around it. */
 export interface Surroundings {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -67,11 +69,13 @@ export const enqueuedKinds = [
   "parent",
   "poison",
   "slow",
+  "flow",
 ] as const;
 
 /** The definitions of one process: its handlers sleep, call and die in that process. `everyMs` differs by release. */
 export function simApp(world: Surroundings, everyMs: number): SimApp {
-  const jobs = [...simple(world), ...slotted(world), ...families(world), ...broken(world)];
+  const graph = flow(world, { schema: anything, limits: { lease: "2s", timeout: "6s" } });
+  const jobs = [...simple(world), ...slotted(world), ...families(world), ...broken(world), graph];
   const schedules = schedulesOf(everyMs);
   const app = { ...defineApp({ name: "sim", jobs, schedules: [], lanes: { mail: {} } }), schedules };
   return { registry: registry([app]), jobs: new Map(jobs.map((job) => [job.id, job])) };

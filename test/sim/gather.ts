@@ -1,6 +1,7 @@
 import { isFinal } from "../../src/core/state.ts";
-import type { Evidence, EventFact, JobFact } from "../invariants/evidence.ts";
+import type { Evidence, EventFact, JobFact, RunFact } from "../invariants/evidence.ts";
 import type { JobRow } from "../support/reference/rows.ts";
+import { funnelOf } from "../support/reference/runs.ts";
 import { childrenOf, transactionalKinds } from "./app.ts";
 import type { Payload } from "./app.ts";
 import type { World } from "./world.ts";
@@ -11,6 +12,7 @@ export function isAtRest(world: World, before: number): boolean {
   const open = t.inStates("PENDING", "QUEUED", "RUNNING", "RETRY_WAIT");
   if (open.some((row) => !isFinal(row.state) && askedAt(row) < before)) return false;
   if (world.queue.deadCount > 0) return false;
+  if ([...t.runs.values()].some((run) => run.finishedAt === null && run.createdAt < before)) return false;
   return ![...t.schedules.values()].some((row) => row.decidedUntil < before);
 }
 
@@ -35,6 +37,7 @@ export function gather(world: World, endedBefore: number): Evidence {
     occurrences: [...t.occurrences.values()].map((row) => {
       return { ...row, jobId: row.jobId === null ? null : String(row.jobId) };
     }),
+    runs: runFacts(world),
     expectedTimes: expectedTimes(world),
     caps: [
       { key: "cap:capped", size: 2, kinds: ["capped"] },
@@ -51,7 +54,7 @@ export function gather(world: World, endedBefore: number): Evidence {
 const askedAt = (row: JobRow): number => row.scheduledFor ?? row.createdAt;
 
 function jobFact(row: JobRow): JobFact {
-  const { mark, parent, parentAttempt } = row.payload as unknown as Payload;
+  const { mark, parent, parentAttempt } = (row.payload ?? {}) as Partial<Payload>;
   const { kind, key, state, hold, generation, attempt, maxAttempts, failures, scheduleId } = row;
   const columns = { kind, key, state, hold, generation, attempt, maxAttempts, failures, scheduleId };
   return {
@@ -61,7 +64,25 @@ function jobFact(row: JobRow): JobFact {
     mark: mark ?? null,
     parentId: parent ?? null,
     parentAttempt: parentAttempt ?? null,
+    runId: row.runId === null ? null : String(row.runId),
   };
+}
+
+function runFacts({ reference: { tables: t } }: World): readonly RunFact[] {
+  return [...t.runs.values()].map((run) => ({
+    ...run,
+    ...funnelOf(t, run),
+    id: String(run.id),
+    tasks: t.inRun(run.id).map((row) => ({
+      jobId: String(row.id),
+      state: row.state,
+      notTaken: row.notTaken,
+      blocked: row.blocked,
+      join: row.join,
+      after: (t.predecessors.get(row.id)?.to ?? []).map(String),
+      preds: { open: row.predsOpen, ok: row.predsOk, bad: row.predsBad },
+    })),
+  }));
 }
 
 /** Multiples of the period that was in force, from one release to the next and on to what is decided. */

@@ -1,5 +1,5 @@
 import type { Context, Duration, Job } from "./context.ts";
-import { definitionFrom, definitionOf, jobOf } from "./define-job.ts";
+import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
 import type { Answer, JobDefinition } from "./definition.ts";
 import { prepare } from "../enqueue.ts";
 import { insideOf } from "../work/inside.ts";
@@ -23,7 +23,8 @@ export interface Moment {
   readonly missedCount: number;
 }
 
-export interface FanOutOptions<R, I> {
+/** The limits are those of the job that writes the targets; a try goes on behind the last page that was written. */
+export interface FanOutOptions<R, I> extends StarterLimits {
   readonly id: string;
   /** One job for each row. A `sql` query is read in keyset pages; an iterable is read again from its start after a crash. */
   from(occurrence: Moment): Query<R> | AsyncIterable<R>;
@@ -42,7 +43,7 @@ export interface FanOutOptions<R, I> {
 /** Defines one job per row. Its job opens a run and writes its targets page by page; the last page seals it. */
 export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
   const problems = new ProblemList(`fan-out "${options.id}"`);
-  const base = definitionFrom({ id: options.id, timeout: "14m", run: () => null });
+  const base = definitionFrom({ ...starterLimits, ...limitsOf(options), id: options.id, run: () => null });
   const materializeBeforeMs = readDuration(problems, "materializeBefore", options.materializeBefore, {
     min: 0,
     max: limits.materializeBeforeMsMax,
@@ -58,6 +59,17 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
     asks: (run) => ask(options, run),
   };
   return jobOf(definition, undefined);
+}
+
+/** Patient, since whoever is not written is not told: about six minutes of a database that is away. */
+const starterLimits: StarterLimits = {
+  timeout: "14m",
+  retry: { maxAttempts: limits.starterAttemptsDefault, cap: "1m" },
+};
+
+export function limitsOf({ lane, timeout, retry, retention, lease }: StarterLimits): StarterLimits {
+  const given = { lane, timeout, retry, retention, lease };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 async function fanOut<R, I>(

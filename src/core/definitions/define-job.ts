@@ -47,6 +47,9 @@ export interface JobLimits<P> {
   onSettled?(payload: P, settled: Settled, tx: Tx): Promise<void>;
 }
 
+/** What may be set for the job that starts a run or writes other jobs. */
+export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" | "retention" | "lease">;
+
 /** A void payload needs no schema. */
 export type NoPayload = StandardSchemaV1<void, void>;
 type In<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;

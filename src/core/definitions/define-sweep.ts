@@ -1,6 +1,6 @@
 import type { Context, Duration, Job } from "./context.ts";
-import { cursorOf, momentOf, type Moment } from "./define-fan-out.ts";
-import { definitionFrom, definitionOf, jobOf } from "./define-job.ts";
+import { cursorOf, limitsOf, momentOf, type Moment } from "./define-fan-out.ts";
+import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
 import type { JobDefinition } from "./definition.ts";
 import { prepare } from "../enqueue.ts";
 import { PermanentError } from "./errors.ts";
@@ -15,7 +15,8 @@ import { pageOf, type Query } from "./query.ts";
 import { sendHandoffs } from "../send.ts";
 import { readCount, readDuration } from "./setting.ts";
 
-export interface SweepOptions<R, I> {
+/** The limits are those of the sweep's own jobs. */
+export interface SweepOptions<R, I> extends StarterLimits {
   readonly id: string;
   /** The rows that are due. They are read in keyset pages, so that rows whose job is still at work do not stand in front. */
   due(occurrence: Moment): Query<R>;
@@ -51,7 +52,7 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
   const maxIterations = readCount(problems, "maxIterations", options.maxIterations, rounds);
   const late = { min: 1, max: limits.delayMsMax, fallback: limits.delayMsMax };
   const maxLatenessMs = readDuration(problems, "maxLateness", options.maxLateness, late);
-  const base = definitionFrom({ id: options.id, timeout: "14m", run: () => null });
+  const base = definitionFrom({ timeout: "14m", ...limitsOf(options), id: options.id, run: () => null });
   const each = definitionOf(options.each);
   const definition: JobDefinition = {
     ...base,

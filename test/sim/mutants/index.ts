@@ -1,13 +1,20 @@
 import { claimMutants } from "./claim.ts";
 import { handOffMutants } from "./hand-off.ts";
 import type { Mutant } from "./mutant.ts";
+import { runMutants } from "./runs.ts";
 import { schedulerMutants } from "./scheduler.ts";
 import { settleMutants } from "./settle.ts";
 
 export type { Mutant } from "./mutant.ts";
 
 /** Every planted bug. Each must be found within `seedsMax` seeds, or the simulation proves too little. */
-export const mutants: readonly Mutant[] = [...handOffMutants, ...claimMutants, ...settleMutants, ...schedulerMutants];
+export const mutants: readonly Mutant[] = [
+  ...handOffMutants,
+  ...claimMutants,
+  ...settleMutants,
+  ...schedulerMutants,
+  ...runMutants,
+];
 
 /** @throws Error that lists the known names. */
 export function mutantNamed(name: string): Mutant {

@@ -27,6 +27,8 @@ function cancelOne(t: Tables, row: JobRow, reason: string): JobRow {
 
 export function retry(t: Tables, ids: readonly JobId[]): JobId[] {
   return existing(t, ids).flatMap((row) => {
+    // What follows a job of a run has to be counted anew: that is a resume.
+    if (row.runId !== null) return [];
     if (row.state !== "FAILED" && row.state !== "CANCELED" && row.state !== "SKIPPED") return [];
     const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
     const error = { errorCode: null, errorMessage: null };

@@ -1,0 +1,74 @@
+import { joinVerdict } from "../../src/core/runs/join.ts";
+import { isFinal, type State } from "../../src/core/state.ts";
+import type { Evidence, EventFact, RunFact, TaskFact, Violation } from "./evidence.ts";
+
+/**
+ * C7: no job starts before its join rule holds over its predecessors' states; counters equal a recount; a run that is
+ * closed says what became of its jobs, and one whose jobs have all ended is closed.
+ */
+export function* joined(evidence: Evidence): Generator<Violation> {
+  const { runs = [] } = evidence;
+  if (runs.length === 0) return;
+  const tasks = new Map(runs.flatMap((run) => run.tasks.map((task) => [task.jobId, { task, run }] as const)));
+  yield* starts(evidence.events, tasks);
+  for (const run of runs) yield* counted(run, evidence);
+}
+
+type Members = ReadonlyMap<string, { readonly task: TaskFact; readonly run: RunFact }>;
+
+/** Event by event: at each start, what the events before say of the predecessors. */
+function* starts(events: readonly EventFact[], members: Members): Generator<Violation> {
+  const states = new Map<string, { state: State; notTaken: boolean }>();
+  for (const event of events) {
+    const member = members.get(event.jobId);
+    if (member === undefined) continue;
+    states.set(event.jobId, { state: event.to, notTaken: event.to === "SKIPPED" && isNotTaken(event.reason) });
+    const { task, run } = member;
+    if (event.to !== "RUNNING" || task.after.length === 0) continue;
+    const preds = count(
+      task.after.map((before) => states.get(before) ?? { state: "PENDING", notTaken: false }),
+      run,
+    );
+    const verdict = joinVerdict(task.join, preds);
+    if (verdict !== "ready")
+      yield broken(`job ${event.jobId} started, but its join "${task.join}" says ${verdict}: ${JSON.stringify(preds)}`);
+  }
+}
+
+const isNotTaken = (reason: string | null): boolean => reason === "not taken" || reason === "no longer wanted";
+
+function count(before: readonly { state: State; notTaken: boolean }[], { onFailure }: RunFact) {
+  const ended = before.filter((one) => isFinal(one.state));
+  const isOk = (one: { state: State }): boolean =>
+    one.state === "SUCCESS" || (one.state === "FAILED" && onFailure === "continue");
+  const ok = ended.filter(isOk).length;
+  const bad = ended.filter((one) => !isOk(one) && !one.notTaken).length;
+  return { open: before.length - ended.length, ok, bad };
+}
+
+/** At the end: nothing waits whose predecessors have ended, and the run's own figures. */
+function* counted(run: RunFact, evidence: Evidence): Generator<Violation> {
+  const states = new Map(run.tasks.map((task) => [task.jobId, task]));
+  for (const task of run.tasks.filter((one) => one.blocked && !isFinal(one.state))) {
+    const preds = count(
+      task.after.flatMap((before) => states.get(before) ?? []),
+      run,
+    );
+    if (preds.open === 0) yield broken(`job ${task.jobId} waits, but all its predecessors have ended`);
+    else if (JSON.stringify(preds) !== JSON.stringify(task.preds))
+      yield broken(`job ${task.jobId} counts ${JSON.stringify(task.preds)} instead of ${JSON.stringify(preds)}`);
+  }
+  const open = run.tasks.filter((task) => !isFinal(task.state));
+  const isClosed = run.state !== "RUNNING" && run.state !== "CANCELING";
+  if (isClosed && open.length > 0) yield broken(`run ${run.id} is ${run.state} with ${open.length} open jobs`);
+  if (!isClosed && run.createdAt < evidence.endedBefore && run.sealed && open.length === 0)
+    yield broken(`run ${run.id} is ${run.state}, but all its jobs have ended`);
+  if (!isClosed) return;
+  const of = (state: State): number => run.tasks.filter((task) => task.state === state).length;
+  const figures = { total: run.tasks.length, ok: of("SUCCESS"), failed: of("FAILED"), skipped: of("SKIPPED") };
+  const shown = { total: run.total, ok: run.ok, failed: run.failed, skipped: run.skipped };
+  if (JSON.stringify(figures) !== JSON.stringify(shown))
+    yield broken(`run ${run.id} shows ${JSON.stringify(shown)} instead of ${JSON.stringify(figures)}`);
+}
+
+const broken = (detail: string): Violation => ({ invariant: "C7", detail });

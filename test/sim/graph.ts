@@ -1,0 +1,40 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Context, Job } from "../../src/core/definitions/context.ts";
+import { defineGraph } from "../../src/core/definitions/define-graph.ts";
+import { PermanentError } from "../../src/core/definitions/errors.ts";
+import type { Payload, Surroundings } from "./app.ts";
+
+/** A graph with a branch, a task that may fail for good, and every join rule; its payload decides what happens. */
+export function flow(
+  world: Surroundings,
+  options: { schema: StandardSchemaV1<Payload, Payload>; limits: { readonly lease: "2s"; readonly timeout: "6s" } },
+): Job<Payload> {
+  const quick = { ...options.limits, retry: { maxAttempts: 4, base: "1s", cap: "30s" } } as const;
+  const work = async ({ input }: { input: Payload }, ctx: Context): Promise<void> => {
+    await world.sleep(input.workMs, ctx.signal);
+    ctx.signal.throwIfAborted();
+    await world.target({ key: ctx.effectKey("call"), jobId: ctx.jobId, attempt: ctx.attempt });
+  };
+  return defineGraph({
+    id: "flow",
+    version: 1,
+    input: options.schema,
+    tasks(task) {
+      const a = task("a", { ...quick, run: work });
+      const b = task("b", { ...quick, after: { a }, run: work });
+      const c = task("c", { ...quick, after: { a }, when: ({ input }) => input.workMs % 3 !== 0, run: work });
+      const e = task("e", {
+        ...quick,
+        after: { b },
+        run: async (given, ctx) => {
+          await work(given, ctx);
+          if (given.input.workMs % 4 === 0) throw new PermanentError("fails for good");
+        },
+      });
+      const d = task("d", { ...quick, after: { b, c, e }, run: work });
+      task("f", { ...quick, after: { d, e }, join: "allDone", run: work });
+      const g = task("g", { ...quick, after: { c, e }, join: "any", run: work });
+      task("h", { ...quick, after: { a, g }, run: work });
+    },
+  });
+}
