@@ -5,22 +5,23 @@ import { createAuditTrail } from "./audit-trail.ts";
 import type { Identify } from "./caller.ts";
 import { type Endpoint, mount } from "./endpoint.ts";
 import { jsonWrites, localOnly } from "./guard.ts";
-import { health } from "./health.ts";
+import { openApi } from "./openapi.ts";
 import type { ApiOptions } from "./options.ts";
 import { answerProblem, Problem } from "./problem.ts";
-import { previews } from "./preview.ts";
 import { auditEndpoints } from "./routes/audits.ts";
 import { bulkEndpoints } from "./routes/bulk.ts";
 import { createJobEndpoint } from "./routes/create-job.ts";
 import { deadLetterEndpoints } from "./routes/dead-letters.ts";
 import { eventEndpoints } from "./routes/events.ts";
+import { healthEndpoint } from "./routes/health.ts";
 import { jobEndpoints } from "./routes/jobs.ts";
 import { laneEndpoints } from "./routes/lanes.ts";
 import { lockEndpoints } from "./routes/locks.ts";
 import { overviewEndpoints } from "./routes/overview.ts";
+import { previewEndpoint } from "./routes/preview.ts";
 import { runEndpoints } from "./routes/runs.ts";
-import { scheduleControl } from "./schedule-control.ts";
-import { schedules } from "./schedules.ts";
+import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
+import { scheduleEndpoints } from "./routes/schedules.ts";
 
 /**
  * The HTTP API: a fetch-shaped app, so that a server, a function URL and a test call the same thing.
@@ -37,11 +38,10 @@ export function createApi(options: ApiOptions): Hono {
     random: options.ports.random,
     log: options.ports.log,
   });
-  mount(api, endpointsOf(options), { identify: options.identify ?? everybody, audit });
-  api.route("/schedules", schedules(options));
-  api.route("/schedules", scheduleControl(options));
-  api.route("/preview", previews(options));
-  api.route("/health", health(options));
+  const endpoints = endpointsOf(options);
+  const document = openApi(endpoints, options.version);
+  api.get("/openapi.json", (c) => c.json(document));
+  mount(api, endpoints, { identify: options.identify ?? everybody, audit });
   mountApps(api, options);
   if (options.console !== undefined) {
     api.route("/console", consolePage(options.console));
@@ -61,7 +61,7 @@ export function createApi(options: ApiOptions): Hono {
 }
 
 /** Everything the API answers, in the order of its documentation. */
-function endpointsOf(options: ApiOptions): readonly Endpoint[] {
+export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
   return [
     createJobEndpoint(options),
     ...jobEndpoints(options),
@@ -73,6 +73,10 @@ function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...lockEndpoints(options),
     ...auditEndpoints(options),
     ...eventEndpoints(options),
+    ...scheduleEndpoints(options),
+    ...scheduleControlEndpoints(options),
+    previewEndpoint(options),
+    healthEndpoint(options),
   ];
 }
 

@@ -53,12 +53,21 @@ export const newJobBody = z.strictObject({
 
 /** The parameters in the path. @throws Problem 400 */
 export function readPath<T>(c: Context, schema: z.ZodType<T>): T {
-  return readWith(schema, c.req.param(), (path) => path);
+  return readWith(schema, storable(c.req.param(), ""), (path) => path);
 }
 
 /** Query parameters; an unknown one is refused, so that a misspelt filter does not list everything. */
 export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
-  return readWith(schema, c.req.query(), (path) => `?${path}`);
+  return readWith(schema, storable(c.req.query(), "?"), (path) => `?${path}`);
+}
+
+/** Postgres stores no NUL, so nothing that has one can be found there. */
+function storable(values: Readonly<Record<string, string>>, prefix: string): Readonly<Record<string, string>> {
+  const bad = Object.entries(values).find((entry) => entry.some((text) => text.includes("\0")));
+  if (bad === undefined) return values;
+  const path = `${prefix}${bad[0].replaceAll("\0", "\u{FFFD}").slice(0, 100)}`;
+  const message = "holds a NUL character: remove it";
+  throw new Problem(400, "not-storable", `${path} ${message}`, { issues: [{ path, message }] });
 }
 
 export function readBody<T>(body: unknown, schema: z.ZodType<T>): T {

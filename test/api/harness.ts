@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { createApi } from "../../src/api/api.ts";
+import { createApi, endpointsOf } from "../../src/api/api.ts";
+import type { ApiOptions } from "../../src/api/options.ts";
 import { defineApp } from "../../src/core/definitions/define-app.ts";
 import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
@@ -13,6 +14,7 @@ import { onTestFinished } from "vitest";
 import { createClock } from "../../src/adapters/clock.ts";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { type Caller } from "../../src/api/caller.ts";
+import { documented } from "./documented.ts";
 import { freshDatabase } from "../support/database.ts";
 
 const greet = defineJob({
@@ -53,7 +55,7 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: {
   await store.installSchedules([pingSchedule.spec(stage, "tests")]);
   const operations = createOperations(database.connections);
   const client = createClient(ports, { stage, lookAheadMs });
-  const api = createApi({
+  const apiOptions: ApiOptions = {
     ports,
     operations,
     registry: registry(apps),
@@ -64,12 +66,25 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: {
     version: "1.2.3",
     lookAheadMs,
     schemaVersion: () => Promise.resolve(1),
-  });
+  };
+  const api = createApi(apiOptions);
+  const documentation = documented(endpointsOf(apiOptions));
   const advance = async (ms: number): Promise<void> => {
     nowMs += ms;
     await database.clock.advance(ms);
   };
-  return { api, store, operations, pool, ports, client, logged, advance, call: caller(api) };
+  return {
+    api,
+    store,
+    operations,
+    pool,
+    ports,
+    client,
+    logged,
+    advance,
+    documentation,
+    call: caller(api, documentation),
+  };
 }
 
 /** The members that tests read of an answer, whatever it is; what is not there is undefined all the same. */
@@ -97,14 +112,12 @@ export interface Answer {
 type Headers = Readonly<Record<string, string>>;
 const jsonHeaders: Headers = { host: "127.0.0.1:4400", "content-type": "application/json" };
 
-function caller(api: ReturnType<typeof createApi>) {
+function caller(api: ReturnType<typeof createApi>, documentation: ReturnType<typeof documented>) {
   return async (method: string, path: string, body?: unknown, headers: Headers = jsonHeaders): Promise<Answer> => {
     const content = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
     const response = await api.fetch(new Request(`http://127.0.0.1${path}`, { method, headers, ...content }));
-    return {
-      status: response.status,
-      type: response.headers.get("content-type"),
-      body: (await response.json()) as AnswerBody,
-    };
+    const answer = (await response.json()) as AnswerBody;
+    documentation.check(method, path, response.status, answer);
+    return { status: response.status, type: response.headers.get("content-type"), body: answer };
   };
 }

@@ -1,0 +1,63 @@
+import { parseRate } from "../../core/schedules/aws-cron.ts";
+import { parseCron } from "../../core/schedules/cron.ts";
+import { parseDuration } from "../../core/definitions/duration.ts";
+import { limits } from "../../core/limits.ts";
+import { preview, type PreviewTime } from "../../core/schedules/preview.ts";
+import type { Expression } from "../../core/schedules/schedule.ts";
+import { zoneProblem } from "../../core/schedules/zone.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { Problem } from "../problem.ts";
+import { previewReply } from "../shape/schedule.ts";
+import { previewQuery } from "../schedule-query.ts";
+
+/** GET /preview?expression=...&timezone=...: the next times of an expression that no schedule has yet, with DST notes. */
+export function previewEndpoint({ ports: { store } }: ApiOptions): Endpoint {
+  return endpoint({
+    method: "GET",
+    path: "/preview",
+    summary: "The next times of an expression that no schedule has yet",
+    role: "read",
+    query: previewQuery,
+    replies: { 200: previewReply },
+    async handle({ query: { expression: text, timezone, gap, overlap, count, after } }) {
+      const { expression, notes } = readExpression(text);
+      const zone = zoneProblem(timezone);
+      if (zone !== null) throw invalid("timezone", zone);
+      const from = after ?? (await store.now());
+      const dst = { gap, overlap };
+      const when = { expression, timezone: zoneOf(expression, timezone), dst, startAt: null, endAt: null };
+      const times = previewJson(when.timezone, preview(when, from, count));
+      return { status: 200, body: { expression: text, notes, ...times } };
+    },
+  });
+}
+
+export const previewJson = (timezone: string, times: readonly PreviewTime[]) => ({
+  timezone,
+  times: times.map(({ instant, ...time }) => ({ ...time, at: new Date(instant).toISOString() })),
+  ended: times.length === 0,
+});
+
+/** Elapsed time knows no zone. */
+const zoneOf = (expression: Expression, timezone: string): string => (expression.form === "cron" ? timezone : "UTC");
+
+/** Cron with five fields, AWS's `cron(...)` and `rate(...)`, or a duration for `every`. */
+function readExpression(text: string): { expression: Expression; notes: readonly string[] } {
+  if (text.startsWith("rate(")) {
+    const rate = parseRate(text);
+    if (!rate.ok) throw invalid("expression", rate.problem);
+    if ("every" in rate) return { expression: rate.every, notes: [] };
+  }
+  const everyMs = parseDuration(text);
+  if (everyMs !== null) {
+    if (everyMs < limits.everyMsMin) throw invalid("expression", `every "${text}": must be at least 1s`);
+    return { expression: { form: "every", everyMs }, notes: [] };
+  }
+  const parsed = parseCron(text);
+  if (!parsed.ok) throw invalid("expression", parsed.problem);
+  return { expression: { form: "cron", cron: text }, notes: parsed.notes };
+}
+
+const invalid = (path: string, message: string): Problem =>
+  new Problem(422, "invalid-expression", message, { issues: [{ path: `?${path}`, message }] });

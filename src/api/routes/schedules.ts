@@ -1,0 +1,51 @@
+import { z } from "zod";
+import type { OccurrencePlace } from "../../core/schedules/schedule.ts";
+import { closest } from "../closest.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { Problem } from "../problem.ts";
+import { occurrencesQuery, text } from "../query.ts";
+import { occurrenceList, scheduleList } from "../shape/schedule.ts";
+import { occurrenceJson, scheduleJson } from "../view.ts";
+
+/** GET /schedules and GET /schedules/:id/occurrences (newest first). */
+export function scheduleEndpoints({ ports: { store } }: ApiOptions): readonly Endpoint[] {
+  return [
+    endpoint({
+      method: "GET",
+      path: "/schedules",
+      summary: "All schedules",
+      role: "read",
+      replies: { 200: scheduleList },
+      handle: async () => ({ status: 200, body: { schedules: (await store.schedules()).map(scheduleJson) } }),
+    }),
+    endpoint({
+      method: "GET",
+      path: "/schedules/:id/occurrences",
+      summary: "What became of its times, the newest first",
+      role: "read",
+      params: z.object({ id: text(200) }),
+      query: occurrencesQuery,
+      replies: { 200: occurrenceList },
+      async handle({ params: { id }, query: { limit, cursor } }) {
+        const known = (await store.schedules()).map((row) => row.id);
+        if (!known.includes(id)) throw unknown(id, known);
+        const rows = await store.occurrences(id, limit, cursor);
+        const last = rows.length < limit ? undefined : rows.at(-1);
+        const nextCursor = last === undefined ? null : cursorOf(last);
+        return { status: 200, body: { occurrences: rows.map(occurrenceJson), nextCursor } };
+      },
+    }),
+  ];
+}
+
+const cursorOf = ({ nominalAt, localTime, fold, timezone }: OccurrencePlace): string =>
+  [nominalAt, localTime, fold, timezone].join("~");
+
+function unknown(id: string, known: readonly string[]): Problem {
+  const near = closest(id, known);
+  const hint = near.length > 0 ? `did you mean ${near.join(" or ")}?` : "GET /schedules lists them";
+  return new Problem(404, "unknown-schedule", `there is no schedule ${JSON.stringify(id)}: ${hint}`, {
+    extra: { near },
+  });
+}

@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { states } from "../../core/state.ts";
+import { plainJob } from "./job.ts";
+import { count, idText, maybeTime, time } from "./shape.ts";
+
+const base = {
+  id: z.string(),
+  app: z.string(),
+  kind: z.string(),
+  version: count,
+  source: z.enum(["code", "api"]),
+  expression: z.string(),
+  timezone: z.string(),
+  enabled: z.boolean(),
+  paused: z.boolean(),
+  overlap: z.string(),
+  misfire: z.string(),
+  decidedUntil: time,
+  nextAt: maybeTime,
+};
+
+export const schedule = z.object(base).meta({ id: "Schedule" });
+export const scheduleList = z.object({ schedules: z.array(schedule) }).meta({ id: "ScheduleList" });
+
+/** A deleted one keeps its id, its versions and its ledger. */
+export const scheduleDetail = z
+  .object({
+    ...z.object(base).partial().shape,
+    id: z.string(),
+    deleted: z.boolean(),
+    ledgerFrom: maybeTime,
+    versions: z.array(z.object({ version: count, spec: z.unknown(), from: time })),
+  })
+  .meta({ id: "ScheduleDetail" });
+
+export const occurrence = z
+  .object({
+    schedule: z.string(),
+    localTime: z.string(),
+    fold: z.int(),
+    timezone: z.string(),
+    nominalAt: time,
+    outcome: z.enum(["PLANNED", "FIRED", "CAUGHT_UP", "COALESCED", "SKIPPED"]),
+    reason: z.string().nullable(),
+    decidedAt: maybeTime,
+    latenessMs: z.number().nullable(),
+    version: count,
+    jobId: idText.nullable(),
+  })
+  .meta({ id: "Occurrence" });
+
+export const occurrenceList = z
+  .object({ occurrences: z.array(occurrence), nextCursor: z.string().nullable() })
+  .meta({ id: "OccurrenceList" });
+
+const previewTime = z.object({
+  localTime: z.string(),
+  fold: z.int(),
+  at: time,
+  fires: z.boolean(),
+  note: z.string().nullable(),
+});
+const previewed = { timezone: z.string(), times: z.array(previewTime), ended: z.boolean() };
+
+export const nextTimes = z
+  .object({ id: z.string(), enabled: z.boolean(), paused: z.boolean(), ...previewed })
+  .meta({ id: "NextTimes" });
+
+export const previewReply = z
+  .object({ expression: z.string(), notes: z.array(z.string()), ...previewed })
+  .meta({ id: "Preview" });
+
+export const explainedTimes = z
+  .object({
+    answers: z.array(
+      z.object({
+        schedule: z.string(),
+        localTime: z.string(),
+        timezone: z.string(),
+        version: count.nullable(),
+        verdict: z.string(),
+        sentence: z.string(),
+        advice: z.string().nullable(),
+        occurrence: occurrence.nullable(),
+        job: plainJob.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "ExplainedTimes" });
+
+export const backfilled = z
+  .object({
+    schedule: z.string().optional(),
+    dryRun: z.boolean(),
+    times: z.array(
+      z.object({
+        localTime: z.string(),
+        fold: z.int(),
+        nominalAt: time,
+        version: count,
+        was: z.string(),
+        runs: z.boolean(),
+      }),
+    ),
+    added: count,
+    again: count,
+    failed: z.array(z.string()),
+    paceMs: z.number().min(0),
+  })
+  .meta({ id: "Backfilled" });
+
+export const triggered = z.object({ id: idText, created: z.boolean() }).meta({ id: "Triggered" });
+export const deleted = z.object({ canceled: count }).meta({ id: "DeletedSchedule" });
+
+const counts = Object.fromEntries(states.map((state) => [state, z.number().min(0)]));
+export const health = z
+  .object({
+    status: z.literal("ok"),
+    version: z.string(),
+    schemaVersion: z.union([z.string(), z.number()]).nullable(),
+    databaseTime: time,
+    kinds: count,
+    schedules: count,
+    counts: z.object(counts).catchall(z.number()),
+  })
+  .meta({ id: "Health" });
