@@ -32,7 +32,7 @@ export interface Created {
   readonly jobId: string;
 }
 
-const sendingsMax = 6;
+const sendingsMax = 10;
 
 /** A client: sends a request again when it got no answer or a 5xx, which the key makes harmless. */
 export async function create(api: string, request: Request): Promise<Created> {

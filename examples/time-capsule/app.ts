@@ -1,0 +1,86 @@
+import { defineApp, defineJob, defineSchedule, defineSweep, sql } from "belfry";
+import { z } from "zod";
+import { type Notified, openCapsule } from "./capsule.ts";
+import { recordTry } from "./mail-log.ts";
+import { sender } from "./mail.ts";
+import { routes, wake } from "./routes.ts";
+
+/** Tells the user's open pages that there is something new. What it is they read from the table, so nothing is lost here. */
+const pushLive = defineJob({
+  id: "push-live",
+  lane: "openings",
+  timeout: "5s",
+  retry: { maxAttempts: 2, base: "1s" },
+  payload: z.object({ userId: z.string() }),
+  run: ({ userId }, ctx) => ctx.tx((tx) => wake(tx, userId)),
+});
+
+/** A mail in a lane of its own: a server that hangs holds up other mails at most. */
+const sendMail = defineJob({
+  id: "send-open-mail",
+  lane: "mail",
+  timeout: "30s",
+  concurrency: 10,
+  retry: { maxAttempts: 3, base: "1s" },
+  payload: z.object({ to: z.email(), title: z.string() }),
+  onSettled: ({ to }, settled, tx) => recordTry(tx, to, settled),
+  async run({ to, title }, ctx) {
+    const subject = `"${title}" is open`;
+    const text = `The time has come: "${title}" can be read now.`;
+    const { messageId } = await sender().send({
+      to,
+      subject,
+      text,
+      idempotencyKey: ctx.effectKey("mail"),
+      signal: ctx.signal,
+    });
+    return { messageId };
+  },
+});
+
+/** One short transaction: opened, one notification a member, and what follows as jobs of their own. Nothing outside is called. */
+const open = defineJob({
+  id: "open-capsule",
+  lane: "openings",
+  timeout: "10s",
+  retry: { maxAttempts: 3, base: "1s" },
+  payload: z.object({ capsuleId: z.string() }),
+  run: ({ capsuleId }, ctx) =>
+    ctx.tx(async (tx) => {
+      const notified: readonly Notified[] = await openCapsule(tx, capsuleId);
+      for (const { userId, email, wantsEmail, title } of notified) {
+        const key = `${capsuleId}:${userId}`;
+        await ctx.enqueue(pushLive, { userId }, { key, tx });
+        if (wantsEmail) await ctx.enqueue(sendMail, { to: email, title }, { key, tx });
+      }
+      return { notified: notified.length };
+    }),
+});
+
+const openDue = defineSweep({
+  id: "open-due-capsules",
+  maxLateness: "60s",
+  due: ({ scheduledFor }) => sql<{ id: string }>`
+    select id from time_capsule.capsule where opens_at <= ${scheduledFor} and opened_at is null`,
+  key: ({ id }) => id,
+  each: open,
+  payload: ({ id }) => ({ capsuleId: id }),
+});
+
+const everyMinute = defineSchedule({
+  id: "open-due-every-minute",
+  cron: "* * * * *",
+  timezone: "UTC",
+  run: openDue,
+  overlap: "allow",
+  misfire: "latest",
+});
+
+export default defineApp({
+  name: "time-capsule",
+  jobs: [open, sendMail, pushLive],
+  schedules: [everyMinute],
+  lanes: { openings: {}, mail: {} },
+  migrations: new URL("./migrations/", import.meta.url),
+  routes,
+});

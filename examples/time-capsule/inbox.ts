@@ -1,0 +1,85 @@
+import { EventEmitter, once } from "node:events";
+import { Client, Pool } from "pg";
+
+export interface News {
+  readonly n: string;
+  readonly capsuleId: string;
+  readonly title: string;
+}
+
+/** The users' notifications, for the process that holds their streams. */
+export interface Inbox {
+  readonly pageRows: number;
+  /** Behind number `after`, oldest first, one page. */
+  read(user: string, after: string): Promise<readonly News[]>;
+  /** Resolves when somebody said that the user has news, after `ms`, or when the signal aborts. */
+  woken(user: string, ms: number, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+const pageRows = 100;
+const relistenMs = 1_000;
+const newsOf = `
+  select o.n::text, o.capsule_id::text as "capsuleId", c.title
+  from time_capsule.notification o join time_capsule.capsule c on c.id = o.capsule_id
+  where o.user_id = $1 and o.n > $2 order by o.n limit ${pageRows}`;
+
+let made: Inbox | null = null;
+
+/** Made when the first stream asks. */
+export function inbox(): Inbox {
+  made ??= openInbox(process.env["DATABASE_URL"] ?? "");
+  return made;
+}
+
+export function openInbox(connectionString: string): Inbox {
+  const pool = new Pool({
+    connectionString,
+    max: 2,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 5_000,
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks would end the process; the next query opens another one.
+  pool.on("error", () => undefined);
+  const calls = new EventEmitter().setMaxListeners(0);
+  const over = new AbortController();
+  listen(connectionString, calls, over.signal);
+  return {
+    pageRows,
+    async read(user, after) {
+      const { rows } = await pool.query<News>(newsOf, [user, after]);
+      return rows;
+    },
+    async woken(user, ms, signal) {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+      if (!until.aborted) await once(calls, callOf(user), { signal: until }).catch(() => undefined);
+    },
+    async close() {
+      over.abort();
+      await pool.end();
+    },
+  };
+}
+
+const callOf = (user: string): string => `user ${user}`;
+
+/** Without this connection streams are a look later, and go on; it is made anew when it breaks. */
+function listen(connectionString: string, calls: EventEmitter, closed: AbortSignal): void {
+  const client = new Client({ connectionString, connectionTimeoutMillis: 5_000, keepAlive: true });
+  let isOver = false;
+  const again = (): void => {
+    if (isOver) return;
+    isOver = true;
+    client.end().catch(() => undefined);
+    if (!closed.aborted) setTimeout(() => listen(connectionString, calls, closed), relistenMs).unref();
+  };
+  closed.addEventListener("abort", again);
+  client.on("error", again);
+  client.on("end", again);
+  client.on("notification", ({ payload }) => calls.emit(callOf(payload ?? "")));
+  client
+    .connect()
+    .then(() => client.query("listen time_capsule"), again)
+    .catch(again);
+}

@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import type { Tx } from "belfry";
+import { expect, onTestFinished, test } from "vitest";
+import { openCapsule } from "../../examples/time-capsule/capsule.ts";
+import { openInbox } from "../../examples/time-capsule/inbox.ts";
+import {
+  emailOf,
+  input,
+  isDamaged,
+  membersOf,
+  treatmentByDomain,
+  treatmentOf,
+} from "../../examples/time-capsule/input.ts";
+import { recordTry } from "../../examples/time-capsule/mail-log.ts";
+import { streamOf, wake } from "../../examples/time-capsule/routes.ts";
+import { seed } from "../../examples/time-capsule/seed.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+
+const sql = readFileSync(
+  new URL("../../examples/time-capsule/migrations/0001_time_capsule.sql", import.meta.url),
+  "utf8",
+);
+
+async function seeded(): Promise<TestDatabase> {
+  const database = await freshDatabase({ own: true });
+  onTestFinished(() => database.close());
+  await database.pool.query(sql);
+  await seed(database.pool, input);
+  return database;
+}
+
+const inTransaction = <T>({ store }: TestDatabase, work: (tx: Tx) => Promise<T>): Promise<T> => store.transaction(work);
+
+/** Reads events of a stream until there are `count`; the reader then goes away. */
+async function readIds(stream: ReadableStream<Uint8Array>, count: number): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const chunk of stream) {
+    ids.push(...(/^id: (.+)$/m.exec(Buffer.from(chunk).toString("utf8"))?.slice(1) ?? []));
+    if (ids.length >= count) break;
+  }
+  return ids;
+}
+
+test("an opened capsule notifies each member once, and one that is open already nobody", async () => {
+  const database = await seeded();
+  const members = membersOf(2, input.users).map(String);
+  const first = await inTransaction(database, (tx) => openCapsule(tx, "2"));
+  expect(first.map(({ userId }) => userId)).toEqual(members);
+  expect(first[0]).toMatchObject({ title: "Capsule 2", email: emailOf(Number(members[0])) });
+  expect(await inTransaction(database, (tx) => openCapsule(tx, "2"))).toEqual([]);
+  const { rows } = await database.pool.query("select count(*)::int as count from time_capsule.notification");
+  expect(rows).toEqual([{ count: members.length }]);
+});
+
+test("a damaged capsule is refused and stays closed", async () => {
+  const database = await seeded();
+  expect(isDamaged(5)).toBe(true);
+  await expect(inTransaction(database, (tx) => openCapsule(tx, "5"))).rejects.toThrow("capsule 5 is damaged");
+  const { rows } = await database.pool.query("select opened_at from time_capsule.capsule where id = 5");
+  expect(rows).toEqual([{ opened_at: null }]);
+});
+
+test("capsules of the same people that open at once neither deadlock nor share a number", async () => {
+  const database = await seeded();
+  const { pool } = database;
+  await pool.query("truncate time_capsule.member");
+  await pool.query(
+    "insert into time_capsule.member select c, u from generate_series(6, 25) c, generate_series(1, 20) u",
+  );
+  const ids = Array.from({ length: 20 }, (_, index) => String(index + 6)).filter((id) => !isDamaged(Number(id)));
+  await Promise.all(ids.map((id) => inTransaction(database, (tx) => openCapsule(tx, id))));
+  const { rows } = await pool.query(
+    "select count(distinct n)::int as n, max(n)::int as last from time_capsule.notification where user_id = 7",
+  );
+  expect(rows).toEqual([{ n: ids.length, last: ids.length }]);
+});
+
+test("a stream begins where the last one ended, and hears of news at once", async () => {
+  const database = await seeded();
+  const [user = 0] = membersOf(2, input.users);
+  await database.pool.query("insert into time_capsule.member values (3, $1), (4, $1) on conflict do nothing", [user]);
+  for (const capsule of ["2", "3"]) await inTransaction(database, (tx) => openCapsule(tx, capsule));
+  const box = openInbox(database.url);
+  onTestFinished(() => box.close());
+  const never = new AbortController().signal;
+  expect(await readIds(streamOf(box, String(user), "0", never), 2)).toEqual(["1", "2"]);
+  const reading = readIds(streamOf(box, String(user), "1", never), 2);
+  await inTransaction(database, async (tx) => {
+    await openCapsule(tx, "4");
+    await wake(tx, String(user));
+  });
+  expect(await reading).toEqual(["2", "3"]);
+});
+
+test("each try of a mail has one line, whoever says so how often", async () => {
+  const database = await seeded();
+  const tried = {
+    jobId: "7",
+    attempt: 1,
+    outcome: "lost",
+    final: false,
+    error: { code: "WORKER_LOST", message: "gone" },
+  } as const;
+  const settled = { ...tried, jobId: tried.jobId as Parameters<typeof recordTry>[2]["jobId"] };
+  for (let n = 0; n < 2; n++) await inTransaction(database, (tx) => recordTry(tx, "a@post.example", settled));
+  const { rows } = await database.pool.query("select attempt, outcome, error_code from time_capsule.mail_log");
+  expect(rows).toEqual([{ attempt: 1, outcome: "lost", error_code: "WORKER_LOST" }]);
+});
+
+test("the stand-in can tell from an address how its user is treated", () => {
+  const users = Array.from({ length: input.users }, (_, index) => index + 1);
+  expect(users.filter((user) => treatmentByDomain(emailOf(user)) !== treatmentOf(user))).toEqual([]);
+  expect(new Set(users.map(treatmentOf)).size).toBe(5);
+});

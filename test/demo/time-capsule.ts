@@ -1,0 +1,178 @@
+import {
+  emailOf,
+  input,
+  isDamaged,
+  membersOf,
+  treatmentByDomain,
+  wantsEmail,
+} from "../../examples/time-capsule/input.ts";
+import { type Entry, readLedger } from "../../examples/stand-in/ledger.ts";
+import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
+import { type LiveClient, startLiveClient } from "./live-client.ts";
+
+const capsules = Array.from({ length: input.capsules }, (_, index) => index + 1);
+const whole = capsules.filter((capsule) => !isDamaged(capsule));
+const notices = whole.flatMap((capsule) => membersOf(capsule, input.users).map((user) => ({ capsule, user })));
+const mails = notices.filter(({ user }) => wantsEmail(user));
+/** Of the openings: a minute's sweep and what it starts, with room for a machine that runs five systems at once. */
+const latenessMsMax = 60_000;
+const live = new Map<number, LiveClient>();
+
+interface MailRow {
+  readonly id: string;
+  readonly key: string;
+  readonly state: string;
+  readonly recipient: string;
+  readonly attempt: number;
+  readonly logged: readonly string[];
+}
+
+const mailRows = `
+  select j.id::text, j.key, j.state::text, j.payload->>'to' as recipient, j.attempt,
+    array(select outcome from time_capsule.mail_log l where l.job_id = j.id order by l.attempt, l.outcome) as logged
+  from belfry.job j where kind = 'send-open-mail'`;
+
+export const timeCapsule: Judge = {
+  name: "time-capsule",
+  kinds: ["open-due-capsules", "open-capsule", "send-open-mail", "push-live"],
+  schedules: ["open-due-every-minute"],
+  async begin(api) {
+    for (const { user } of notices.slice(0, 3)) {
+      if (!live.has(user))
+        live.set(user, startLiveClient(`${api}/apps/time-capsule/notifications/stream?user=${user}`));
+    }
+  },
+  async progress({ db }) {
+    const { rows } = await db.query<{ opened: number; mails: number; ended: number; failed: number }>(`
+      select (select count(*)::int from time_capsule.capsule where opened_at is not null) as opened,
+        (select count(*)::int from belfry.job where kind = 'send-open-mail') as mails,
+        (select count(*)::int from belfry.job where kind in ('send-open-mail', 'push-live') and state >= 'SUCCESS') as ended,
+        (select count(*)::int from belfry.job where kind = 'open-capsule' and state = 'FAILED') as failed`);
+    const { opened = 0, mails: mailed = 0, ended = 0, failed = 0 } = rows[0] ?? {};
+    // The connections of open pages break now and then.
+    for (const client of live.values()) client.cut();
+    const isDone = opened === whole.length && failed === capsules.length - whole.length;
+    const line = `${opened} of ${whole.length} capsules open, ${mailed} mails, ${ended} mails and pushes ended`;
+    return { done: isDone && ended === mails.length + notices.length, line };
+  },
+  async checks(evidence) {
+    const checks = [...(await openings(evidence)), ...(await mailChecks(evidence)), await liveCheck(evidence)];
+    await Promise.all([...live.values()].map((client) => client.stop()));
+    return checks;
+  },
+};
+
+async function openings({ db }: Evidence): Promise<readonly Check[]> {
+  const { rows } = await db.query<{ id: string; late: number | null }>(
+    "select id::text, (extract(epoch from opened_at - opens_at) * 1000)::float8 as late from time_capsule.capsule",
+  );
+  const late = new Map(rows.map((row) => [Number(row.id), row.late]));
+  const wrong = (numbers: readonly number[], isWrong: (ms: number | null) => boolean): readonly string[] =>
+    numbers.filter((capsule) => isWrong(late.get(capsule) ?? null)).map((capsule) => `capsule ${capsule}`);
+  const notified = await db.query<{ pair: string }>(
+    "select capsule_id || ' ' || user_id as pair from time_capsule.notification",
+  );
+  const wanted = new Set(notices.map(({ capsule, user }) => `${capsule} ${user}`));
+  const seen = notified.rows.map(({ pair }) => pair);
+  const worst = Math.round(Math.max(...rows.map((row) => row.late ?? 0)));
+  const { rows: past } = await db.query<{ at: string }>(
+    "select nominal_at::text as at from belfry.occurrence where schedule_id = 'open-due-every-minute' and outcome = 'PLANNED' and nominal_at < belfry.now() - interval '2 minutes'",
+  );
+  return [
+    noneOf(
+      "every capsule opened, none before its time",
+      wrong(whole, (ms) => ms === null || ms < 0),
+      `${whole.length} capsules`,
+    ),
+    noneOf(
+      `no opening waited for a mail server: ${latenessMsMax / 1_000} s at most`,
+      wrong(whole, (ms) => (ms ?? 0) > latenessMsMax),
+      `the latest ${worst} ms`,
+    ),
+    noneOf(
+      "one that is damaged stays closed and holds up nobody",
+      wrong(capsules.filter(isDamaged), (ms) => ms !== null),
+      `${capsules.length - whole.length} capsules`,
+    ),
+    noneOf(
+      "each member has one notification, and nobody else has",
+      [...wanted]
+        .filter((pair) => seen.filter((each) => each === pair).length !== 1)
+        .concat(seen.filter((pair) => !wanted.has(pair))),
+      `${seen.length} notifications`,
+    ),
+    noneOf(
+      "no minute was skipped",
+      past.map(({ at }) => at),
+      "every minute that has passed is decided",
+    ),
+  ];
+}
+
+/** By the mail server's own ledger: what it did with each Message-ID. */
+async function mailChecks({ db, ledgers }: Evidence): Promise<readonly Check[]> {
+  const { rows } = await db.query<MailRow>(mailRows);
+  const byAddress = Map.groupBy(readLedger(ledgers, "time-capsule-mail"), ({ to }) => String(to));
+  const keys = new Map(rows.map((row) => [row.key, row]));
+  const expectedKeys = mails.map(({ capsule, user }) => `${capsule}:${user}`);
+  const unwanted = [...byAddress.keys()].filter((to) => mails.every(({ user }) => emailOf(user) !== to));
+  const bad = rows.filter((row) => !isAsTreated(row, byAddress.get(row.recipient) ?? []));
+  const unlogged = rows.filter((row) => row.logged.length !== row.attempt);
+  const count = (outcome: string): number =>
+    [...byAddress.values()].flat().filter((entry) => entry.outcome === outcome).length;
+  return [
+    noneOf(
+      "who wants mails has one for each of their capsules, and who does not has none",
+      [...expectedKeys.filter((key) => !keys.has(key)), ...unwanted],
+      `${rows.length} mails`,
+    ),
+    noneOf(
+      "each mail ended as its server treats mails",
+      bad.map(({ key, state, recipient }) => `${key} ${recipient} ${state}`),
+      `${count("stored")} stored, ${count("busy")} busy, ${count("rejected")} rejected, ${count("stored late")} stored after we gave up, ${count("hung")} hung`,
+    ),
+    noneOf(
+      "the mail log has one line for each try",
+      unlogged.map(({ key, attempt, logged }) => `${key}: ${logged.length} lines, ${attempt} tries`),
+      `${rows.reduce((sum, row) => sum + row.attempt, 0)} tries`,
+    ),
+  ];
+}
+
+/** The ledger has whole mails by recipient; one with several capsules has several Message-IDs. */
+function isAsTreated({ state, recipient, logged }: MailRow, entries: readonly Entry[]): boolean {
+  const stored = Map.groupBy(
+    entries.filter(({ outcome }) => outcome === "stored"),
+    ({ key }) => key,
+  );
+  const failures = logged.filter((outcome) => outcome !== "lost").length;
+  switch (treatmentByDomain(recipient)) {
+    case "accepted":
+    case "busy once":
+      // A second copy is possible only where a try's answer was lost, and then it has the same Message-ID.
+      return state === "SUCCESS" && stored.size > 0;
+    case "rejected":
+      return state === "FAILED" && stored.size === 0 && failures === 1;
+    case "late":
+    case "hangs":
+      return state === "FAILED" && stored.size === 0 && failures >= 3;
+  }
+}
+
+async function liveCheck({ db }: Evidence): Promise<Check> {
+  const wrong: string[] = [];
+  let events = 0;
+  for (const [user, { ids }] of live) {
+    const { rows } = await db.query<{ n: string }>(
+      "select n::text from time_capsule.notification where user_id = $1 order by n",
+      [user],
+    );
+    events += rows.length;
+    if (ids.join() !== rows.map(({ n }) => n).join()) wrong.push(`user ${user} saw ${ids.join()} of ${rows.length}`);
+  }
+  return noneOf(
+    "open pages saw each notification once, in order, although their connections were cut",
+    wrong,
+    `${live.size} pages, ${events} events`,
+  );
+}
