@@ -19,7 +19,8 @@ const parts = 4;
 export const task = defineJob({
   id: "taskflow-job",
   lane: "taskflow",
-  timeout: "30s",
+  timeout: "60s",
+  lease: "40s",
   retry: { maxAttempts: 4, base: "1s", cap: "30s", jitter: true },
   payload,
   async run({ type, report }: TaskPayload, ctx) {

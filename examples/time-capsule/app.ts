@@ -19,7 +19,7 @@ const pushLive = defineJob({
 const sendMail = defineJob({
   id: "send-open-mail",
   lane: "mail",
-  timeout: "30s",
+  timeout: "60s",
   concurrency: 10,
   retry: { maxAttempts: 3, base: "1s" },
   payload: z.object({ to: z.email(), title: z.string() }),
@@ -42,8 +42,8 @@ const sendMail = defineJob({
 const open = defineJob({
   id: "open-capsule",
   lane: "openings",
-  timeout: "10s",
-  retry: { maxAttempts: 3, base: "1s" },
+  timeout: "30s",
+  retry: { maxAttempts: 4, base: "1s" },
   payload: z.object({ capsuleId: z.string() }),
   run: ({ capsuleId }, ctx) =>
     ctx.tx(async (tx) => {

@@ -33,7 +33,9 @@ export function startLiveClient(url: string): LiveClient {
 
   /** Nothing that a page does keeps a demonstration from ending. */
   function comeBack(): Promise<void> {
-    return new Promise((resolve) => void setTimeout(resolve, comeBackMs).unref());
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setTimeout(() => resolve(), comeBackMs).unref();
+    return promise;
   }
 
   async function readOnce(signal: AbortSignal): Promise<void> {

@@ -15,6 +15,7 @@ import { poison } from "./cases/poison.ts";
 import { missedWakes } from "./cases/missed-wakes.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
 import { sigterm } from "./cases/sigterm.ts";
+import { taskflowWalk } from "./cases/taskflow-walk.ts";
 import { transfersProof } from "./cases/transfers.ts";
 import { zombie } from "./cases/zombie.ts";
 import { cron } from "./cases/cron.ts";
@@ -36,6 +37,7 @@ export const proofs: readonly Proof[] = [
   missedWakes,
   clockSkew,
   dailyQuiz,
+  taskflowWalk,
   firstTries,
   killAll,
   pgCrash,

@@ -34,6 +34,16 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** Nobody looks for jobs whose worker died. */
   rescue: [{ file: "/src/core/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" }],
+  /** A client's key is forgotten on the way. */
+  "job-key": [{ file: "/examples/taskflow/routes.ts", from: "payload>, { key }", to: "payload>, {}" }],
+  /** Any answer of a server is worth another try. */
+  permanent: [
+    {
+      file: "/src/core/definitions/errors.ts",
+      from: "if (!retryableStatuses.has(status) && status < 500)",
+      to: "if (status < 0)",
+    },
+  ],
   /** A connection that breaks while nobody waits for it ends the process. */
   listener: [
     { file: "/src/adapters/postgres/connect.ts", from: 'pool.on("error", () => {});', to: "" },

@@ -43,6 +43,8 @@ export interface SystemOptions {
 /** Everything one proof runs on: real parts, a fresh database, and no process yet. */
 export interface System {
   readonly databaseUrl: string;
+  /** What every process of it has in its environment. */
+  readonly env: Readonly<Record<string, string>>;
   readonly runtime: Runtime;
   readonly pool: Pool;
   readonly sqs: SQSClient;
@@ -135,6 +137,7 @@ async function build(
   const wakesOf: System["wakesOf"] = (start, everyMs) => opened(startWakes(start, everyMs), (part) => part.stop());
   return {
     databaseUrl,
+    env,
     runtime,
     pool,
     ...clients,

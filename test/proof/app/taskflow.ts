@@ -1,0 +1,3 @@
+import app from "../../../examples/taskflow/app.ts";
+
+export default [app];

@@ -1,0 +1,151 @@
+import { create, type Request, requests } from "../../../examples/taskflow/requests.ts";
+import { readLedger } from "../../../examples/stand-in/ledger.ts";
+import { standIns } from "../../../examples/taskflow/stand-ins/index.ts";
+import { taskflowJudge } from "../../demo/taskflow.ts";
+import { type ExampleOptions, type ExampleSystem, startExample } from "../example-system.ts";
+import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import { until } from "../until.ts";
+import { startWire } from "../wire.ts";
+
+const clients = 200;
+const slowMs = 40;
+const scaleDefault = 8;
+
+type Experiment = (list: Checklist, context: ProofContext) => Promise<void>;
+
+/** The system's own experiments, by the guard that each of them needs. */
+const experiments: Readonly<Record<string, Experiment>> = {
+  "job-key": sameKey,
+  permanent: mix,
+  rescue: workersKilled,
+  "stand-in-lock": lockStoreDown,
+  heartbeat: slowDatabase,
+};
+
+export const taskflowWalk: Proof = {
+  name: "taskflow-walk",
+  about: "taskflow: one key from 200 clients, a mix of failures, workers killed, lock store down, database slow",
+  guards: Object.keys(experiments),
+  async run(context) {
+    const list = new Checklist();
+    for (const [guard, experiment] of Object.entries(experiments)) {
+      if (context.without === null || context.without === guard) await experiment(list, context);
+    }
+    return list.verdict();
+  },
+};
+
+async function begin(context: ProofContext, label: string, more: Partial<ExampleOptions> = {}): Promise<ExampleSystem> {
+  context.log(label);
+  const scale = context.scale ?? scaleDefault;
+  return await startExample(context, { name: "taskflow", standIns, label, scale, ...more });
+}
+
+async function sameKey(list: Checklist, context: ProofContext): Promise<void> {
+  const example = await begin(context, "same key");
+  const [one] = requests(1, "same");
+  if (one === undefined) throw new Error("one request was asked for");
+  const fleet = example.system.fleet();
+  const answers = await Promise.all(Array.from({ length: clients }, () => create(example.api, one)));
+  await ended(example, [one], () => fleet.pids().length > 0);
+  const jobs = new Set(answers.map(({ jobId }) => jobId));
+  const published = readLedger(example.evidence.ledgers, "taskflow-publisher").length;
+  list.expectNone(
+    "every client is answered",
+    answers.filter(({ status }) => status > 201).map(({ status }) => `${status}`),
+  );
+  list.expect("all clients are told one job", jobs.size === 1, jobs.size);
+  list.expect("one client made it", answers.filter(({ created }) => created).length === 1);
+  list.expect("it is published once", published === 1, published);
+  list.figure(`${clients} clients, ${jobs.size} job`);
+  await fleet.stop();
+  await example.stop();
+}
+
+async function mix(list: Checklist, context: ProofContext): Promise<void> {
+  const example = await begin(context, "mix");
+  const asked = requests(Math.ceil(60 * context.size), "mix");
+  await runToEnd(list, example, asked, () => {});
+  await example.stop();
+}
+
+async function workersKilled(list: Checklist, context: ProofContext): Promise<void> {
+  const example = await begin(context, "workers killed");
+  const asked = requests(12, "kill");
+  let kills = 0;
+  await runToEnd(list, example, asked, (pids) => {
+    const [victim] = pids;
+    const hasClaimed = example.system.processes.histories.some(({ pid }) => pid === victim);
+    if (victim === undefined || !hasClaimed || kills >= 3) return;
+    process.kill(victim, "SIGKILL");
+    kills += 1;
+  });
+  list.expect("workers were killed", kills > 0, kills);
+  list.figure(`${kills} workers killed`);
+  await example.stop();
+}
+
+/** What only a pass does goes on under the lock's stand-in: a job that is due beyond the look-ahead is handed off. */
+async function lockStoreDown(list: Checklist, context: ProofContext): Promise<void> {
+  const outage = context.without === "stand-in-lock" ? "skip" : "postgres";
+  const env = { BELFRY_LOOK_AHEAD_MS: "1000", BELFRY_ON_LOCK_OUTAGE: outage };
+  const example = await begin(context, "lock store down", { proxied: ["dynamodb"], env });
+  example.system.proxies.dynamodb?.judge(() => ({ do: "refuse", status: 500, body: { message: "down" } }));
+  await example.system.enqueue("taskflow-job", [
+    { payload: { type: "succeed", report: "later" }, key: "report:later", delayMs: 30_000 },
+  ]);
+  const asked: readonly Request[] = [
+    { job_key: "report:later", job_type: "succeed", report: "later" },
+    ...requests(8, "dark"),
+  ];
+  await runToEnd(list, example, asked, () => {});
+  await example.stop();
+}
+
+/** Nobody is taken for dead because the database answers late: a try that hangs ends by its own timeout. */
+async function slowDatabase(list: Checklist, context: ProofContext): Promise<void> {
+  const { hostname, port } = new URL(context.postgresUrl);
+  const wire = await startWire({ host: hostname, port: Number(port) }, () => 0.5);
+  wire.delay(slowMs, 0);
+  const slow = new URL(context.postgresUrl);
+  slow.host = `127.0.0.1:${wire.port}`;
+  const example = await begin({ ...context, postgresUrl: slow.href }, "slow database");
+  const asked: readonly Request[] = [
+    ...requests(8, "slow"),
+    { job_key: "report:hang", job_type: "hang", report: "hang" },
+  ];
+  await runToEnd(list, example, asked, () => {});
+  const { rows } = await example.system.pool.query<{ lost: number }>(
+    "select count(*)::int as lost from belfry.attempt where error_code = 'WORKER_LOST'",
+  );
+  list.expect("no worker was taken for dead", rows[0]?.lost === 0, rows[0]?.lost);
+  list.figure(`a database ${slowMs} ms away, each way`);
+  await example.stop();
+  await wire.stop();
+}
+
+/** Requests are sent, workers and schedulers work, and the judge of the demonstration judges. */
+async function runToEnd(
+  list: Checklist,
+  example: ExampleSystem,
+  asked: readonly Request[],
+  meanwhile: (pids: readonly number[]) => void,
+): Promise<void> {
+  const judge = taskflowJudge(asked);
+  const wakes = example.system.wakes({ everyMs: 0 });
+  const fleet = example.system.fleet();
+  await judge.begin?.(example.api);
+  await ended(example, asked, () => {
+    meanwhile(fleet.pids("taskflow"));
+    return true;
+  }).catch((error: unknown) => list.expect("all jobs end in time", false, String(error)));
+  await wakes.stop();
+  await fleet.stop();
+  for (const check of await judge.checks(example.evidence)) list.expect(check.name, check.pass, check.detail);
+  list.figure(`${asked.length} requests`);
+}
+
+function ended(example: ExampleSystem, asked: readonly Request[], look: () => boolean): Promise<true> {
+  const judge = taskflowJudge(asked);
+  return until("all jobs to end", 90_000, async () => look() && (await judge.progress(example.evidence)).done);
+}

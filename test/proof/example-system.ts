@@ -1,0 +1,73 @@
+/** One example with its stand-ins and its API, on the parts of a proof. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { StandIn } from "../../examples/stand-in.ts";
+import { startApi } from "../../src/local/api-process.ts";
+import { Children } from "../../src/local/children.ts";
+import { compressTime } from "../../src/local/compressed-time.ts";
+import { startStandIns, type StandIns } from "../../src/local/stand-ins.ts";
+import type { Evidence } from "../demo/judge.ts";
+import type { ProofContext } from "./proof.ts";
+import { startSystem, type System, type SystemOptions } from "./system.ts";
+
+export interface ExampleOptions extends Pick<SystemOptions, "lane" | "proxied"> {
+  /** Of the example, and of the file in `test/proof/app` that has its definitions. */
+  readonly name: string;
+  readonly standIns: readonly StandIn[];
+  /** Names the folder, when a case starts several. */
+  readonly label: string;
+  readonly scale: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly standInEnv?: Readonly<Record<string, string>>;
+}
+
+export interface ExampleSystem {
+  readonly system: System;
+  readonly evidence: Evidence;
+  /** The address of an API process. */
+  readonly api: string;
+  stop(): Promise<void>;
+}
+
+/** The example's tables, targets, workers' world and API; no worker and no scheduler yet, and no seed. */
+export async function startExample(context: ProofContext, options: ExampleOptions): Promise<ExampleSystem> {
+  const folder = join(context.folder, options.label);
+  const children = new Children(folder);
+  const { PATH = "", HOME = "" } = process.env;
+  const scaled = { BELFRY_TIME_SCALE: String(options.scale) };
+  const standIns: StandIns = await startStandIns(
+    options.standIns.filter(({ once }) => !once).map((one) => ({ ...one, file: fileURLToPath(one.file) })),
+    { children, home: folder, env: { PATH, HOME, ...scaled, ...options.standInEnv } },
+  );
+  const system = await startSystem({
+    app: options.name,
+    folder: join(folder, "system"),
+    postgresUrl: context.postgresUrl,
+    sql: migrationsOf(options.name),
+    env: { ...standIns.env, ...scaled, ...options.env },
+    ...(options.lane === undefined ? {} : { lane: options.lane }),
+    ...(options.proxied === undefined ? {} : { proxied: options.proxied }),
+  });
+  await compressTime(system.databaseUrl, { scale: options.scale, startsAt: null });
+  await system.install();
+  const api = await startApi({ children: system.processes, env: system.env, port: 0 });
+  return {
+    system,
+    api: api.url,
+    evidence: { db: system.pool, ledgers: join(folder, "stand-ins") },
+    async stop() {
+      await api.stop();
+      await system.stop();
+      await standIns.stop();
+    },
+  };
+}
+
+function migrationsOf(example: string): string {
+  const folder = fileURLToPath(new URL(`../../examples/${example}/migrations/`, import.meta.url));
+  return globSync(`${folder}*.sql`)
+    .toSorted()
+    .map((file) => readFileSync(file, "utf8"))
+    .join("\n");
+}
