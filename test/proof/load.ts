@@ -1,7 +1,7 @@
 import type { System } from "./system.ts";
 import { letPass } from "./until.ts";
 
-/** Somebody who enqueues all the time, and keeps what was answered. */
+/** Somebody who enqueues all the time, and keeps what was answered. Ends with the system, when nobody ends it before. */
 export interface Load {
   /** Keys whose enqueue was answered. */
   readonly acknowledged: ReadonlySet<string>;
@@ -44,6 +44,7 @@ export function startLoad(system: System, kinds: readonly string[]): Load {
     }
   };
   const running = run();
+  system.over.addEventListener("abort", () => over.abort(), { once: true });
   return {
     acknowledged,
     get refused() {

@@ -69,6 +69,8 @@ export interface System {
   wakes(options: { everyMs: number; env?: Readonly<Record<string, string>> }): Wakes;
   /** The same for tasks that the caller starts. */
   wakesOf(start: () => SchedulerProcess, everyMs: number): Wakes;
+  /** Aborts when the system begins to stop. */
+  readonly over: AbortSignal;
   stop(): Promise<void>;
 }
 
@@ -135,7 +137,10 @@ async function build(
   const scheduler: System["scheduler"] = (more = {}, name) =>
     startSchedulerProcess(processes, { ...env, ...more }, name);
   const wakesOf: System["wakesOf"] = (start, everyMs) => opened(startWakes(start, everyMs), (part) => part.stop());
+  const over = new AbortController();
+  closing.push(async () => over.abort());
   return {
+    over: over.signal,
     databaseUrl,
     env,
     runtime,

@@ -102,8 +102,10 @@ async function hole(list: Checklist, system: System, wire: Wire, { size }: Proof
     ),
   );
   const poolMs = elapsedMs() - endedMs;
-  for (const kind of ["calls", "books"])
-    await until(`a ${kind} to be done`, 60_000, async () => (await doneSince(system, kind, ended)) > 0);
+  for (const kind of ["calls", "books"]) {
+    const isDone = until(`a job of ${kind} to be done`, 60_000, async () => (await doneSince(system, kind, ended)) > 0);
+    list.expect(`${kind} are done again`, await isDone.catch(() => false));
+  }
   const workMs = elapsedMs() - endedMs;
   await letPass(3_000);
   await load.stop();
