@@ -32,7 +32,7 @@ export const killAll: Proof = {
     const { api } = system.urls;
     const downMs: number[] = [];
     try {
-      await Promise.all(judges.map(async (judge) => judge.begin?.(api ?? "")));
+      await Promise.all(judges.map((judge) => begun(judge, api ?? "")));
       for (const afterMs of plan(context)) {
         await letPass(afterMs);
         const startedMs = elapsedMs();
@@ -48,6 +48,17 @@ export const killAll: Proof = {
     return list.verdict();
   },
 };
+
+/** People who get no answer ask again: a job's key makes one job of all of their requests. */
+const begun = ({ name, begin }: Judge, api: string): Promise<true> =>
+  until(`${name} to take its requests`, 60_000, async () => {
+    return (
+      (await begin?.(api).then(
+        () => true,
+        () => false,
+      )) ?? true
+    );
+  });
 
 function plan({ seed, size }: ProofContext): readonly number[] {
   const random = seeded(seed);
