@@ -10,16 +10,22 @@ import {
   pruneOccurrences,
   pruneQuarantine,
 } from "./sql/prune.ts";
+import { pruneRuns } from "./sql/prune-run.ts";
 
 export function pruneStore(session: Session): Pick<Store, "prune"> {
   const refused = new Set<string>();
   return {
     async prune({ limit, fence }) {
       const jobs = await session.fenced(fence, pruneJobs, [limit]);
+      const [ofRuns] = await session.fenced(fence, pruneRuns, [limit]);
       const [past] = await session.fenced(fence, pruneOccurrences, [limits.historyMs, limit]);
       await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
       const occurrences = past?.pruned ?? 0;
-      return { jobs: jobs.length, occurrences, partitions: await turnPartitions(session, refused, fence) };
+      return {
+        jobs: jobs.length + (ofRuns?.jobs ?? 0),
+        occurrences,
+        partitions: await turnPartitions(session, refused, fence),
+      };
     },
   };
 }

@@ -10,6 +10,7 @@ export function runsContract(open: OpenStore): void {
     joining(open);
     ending(open);
     paging(open);
+    pruning(open);
     readingRuns(open);
   });
 }
@@ -138,6 +139,29 @@ function paging(open: OpenStore): void {
     await store.sealRun(runId, {});
     await store.resolve({ runs: "all", limit: 10, lookAheadMs });
     expect(await store.run(runId)).toMatchObject({ state: "DONE" });
+  });
+}
+
+function pruning(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a run goes with its jobs after its retention, a page at a time; one that is open loses nothing", async () => {
+    const { store, advance } = at();
+    const retentionMs = 60_000;
+    const ended = await workbench(store, { key: "ended", retentionMs, tasks: [aTask("a"), aTask("b", [0])] });
+    await ended.end("a");
+    await ended.end("b");
+    const going = await workbench(store, { key: "going", retentionMs, tasks: [aTask("a"), aTask("b", [0])] });
+    await going.end("a");
+    await store.prune({ limit: 10 });
+    expect(await store.run(ended.runId)).not.toBeNull();
+    await advance(2 * retentionMs);
+    expect((await store.prune({ limit: 1 })).jobs).toBe(1);
+    expect(await store.tasks(ended.runId, { limit: 10 })).toHaveLength(1);
+    expect((await store.prune({ limit: 1 })).jobs).toBe(1);
+    expect(await store.run(ended.runId)).toBeNull();
+    expect(await store.tasks(going.runId, { limit: 10 })).toHaveLength(2);
+    expect(await store.run(going.runId)).toMatchObject({ state: "RUNNING" });
   });
 }
 

@@ -43,11 +43,24 @@ export function retry(t: Tables, ids: readonly JobId[]): JobId[] {
 export function prune(t: Tables, limit: number): Pruned {
   const past = t
     .inStates("SUCCESS", "FAILED", "CANCELED", "SKIPPED")
-    .filter((row) => row.finishedAt !== null && row.finishedAt + row.retentionMs < t.now())
+    .filter((row) => row.runId === null && row.finishedAt !== null && row.finishedAt + row.retentionMs < t.now())
     .toSorted((a, b) => (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || a.id - b.id)
     .slice(0, limit);
   for (const row of past) t.jobs.delete(row.id);
-  return { jobs: past.length, occurrences: pruneOccurrences(t, limit), partitions: 0 };
+  return { jobs: past.length + pruneRuns(t, limit), occurrences: pruneOccurrences(t, limit), partitions: 0 };
+}
+
+/** Jobs of runs that have ended and outlived their retention, and the runs that have none left. */
+function pruneRuns(t: Tables, limit: number): number {
+  const past = [...t.runs.values()].filter((run) => (run.finishedAt ?? Infinity) + run.retentionMs < t.now());
+  const jobs = past.flatMap((run) => t.inRun(run.id)).slice(0, limit);
+  for (const { id } of jobs) {
+    t.jobs.delete(id);
+    t.predecessors.delete(id);
+    t.successors.delete(id);
+  }
+  for (const run of past) if (t.inRun(run.id).length === 0) t.runs.delete(run.id);
+  return jobs.length;
 }
 
 /** Decided before the history's retention, as its time; the ledger then begins after it. */
