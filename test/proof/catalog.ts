@@ -15,7 +15,9 @@ import { poison } from "./cases/poison.ts";
 import { missedWakes } from "./cases/missed-wakes.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
 import { sigterm } from "./cases/sigterm.ts";
+import { slowMail } from "./cases/slow-mail.ts";
 import { taskflowWalk } from "./cases/taskflow-walk.ts";
+import { timeCapsule } from "./cases/time-capsule.ts";
 import { transfersProof } from "./cases/transfers.ts";
 import { zombie } from "./cases/zombie.ts";
 import { cron } from "./cases/cron.ts";
@@ -38,6 +40,8 @@ export const proofs: readonly Proof[] = [
   clockSkew,
   dailyQuiz,
   taskflowWalk,
+  timeCapsule,
+  slowMail,
   firstTries,
   killAll,
   pgCrash,

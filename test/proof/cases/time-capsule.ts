@@ -1,0 +1,92 @@
+import { bystanders, closeCapsules, openings, quantile, startCapsules } from "../capsules.ts";
+import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import { until } from "../until.ts";
+
+const minutes = 3;
+const latenessMsMax = 2_000;
+
+/** At full size: real minutes, and every mail hangs for 70 seconds. */
+export const timeCapsule: Proof = {
+  name: "time-capsule",
+  about:
+    "300 capsules in 3 real minutes while every mail hangs 70 s; 5,000 due at once, the 1,000 oldest fail for ever",
+  async run(context) {
+    const list = new Checklist();
+    await threeMinutes(list, context);
+    await allAtOnce(list, context);
+    return list.verdict();
+  },
+};
+
+async function threeMinutes(list: Checklist, context: ProofContext): Promise<void> {
+  const scale = context.scale ?? 1;
+  const count = Math.ceil(300 * context.size);
+  const example = await startCapsules(context, { label: "three minutes", scale, mode: "hangs" });
+  const { pool } = example.system;
+  const wakes = example.system.wakes({ everyMs: 0 });
+  const fleet = example.system.fleet();
+  await closeCapsules(pool, { count, perMinute: Math.ceil(count / minutes), damaged: 0, inMinutes: 2 });
+  await until("the capsules to open", ((minutes + 3) * 60_000) / scale, async () => {
+    return (await openings(pool, scale)).length === count;
+  }).catch((error: unknown) => list.expect("every capsule opens", false, String(error)));
+  const late = await openings(pool, scale);
+  list.expect(`${count} capsules are open`, late.length === count, late.length);
+  list.expect(
+    `p99 of the openings' lateness is at most ${latenessMsMax} ms`,
+    quantile(late, 0.99) <= latenessMsMax,
+    quantile(late, 0.99),
+  );
+  const { rows: skipped } = await pool.query<{ at: string }>(
+    `select nominal_at::text as at from belfry.occurrence where schedule_id = 'open-due-every-minute'
+       and (outcome = 'SKIPPED' or outcome = 'PLANNED' and nominal_at < belfry.now() - interval '10 seconds')`,
+  );
+  list.expectNone(
+    "no minute is skipped",
+    skipped.map(({ at }) => at),
+  );
+  const { rows: mails } = await pool.query<{ sent: number; tried: number }>(
+    `select count(*) filter (where state = 'SUCCESS')::int as sent, count(*) filter (where attempt > 0)::int as tried
+     from belfry.job where kind = 'send-open-mail'`,
+  );
+  list.expect("mails hang meanwhile, none is through", mails[0]?.sent === 0 && mails[0].tried > 0, mails[0]?.tried);
+  list.figure(`openings late p50 ${quantile(late, 0.5)} p99 ${quantile(late, 0.99)} max ${quantile(late, 1)} ms`);
+  list.figure(`beside p99 ${quantile(await bystanders(pool, scale), 0.99)} ms, ${mails[0]?.tried ?? 0} mails hung`);
+  await wakes.stop();
+  await fleet.stop();
+  await example.stop();
+}
+
+/** Scaled, because nothing here waits: what is due is due, and the turn is one sweep job. */
+async function allAtOnce(list: Checklist, context: ProofContext): Promise<void> {
+  const count = Math.ceil(5_000 * context.size);
+  const damaged = Math.ceil(1_000 * context.size);
+  const scale = 1;
+  const example = await startCapsules(context, { label: "all at once", scale, mode: "accepted" });
+  const { pool } = example.system;
+  await closeCapsules(pool, { count, perMinute: count, damaged, inMinutes: 0 });
+  const wakes = example.system.wakes({ everyMs: 0 });
+  const fleet = example.system.fleet();
+  await until(
+    "the whole ones to open",
+    240_000,
+    async () => (await openings(pool, scale)).length === count - damaged,
+  ).catch((error: unknown) => list.expect("the whole ones open", false, String(error)));
+  const { rows } = await pool.query<{ first: number; jobs: number; wrong: number }>(
+    `select (select (result->>'created')::int from belfry.job where kind = 'open-due-capsules' and state = 'SUCCESS' order by due_at limit 1) as first,
+       (select count(*)::int from belfry.job where kind = 'open-capsule') as jobs,
+       (select count(*)::int from time_capsule.capsule where id <= $1 and opened_at is not null) as wrong`,
+    [damaged],
+  );
+  const opened = (await openings(pool, scale)).length;
+  list.expect(`the ${count - damaged} whole ones are open`, opened === count - damaged, opened);
+  list.expect(
+    "they were found in one turn",
+    (rows[0]?.jobs ?? 0) === count,
+    `${rows[0]?.jobs} jobs, ${rows[0]?.first} in the first sweep`,
+  );
+  list.expect("none of the damaged is open", rows[0]?.wrong === 0, rows[0]?.wrong);
+  list.figure(`${opened} of ${count} opened, the first sweep made ${rows[0]?.first} jobs`);
+  await wakes.stop();
+  await fleet.stop();
+  await example.stop();
+}
