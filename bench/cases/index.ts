@@ -1,5 +1,6 @@
 import type { Ground } from "../ground.ts";
 import type { Figure } from "../measure.ts";
+import { page } from "./console.ts";
 import { fanout } from "./fanout.ts";
 import { future } from "./future.ts";
 import { graph } from "./graph.ts";
@@ -51,4 +52,5 @@ export const cases: readonly Case[] = [
     what: "1,000 fires a minute, every second scheduler task killed: missed, doubled, lateness",
     run: ontime,
   },
+  { name: "console", what: "the page in a browser: a graph of 1,000 tasks, a list of 100,000 rows", run: page },
 ];

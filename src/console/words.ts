@@ -43,6 +43,13 @@ const reasons: Readonly<Record<string, string>> = {
   "not-wanted": "it was no longer wanted",
   "dst-gap": "the clock skipped this time",
   withdrawn: "the schedule was changed",
+  permanent: "it was refused for good",
+  retry: "it failed and is tried again",
+  interrupted: "its worker was stopped or lost",
+  slot: "no slot was free",
+  "message-lost": "its message was lost and is sent anew",
+  disabled: "its schedule was off",
+  payload: "its payload is not valid",
   misfire: "it was missed and is not caught up",
 };
 

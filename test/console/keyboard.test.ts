@@ -36,6 +36,7 @@ describe.skipIf(typeof opened === "string")("the keyboard in a browser", () => {
     await page.getByRole("dialog", { name: "Keyboard" }).getByText("Go to Schedules").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(new URL(page.url()).pathname).toBe("/console/");
     await leave();
   });
 
@@ -51,6 +52,7 @@ describe.skipIf(typeof opened === "string")("the keyboard in a browser", () => {
     await page.waitForURL(/q=state%3Afailed/);
     await page.goBack();
     await page.waitForURL(/jobs$/);
+    expect(await page.getByRole("combobox", { name: "Filter jobs" }).inputValue()).toBe("");
     await leave();
   });
 

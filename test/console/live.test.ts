@@ -60,6 +60,7 @@ describe.skipIf(typeof opened === "string")("the live page in a browser", () => 
     await page.route("**/events", (route) => route.abort());
     api.events.cut();
     await page.getByText("what you see may be old").waitFor();
+    expect(await page.getByRole("alert").textContent()).toMatch(/last heard (now|\d)/);
     await page.unroute("**/events");
     await page.getByText("what you see may be old").waitFor({ state: "hidden" });
     await leave();
@@ -74,6 +75,7 @@ describe.skipIf(typeof opened === "string")("the live page in a browser", () => 
     tell();
     await page.evaluate(hide(false));
     await page.getByRole("region", { name: "Live events" }).getByText(`#${told}`, { exact: true }).waitFor();
+    expect(api.events.listeners()).toBe(1);
     await leave();
   });
 });

@@ -24,31 +24,52 @@ export interface Timeline {
   readonly to: number;
 }
 
-/** Time before the due time is no wait: a job that is planned for tomorrow does not queue today. */
 export function timelineOf(job: JobDetail, now: number): Timeline {
-  const dueAt = Date.parse(job.dueAt);
-  const events = job.events.toSorted(
-    (a, b) => Date.parse(a.at) - Date.parse(b.at) || Number(BigInt(a.id) - BigInt(b.id)),
-  );
+  const events = inOrder(job.events);
   const lines = new Map<number, Piece[]>();
   for (const [index, event] of events.entries()) {
-    const phase = phaseOf(event);
-    if (phase === null) continue;
     const next = events[index + 1];
-    const until = next === undefined ? now : Date.parse(next.at);
-    const from =
-      phase === "wait" && event.attempt === 0
-        ? Math.min(until, Math.max(Date.parse(event.at), dueAt))
-        : Date.parse(event.at);
-    const line = phase === "wait" ? nextAttempt(events, index) : event.attempt;
-    if (until > from) lines.set(line, [...(lines.get(line) ?? []), { phase, from, to: until }]);
+    const span = { from: Date.parse(event.at), to: next === undefined ? now : Date.parse(next.at) };
+    for (const { attempt, piece } of piecesOf(job, events, index, span)) {
+      if (piece.to > piece.from) lines.set(attempt, [...(lines.get(attempt) ?? []), piece]);
+    }
   }
-  const tries = [...lines.entries()]
-    .toSorted(([a], [b]) => a - b)
-    .map(([attempt, pieces]) => tryOf(job, attempt, pieces));
+  const tries = [...lines].toSorted(([a], [b]) => a - b).map(([attempt, pieces]) => tryOf(job, attempt, pieces));
   const all = tries.flatMap(({ pieces }) => pieces);
   const from = Math.min(...all.map((piece) => piece.from), now);
   return { tries, from, to: Math.max(...all.map((piece) => piece.to), from + 1) };
+}
+
+const inOrder = (events: readonly JobEvent[]): readonly JobEvent[] =>
+  events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at) || Number(BigInt(a.id) - BigInt(b.id)));
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Placed {
+  readonly attempt: number;
+  readonly piece: Piece;
+}
+
+/** What the time between an event and the next one was. */
+function piecesOf(job: JobDetail, events: readonly JobEvent[], index: number, span: Span): readonly Placed[] {
+  const event = events[index];
+  if (event === undefined) return [];
+  if (event.to === "RUNNING") return [{ attempt: event.attempt, piece: { phase: "run", ...span } }];
+  if (event.to === "RETRY_WAIT") return [{ attempt: event.attempt, piece: { phase: "backoff", ...span } }];
+  if (event.to !== "PENDING" && event.to !== "QUEUED") return [];
+  const attempt = nextAttempt(events, index);
+  const wait = (from: number): Placed => ({ attempt, piece: { phase: "wait", from, to: span.to } });
+  // The message of a short pause is sent at its beginning: the job is queued then, and still not due.
+  const isPause = events[index - 1]?.to === "RETRY_WAIT";
+  if (!isPause && event.attempt > 0) return [wait(span.from)];
+  // Only the last due time is known. Earlier pauses are shown whole, and what was planned for later does not wait before.
+  const isLast = events.slice(index + 1).every(({ to }) => to !== "RETRY_WAIT");
+  const due = isLast ? Math.min(span.to, Math.max(span.from, Date.parse(job.dueAt))) : isPause ? span.to : span.from;
+  const pause: Placed = { attempt: event.attempt, piece: { phase: "backoff", from: span.from, to: due } };
+  return isPause ? [pause, wait(due)] : [wait(due)];
 }
 
 function tryOf(job: JobDetail, attempt: number, pieces: readonly Piece[]): Try {
@@ -61,12 +82,6 @@ function tryOf(job: JobDetail, attempt: number, pieces: readonly Piece[]): Try {
     error: ended?.error ?? null,
     worker: ended?.worker ?? (isRunning ? job.worker : null),
   };
-}
-
-function phaseOf({ to }: JobEvent): Phase | null {
-  if (to === "RUNNING") return "run";
-  if (to === "RETRY_WAIT") return "backoff";
-  return to === "PENDING" || to === "QUEUED" ? "wait" : null;
 }
 
 /** The try that a wait leads to. */

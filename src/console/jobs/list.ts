@@ -20,7 +20,8 @@ interface Held {
 }
 
 const nothing: Held = { jobs: [], cursor: null, isComplete: false };
-const pageRows = 100;
+const firstRows = 100;
+const furtherRows = 500;
 
 /**
  * The rows that match, page after page as they are scrolled to. When something changed, the first page is read again and
@@ -41,7 +42,11 @@ export function useJobRows(key: string, filter: JobQuery): JobRows {
     const { asked } = own;
     setLoading(true);
     try {
-      const page = await loadJobs(own.filter, { cursor, limit: pageRows }, asked.signal);
+      const page = await loadJobs(
+        own.filter,
+        { cursor, limit: cursor === null ? firstRows : furtherRows },
+        asked.signal,
+      );
       if (asked.signal.aborted) return;
       setHeld((before) => (cursor === null ? refreshed(before, page) : appended(before, page)));
       setError(null);
@@ -87,8 +92,8 @@ function useChanges(tell: () => void): void {
 type Page = Awaited<ReturnType<typeof loadJobs>>;
 
 function appended({ jobs }: Held, page: Page): Held {
-  const known = new Set(jobs.map(({ id }) => id));
-  const added = page.jobs.filter(({ id }) => !known.has(id));
+  const last = jobs.at(-1)?.id;
+  const added = page.jobs.filter(({ id }) => last === undefined || isOlder(id, last));
   return { jobs: [...jobs, ...added], cursor: page.nextCursor, isComplete: page.nextCursor === null };
 }
 
@@ -97,6 +102,10 @@ function refreshed(before: Held, page: Page): Held {
   const last = page.jobs.at(-1);
   const hasTail = before.jobs.length > page.jobs.length && last !== undefined && page.nextCursor !== null;
   if (!hasTail) return { jobs: page.jobs, cursor: page.nextCursor, isComplete: page.nextCursor === null };
-  const tail = before.jobs.filter((job) => BigInt(job.id) < BigInt(last.id));
+  const tail = before.jobs.filter(({ id }) => isOlder(id, last.id));
   return { ...before, jobs: [...page.jobs, ...tail] };
 }
+
+/** Ids are numbers that may not fit a double; as text of one length they compare alike. */
+const isOlder = (id: string, than: string): boolean =>
+  id.length === than.length ? id < than : id.length < than.length;

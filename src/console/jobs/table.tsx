@@ -18,7 +18,7 @@ const columns = [
   { name: "Took", isNumber: true },
   { name: "Last error" },
 ];
-const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 56px 158px 76px minmax(110px, 1.6fr)";
+const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 56px 140px 82px minmax(110px, 1.6fr)";
 
 interface JobTableProps {
   readonly rows: JobRows;

@@ -86,7 +86,7 @@ function optionsOf(element: HTMLElement, Plot: typeof uPlot): uPlot.Options {
     height,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 16, 0, 0],
     scales: {
       x: { range: (_, from, to) => [from - (to - from) / 118, to + (to - from) / 118] },
       y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] },

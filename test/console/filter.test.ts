@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { completed, suggest } from "../../src/console/jobs/completion.ts";
+import { parseFilter, queryOf, withTerm } from "../../src/console/jobs/filter.ts";
+
+const now = Date.UTC(2026, 10, 21, 12);
+const asked = (text: string) => queryOf(parseFilter(text), now);
+const known = { kinds: ["send mail", "export"], lanes: ["mail"], errors: ["HTTP_503"], schedules: [] };
+
+describe("the filter of the jobs", () => {
+  it("asks the API for each of its terms", () => {
+    expect(asked('state:failed,skipped kind:"send mail" payload.userId:42 error:HTTP_503')).toEqual({
+      state: "FAILED,SKIPPED",
+      kind: "send mail",
+      "payload.userId": "42",
+      error: "HTTP_503",
+    });
+  });
+
+  it.each([
+    ["due:past", { dueTo: "2026-11-21T12:00:00.000Z" }],
+    ["due:<1h", { dueFrom: "2026-11-21T12:00:00.000Z", dueTo: "2026-11-21T13:00:00.000Z" }],
+    ["due:>10m", { dueFrom: "2026-11-21T12:10:00.000Z" }],
+    [
+      "due:2026-11-20T00:00:00Z..2026-11-21T00:00:00Z",
+      { dueFrom: "2026-11-20T00:00:00.000Z", dueTo: "2026-11-21T00:00:00.000Z" },
+    ],
+  ])("reads %s from now on", (text, query) => {
+    expect(asked(text)).toEqual(query);
+  });
+
+  it.each([
+    ["hello", "has no field"],
+    ["sate:failed", "is no field"],
+    ["state:broken", "is no state"],
+    ["kind:", "has no value"],
+    ["due:soon", "write due:past"],
+  ])("says what is wrong with %s, and uses the rest", (text, problem) => {
+    const { terms, problems } = parseFilter(`lane:mail ${text}`);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(problem);
+    expect(terms).toEqual([{ field: "lane", value: "mail" }]);
+  });
+
+  it("replaces one term and keeps the others", () => {
+    expect(withTerm("state:failed lane:mail", "state", "success")).toBe("lane:mail state:success");
+    expect(withTerm("state:failed lane:mail", "state", null)).toBe("lane:mail");
+  });
+
+  it("completes fields, then values, and quotes those with blanks", () => {
+    const [field] = suggest("ki", known);
+    expect(field?.word).toBe("kind:");
+    const [kind] = suggest("kind:send", known);
+    expect(kind?.word).toBe('kind:"send mail"');
+    expect(completed("lane:mail kind:send", { word: 'kind:"send mail"', hint: "" })).toBe(
+      'lane:mail kind:"send mail" ',
+    );
+    expect(suggest("state:failed,ski", known).map(({ word }) => word)).toEqual(["state:failed,skipped"]);
+  });
+});
