@@ -8,7 +8,6 @@ import { consolePage } from "../../src/api/console.ts";
 import { bundleConsole } from "../../src/bundle-console.ts";
 import { openBrowser, openPage } from "../../test/console/browser.ts";
 import { jobOf, run as runOf, summary, tasks as someTasks } from "../../test/console/scene.ts";
-import type { Ground } from "../ground.ts";
 import { type Figure, measured, rounds } from "../measure.ts";
 
 const tasks = 1_000;
@@ -17,7 +16,7 @@ const jobs = 100_000;
 const framesPerScroll = 400;
 
 /** The page itself, in a real browser, before a stand-in that answers at once: what it adds to the API's own time. */
-export async function page(_: Ground): Promise<readonly Figure[]> {
+export async function page(): Promise<readonly Figure[]> {
   const opened = await openBrowser();
   if (typeof opened === "string") throw new Error(`no browser runs here: ${opened}`);
   const server = await serve();

@@ -81,10 +81,9 @@ async function everything(action: BulkAction, filter: JobQuery): Promise<Outcome
 /** A few at a time. One that moved meanwhile is counted and left alone. */
 async function oneByOne(action: BulkAction, ids: readonly string[]): Promise<Outcome> {
   const total = { count: ids.length, isMore: false };
-  let [changed, refused, isStopped] = [0, 0, false];
-  const stop = (): void => {
-    isStopped = true;
-  };
+  let [changed, refused] = [0, 0];
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort();
   const change = async (id: string): Promise<void> => {
     try {
       await (action === "retry" ? retryJob(id) : cancelJob(id));
@@ -95,10 +94,10 @@ async function oneByOne(action: BulkAction, ids: readonly string[]): Promise<Out
     }
     ongoing.value = { action, done: changed + refused, total, stop };
   };
-  for (let from = 0; from < ids.length && !isStopped; from += atOnce) {
+  for (let from = 0; from < ids.length && !stopping.signal.aborted; from += atOnce) {
     await Promise.all(ids.slice(from, from + atOnce).map(change));
   }
-  return { changed, refused, isStopped };
+  return { changed, refused, isStopped: stopping.signal.aborted };
 }
 
 function tell(action: BulkAction, { changed, refused, isStopped }: Outcome): void {
