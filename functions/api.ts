@@ -1,4 +1,4 @@
-import { streamHandle } from "hono/aws-lambda";
+import { handle, streamHandle } from "hono/aws-lambda";
 import { schemaVersion } from "../src/adapters/postgres/migrate.ts";
 import { createApi } from "../src/api/api.ts";
 import type { Caller } from "../src/api/caller.ts";
@@ -25,20 +25,24 @@ interface LambdaEvent {
   };
 }
 
+const api = createApi({
+  ports: runtime.ports,
+  operations: runtime.operations,
+  lanes: runtime.topology.lanes,
+  locks: runtime.ports.locks,
+  identify: signer,
+  registry: runtime.registry,
+  client: runtime.client,
+  version: manifest.version,
+  lookAheadMs: config.lookAheadMs,
+  stage: config.stage.name,
+  schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
+  access: "signed",
+});
+
+/** Lambda's own global; an emulator may run functions without it, and then answers come whole. */
+const { awslambda } = globalThis as { awslambda?: { streamifyResponse?: unknown } };
+const canStream = typeof awslambda?.streamifyResponse === "function";
+
 /** The HTTP API behind a function URL: who may call was decided by IAM before this runs. */
-export const handler = streamHandle(
-  createApi({
-    ports: runtime.ports,
-    operations: runtime.operations,
-    lanes: runtime.topology.lanes,
-    locks: runtime.ports.locks,
-    identify: signer,
-    registry: runtime.registry,
-    client: runtime.client,
-    version: manifest.version,
-    lookAheadMs: config.lookAheadMs,
-    stage: config.stage.name,
-    schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
-    access: "signed",
-  }),
-);
+export const handler = canStream ? streamHandle(api) : handle(api);

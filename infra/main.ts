@@ -21,7 +21,7 @@ const folders = await bundleFunctions(app.outdir);
 for (const stage of wanted()) {
   const deployment = deployments[stage.name];
   if (deployment === undefined) throw new Error(`stage "${stage.name}" is deployed but has no line in infra/stages.ts`);
-  const { env, terminationProtection, tags, network, database } = deployment;
+  const { env, terminationProtection, tags, network, database, alarms } = deployment;
   new BelfryStack(app, `belfry-${stage.name}`, {
     terminationProtection,
     ...(env === undefined ? {} : { env }),
@@ -31,6 +31,7 @@ for (const stage of wanted()) {
       image: imageOf(deployment),
       network,
       database,
+      alarms,
       tags,
     },
   });
@@ -53,8 +54,10 @@ async function checkedTopology(stage: Stage): Promise<Topology> {
   return all;
 }
 
-/** An image of our own is only hashed at synth; it is built when it is deployed. */
-function imageOf({ image }: Deployment): ContainerImage {
+/** `-c image=URI`, the stage's own, or one that is only hashed at synth and built when it is deployed. */
+function imageOf(deployment: Deployment): ContainerImage {
+  const named: unknown = app.node.tryGetContext("image");
+  const image = typeof named === "string" ? named : deployment.image;
   if (image !== undefined) return ContainerImage.fromRegistry(image);
   return ContainerImage.fromAsset(root, { platform: Platform.LINUX_ARM64 });
 }

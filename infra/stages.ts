@@ -1,3 +1,4 @@
+import { type AlarmChoices, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { DatabaseProps } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
 
@@ -9,6 +10,7 @@ export interface Deployment {
   readonly database: DatabaseProps;
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
   readonly image?: string;
+  readonly alarms: AlarmChoices;
   readonly terminationProtection: boolean;
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -25,6 +27,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
       backupDays: 1,
       deletionProtection: false,
     },
+    alarms: usualAlarms,
     terminationProtection: false,
     tags: {},
   },
@@ -32,6 +35,8 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     network: { kind: "by-parameters" },
     database: { kind: "existing", verifyCertificate: false },
     image: "belfry-emulator",
+    // The emulator refuses alarms on an expression over two metrics.
+    alarms: { ...usualAlarms, lockFailedPercent: "none", failedItemsPercent: "none" },
     terminationProtection: false,
     tags: {},
   },
@@ -45,6 +50,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
       backupDays: 7,
       deletionProtection: true,
     },
+    alarms: usualAlarms,
     terminationProtection: true,
     tags: {},
   },

@@ -13,6 +13,8 @@ export interface Topology {
   readonly stage: string;
   readonly lanes: readonly LaneTopology[];
   readonly deadLetters: DeadLetterTopology;
+  /** What schedules run: the jobs whose times and failures are watched. */
+  readonly jobs: readonly { readonly kind: string; readonly lane: string }[];
   readonly lock: { readonly tableName: string };
   readonly wakes: readonly WakeTopology[];
   /** The rules of schedules that have their own (`launch: "rule"`), by id. */
@@ -104,6 +106,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     stage: stage.name,
     lanes,
     deadLetters,
+    jobs: scheduledJobs(apps),
     lock: { tableName: `belfry-${stage.name}-lock` },
     wakes: [{ id: "pass", rateMinutes: 1, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
     scheduleWakes,
@@ -147,6 +150,11 @@ function functionTimeout(jobs: readonly JobDefinition[]): number {
   const onLambda = jobs.filter((job) => job.runOn === "lambda").map((job) => job.timeoutMs);
   const handlerMs = Math.max(limits.timeoutMsDefault, ...onLambda);
   return Math.ceil((Math.min(handlerMs, limits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
+}
+
+function scheduledJobs(apps: readonly AppDefinition[]): Topology["jobs"] {
+  const lanes = new Map(apps.flatMap((app) => app.schedules.map(({ job }) => [job.id, job.lane] as const)));
+  return [...lanes].map(([kind, lane]) => ({ kind, lane })).toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
 }
 
 /** Schedules that are off in the stage have no rule: a wake would only find them off. */

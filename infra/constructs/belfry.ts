@@ -6,6 +6,9 @@ import { Construct } from "constructs";
 import type { Topology } from "../../src/topology.ts";
 import type { ReleaseCode } from "../code.ts";
 import type { Database } from "./database.ts";
+import { Alarms } from "./alarms.ts";
+import type { AlarmChoices } from "./alarm-choices.ts";
+import { AlarmTopics, type Topics } from "./alarm-topics.ts";
 import { createDatabase, type DatabaseProps } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
 import { HttpApi } from "./http-api.ts";
@@ -25,6 +28,10 @@ export interface BelfryProps {
   readonly image: ContainerImage;
   readonly network: NetworkProps;
   readonly database: DatabaseProps;
+  /** A threshold or `none` for each alarm. */
+  readonly alarms: AlarmChoices;
+  /** The team's own topics. Default: two new ones, to subscribe to. */
+  readonly topics?: Topics;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;
   /** Put on every role this makes, as some organisations require. */
@@ -73,6 +80,14 @@ export class Belfry extends Construct {
       administration: database.administration,
     });
     this.#order(migration, database, [...this.lanes, drain, this.api, this.scheduler]);
+    new Alarms(this, "Alarms", {
+      topology,
+      choices: props.alarms,
+      topics: props.topics ?? new AlarmTopics(this, "Topics"),
+      lanes: this.lanes,
+      functions: [...workers, drain.function, this.api.function],
+      scheduler: this.scheduler,
+    });
     decorate(this, props);
     describe(this, topology);
   }

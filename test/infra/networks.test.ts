@@ -7,6 +7,7 @@ import { loadApps } from "../../src/apps.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import { Belfry } from "../../infra/constructs/belfry.ts";
+import { noAlarms } from "../../infra/constructs/alarm-choices.ts";
 import { deployments } from "../../infra/stages.ts";
 import { code, image, newApp, resources, stackOf, templateOf } from "./synthesize.ts";
 
@@ -90,6 +91,7 @@ test("a team puts Belfry into its own stack, with its own network, boundary and 
     topology: all,
     code,
     image,
+    alarms: noAlarms,
     database,
     network: { kind: "existing", vpc: vpc as never },
     permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, "Boundary", "team-boundary"),

@@ -39,10 +39,10 @@ export function templateOf(topology: Topology, over: Partial<Deployment> = {}): 
 export function stackOf(app: App, topology: Topology, over: Partial<Deployment> = {}): BelfryStack {
   const deployment = deployments[topology.stage];
   if (deployment === undefined) throw new Error(`infra/stages.ts has no stage "${topology.stage}"`);
-  const { network, database, env, tags } = { ...deployment, ...over };
+  const { network, database, env, tags, alarms } = { ...deployment, ...over };
   return new BelfryStack(app, `belfry-${topology.stage}`, {
     ...(env === undefined ? {} : { env }),
-    belfry: { topology, code, image, network, database, tags },
+    belfry: { topology, code, image, network, database, alarms, tags },
   });
 }
 
