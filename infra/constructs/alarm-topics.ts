@@ -39,7 +39,7 @@ export class AlarmTopics extends Construct implements Topics {
         }),
       );
       new CfnOutput(this, `${name}Topic`, { value: made.topicArn, description: "Subscribe to it" });
-      return made as ITopic;
+      return made;
     };
     this.page = topic("Page");
     this.warn = topic("Warn");

@@ -21,7 +21,7 @@ export function emittedIn(lines: readonly string[]): readonly Emitted[] {
     .filter((line) => line.includes('"_aws"'))
     .map((line) => JSON.parse(line) as Embedded)
     .flatMap((line) =>
-      line._aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }) =>
+      line["_aws"].CloudWatchMetrics.flatMap(({ Dimensions, Metrics }) =>
         Dimensions.flatMap((names) =>
           Metrics.map(({ Name, Unit }) => ({
             name: Name,
