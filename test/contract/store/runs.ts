@@ -78,6 +78,17 @@ function joining(open: OpenStore): void {
 function ending(open: OpenStore): void {
   const at = eachTest(open);
 
+  test("a run of which one task was canceled by itself is FAILED: what came after it was not done", async () => {
+    const { store } = at();
+    const bench = await workbench(store, { tasks: diamond });
+    await bench.end("load");
+    const left = only((await store.tasks(bench.runId, { limit: 4 })).filter((each) => each.task === "left"));
+    await store.cancel([left.jobId]);
+    await bench.end("right");
+    expect(await bench.states()).toMatchObject({ left: "CANCELED", right: "SUCCESS", close: "SKIPPED" });
+    expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED", failed: 0, skipped: 1, done: 4 });
+  });
+
   test("under `stop` a failure skips whatever waits, and what runs may finish", async () => {
     const { store } = at();
     const tasks = [aTask("bad"), aTask("runs"), aTask("waits"), aTask("after", [1])];
@@ -138,7 +149,7 @@ function paging(open: OpenStore): void {
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING", total: 2, done: 2 });
     await store.sealRun(runId, {});
     await store.resolve({ runs: "all", limit: 10, lookAheadMs });
-    expect(await store.run(runId)).toMatchObject({ state: "DONE" });
+    expect(await store.run(runId)).toMatchObject({ state: "FAILED" });
   });
 }
 

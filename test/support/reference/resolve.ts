@@ -102,7 +102,8 @@ function addUp(t: Tables, run: RunRow, limit: number): { state: RunState | null;
 
 function endOf(run: RunRow): RunState {
   if (run.state === "CANCELING") return "CANCELED";
-  return run.funnel.failed > 0 ? "FAILED" : "DONE";
+  const { done, ok, skipped } = run.funnel;
+  return ok + skipped < done ? "FAILED" : "DONE";
 }
 
 const startable = (t: Tables, run: RunRow): JobRow[] =>

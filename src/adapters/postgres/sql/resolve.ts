@@ -175,7 +175,10 @@ from (select true) one left join (released t join handed h on h.lane = t.lane an
 order by t.id`,
 );
 
-/** Adds deltas up and closes what is complete. $1 runs. Locks: the runs in id order with SKIP LOCKED; look again after it. */
+/**
+ * Adds deltas up and closes what is complete: FAILED when a job of it FAILED, or was canceled by itself. $1 runs.
+ * Locks: the runs in id order with SKIP LOCKED; look again after it.
+ */
 export const addUpRuns = statement<{
   id: string;
   kind: string;
@@ -201,7 +204,7 @@ update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.fa
   stopped = s.stopped or (s.on_failure = 'stop' and s.failed > 0 and s.state = 'RUNNING'),
   finished_at = case when s.sealed and s.done = s.total then belfry.now() end,
   state = case when not (s.sealed and s.done = s.total) then s.state when s.state = 'CANCELING' then 'CANCELED'
-    when s.failed > 0 then 'FAILED' else 'DONE' end::belfry.run_state
+    when s.ok + s.skipped < s.done then 'FAILED' else 'DONE' end::belfry.run_state
 from sums s where r.id = any(array(select id from sums)) and r.id = s.id
 returning r.id, r.kind, r.state`,
 );
