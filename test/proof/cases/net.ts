@@ -128,7 +128,7 @@ async function open({ pool }: System): Promise<number> {
 }
 
 const drained = (system: System): Promise<boolean> =>
-  until("all jobs to end", 60_000, async () => (await open(system)) === 0).catch(() => false);
+  until("all jobs to end", 120_000, async () => (await open(system)) === 0).catch(() => false);
 
 async function now({ pool }: System): Promise<string> {
   const { rows } = await pool.query<{ now: string }>("select now()::text as now");
