@@ -17,6 +17,10 @@ const notUnderKills: Readonly<Record<string, string>> = {
     "a kill between a publish and its row repeats it at once",
   "every good message reached the queue's consumer and is PUBLISHED":
     "the broker's own queue is in memory, and what it had taken dies with it",
+  "openings wait for no mail server: half of them within 60 s":
+    "each power cut lasts minutes of the compressed time, and nothing opens meanwhile",
+  "open pages saw each notification once, in order, although their connections were cut":
+    "the pages of this case are opened once, and the API they were connected to is gone",
 };
 
 /** The power goes: every process at once, the examples' targets and Postgres too, again and again. */
