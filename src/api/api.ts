@@ -12,11 +12,13 @@ import { auditEndpoints } from "./routes/audits.ts";
 import { bulkEndpoints } from "./routes/bulk.ts";
 import { createJobEndpoint } from "./routes/create-job.ts";
 import { deadLetterEndpoints } from "./routes/dead-letters.ts";
+import { explainEndpoint } from "./routes/explain.ts";
 import { eventEndpoints } from "./routes/events.ts";
 import { healthEndpoint } from "./routes/health.ts";
 import { jobEndpoints } from "./routes/jobs.ts";
 import { laneEndpoints } from "./routes/lanes.ts";
 import { lockEndpoints } from "./routes/locks.ts";
+import { metricsEndpoint } from "./routes/metrics.ts";
 import { overviewEndpoints } from "./routes/overview.ts";
 import { previewEndpoint } from "./routes/preview.ts";
 import { runEndpoints } from "./routes/runs.ts";
@@ -65,6 +67,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
   return [
     createJobEndpoint(options),
     ...jobEndpoints(options),
+    explainEndpoint(options),
     ...runEndpoints(options),
     ...laneEndpoints(options),
     ...overviewEndpoints(options),
@@ -77,6 +80,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...scheduleControlEndpoints(options),
     previewEndpoint(options),
     healthEndpoint(options),
+    metricsEndpoint(options),
   ];
 }
 

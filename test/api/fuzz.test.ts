@@ -56,9 +56,11 @@ test("5,000 requests that nobody meant are each answered with what is wrong, and
   const document = (await opened.call("GET", "/openapi.json")).body as unknown as {
     paths: Record<string, Record<string, { parameters: { name: string; in: string }[]; requestBody?: unknown }>>;
   };
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { parameters }]) => ({ path, method: method.toUpperCase(), parameters })),
-  );
+  const operations = Object.entries(document.paths)
+    .filter(([path]) => path !== "/metrics")
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { parameters }]) => ({ path, method: method.toUpperCase(), parameters })),
+    );
   const fields = fc.constantFrom(
     "kind",
     "payload",

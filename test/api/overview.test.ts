@@ -160,3 +160,33 @@ test("every change is noted with who asked for it, and who may only look changes
   const stranger = await openApi(undefined, { caller: null });
   expect((await stranger.call("GET", "/jobs")).status).toBe(401);
 });
+
+test("metrics tell by job how long tries took, what batches did and which locks were held", async () => {
+  const opened = await openApi();
+  await opened.operations.rollUp(10);
+  await finish(opened, await create(opened, { kind: "ping" }), "SUCCESS");
+  await addUp(opened, 1);
+  await vi.waitFor(
+    async () => {
+      await opened.operations.rollUp(10);
+      const [total] = await opened.operations.kindTotals();
+      expect(total?.tries).toBe(1);
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+  const response = await opened.api.fetch(new Request("http://127.0.0.1/metrics", { headers: { host: "127.0.0.1" } }));
+  expect(response.headers.get("content-type")).toContain("text/plain; version=0.0.4");
+  const lines = (await response.text()).split("\n");
+  for (const line of [
+    "# TYPE scheduler_execution_time_seconds histogram",
+    'scheduler_execution_time_seconds_bucket{job="ping",le="0.005"} 1',
+    'scheduler_execution_time_seconds_bucket{job="ping",le="+Inf"} 1',
+    'scheduler_items_processed_total{job="ping"} 5',
+    'scheduler_items_succeeded_total{job="ping"} 4',
+    'scheduler_items_failed_total{job="ping"} 1',
+    'scheduler_lock_acquired_total{job="ping"} 0',
+    'scheduler_lock_failed_total{job="ping"} 0',
+  ]) {
+    expect(lines).toContain(line);
+  }
+});

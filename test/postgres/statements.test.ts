@@ -20,7 +20,7 @@ const isElsewhere = (name: string): boolean =>
 const mayScan = new Set(["schedules", "schedules-changed", "partition-work"]);
 
 /** For people, a bounded number of rows but many: `limits` says how many each looks at. */
-const looksAtMany = new Set(["live", "failure-groups", "slots", "workers", "roll-up", "roll-up-end"]);
+const looksAtMany = new Set(["live", "failure-groups", "slots", "workers", "roll-up", "roll-up-end", "waiting"]);
 const isWide = (name: string): boolean => mayScan.has(name) || looksAtMany.has(name) || name.startsWith("search-");
 
 /** Pages one execution may touch, whatever lies in the tables: some are for 10 rows with 9 indexes, events and partitions. */

@@ -4,13 +4,18 @@ import type { Operations } from "../../core/operations/operations.ts";
 import type { State } from "../../core/state.ts";
 import type { Session } from "./session.ts";
 import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
+import { readWaiting } from "./sql/waiting.ts";
 import { selectNow } from "./sql/transaction.ts";
 
-type OverviewStore = Pick<Operations, "live" | "lanePauses" | "slots" | "workers" | "failureGroups" | "fences">;
+type OverviewStore = Pick<
+  Operations,
+  "live" | "lanePauses" | "slots" | "workers" | "failureGroups" | "fences" | "waiting"
+>;
 
 /** What is going on now. Each reads a bounded number of rows by an index. */
 export function overviewStore(session: Session): OverviewStore {
   return {
+    waiting: (id, limit) => waiting(session, id, limit),
     live: () => live(session),
     async lanePauses() {
       const rows = await session.run(readLanes, [limits.slotGroupsShownMax]);
@@ -63,6 +68,26 @@ async function live(session: Session): ReturnType<OverviewStore["live"]> {
       due: row.due,
       oldestDueAt: row.oldest_due_at,
     })),
+  };
+}
+
+async function waiting(session: Session, id: JobId, limit: number): ReturnType<OverviewStore["waiting"]> {
+  const [row] = await session.run(readWaiting, [id, limit + 1]);
+  if (row === undefined) return null;
+  const bounded = (count: number) => ({ count: Math.min(count, limit), isMore: count > limit });
+  return {
+    isLanePaused: row.lane_paused,
+    schedule:
+      row.schedule_paused === null || row.schedule_enabled === null
+        ? null
+        : { paused: row.schedule_paused, enabled: row.schedule_enabled },
+    openPredecessors: row.preds_open,
+    predecessors: (row.preds ?? []) as JobId[],
+    ahead: bounded(row.ahead),
+    heldAhead: bounded(row.held_ahead),
+    runningInLane: row.running,
+    workerSeenAt: row.seen_at,
+    lastReason: row.last_reason,
   };
 }
 

@@ -5,6 +5,7 @@ import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { StreamCursor, StreamPage } from "./event-stream.ts";
+import type { WaitingFacts } from "./explain-job.ts";
 import type { FenceView, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
 
 /** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
@@ -20,9 +21,13 @@ export interface Operations {
   /** How many jobs match, up to `limit`. */
   count(search: JobSearch, limit: number): Promise<BoundedCount>;
 
+  /** What decides when a job runs; counts stop at `limit`. */
+  waiting(id: JobId, limit: number): Promise<WaitingFacts | null>;
+
   live(): Promise<Live>;
   lanePauses(): Promise<readonly LanePause[]>;
-  slots(prefix: "cap:" | "lock:" | ""): Promise<readonly SlotUse[]>;
+  /** By the beginning of their keys. */
+  slots(prefix: string): Promise<readonly SlotUse[]>;
   /** Those seen after `since`, and all that run something now. */
   workers(since: Instant): Promise<readonly WorkerView[]>;
   failureGroups(options: { kind: string | null }): Promise<{ groups: readonly FailureGroup[]; isMore: boolean }>;

@@ -1,0 +1,41 @@
+import { statement } from "../statement.ts";
+
+export interface WaitingRow {
+  readonly lane_paused: boolean;
+  readonly schedule_paused: boolean | null;
+  readonly schedule_enabled: boolean | null;
+  readonly preds_open: number;
+  readonly preds: string[] | null;
+  readonly ahead: number;
+  readonly held_ahead: number;
+  readonly running: number;
+  readonly seen_at: number | null;
+  readonly last_reason: string | null;
+}
+
+/** What decides when job $1 runs. $2 rows counted at most. Locks nothing. */
+export const readWaiting = statement<WaitingRow>(
+  "waiting",
+  `
+select coalesce(l.paused, false) as lane_paused, s.paused as schedule_paused, s.enabled as schedule_enabled, j.preds_open,
+  (select array_agg(p.id::text) from (
+    select p.id from belfry.edge e join belfry.job p on p.id = e.from_id
+    where e.to_id = j.id and p.finished_at is null order by p.id limit 20
+  ) p) as preds,
+  (select count(*)::int from (
+    select from belfry.job q where q.lane = j.lane and q.state = 'QUEUED' and q.lease_until is null
+      and q.handed_at < j.handed_at and q.due_at <= belfry.now() limit $2
+  ) q) as ahead,
+  (select count(*)::int from (
+    select from belfry.job h where h.hold = 'slot' and h.held_on = j.held_on and (h.due_at, h.id) < (j.due_at, j.id) limit $2
+  ) h) as held_ahead,
+  (select count(*)::int from (
+    select from belfry.job r where r.lease_until is not null and r.lane = j.lane limit $2
+  ) r) as running,
+  (select belfry.ms(w.seen_at) from belfry.worker w where w.lane = j.lane order by w.seen_at desc limit 1) as seen_at,
+  (select e.reason from belfry.event e where e.job_id = j.id order by e.id desc limit 1) as last_reason
+from belfry.job j
+left join belfry.lane l on l.name = j.lane
+left join belfry.schedule s on s.id = j.schedule_id
+where j.id = $1::bigint`,
+);

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { limits } from "../../core/limits.ts";
+import { causes, explainJob } from "../../core/operations/explain-job.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { Problem } from "../problem.ts";
+import { idText, maybeIso, maybeTime } from "../shape/shape.ts";
+import { jobPath } from "./jobs.ts";
+
+const explained = z
+  .object({
+    job: idText,
+    cause: z.enum(causes),
+    sentence: z.string(),
+    advice: z.string().nullable(),
+    /** When it goes on, where that is known. */
+    until: maybeTime,
+    waitsFor: z.array(idText),
+  })
+  .meta({ id: "JobExplanation" });
+
+/** GET /jobs/:id/explain: why it is not running, and when it will. */
+export function explainEndpoint({ operations }: ApiOptions): Endpoint {
+  return endpoint({
+    method: "GET",
+    path: "/jobs/:id/explain",
+    summary: "Why a job is not running, and when it will",
+    role: "read",
+    params: jobPath,
+    replies: { 200: explained },
+    async handle({ params: { id } }) {
+      const [found, facts] = await Promise.all([operations.job(id), operations.waiting(id, limits.countRowsMax)]);
+      if (found === null || facts === null) throw new Problem(404, "unknown-job", `there is no job ${id}`);
+      const { job, now } = found;
+      const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith("lock:")) ?? null;
+      const slot = key === null ? null : ((await operations.slots(key)).find((each) => each.key === key) ?? null);
+      const { until, ...answer } = explainJob(job, facts, { now, slot });
+      return { status: 200, body: { job: id, ...answer, until: maybeIso(until) } };
+    },
+  });
+}

@@ -1,0 +1,140 @@
+import { expect, test } from "vitest";
+import type { JobId } from "../../src/core/job.ts";
+import { openApi } from "./harness.ts";
+
+type Opened = Awaited<ReturnType<typeof openApi>>;
+
+async function why({ call }: Opened, id: JobId): Promise<Record<string, unknown>> {
+  const { status, body } = await call("GET", `/jobs/${id}/explain`);
+  expect(status).toBe(200);
+  return body as unknown as Record<string, unknown>;
+}
+
+/** A job in any state; what is not said is as of a waiting one. */
+async function plant({ pool }: Opened, columns: string, values: string): Promise<JobId> {
+  const { rows } = await pool.query<{ id: JobId }>(
+    `insert into belfry.job (kind, payload, payload_hash, lane, generation, max_attempts, lease_ms, retention_ms, trace, created_at, ${columns})
+     values ('ping', 'null', '\\x00', 'default', 1, 4, 20000, 2592000000, 't', belfry.now(), ${values}) returning id`,
+  );
+  return rows[0]?.id ?? ("" as JobId);
+}
+
+const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] = [
+  [
+    "not due",
+    (o) => plant(o, "state, due_at", "'PENDING', belfry.now() + interval '1 h'"),
+    {
+      cause: "not-due",
+      until: "2026-11-21T09:00:00.000Z",
+    },
+  ],
+  [
+    "a retry to come",
+    (o) =>
+      plant(
+        o,
+        "state, due_at, attempt, failures, error_code",
+        "'RETRY_WAIT', belfry.now() + interval '1 min', 1, 1, 'HTTP_503'",
+      ),
+    {
+      cause: "retrying",
+      until: "2026-11-21T08:01:00.000Z",
+    },
+  ],
+  [
+    "a predecessor",
+    async (o) => {
+      const first = await plant(o, "state, due_at", "'PENDING', belfry.now()");
+      const second = await plant(o, "state, due_at, blocked, preds_open", "'PENDING', belfry.now(), true, 1");
+      await o.pool.query("insert into belfry.edge (from_id, to_id, run_id) values ($1, $2, 1)", [first, second]);
+      return second;
+    },
+    { cause: "predecessors", sentence: "it waits for 1 of its predecessors" },
+  ],
+  [
+    "a slot",
+    async (o) => {
+      await o.store.installSlots([{ key: "cap:ping", size: 1, onRefusal: "hold", reason: "slot" }]);
+      const holder = await plant(o, "state, due_at", "'PENDING', belfry.now()");
+      await o.pool.query("update belfry.slot set job_id = $1, attempt = 1 where key = 'cap:ping'", [holder]);
+      return await plant(o, "state, due_at, hold, held_on", "'PENDING', belfry.now(), 'slot', 'cap:ping'");
+    },
+    { cause: "slot", sentence: "it waits for a slot of cap:ping: 1 of 1 are taken, 0 wait longer" },
+  ],
+  [
+    "a paused schedule",
+    async (o) => {
+      await o.store.pauseSchedule("ping-often", true);
+      return await plant(o, "state, due_at, schedule_id", "'QUEUED', belfry.now() + interval '1 min', 'ping-often'");
+    },
+    { cause: "paused" },
+  ],
+  [
+    "a paused lane",
+    async (o) => {
+      await o.operations.pauseLane("default", true, "ada");
+      return await plant(o, "state, due_at, hold", "'PENDING', belfry.now(), 'paused'");
+    },
+    { cause: "lane-paused", advice: "resume the lane: belfry lanes resume default" },
+  ],
+  [
+    "no worker",
+    async (o) => {
+      const id = await plant(o, "state, due_at, handed_at", "'QUEUED', belfry.now(), belfry.now()");
+      await o.advance(60_000);
+      return id;
+    },
+    { cause: "no-worker" },
+  ],
+  [
+    "a lock",
+    async (o) => {
+      await o.store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "skip", reason: "lock-held" }]);
+      const id = await plant(
+        o,
+        "state, due_at, finished_at, slot_keys",
+        "'SKIPPED', belfry.now(), belfry.now(), array['lock:shared']",
+      );
+      await o.pool.query(
+        "insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason) values ($1, belfry.now(), 'QUEUED', 'SKIPPED', 0, 1, 'lock-held')",
+        [id],
+      );
+      return id;
+    },
+    { cause: "lock", sentence: "it was SKIPPED: another job held its lock lock:shared" },
+  ],
+  [
+    "others before it",
+    async (o) => {
+      const handed = (ms: number) => `'QUEUED', belfry.now(), belfry.now() - ${ms} * interval '1 ms'`;
+      for (const ms of [30, 20]) await plant(o, "state, due_at, handed_at", handed(ms));
+      return await plant(o, "state, due_at, handed_at", handed(10));
+    },
+    { cause: "queued", sentence: "it is queued in lane default behind 2; 0 run there now" },
+  ],
+];
+
+test.each(planted)("a job that waits because of %s is explained so", async (_, plantIt, expected) => {
+  const opened = await openApi();
+  expect(await why(opened, await plantIt(opened))).toMatchObject(expected);
+});
+
+test("a job that runs and one that ended are no riddle, and one that never was is a 404", async () => {
+  const opened = await openApi();
+  const running = await plant(
+    opened,
+    "state, due_at, attempt, worker, started_at, lease_until",
+    "'RUNNING', belfry.now(), 1, 'w', belfry.now(), belfry.now()",
+  );
+  expect(await why(opened, running)).toMatchObject({ cause: "running" });
+  const failed = await plant(
+    opened,
+    "state, due_at, finished_at, error_code",
+    "'FAILED', belfry.now(), belfry.now(), 'BROKEN'",
+  );
+  expect(await why(opened, failed)).toMatchObject({
+    cause: "ended",
+    sentence: "it ended as FAILED at 2026-11-21T08:00:00.000Z (BROKEN)",
+  });
+  expect(await opened.call("GET", "/jobs/999999/explain")).toMatchObject({ status: 404 });
+});
