@@ -138,6 +138,9 @@ export interface ScheduleClient {
 
 export interface ApiClient {
   readonly url: string;
+  /** Any answer of the API, by its path. */
+  get<T>(path: string, query?: Query): Promise<T>;
+  post<T>(path: string, body?: object): Promise<T>;
   readonly schedule: ScheduleClient;
   enqueue(job: NewJob): Promise<JobDetail & { readonly created: boolean }>;
   job(id: string): Promise<JobDetail>;
@@ -146,6 +149,7 @@ export interface ApiClient {
   ): Promise<{ jobs: readonly Job[]; nextCursor: string | null }>;
   cancel(id: string): Promise<JobDetail>;
   retry(id: string): Promise<JobDetail>;
+  runNow(id: string): Promise<JobDetail>;
   schedules(): Promise<{ schedules: readonly Schedule[] }>;
   health(): Promise<Health>;
 }
@@ -161,12 +165,15 @@ export function apiClient(url: string): ApiClient {
   const at = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
   return {
     url,
+    get: (path, query = {}) => read(`${path}${queryOf(query)}`),
+    post: (path, body = {}) => write(path, body),
     enqueue: (job) => write("/jobs", job),
     job: (id) => read(at(id)),
     jobs: (filter) => read(`/jobs${queryOf(filter)}`),
     schedule: scheduleClient({ read, write, change }),
     cancel: (id) => write(`${at(id)}/cancel`, {}),
     retry: (id) => write(`${at(id)}/retry`, {}),
+    runNow: (id) => write(`${at(id)}/run-now`, {}),
     schedules: () => read("/schedules"),
     health: () => read("/health"),
   };

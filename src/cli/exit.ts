@@ -6,6 +6,7 @@ export const exitCodes = {
   notFound: 3,
   auth: 4,
   conflict: 5,
+  partial: 6,
   failedJob: 7,
   interrupted: 130,
 } as const;

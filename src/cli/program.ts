@@ -1,10 +1,17 @@
 import { Command } from "commander";
 import { checkCommand } from "./commands/check.ts";
+import { deadLettersCommand } from "./commands/dead-letters.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { explainCommand } from "./commands/explain.ts";
 import { jobsCommand } from "./commands/jobs.ts";
+import { lanesCommand } from "./commands/lanes.ts";
+import { locksCommand } from "./commands/locks.ts";
+import { logsCommand } from "./commands/logs.ts";
 import { migrateCommand } from "./commands/migrate.ts";
+import { runsCommand } from "./commands/runs.ts";
 import { schedulesCommand } from "./commands/schedules.ts";
+import { workersCommand } from "./commands/workers.ts";
 import type { Output } from "./output.ts";
 import type { World } from "./world.ts";
 
@@ -14,7 +21,7 @@ Examples:
   $ npx belfry jobs enqueue hello --wait                write a job and wait for its end
   $ npx belfry jobs list --state FAILED --json          for a script
 
-Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 not allowed, 5 conflict, 7 a failed job was found, 130 interrupted`;
+Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 partly done,\n            7 a failed job or run was found, 130 interrupted`;
 
 /** The command line. Everything speaks to the HTTP API; `migrate` and `doctor --local` alone touch the database. */
 export function program(world: World, out: Output): Command {
@@ -25,7 +32,21 @@ export function program(world: World, out: Output): Command {
     .addHelpText("after", after)
     .showHelpAfterError("(add --help for what there is)")
     .showSuggestionAfterError(true);
-  for (const command of [jobsCommand, schedulesCommand, checkCommand, migrateCommand, doctorCommand, devCommand]) {
+  for (const command of [
+    jobsCommand,
+    runsCommand,
+    schedulesCommand,
+    deadLettersCommand,
+    lanesCommand,
+    locksCommand,
+    workersCommand,
+    explainCommand,
+    logsCommand,
+    checkCommand,
+    migrateCommand,
+    doctorCommand,
+    devCommand,
+  ]) {
     root.addCommand(command(world, out));
   }
   return quiet(root, world);

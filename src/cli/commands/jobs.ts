@@ -21,6 +21,7 @@ export function jobsCommand(world: World, out: Output): Command {
   jobs.addCommand(enqueue(world, out));
   jobs.addCommand(steer(world, out, "retry", "run FAILED, CANCELED or SKIPPED jobs again: same id, key and history"));
   jobs.addCommand(steer(world, out, "cancel", "cancel jobs that have not finished"));
+  jobs.addCommand(steer(world, out, "runNow", "do not wait for the due time"));
   return jobs;
 }
 
@@ -34,13 +35,15 @@ function list(world: World, out: Output): Command {
     .option("--kind <kind>", "the id of the definition")
     .option("--lane <lane>")
     .option("--key <key>")
+    .option("--error <code>", "the code of its error")
+    .option("--sort <order>", "newest, oldest or due")
     .option("--limit <count>", "1 to 500", "50")
     .option("--cursor <cursor>", "the nextCursor of the page before")
     .option("--check", "exit with 7 when a FAILED job is listed")
     .addHelpText("after", "\nExample:\n  $ npx belfry jobs list --kind outbox-retry --state FAILED,RETRY_WAIT")
     .action(async (options: Record<string, string> & { check?: boolean }, command: Command) => {
-      const { state, kind, lane, key, limit, cursor, check } = options;
-      const page = await api(world, command).jobs({ state, kind, lane, key, limit, cursor });
+      const { check, ...query } = options;
+      const page = await api(world, command).jobs(query);
       out.result(page, () => listText(page.jobs, world.streams.isTerminal));
       if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}`);
       if (check && page.jobs.some((job) => job.state === "FAILED")) throw new Finished(exitCodes.failedJob);
@@ -120,11 +123,11 @@ function failIfFailed(job: JobDetail, matters: boolean): void {
 }
 
 /** Each id by itself: one that cannot be steered does not stop the others; the first error gives the exit code. */
-function steer(world: World, out: Output, verb: "retry" | "cancel", description: string): Command {
-  return new Command(verb)
+function steer(world: World, out: Output, verb: "retry" | "cancel" | "runNow", description: string): Command {
+  return new Command(verb === "runNow" ? "run-now" : verb)
     .description(description)
     .argument("<id...>")
-    .addHelpText("after", `\nExample:\n  $ npx belfry jobs ${verb} 42 43`)
+    .addHelpText("after", `\nExample:\n  $ npx belfry jobs ${verb === "runNow" ? "run-now" : verb} 42 43`)
     .action(async (ids: string[], _: object, command: Command) => {
       const client = api(world, command);
       const done: Job[] = [];

@@ -1,0 +1,60 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { ApiClient } from "./client.ts";
+import { CliError, exitCodes, Finished } from "./exit.ts";
+import type { Output } from "./output.ts";
+
+interface Matched {
+  readonly matched: { readonly count: number; readonly isMore: boolean };
+}
+
+interface Bulk extends Matched {
+  readonly id: string;
+  readonly state: string;
+  readonly changed: number;
+  readonly refused: number;
+}
+
+export interface BulkOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly wait?: boolean;
+}
+
+const lookMs = 300;
+
+/**
+ * Counts, and changes only with `--yes`; then follows to the end. Exits with 6 when some that matched were moved by somebody
+ * else meanwhile, or the change was stopped.
+ */
+export async function changeMany(
+  client: ApiClient,
+  out: Output,
+  { path, body, verb }: { path: string; body: object; verb: string },
+  options: BulkOptions,
+): Promise<void> {
+  const dry = await client.post<Matched>(path, { ...body, dryRun: true });
+  const count = `${dry.matched.count}${dry.matched.isMore ? " or more" : ""} jobs match`;
+  if (options.dryRun === true)
+    return out.result({ dryRun: true, matched: dry.matched }, () => `${count}; nothing was changed`);
+  if (options.yes !== true) {
+    throw new CliError(
+      exitCodes.usage,
+      "not-confirmed",
+      `${count}: add --yes to ${verb} them, or --dry-run to only count`,
+    );
+  }
+  let bulk = await client.post<Bulk>(path, body);
+  let told = -1;
+  while (bulk.state === "RUNNING" && options.wait !== false) {
+    if (bulk.changed !== told) out.note(`${bulk.changed} of ${dry.matched.count} done`);
+    told = bulk.changed;
+    await wait(lookMs);
+    bulk = await client.get<Bulk>(`/bulk/${bulk.id}`);
+  }
+  const { changed, refused, state } = bulk;
+  out.result(
+    bulk,
+    () => `${state.toLowerCase()}: ${changed} jobs changed, ${refused} were moved by somebody else meanwhile`,
+  );
+  if (refused > 0 || state === "STOPPED") throw new Finished(exitCodes.partial);
+}

@@ -1,0 +1,56 @@
+import { Command } from "commander";
+import { api, part } from "../api.ts";
+import { type Output, table } from "../output.ts";
+import type { World } from "../world.ts";
+
+interface Lanes {
+  readonly lanes: readonly {
+    readonly name: string;
+    readonly paused: boolean;
+    readonly waiting: number;
+    readonly running: number;
+    readonly scheduled: number;
+    readonly held: { readonly slot: number; readonly paused: number; readonly predecessors: number };
+    readonly oldestWaitingMs: number | null;
+    readonly concurrency: number | null;
+  }[];
+}
+
+export function lanesCommand(world: World, out: Output): Command {
+  const lanes = new Command("lanes").description("what waits and runs in each lane");
+  lanes.addCommand(list(world, out), { isDefault: true });
+  for (const verb of ["pause", "resume"] as const) lanes.addCommand(steer(world, out, verb));
+  return lanes;
+}
+
+function list(world: World, out: Output): Command {
+  return new Command("list").action(async (_: object, command: Command) => {
+    const found = await api(world, command).get<Lanes>("/lanes");
+    const rows = found.lanes.map(({ held, ...lane }) => [
+      lane.name,
+      lane.paused ? "paused" : "on",
+      String(lane.waiting),
+      lane.oldestWaitingMs === null ? "" : `${Math.round(lane.oldestWaitingMs / 1_000)} s`,
+      String(lane.running),
+      String(lane.scheduled),
+      String(held.slot + held.paused + held.predecessors),
+      lane.concurrency === null ? "" : String(lane.concurrency),
+    ]);
+    const head = ["LANE", "STATUS", "WAITING", "OLDEST", "RUNNING", "SCHEDULED", "HELD", "WORKERS"];
+    out.result(found, () => table(head, rows, world.streams.isTerminal));
+  });
+}
+
+function steer(world: World, out: Output, verb: "pause" | "resume"): Command {
+  return new Command(verb)
+    .description(verb === "pause" ? "start no job of it any more; what runs goes on" : "start its jobs again")
+    .argument("<lane>")
+    .action(async (name: string, _: object, command: Command) => {
+      const answer = await api(world, command).post<{ paused: boolean; released: number }>(
+        `/lanes/${part(name)}/${verb}`,
+      );
+      out.result(answer, () =>
+        answer.paused ? `lane ${name} is paused` : `lane ${name} is on; ${answer.released} released`,
+      );
+    });
+}

@@ -1,0 +1,37 @@
+import { Command } from "commander";
+import { api } from "../api.ts";
+import { type Output, table } from "../output.ts";
+import type { World } from "../world.ts";
+
+interface Workers {
+  readonly workers: readonly {
+    readonly id: string;
+    readonly lane: string | null;
+    readonly status: string;
+    readonly seenAt: string;
+    readonly ended: number;
+    readonly failed: number;
+    readonly lost: number;
+    readonly running: readonly { readonly job: string; readonly progress: number | null }[];
+  }[];
+}
+
+export function workersCommand(world: World, out: Output): Command {
+  const command = new Command("workers").description("who worked in the last hour, and what each runs now");
+  return command.action(async (_: object, of: Command) => {
+    const found = await api(world, of).get<Workers>("/workers");
+    const rows = found.workers.map((worker) => [
+      worker.id,
+      worker.lane ?? "",
+      worker.status,
+      worker.seenAt,
+      `${worker.ended} (${worker.failed} failed, ${worker.lost} lost)`,
+      worker.running.map(runningText).join(", "),
+    ]);
+    const head = ["WORKER", "LANE", "STATUS", "SEEN", "TRIES", "RUNNING"];
+    out.result(found, () => (rows.length === 0 ? "no workers" : table(head, rows, world.streams.isTerminal)));
+  });
+}
+
+const runningText = ({ job, progress }: Workers["workers"][number]["running"][number]): string =>
+  progress === null ? job : `${job} (${Math.round(progress * 100)} %)`;

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { belfry as bare, serveApi } from "./harness.ts";
+
+type Served = Awaited<ReturnType<typeof serveApi>>;
+
+/** FAILED jobs, and a run that FAILED. */
+async function plant({ pool }: Served, jobs: number): Promise<void> {
+  await pool.query(
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, due_at, generation, attempt, failures, max_attempts,
+       lease_ms, retention_ms, trace, finished_at, created_at, error_code, error_message)
+     select 'ping', 'null', '\\x00', 'default', 'FAILED', belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(),
+       belfry.now(), 'BROKEN', e'no\\033[31m' from generate_series(1, $1)`,
+    [jobs],
+  );
+  await pool.query(
+    `insert into belfry.run (kind, key, version, state, sealed, created_at, finished_at, trace)
+     values ('steps', 'k', 1, 'FAILED', true, belfry.now(), belfry.now(), 't')`,
+  );
+}
+
+/** The names and kinds of all members: what a script may rely on. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
+  if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shapeOf(each)]));
+}
+
+test.each([
+  [["lanes"]],
+  [["locks"]],
+  [["workers"]],
+  [["runs", "list"]],
+  [["runs", "show", "RUN"]],
+  [["dead-letters", "list"]],
+  [["explain", "JOB"]],
+  [["jobs", "run-now", "JOB"]],
+  [["dead-letters", "redrive", "--kind", "ping", "--dry-run"]],
+  [["dead-letters", "redrive", "--kind", "ping", "--yes"]],
+  [["lanes", "pause", "default"]],
+])("the JSON of %j keeps its shape, and a terminal gets a text without control characters", async (args) => {
+  const served = await serveApi();
+  await plant(served, 2);
+  const { json: job } = await served.belfry("jobs", "enqueue", "ping", "--delay", "1h", "--json");
+  const { rows } = await served.pool.query<{ id: string }>("select id from belfry.run");
+  const words = args.map((word) => (word === "JOB" ? job.id : word === "RUN" ? (rows[0]?.id ?? "") : word));
+  const written = await served.belfry(...words, "--json");
+  expect(written).toMatchObject({ code: 0 });
+  expect(shapeOf(written.json)).toMatchSnapshot();
+  const shown = await served.belfry(...words);
+  expect(shown.code).toBe(0);
+  expect(shown.out).not.toContain("\u001b[31m");
+});
+
+test("each exit code says what happened", async () => {
+  const served = await serveApi();
+  await plant(served, 1);
+  const code = async (...words: string[]) => (await served.belfry(...words)).code;
+  const run = (await served.pool.query<{ id: string }>("select id from belfry.run")).rows[0]?.id ?? "";
+  expect(await code("lanes")).toBe(0);
+  expect((await bare(["lanes", "--url", "http://127.0.0.1:1"])).code).toBe(1);
+  expect(await code("dead-letters", "redrive", "--kind", "ping")).toBe(2);
+  expect(await code("runs", "list", "--state", "BROKEN")).toBe(2);
+  expect(await code("lanes", "pause", "nowhere")).toBe(3);
+  expect(await code("runs", "show", "999")).toBe(3);
+  expect(await code("explain", "999")).toBe(3);
+  expect(await code("runs", "cancel", run)).toBe(5);
+  expect(await code("runs", "show", run, "--check")).toBe(7);
+  expect(await code("runs", "watch", run)).toBe(7);
+  expect(await code("runs", "list", "--check")).toBe(7);
+  expect(await code("dead-letters", "list", "--check")).toBe(7);
+});
+
+test("who may only look is told so with 4", async () => {
+  const served = await serveApi({ caller: { name: "bob", role: "read" } });
+  const refused = await served.belfry("lanes", "pause", "default");
+  expect(refused).toMatchObject({ code: 4, out: "" });
+  expect(refused.err).toContain("bob may look but not change");
+});
+
+test("a redrive that somebody else was faster than ends with 6", async () => {
+  const served = await serveApi();
+  await plant(served, 3);
+  const { retry } = served.store;
+  served.store.retry = async (ids) => (await retry(ids)).slice(1);
+  const partly = await served.belfry("dead-letters", "redrive", "--kind", "ping", "--yes", "--json");
+  expect(partly).toMatchObject({ code: 6, json: { changed: 2, refused: 1 } });
+});
+
+test("logs show what happened since the look before, a line each", async () => {
+  const served = await serveApi();
+  const { stream } = served.operations;
+  let looks = 0;
+  served.operations.stream = async (...given) => {
+    looks += 1;
+    if (looks === 2) await served.call("POST", "/jobs", { kind: "ping" });
+    return stream(...given);
+  };
+  const { out, code } = await served.belfry("logs", "--kind", "ping");
+  expect(code).toBe(0);
+  expect(out).toMatch(/^2026-11-21T08:00:00.000Z {2}job \d+ {2}ping {2}\(new\) -> QUEUED {2}try 0\n$/);
+});
