@@ -100,6 +100,7 @@ export class Belfry extends Construct {
   ): void {
     for (const worker of workers) locks.grantHandlerLocks(worker);
     locks.grantOwnLocks(this.scheduler.role);
+    locks.grantLooking(this.api.function);
     // A schedule's own task runs its handler.
     if (topology.scheduleWakes.length > 0) locks.grantHandlerLocks(this.scheduler.role);
     for (const sender of [...workers, ...senders]) for (const lane of this.lanes) lane.grantSend(sender);

@@ -34,6 +34,11 @@ export class LockTable extends Construct {
     this.#grant(grantee, { "ForAllValues:StringNotLike": { "dynamodb:LeadingKeys": [ownLocks] } });
   }
 
+  /** For the API, which shows who holds what. */
+  grantLooking(grantee: IGrantable): void {
+    this.table.grant(grantee, "dynamodb:GetItem");
+  }
+
   #grant(grantee: IGrantable, conditions: Record<string, Record<string, readonly string[]>>): void {
     grantee.grantPrincipal.addToPrincipalPolicy(
       new PolicyStatement({

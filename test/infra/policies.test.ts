@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { stages } from "../../src/stages.ts";
+import { topology } from "../../src/topology.ts";
+import { resources, templateOf } from "./synthesize.ts";
+
+const template = templateOf(topology([], stages.prod));
+
+/** What each role may do, a role a paragraph: a change of rights is a change of this file, and is read in review. */
+function rights(): string {
+  return resources(template, "AWS::IAM::Policy")
+    .map(({ Properties }) => {
+      const roles = (Properties["Roles"] as { Ref: string }[]).map(({ Ref }) => nameOf(Ref)).join(", ");
+      const { Statement } = Properties["PolicyDocument"] as { Statement: readonly StatementText[] };
+      return [roles, ...Statement.map(lineOf)].join("\n  ");
+    })
+    .toSorted()
+    .join("\n\n");
+}
+
+interface StatementText {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+  readonly Condition?: unknown;
+}
+
+const lineOf = ({ Effect, Action, Resource, Condition }: StatementText): string => {
+  const on = [Resource].flat().map(shown).join(" ");
+  const when = Condition === undefined ? "" : ` when ${shown(Condition)}`;
+  return `${Effect.toLowerCase()} ${[Action].flat().join(" ")} on ${on}${when}`;
+};
+
+const shown = (value: unknown): string => (typeof value === "string" ? value : nameOf(JSON.stringify(value)));
+
+/** Logical ids without the hash that CDK puts behind them. */
+const nameOf = (text: string): string => text.replaceAll(/\b([A-Za-z]+?)[0-9A-F]{8}\b/g, "$1");
+
+test("every role may do what is written in policies.txt, and nothing else", async () => {
+  await expect(`${rights()}\n`).toMatchFileSnapshot("policies.txt");
+});
+
+test("no role of ours has a policy that AWS manages, but the library's own function and the task's launch", () => {
+  const managed = resources(template, "AWS::IAM::Role").filter(
+    ({ Properties }) => Properties["ManagedPolicyArns"] !== undefined,
+  );
+  expect(managed.map(({ id }) => nameOf(id))).toEqual(["BelfryMigrationProviderframeworkonEventServiceRole"]);
+});
