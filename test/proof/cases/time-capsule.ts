@@ -68,7 +68,7 @@ async function allAtOnce(list: Checklist, context: ProofContext): Promise<void> 
   const fleet = example.system.fleet();
   await until(
     "the whole ones to open",
-    240_000,
+    280_000,
     async () => (await openings(pool, scale)).length === count - damaged,
   ).catch((error: unknown) => list.expect("the whole ones open", false, String(error)));
   const { rows } = await pool.query<{ first: number; jobs: number; wrong: number }>(
