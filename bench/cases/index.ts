@@ -1,5 +1,6 @@
 import type { Ground } from "../ground.ts";
 import type { Figure } from "../measure.ts";
+import { api } from "./api.ts";
 import { page } from "./console.ts";
 import { fanout } from "./fanout.ts";
 import { future } from "./future.ts";
@@ -52,5 +53,6 @@ export const cases: readonly Case[] = [
     what: "1,000 fires a minute, every second scheduler task killed: missed, doubled, lateness",
     run: ontime,
   },
+  { name: "api", what: "summary, lists, many retries and creates beside 1,100,000 jobs", run: api },
   { name: "console", what: "the page in a browser: a graph of 1,000 tasks, a list of 100,000 rows", run: page },
 ];

@@ -31,8 +31,8 @@ export const limits = {
   countedRowsMax: 1_000,
   listPayloadBytesMax: 2_048,
   /** Rows one look of a search goes through, and how long a search goes on looking before it answers with what it has. */
-  searchRowsMax: 20_000,
-  searchMs: 150,
+  searchRowsMax: 10_000,
+  searchMs: 100,
   searchedPayloadsMax: 5,
   countRowsMax: 10_000,
   liveRowsMax: 200_000,

@@ -166,7 +166,7 @@ test("schedules are listed with their next time, and an unknown one is a 404 wit
   const { call } = await openApi();
   const { body } = await call("GET", "/schedules");
   expect(body.schedules).toMatchObject([{ id: "ping-often", kind: "ping", expression: "every 10m", enabled: true }]);
-  expect((await call("GET", "/schedules/ping-often/occurrences")).body).toEqual({ occurrences: [] });
+  expect((await call("GET", "/schedules/ping-often/occurrences")).body).toEqual({ occurrences: [], nextCursor: null });
   expect(await call("GET", "/schedules/ping-oftn/occurrences")).toMatchObject({
     status: 404,
     body: { near: ["ping-often"] },
