@@ -1,0 +1,46 @@
+import { signedFetch } from "../../src/adapters/aws/signed-fetch.ts";
+
+const callMsMax = 30_000;
+
+export interface Aws {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly account: string;
+  /** A call of a service that speaks JSON, for example `json("ssm", "AmazonSSM.GetParameter", {...})`. */
+  json<T>(service: string, target: string, input: unknown): Promise<T>;
+  /** A GET of a service with resources for URLs. */
+  get<T>(service: string, path: string): Promise<T>;
+  /** A call of a service that speaks forms and answers XML. */
+  form(service: string, action: string, input: Readonly<Record<string, string>>): Promise<string>;
+}
+
+export function awsAt(endpoint: string, region: string, account: string): Aws {
+  const call = async (
+    service: string,
+    request: Omit<Parameters<typeof signedFetch>[0], "service" | "region" | "timeoutMs">,
+  ) => {
+    const response = await signedFetch({ ...request, service, region, timeoutMs: callMsMax });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${service} answered ${response.status}: ${text.slice(0, 500)}`);
+    return text;
+  };
+  return {
+    endpoint,
+    region,
+    account,
+    async json<T>(service: string, target: string, input: unknown): Promise<T> {
+      const headers = { "content-type": "application/x-amz-json-1.1", "x-amz-target": target };
+      return JSON.parse(
+        await call(service, { url: `${endpoint}/`, method: "POST", headers, body: JSON.stringify(input) }),
+      ) as T;
+    },
+    async get<T>(service: string, path: string): Promise<T> {
+      return JSON.parse(await call(service, { url: `${endpoint}${path}`, method: "GET" })) as T;
+    },
+    form(service, action, input) {
+      const body = new URLSearchParams({ Action: action, ...input }).toString();
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      return call(service, { url: `${endpoint}/`, method: "POST", headers, body });
+    },
+  };
+}

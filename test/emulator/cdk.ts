@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Template } from "../../infra/checks/template.ts";
+import type { Aws } from "./aws-call.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface Cdk {
+  bootstrap(): Promise<void>;
+  /** @returns the outputs of the stack by name. */
+  deploy(options?: { readonly image: string }): Promise<Readonly<Record<string, string>>>;
+  destroy(): Promise<void>;
+  /** What the last deploy said, for example whether there was a change. */
+  readonly said: () => string;
+  readonly template: () => Template;
+}
+
+export const stackName = "belfry-emulator";
+
+/** The real CDK CLI, told where AWS is. `folder` keeps its output. */
+export function cdkAt(aws: Aws, folder: string, environment: Readonly<Record<string, string>>): Cdk {
+  const assembly = join(folder, "cdk.out");
+  const outputs = join(folder, "outputs.json");
+  let last = "";
+  const run = async (...args: readonly string[]): Promise<void> => {
+    last = await cli([...args, "--output", assembly, "-c", "stage=emulator"], aws, environment);
+  };
+  return {
+    bootstrap: () => run("bootstrap", `aws://${aws.account}/${aws.region}`),
+    async deploy(options) {
+      const image = options === undefined ? [] : ["-c", `image=${options.image}`];
+      await run("deploy", stackName, "--require-approval", "never", "--outputs-file", outputs, ...image);
+      const read = JSON.parse(readFileSync(outputs, "utf8")) as Record<string, Record<string, string>>;
+      return read[stackName] ?? {};
+    },
+    destroy: () => run("destroy", stackName, "--force"),
+    said: () => last,
+    template: () => JSON.parse(readFileSync(join(assembly, `${stackName}.template.json`), "utf8")) as Template,
+  };
+}
+
+/** @throws Error with what the CLI printed. */
+async function cli(args: readonly string[], aws: Aws, environment: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawn(process.execPath, [join(root, "node_modules/aws-cdk/bin/cdk"), ...args, "--progress", "events"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      ...environment,
+      PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`,
+      AWS_ENDPOINT_URL: aws.endpoint,
+      AWS_REGION: aws.region,
+      AWS_DEFAULT_REGION: aws.region,
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      AWS_EC2_METADATA_DISABLED: "true",
+    },
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => lines.push(data.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  const said = lines.join("");
+  if (code !== 0) throw new Error(`cdk ${args.join(" ")} ended with code ${code}:\n${said.slice(-6_000)}`);
+  return said;
+}

@@ -1,0 +1,18 @@
+import type { Aws } from "./aws-call.ts";
+import { stackName } from "./cdk.ts";
+
+/** What the emulator made of the template: physical ids by logical id. */
+export async function physicalIds(aws: Aws): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>();
+  const xml = await aws.form("cloudformation", "DescribeStackResources", {
+    Version: "2010-05-15",
+    StackName: stackName,
+  });
+  for (const [member] of xml.matchAll(/<member>[\s\S]*?<\/member>/g)) {
+    const logical = /<LogicalResourceId>([^<]+)</.exec(member)?.[1];
+    const physical = /<PhysicalResourceId>([^<]+)</.exec(member)?.[1];
+    if (logical !== undefined && physical !== undefined) ids.set(logical, physical);
+  }
+  if (ids.size === 0) throw new Error(`the stack ${stackName} has no resources`);
+  return ids;
+}

@@ -1,0 +1,133 @@
+/**
+ * `npm run deploy:emulator`: the real CDK CLI deploys the stage `emulator` to an AWS emulator on loopback; the deployed
+ * system is exercised, compared with its template, deployed again without and with a change, and destroyed.
+ * `-- --endpoint URL` takes an emulator that runs already, for example LocalStack.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Client } from "pg";
+import { bundle } from "../../infra/bundle.ts";
+import { freePort } from "../../src/local/free-port.ts";
+import { startPostgres } from "../../src/local/postgres.ts";
+import { prepareAccount } from "./account.ts";
+import { audit, idOf, judge, knownGaps, substitutes } from "./audit.ts";
+import { type Aws, awsAt } from "./aws-call.ts";
+import { type Cdk, cdkAt } from "./cdk.ts";
+import { physicalIds } from "./deployed.ts";
+import { installMinistack, startMinistack } from "./ministack.ts";
+import { type Deployed, steps } from "./scenario.ts";
+
+const folder = join(fileURLToPath(new URL("../../", import.meta.url)), ".belfry", "emulator");
+const run = join(folder, "run");
+const account = "000000000000";
+const region = "us-east-1";
+
+// Nothing here is AWS's: any keys do, and none of a person's are used.
+process.env["AWS_ACCESS_KEY_ID"] = "test";
+process.env["AWS_SECRET_ACCESS_KEY"] = "test";
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { endpoint: { type: "string" } } });
+  rmSync(run, { recursive: true, force: true });
+  mkdirSync(run, { recursive: true });
+  const emulator =
+    values.endpoint === undefined ? await ownEmulator() : { endpoint: values.endpoint, stop: async () => {} };
+  if ("skipped" in emulator) {
+    console.log(`deploy:emulator was skipped: ${emulator.skipped}`);
+    return process.env["CI"] ? 1 : 0;
+  }
+  const postgres = await startPostgres({ folder: join(run, "postgres"), port: 0, settings: {} });
+  try {
+    await exercise(awsAt(emulator.endpoint, region, account), postgres.url);
+    console.log("1 passed, 0 failed");
+    return 0;
+  } catch (error) {
+    console.error(error);
+    console.log("0 passed, 1 failed");
+    return 1;
+  } finally {
+    await emulator.stop();
+    await postgres.stop("immediate");
+  }
+}
+
+async function ownEmulator() {
+  const installed = installMinistack(folder);
+  if ("skipped" in installed) return installed;
+  return startMinistack({ program: installed.program, folder: run, port: await freePort() });
+}
+
+async function exercise(aws: Aws, databaseUrl: string): Promise<void> {
+  const cdk = cdkAt(aws, run, {});
+  await step("an account with a network, a database and its secret", () => prepareAccount(aws, databaseUrl));
+  await step("cdk bootstrap", () => cdk.bootstrap());
+  const outputs = await step("cdk deploy", () => cdk.deploy());
+  await step("what was deployed is the template", async () => {
+    judge(await audit(aws, cdk.template()));
+    return Object.entries(knownGaps)
+      .map(([field, why]) => `known gap: ${field}: ${why}`)
+      .join("; ");
+  });
+  await scenario(aws, cdk, outputs, databaseUrl);
+  await step("cdk deploy again changes nothing", async () => {
+    await cdk.deploy();
+    if (!cdk.said().includes("no changes")) throw new Error(`the second deploy changed something:\n${cdk.said()}`);
+  });
+  await step("cdk deploy with another image changes the task", () => changeImage(aws, cdk));
+  for (const substitute of substitutes) console.log(`instead ${substitute}`);
+  await step("cdk destroy", () => cdk.destroy());
+}
+
+async function scenario(
+  aws: Aws,
+  cdk: Cdk,
+  outputs: Readonly<Record<string, string>>,
+  databaseUrl: string,
+): Promise<void> {
+  const template = cdk.template();
+  const ids = await physicalIds(aws);
+  const client = new Client({ connectionString: databaseUrl });
+  client.on("error", () => {});
+  await client.connect();
+  const taskBundle = join(run, "image", "main.mjs");
+  await bundle("scheduler-task/main.ts", taskBundle);
+  const deployed: Deployed = {
+    aws,
+    apiUrl: Object.values(outputs).find((value) => value.includes("lambda-url")) ?? "",
+    queueUrl: idOf(template, ids, "AWS::SQS::Queue", /Lanedefault.*Queue/),
+    deadLetterUrl: idOf(template, ids, "AWS::SQS::Queue", /Lanedefault.*DeadLetters/),
+    taskDefinition: idOf(template, ids, "AWS::ECS::TaskDefinition", /^/),
+    taskBundle,
+    count: async (sql) => (await client.query<{ count: number }>(sql)).rows[0]?.count ?? 0,
+  };
+  try {
+    for (const [name, act] of steps) await step(name, () => act(deployed));
+  } finally {
+    await client.end();
+  }
+}
+
+async function changeImage(aws: Aws, cdk: Cdk): Promise<string> {
+  const find = async () => idOf(cdk.template(), await physicalIds(aws), "AWS::ECS::TaskDefinition", /^/);
+  const before = await find();
+  await cdk.deploy({ image: "belfry-emulator:next" });
+  const after = await find();
+  if (before === after) throw new Error(`the task definition is still ${before}`);
+  return `${before.split("/").at(-1)} -> ${after.split("/").at(-1)}`;
+}
+
+async function step<T>(name: string, act: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  try {
+    const result = await act();
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
+    console.log(`ok      ${name} (${seconds} s)${typeof result === "string" && result !== "" ? `: ${result}` : ""}`);
+    return result;
+  } catch (error) {
+    console.log(`FAILED  ${name}`);
+    throw error;
+  }
+}

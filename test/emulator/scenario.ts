@@ -1,0 +1,143 @@
+/** The core of the system on the deployed parts: the API's function, queues, workers, drain and two schedulers. */
+import { signedFetch } from "../../src/adapters/aws/signed-fetch.ts";
+import { until } from "../proof/until.ts";
+import type { Aws } from "./aws-call.ts";
+import { wake } from "./scheduler.ts";
+
+export interface Deployed {
+  readonly aws: Aws;
+  /** Of the API, from the stack's outputs. */
+  readonly apiUrl: string;
+  readonly queueUrl: string;
+  readonly deadLetterUrl: string;
+  readonly taskDefinition: string;
+  /** The scheduler task's bundle, as the image has it. */
+  readonly taskBundle: string;
+  /** Rows of the team's database. */
+  readonly count: (sql: string) => Promise<number>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const waitMs = 90_000;
+
+export type Step = readonly [name: string, run: (deployed: Deployed) => Promise<string>];
+
+export const steps: readonly Step[] = [
+  ["the API answers signed requests and knows its schema", health],
+  ["a job that is enqueued is run by the deployed worker", succeeds],
+  ["a second enqueue of a key makes no second job", once],
+  ["a job that waits is cancelled, and no message of it runs", cancels],
+  ["two schedulers: one passes, the other says who holds the lock", schedulers],
+  ["a message that nobody can read ends as a row, and the queues are empty", poison],
+];
+
+async function health(deployed: Deployed): Promise<string> {
+  const { status, body } = await call(deployed, "GET", "/health");
+  if (status !== 200) throw new Error(`/health answered ${status}: ${JSON.stringify(body)}`);
+  return JSON.stringify(body);
+}
+
+async function succeeds(deployed: Deployed): Promise<string> {
+  const id = await enqueue(deployed, "succeeds");
+  await until(`job ${id} to succeed`, waitMs, async () => (await stateOf(deployed, id)) === "SUCCESS");
+  return `job ${id}`;
+}
+
+async function once(deployed: Deployed): Promise<string> {
+  const first = await enqueue(deployed, "again");
+  const second = await enqueue(deployed, "again");
+  if (first !== second) throw new Error(`one key made the jobs ${first} and ${second}`);
+  return `job ${first} twice`;
+}
+
+async function cancels(deployed: Deployed): Promise<string> {
+  const id = await enqueue(deployed, "cancels", { delay: "1h" });
+  const { status, body } = await call(deployed, "POST", `/jobs/${id}/cancel`, {});
+  if (status >= 300) throw new Error(`cancel answered ${status}: ${JSON.stringify(body)}`);
+  const state = await stateOf(deployed, id);
+  if (state !== "CANCELED") throw new Error(`job ${id} is ${state} after cancel`);
+  return `job ${id}`;
+}
+
+async function schedulers({ aws, taskDefinition, taskBundle, count }: Deployed): Promise<string> {
+  const passes = await Promise.all([wake(aws, taskDefinition, taskBundle), wake(aws, taskDefinition, taskBundle)]);
+  for (const { code, said } of passes) if (code !== 0) throw new Error(`a scheduler ended with ${code}:\n${said}`);
+  const held = passes.filter(({ said }) => said.includes("held by")).length;
+  if (held !== 1)
+    throw new Error(`${held} of two schedulers were held off:\n${passes.map(({ said }) => said).join("\n")}`);
+  const planned = await count("select count(*)::int from belfry.occurrence");
+  if (planned === 0) throw new Error("the pass planned no occurrence of hello-every-minute");
+  return `${planned} occurrences planned`;
+}
+
+async function poison({ aws, queueUrl, deadLetterUrl, count }: Deployed): Promise<string> {
+  // Straight to where five receives would take it: each of them would last a visibility timeout of minutes.
+  await aws.json("sqs", "AmazonSQS.SendMessage", { QueueUrl: deadLetterUrl, MessageBody: "{not json" });
+  await until("the drain to keep the message as a row", waitMs, async () => {
+    return (await count("select count(*)::int from belfry.quarantine")) > 0;
+  });
+  await until(
+    "the queues to be empty",
+    waitMs,
+    async () => (await depth(aws, queueUrl)) + (await depth(aws, deadLetterUrl)) === 0,
+  );
+  return "kept as a row";
+}
+
+async function depth(aws: Aws, url: string): Promise<number> {
+  const { Attributes } = await aws.json<{ Attributes: Record<string, string> }>("sqs", "AmazonSQS.GetQueueAttributes", {
+    QueueUrl: url,
+    AttributeNames: ["All"],
+  });
+  return (
+    Number(Attributes["ApproximateNumberOfMessages"]) + Number(Attributes["ApproximateNumberOfMessagesNotVisible"])
+  );
+}
+
+async function enqueue(
+  deployed: Deployed,
+  key: string,
+  options: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const { status, body } = await call(deployed, "POST", "/jobs", { kind: "hello", key, ...options });
+  if (status >= 300 || typeof body["id"] !== "string")
+    throw new Error(`enqueue answered ${status}: ${JSON.stringify(body)}`);
+  return body["id"];
+}
+
+async function stateOf(deployed: Deployed, id: string): Promise<string> {
+  const { body } = await call(deployed, "GET", `/jobs/${id}`);
+  return String(body["state"]);
+}
+
+async function call({ aws, apiUrl }: Deployed, method: "GET" | "POST", path: string, input?: unknown): Promise<Answer> {
+  // The name of a function URL leads to AWS; the emulator has the same function below a path of its own.
+  const { hostname } = new URL(apiUrl);
+  const url = `${aws.endpoint}/_aws/lambda-url/${hostname.split(".")[0]}${path}`;
+  const response = await signedFetch({
+    url,
+    method,
+    service: "lambda",
+    region: aws.region,
+    headers: { "content-type": "application/json" },
+    timeoutMs: waitMs,
+    ...(input === undefined ? {} : { body: JSON.stringify(input) }),
+  });
+  const text = await response.text();
+  try {
+    return unwrapped(response.status, JSON.parse(text) as Answer["body"]);
+  } catch (cause) {
+    throw new Error(`${method} ${path} answered ${response.status} without JSON: ${text.slice(0, 300)}`, { cause });
+  }
+}
+
+/** The emulator streams no answers: behind a URL that should, it hands out the function's own envelope. */
+function unwrapped(status: number, body: Answer["body"]): Answer {
+  const { statusCode, body: inner } = body;
+  if (typeof statusCode !== "number" || typeof inner !== "string") return { status, body };
+  return { status: statusCode, body: JSON.parse(inner) as Answer["body"] };
+}
