@@ -181,3 +181,13 @@ test("health shows versions, the database's time and the counts of every state",
   expect(body).toMatchObject({ status: "ok", version: "1.2.3", schemaVersion: 1, counts: { QUEUED: 1, FAILED: 0 } });
   expect(Date.parse(body.databaseTime)).toBe(startOfTime);
 });
+
+test("the same key from 200 clients at once makes one job, and all are told its id", async () => {
+  const { call, pool } = await openApi();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => call("POST", "/jobs", ada)));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(199);
+  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+  const { rows } = await pool.query("select count(*)::int as jobs from belfry.job");
+  expect(rows).toEqual([{ jobs: 1 }]);
+});
