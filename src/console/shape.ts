@@ -54,6 +54,8 @@ export interface Edge {
 export interface Explanation {
   readonly sentence: string;
   readonly advice: string | null;
+  /** Jobs that must end first. */
+  readonly waitsFor: readonly string[];
 }
 
 export const states = [

@@ -83,7 +83,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/jobs$/, () => ({ jobs: list(jobs), nextCursor: null, complete: true })],
     [
       /^\/jobs\/\d+\/explain$/,
-      () => ({ sentence: "It waits for a slot of cap:export-report.", advice: "raise the cap" }),
+      () => ({ sentence: "It waits for a slot of cap:export-report.", advice: "raise the cap", waitsFor: ["3"] }),
     ],
     [/^\/jobs\/1$/, () => scene.detailOf(1, "FAILED")],
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],

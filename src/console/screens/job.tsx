@@ -72,6 +72,16 @@ function Why({ job }: { readonly job: JobDetail }) {
       <Icon name="info" />
       <div>
         <p>{why.data?.sentence ?? `It is ${job.phase}.`}</p>
+        {why.data === null || why.data.waitsFor.length === 0 ? null : (
+          <p>
+            It waits for{" "}
+            {why.data.waitsFor.slice(0, 5).map((id) => (
+              <a key={id} class="link" href={addresses.job(id)}>
+                {`#${id} `}
+              </a>
+            ))}
+          </p>
+        )}
         {why.data?.advice == null ? null : <p class="dim">{why.data.advice}</p>}
       </div>
     </div>
