@@ -68,7 +68,8 @@ function useDraft({ text, known, onFilter }: FilterBarProps) {
   const set = (part: Partial<typeof held>): void => setHeld({ text, value, isOpen, chosen, ...part });
   const suggestions = isOpen ? suggest(value, known) : [];
   const finish = (next: string): void => {
-    set({ value: next, isOpen: false, chosen: -1 });
+    // Held for the filter that this becomes: going back to the one before shows that one again.
+    set({ text: next.trim(), value: next, isOpen: false, chosen: -1 });
     onFilter(next.trim());
   };
   return {
@@ -87,8 +88,9 @@ function useDraft({ text, known, onFilter }: FilterBarProps) {
     },
     take(suggestion: Suggestion) {
       const next = completed(value, suggestion);
-      set({ value: next, chosen: -1, isOpen: true });
-      if (next.endsWith(" ")) onFilter(next.trim());
+      const isWhole = next.endsWith(" ");
+      set({ text: isWhole ? next.trim() : text, value: next, chosen: -1, isOpen: true });
+      if (isWhole) onFilter(next.trim());
     },
   };
 }

@@ -11,31 +11,38 @@ export interface Selection {
   readonly none: () => void;
 }
 
+interface Held {
+  readonly filter: string;
+  readonly chosen: ReadonlySet<string> | "all";
+  /** The row that was toggled last; -1 before any. */
+  readonly last: number;
+}
+
 const nobody: ReadonlySet<string> = new Set();
 
 /** Rows that were marked for a change of many. Forgotten when the filter changes. */
 export function useSelection(jobs: readonly Job[], filter: string): Selection {
-  const [held, setHeld] = useState<{ filter: string; chosen: ReadonlySet<string> | "all"; last: number }>({
-    filter,
-    chosen: nobody,
-    last: -1,
-  });
+  const [held, setHeld] = useState<Held>({ filter, chosen: nobody, last: -1 });
+  const toggled = ({ chosen, last }: Held, index: number, isRange: boolean): Held => {
+    const job = jobs[index];
+    if (job === undefined) return { filter, chosen, last };
+    const next = new Set(chosen === "all" ? jobs.map(({ id }) => id) : chosen);
+    const isOn = !next.has(job.id);
+    const [from, to] = isRange && last >= 0 ? [Math.min(last, index), Math.max(last, index)] : [index, index];
+    for (const { id } of jobs.slice(from, to + 1)) {
+      if (isOn) next.add(id);
+      else next.delete(id);
+    }
+    return { filter, chosen: next, last: index };
+  };
   const chosen = held.filter === filter ? held.chosen : nobody;
-  const last = held.filter === filter ? held.last : -1;
   return {
     chosen,
     has: (id) => chosen === "all" || chosen.has(id),
     toggle(index, isRange) {
-      const job = jobs[index];
-      if (job === undefined) return;
-      const next = new Set(chosen === "all" ? jobs.map(({ id }) => id) : chosen);
-      const isOn = !next.has(job.id);
-      const [from, to] = isRange && last >= 0 ? [Math.min(last, index), Math.max(last, index)] : [index, index];
-      for (const { id } of jobs.slice(from, to + 1)) {
-        if (isOn) next.add(id);
-        else next.delete(id);
-      }
-      setHeld({ filter, chosen: next, last: index });
+      setHeld((before) =>
+        toggled(before.filter === filter ? before : { filter, chosen: nobody, last: -1 }, index, isRange),
+      );
     },
     all: () => setHeld({ filter, chosen: "all", last: -1 }),
     none: () => setHeld({ filter, chosen: nobody, last: -1 }),

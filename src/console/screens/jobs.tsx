@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { FilterBar, filterFieldId } from "../jobs/filter-bar.tsx";
@@ -25,16 +25,22 @@ export function JobsScreen() {
   const rows = useJobRows(text, asked);
   const selection = useSelection(rows.jobs, text);
   const [current, setCurrent] = useState(-1);
-  useEffect(() => setCurrent(-1), [text]);
+  // Keys may come faster than the screen is drawn: they act on what the one before left.
+  const at = useRef(-1);
+  const move = (index: number): void => {
+    at.current = index;
+    setCurrent(index);
+  };
+  useEffect(() => move(-1), [text]);
   const apply = (next: string): void => route(next === "" ? addresses.jobs : addresses.jobsWith(next));
-  const step = (by: number): void => setCurrent((at) => Math.max(0, Math.min(rows.jobs.length - 1, at + by)));
+  const step = (by: number): void => move(Math.max(0, Math.min(rows.jobs.length - 1, at.current + by)));
   useKeys([
     { keys: "/", does: "Write a filter", run: () => document.getElementById(filterFieldId)?.focus() },
     { keys: "j", does: "Next row", run: () => step(1) },
     { keys: "k", does: "Row before", run: () => step(-1) },
-    { keys: "x", does: "Mark the row", run: () => selection.toggle(current, false) },
-    { keys: "X", does: "Mark up to the row", run: () => selection.toggle(current, true) },
-    { keys: "Enter", does: "Open the row", run: () => open(rows.jobs[current]?.id, route) },
+    { keys: "x", does: "Mark the row", run: () => selection.toggle(at.current, false) },
+    { keys: "X", does: "Mark up to the row", run: () => selection.toggle(at.current, true) },
+    { keys: "Enter", does: "Open the row", run: () => open(rows.jobs[at.current]?.id, route) },
   ]);
   return (
     <div class="fill">
