@@ -22,6 +22,8 @@ export const crashWorker: Proof = {
       app: "crash-worker",
       folder: join(context.folder, "system"),
       postgresUrl: context.postgresUrl,
+      // Twelve lanes need the connections of a larger stage.
+      env: { BELFRY_STAGE: "prod" },
       ...(context.defaults ? {} : { lane: () => ({ visibilityTimeoutSeconds: quickVisibilitySeconds }) }),
     });
     await system.install();
