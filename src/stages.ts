@@ -48,7 +48,7 @@ export const stages = {
     name: "demo",
     apps: ["jobs", "examples"],
     deployed: false,
-    database: { maxConnections: 100, poolPerWorker: 2 },
+    database: { maxConnections: 200, poolPerWorker: 2 },
     laneConcurrency: 2,
     logRetentionDays: 30,
   },

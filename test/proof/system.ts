@@ -156,7 +156,7 @@ async function build(
     depth: (url) => depthOf(clients.sqs, url),
     enqueue: (kind, items) => enqueue(runtime, asked, kind, items),
     install: async () => {
-      await installDefinitions(runtime.ports, runtime.registry, { stage: "dev" });
+      await installDefinitions(runtime.ports, runtime.registry, { stage: config.stage.name });
     },
     fleet: (fleet = {}) =>
       opened(startFleet({ processes, sqs: clients.sqs, queues, env }, fleet), (part) => part.stop(500)),

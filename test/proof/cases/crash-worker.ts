@@ -23,7 +23,7 @@ export const crashWorker: Proof = {
       folder: join(context.folder, "system"),
       postgresUrl: context.postgresUrl,
       // Twelve lanes need the connections of a larger stage.
-      env: { BELFRY_STAGE: "prod" },
+      env: { BELFRY_STAGE: "demo" },
       ...(context.defaults ? {} : { lane: () => ({ visibilityTimeoutSeconds: quickVisibilitySeconds }) }),
     });
     await system.install();
