@@ -144,6 +144,10 @@ describe("a transaction", () => {
     left.abort();
     await expect(stuck).rejects.toThrow(/Connection terminated/);
     expect(await store.transaction(async (tx) => (await tx.query("select 1 as one")).rows)).toEqual([{ one: 1 }]);
+    // The server does not look whether anybody is there, and an open transaction holds back what every other test reads.
+    const ended =
+      "select pg_terminate_backend(pid) as ended from pg_stat_activity where query = 'select pg_sleep(600)'";
+    expect((await db.pool.query(ended)).rows).toEqual([{ ended: true }]);
   });
 
   test("whose statement failed and whose error was swallowed is not answered as committed", async () => {

@@ -24,8 +24,6 @@ const settings = {
   max_wal_size: "4GB",
   autovacuum_naptime: "1h",
   shared_buffers: "256MB",
-  // A transaction that one test leaves open would hold back what others look at by snapshot: all share the server's numbers.
-  idle_in_transaction_session_timeout: "10s",
 };
 
 /** vitest's global set-up: one server for the whole run, `DATABASE_URL` or one of our own. */
