@@ -16,23 +16,49 @@ export function* joined(evidence: Evidence): Generator<Violation> {
 
 type Members = ReadonlyMap<string, { readonly task: TaskFact; readonly run: RunFact }>;
 
-/** Event by event: at each start, what the events before say of the predecessors. */
+/**
+ * Event by event: each start needs a moment at which the rule held over the predecessors' states. It may be over: whoever
+ * retries a predecessor that had ended does not take back the successors it had released.
+ */
 function* starts(events: readonly EventFact[], members: Members): Generator<Violation> {
-  const states = new Map<string, { state: State; notTaken: boolean }>();
-  for (const event of events) {
-    const member = members.get(event.jobId);
-    if (member === undefined) continue;
-    states.set(event.jobId, { state: event.to, notTaken: event.to === "SKIPPED" && isNotTaken(event.reason) });
+  const states = new Map<string, Ended>();
+  const released = new Set<string>();
+  const judge = (jobId: string): string => {
+    const member = members.get(jobId);
+    if (member === undefined || member.task.after.length === 0) return "ready";
     const { task, run } = member;
-    if (event.to !== "RUNNING" || task.after.length === 0) continue;
     const preds = count(
       task.after.map((before) => states.get(before) ?? { state: "PENDING", notTaken: false }),
       run,
     );
     const verdict = joinVerdict(task.join, preds);
-    if (verdict !== "ready")
-      yield broken(`job ${event.jobId} started, but its join "${task.join}" says ${verdict}: ${JSON.stringify(preds)}`);
+    if (verdict === "ready") released.add(jobId);
+    return `its join "${task.join}" says ${verdict}: ${JSON.stringify(preds)}`;
+  };
+  const successors = successorsOf(members);
+  for (const event of events) {
+    if (!members.has(event.jobId)) continue;
+    states.set(event.jobId, { state: event.to, notTaken: event.to === "SKIPPED" && isNotTaken(event.reason) });
+    if (isFinal(event.to)) for (const after of successors.get(event.jobId) ?? []) judge(after);
+    // A job that was retried needs the moment anew.
+    if (event.from !== null && isFinal(event.from)) released.delete(event.jobId);
+    if (event.to !== "RUNNING" || released.has(event.jobId)) continue;
+    const verdict = judge(event.jobId);
+    if (verdict !== "ready" && !released.has(event.jobId)) yield broken(`job ${event.jobId} started, but ${verdict}`);
   }
+}
+
+interface Ended {
+  readonly state: State;
+  readonly notTaken: boolean;
+}
+
+function successorsOf(members: Members): ReadonlyMap<string, readonly string[]> {
+  const successors = new Map<string, string[]>();
+  for (const { task } of members.values()) {
+    for (const before of task.after) successors.set(before, [...(successors.get(before) ?? []), task.jobId]);
+  }
+  return successors;
 }
 
 const isNotTaken = (reason: string | null): boolean => reason === "not taken" || reason === "no longer wanted";
