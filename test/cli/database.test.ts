@@ -12,7 +12,7 @@ test("migrate makes the tables of Belfry and of the stage's apps, and the second
   const env = { DATABASE_URL: await database() };
   const first = await belfry(["migrate", "--stage", "demo"], { env });
   expect(first.code).toBe(0);
-  expect(first.out).toMatch(/^belfry: version \d+, applied 0001_spine/);
+  expect(first.out).toMatch(/^belfry: version \d+, applied 0001_jobs/);
   expect(first.out).toContain("batch-scheduler: version 2, applied 0001_outbox");
   const second = await belfry(["migrate", "--stage", "demo"], { env });
   const sets = second.out

@@ -24,6 +24,12 @@ export const sourceFiles = (): readonly string[] =>
     .filter((path) => !path.includes("node_modules"))
     .toSorted();
 
+/** The numbered SQL of every part that has tables. */
+export const migrationFiles = (): readonly string[] =>
+  globSync(`${folders}/**/*.sql`, { cwd: root })
+    .filter((path) => !path.includes("node_modules"))
+    .toSorted();
+
 export const readSource = (file: string): string => readFileSync(root + file, "utf8");
 
 const statement =

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readSource, sourceFiles } from "./imports.ts";
+import { migrationFiles, readSource, sourceFiles } from "./imports.ts";
 
 /** What must not be written in some files, and an example of it that the pattern has to find. */
 interface Ban {
@@ -89,5 +89,7 @@ test("files and folders are named for what is in them", () => {
 
 test("no file is longer than 300 lines", () => {
   const lines = (file: string): number => readSource(file).split("\n").length - 1;
-  expect(files.filter((file) => lines(file) > 300)).toEqual([]);
+  const tables = migrationFiles();
+  expect(tables.length).toBeGreaterThan(5);
+  expect([...files, ...tables].filter((file) => lines(file) > 300)).toEqual([]);
 });

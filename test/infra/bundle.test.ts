@@ -31,6 +31,6 @@ test.each(["worker", "dead-letter"])("the bundled %s gets as far as reading its 
 
 test("a bundle takes along the files that its code reads beside itself", async () => {
   await bundle("functions/migrate.ts", join(folder, "index.mjs"));
-  expect(readdirSync(join(folder, "src/adapters/postgres/migrations"))).toContain("0001_spine.sql");
+  expect(readdirSync(join(folder, "src/adapters/postgres/migrations"))).toContain("0001_jobs.sql");
   expect(existsSync(join(folder, "examples/batch-scheduler/migrations"))).toBe(true);
 });

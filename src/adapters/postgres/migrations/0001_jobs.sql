@@ -1,14 +1,10 @@
--- The spine: jobs, attempts, events, hand-offs, slots, the lock's fence, schedules and occurrences,
--- with room for runs and edges. Frozen once released: changes are new files.
+-- Jobs, their events and the messages that tell workers of them. Frozen once released: changes are new files.
 
 create schema if not exists belfry;
 
 create type belfry.job_state as enum
   ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT', 'SUCCESS', 'FAILED', 'CANCELED', 'SKIPPED');
 create type belfry.job_hold as enum ('none', 'paused', 'slot');
-create type belfry.slot_refusal as enum ('hold', 'skip', 'queue-one');
-create type belfry.occurrence_outcome as enum ('PLANNED', 'FIRED', 'CAUGHT_UP', 'COALESCED', 'SKIPPED');
-create type belfry.run_state as enum ('RUNNING', 'CANCELING', 'DONE', 'FAILED', 'CANCELED');
 create type belfry.join_rule as enum ('all', 'any', 'allDone');
 
 -- The only clock of every decision. Stable and inlined, so that `due_at <= belfry.now()` stays an index condition;
@@ -75,6 +71,10 @@ create table belfry.job (
   blocked       boolean not null default false,
   wide          boolean not null default false,
   spread        boolean not null default false,         -- its end was counted by its successors and its run
+  task          text,                                   -- its name inside the graph
+  asks          boolean not null default false,         -- a condition is asked before it may be claimed
+  asked_row     jsonb,                                  -- what the condition of a fan-out is asked about
+  not_taken     boolean not null default false,         -- SKIPPED as its branch was not taken: neither good nor bad
   trace         text not null,
   worker        text,
   started_at    timestamptz,
@@ -113,6 +113,8 @@ create index job_out on belfry.job (lane, handed_at) where state = 'QUEUED' and 
 create index job_failed on belfry.job (id) where state = 'FAILED';
 create index job_schedule on belfry.job (schedule_id, id) where schedule_id is not null;
 create index job_run on belfry.job (run_id, id) where run_id is not null;
+create index job_run_open on belfry.job (run_id, id)
+  where run_id is not null and state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT');
 
 -- The state machine, enforced by the table whoever asks. Null for a legal move, else what is wrong with it; 'uncounted'
 -- for the legal end of a run's job that the statement did not count.
@@ -147,12 +149,15 @@ begin
   return case when run_id is not null and becomes >= 'SUCCESS' and not spread then 'uncounted' end;
 end $$;
 
+-- Whoever ends a job of a run without counting its end leaves it here: no successor may wait for ever because one
+-- statement forgot about runs. A part of the guard: a second trigger would cost every claim and settle of single jobs.
 create function belfry.guard_job() returns trigger language plpgsql as $$
 declare
   verdict text := belfry.judge_move(old.state, new.state, old.attempt, new.attempt, old.generation, new.generation,
     new.run_id, new.spread);
 begin
   if verdict = 'uncounted' then
+    insert into belfry.run_done (run_id, job_id) values (new.run_id, new.id);
     return null;
   end if;
   raise exception 'job %: %', old.id, verdict using errcode = 'check_violation', constraint = 'job_guard';
@@ -223,108 +228,6 @@ create table belfry.handoff (
 -- Short-lived rows: compressing a list of 1,000 ids takes longer than writing it.
 alter table belfry.handoff alter column ids set storage external, alter column gens set storage external;
 create index handoff_open on belfry.handoff (at, id);
-
-create table belfry.slot_group (
-  key        text primary key,
-  size       int not null check (size >= 1),
-  on_refusal belfry.slot_refusal not null,
-  reason     text not null
-);
-create table belfry.slot (
-  key       text not null references belfry.slot_group (key) on delete cascade,
-  n         int not null,                               -- 1 to size; 0 is the one seat for waiting of a queue-one group
-  job_id    bigint,
-  attempt   int,
-  free_from timestamptz,                                -- a canceled job keeps its slot until its handler is gone, or until then
-  primary key (key, n)
-);
-create index slot_holder on belfry.slot (job_id) where job_id is not null;
-create index slot_leaving on belfry.slot (free_from) where free_from is not null;
-
--- The newest token of each lock. Fenced writes check it; a stale holder finds no row.
-create table belfry.lock_fence (
-  name         text primary key,
-  token        bigint not null,
-  installed_at timestamptz not null
-);
--- Stands in for the lock store while that is away; judged by the database's clock.
-create table belfry.stand_in_lock (
-  name        text primary key,
-  owner       text,
-  fence       bigint not null,
-  lease_until timestamptz not null
-);
-
-create table belfry.schedule (
-  id            text primary key,
-  app           text not null,
-  version       int not null,
-  source        text not null check (source in ('code', 'api')),
-  spec          jsonb not null,
-  enabled       boolean not null,
-  paused        boolean not null default false,
-  decided_until timestamptz not null,
-  next_at       timestamptz,                            -- when a tick must look at it next
-  carry         jsonb,                                  -- what one tick leaves for the next: missed times, pace
-  ledger_from   timestamptz not null,
-  created_at    timestamptz not null,
-  updated_at    timestamptz not null
-);
-create index schedule_next on belfry.schedule (next_at, id) where next_at is not null;
--- What was in force when: backfill plans a time with the expression of that time.
-create table belfry.schedule_version (
-  schedule_id text not null,
-  version     int not null,
-  spec        jsonb not null,
-  from_at     timestamptz not null,
-  primary key (schedule_id, version)
-);
-
-create table belfry.occurrence (
-  schedule_id      text not null,
-  local_time       text not null,
-  fold             smallint not null check (fold in (0, 1)),
-  timezone         text not null,                       -- whose wall clock: an edit may bring the same reading round again
-  nominal_at       timestamptz not null,
-  outcome          belfry.occurrence_outcome not null,
-  reason           text,
-  schedule_version int not null,
-  job_id           bigint,
-  catch_up         boolean not null default false,
-  planned_at       timestamptz not null,
-  decided_at       timestamptz,
-  lateness_ms      bigint,
-  primary key (schedule_id, local_time, fold, timezone),
-  constraint occurrence_decided check ((decided_at is not null) = (outcome <> 'PLANNED')),
-  constraint occurrence_reason check (outcome <> 'SKIPPED' or reason is not null)
-);
--- A reading that the clock skipped stands at the instant it would have had, which a later reading may share.
-create unique index occurrence_nominal on belfry.occurrence (schedule_id, nominal_at)
-  where outcome <> 'COALESCED' and reason is distinct from 'dst-gap';
-create index occurrence_history on belfry.occurrence (schedule_id, nominal_at desc);
-create index occurrence_job on belfry.occurrence (job_id) where job_id is not null;
-create index occurrence_planned on belfry.occurrence (nominal_at) where outcome = 'PLANNED';
-
-create table belfry.run (
-  id          bigint generated always as identity primary key,
-  kind        text not null,
-  key         text not null,
-  version     int not null,
-  state       belfry.run_state not null,
-  sealed      boolean not null default false,
-  total       int not null default 0,
-  created_at  timestamptz not null,
-  finished_at timestamptz,
-  constraint run_finished check ((finished_at is not null) = (state in ('DONE', 'FAILED', 'CANCELED')))
-);
-create unique index run_key on belfry.run (kind, key);
-create table belfry.edge (
-  from_id bigint not null,
-  to_id   bigint not null,
-  run_id  bigint not null,
-  primary key (from_id, to_id)
-);
-create index edge_to on belfry.edge (to_id);
 
 -- Bodies no worker could read, kept for a person.
 create table belfry.quarantine (

@@ -1,33 +1,46 @@
 -- Runs: jobs that belong together. Counters decide when a task may start; append-only deltas add up to a run's progress.
 
+create type belfry.run_state as enum ('RUNNING', 'CANCELING', 'DONE', 'FAILED', 'CANCELED');
 create type belfry.on_failure as enum ('stop', 'skip-downstream', 'continue');
 
-alter table belfry.run
-  add column starter_id   bigint,                       -- the job that started it
-  add column parent_id    bigint,                       -- the run it is a rerun of
-  add column input        jsonb not null default 'null',
-  add column on_failure   belfry.on_failure not null default 'skip-downstream',
-  add column stopped      boolean not null default false, -- a failure under `stop`: nothing of it starts any more
-  add column cursor       jsonb,                        -- where the next page of a fan-out begins
-  add column done         int not null default 0,       -- what was added up so far; the rest lies in run_delta
-  add column ok           int not null default 0,
-  add column failed       int not null default 0,
-  add column skipped      int not null default 0,
-  add column retention_ms bigint not null default 2592000000,
-  add column trace        text not null default '',
-  add column error        text;
+create table belfry.run (
+  id           bigint generated always as identity primary key,
+  kind         text not null,
+  key          text not null,
+  version      int not null,
+  state        belfry.run_state not null,
+  sealed       boolean not null default false,
+  starter_id   bigint,                                  -- the job that started it
+  parent_id    bigint,                                  -- the run it is a rerun of
+  input        jsonb not null default 'null',
+  on_failure   belfry.on_failure not null default 'skip-downstream',
+  stopped      boolean not null default false,          -- a failure under `stop`: nothing of it starts any more
+  cursor       jsonb,                                   -- where the next page of a fan-out begins
+  total        int not null default 0,
+  done         int not null default 0,                  -- what was added up so far; the rest lies in run_delta
+  ok           int not null default 0,
+  failed       int not null default 0,
+  skipped      int not null default 0,
+  retention_ms bigint not null default 2592000000,
+  trace        text not null default '',
+  error        text,
+  created_at   timestamptz not null,
+  finished_at  timestamptz,
+  constraint run_finished check ((finished_at is not null) = (state in ('DONE', 'FAILED', 'CANCELED')))
+);
+create unique index run_key on belfry.run (kind, key);
 create index run_open on belfry.run (id) where state in ('RUNNING', 'CANCELING');
 create index run_finished on belfry.run (finished_at) where finished_at is not null;
 create index run_list on belfry.run (kind, id);
 
-alter table belfry.job
-  add column task      text,                            -- its name inside the graph
-  add column asks      boolean not null default false,  -- a condition is asked before it may be claimed
-  add column asked_row jsonb,                           -- what the condition of a fan-out is asked about
-  add column not_taken boolean not null default false;  -- SKIPPED because its branch was not taken: neither good nor bad
-
--- Fixed at insert: a join with more than 32 predecessors is not locked by each of them, they append instead.
-alter table belfry.edge add column wide boolean not null default false;
+create table belfry.edge (
+  from_id bigint not null,
+  to_id   bigint not null,
+  run_id  bigint not null,
+  wide    boolean not null default false,               -- fixed at insert: more than 32 predecessors append, they do not lock the join
+  primary key (from_id, to_id)
+);
+create index edge_to on belfry.edge (to_id);
 
 -- Ends that nobody counted yet: skipped branches, and whatever a rescue, a claim or a cancel ended.
 create table belfry.run_done (
@@ -61,9 +74,6 @@ create table belfry.run_delta (
 );
 create index run_delta_run on belfry.run_delta (run_id, id);
 
-create index job_run_open on belfry.job (run_id, id)
-  where run_id is not null and state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT');
-
 -- What a join does, by its three counters. The same table as `join.ts`; a test compares them.
 create function belfry.join_verdict(rule belfry.join_rule, preds_open int, preds_ok int, preds_bad int) returns text
   language sql immutable parallel safe
@@ -80,20 +90,6 @@ create function belfry.join_verdict(rule belfry.join_rule, preds_open int, preds
       else 'not taken' end
     else case when preds_open > 0 then 'wait' else 'ready' end
   end;
-
--- Whoever ends a job of a run without counting its end leaves it here: no successor may wait for ever because one
--- statement forgot about runs. A part of the guard: a second trigger would cost every claim and settle of single jobs.
-create or replace function belfry.guard_job() returns trigger language plpgsql as $$
-declare
-  verdict text := belfry.judge_move(old.state, new.state, old.attempt, new.attempt, old.generation, new.generation,
-    new.run_id, new.spread);
-begin
-  if verdict = 'uncounted' then
-    insert into belfry.run_done (run_id, job_id) values (new.run_id, new.id);
-    return null;
-  end if;
-  raise exception 'job %: %', old.id, verdict using errcode = 'check_violation', constraint = 'job_guard';
-end $$;
 
 -- Progress for people: the added-up part and the deltas together, so that it never lags.
 create view belfry.run_progress as
@@ -116,6 +112,3 @@ create view belfry.run_progress as
     from belfry.job j
     where j.run_id = r.id and j.state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT')
   ) o;
-
--- Decided occurrences, the longest decided first: only pruning reads it.
-create index occurrence_decided on belfry.occurrence (decided_at) where decided_at is not null;

@@ -1,0 +1,34 @@
+-- Slots bound how many jobs of a key run at once; fences bound who may write as the scheduler.
+
+create type belfry.slot_refusal as enum ('hold', 'skip', 'queue-one');
+
+create table belfry.slot_group (
+  key        text primary key,
+  size       int not null check (size >= 1),
+  on_refusal belfry.slot_refusal not null,
+  reason     text not null
+);
+create table belfry.slot (
+  key       text not null references belfry.slot_group (key) on delete cascade,
+  n         int not null,                               -- 1 to size; 0 is the one seat for waiting of a queue-one group
+  job_id    bigint,
+  attempt   int,
+  free_from timestamptz,                                -- a canceled job keeps its slot until its handler is gone, or until then
+  primary key (key, n)
+);
+create index slot_holder on belfry.slot (job_id) where job_id is not null;
+create index slot_leaving on belfry.slot (free_from) where free_from is not null;
+
+-- The newest token of each lock. Fenced writes check it; a stale holder finds no row.
+create table belfry.lock_fence (
+  name         text primary key,
+  token        bigint not null,
+  installed_at timestamptz not null
+);
+-- Stands in for the lock store while that is away; judged by the database's clock.
+create table belfry.stand_in_lock (
+  name        text primary key,
+  owner       text,
+  fence       bigint not null,
+  lease_until timestamptz not null
+);

@@ -1,0 +1,55 @@
+-- Schedules, and one row for each of their nominal times.
+
+create type belfry.occurrence_outcome as enum ('PLANNED', 'FIRED', 'CAUGHT_UP', 'COALESCED', 'SKIPPED');
+
+create table belfry.schedule (
+  id            text primary key,
+  app           text not null,
+  version       int not null,
+  source        text not null check (source in ('code', 'api')),
+  spec          jsonb not null,
+  enabled       boolean not null,
+  paused        boolean not null default false,
+  decided_until timestamptz not null,
+  next_at       timestamptz,                            -- when a tick must look at it next
+  carry         jsonb,                                  -- what one tick leaves for the next: missed times, pace
+  ledger_from   timestamptz not null,
+  created_at    timestamptz not null,
+  updated_at    timestamptz not null
+);
+create index schedule_next on belfry.schedule (next_at, id) where next_at is not null;
+-- What was in force when: backfill plans a time with the expression of that time.
+create table belfry.schedule_version (
+  schedule_id text not null,
+  version     int not null,
+  spec        jsonb not null,
+  from_at     timestamptz not null,
+  primary key (schedule_id, version)
+);
+
+create table belfry.occurrence (
+  schedule_id      text not null,
+  local_time       text not null,
+  fold             smallint not null check (fold in (0, 1)),
+  timezone         text not null,                       -- whose wall clock: an edit may bring the same reading round again
+  nominal_at       timestamptz not null,
+  outcome          belfry.occurrence_outcome not null,
+  reason           text,
+  schedule_version int not null,
+  job_id           bigint,
+  catch_up         boolean not null default false,
+  planned_at       timestamptz not null,
+  decided_at       timestamptz,
+  lateness_ms      bigint,
+  primary key (schedule_id, local_time, fold, timezone),
+  constraint occurrence_decided check ((decided_at is not null) = (outcome <> 'PLANNED')),
+  constraint occurrence_reason check (outcome <> 'SKIPPED' or reason is not null)
+);
+-- A reading that the clock skipped stands at the instant it would have had, which a later reading may share.
+create unique index occurrence_nominal on belfry.occurrence (schedule_id, nominal_at)
+  where outcome <> 'COALESCED' and reason is distinct from 'dst-gap';
+create index occurrence_history on belfry.occurrence (schedule_id, nominal_at desc);
+create index occurrence_job on belfry.occurrence (job_id) where job_id is not null;
+create index occurrence_planned on belfry.occurrence (nominal_at) where outcome = 'PLANNED';
+-- Decided occurrences, the longest decided first: only pruning reads it.
+create index occurrence_decided on belfry.occurrence (decided_at) where decided_at is not null;
