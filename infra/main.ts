@@ -10,8 +10,8 @@ import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
 import { bundleFunctions, releaseCode } from "./code.ts";
-import { BelfryStack } from "./stack.ts";
-import { type Deployment, deployments } from "./stages.ts";
+import { addStage } from "./stack.ts";
+import { type Deployment, deploymentOf } from "./stages.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const app = new App();
@@ -19,22 +19,8 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks
 const folders = await bundleFunctions(app.outdir);
 
 for (const stage of wanted()) {
-  const deployment = deployments[stage.name];
-  if (deployment === undefined) throw new Error(`stage "${stage.name}" is deployed but has no line in infra/stages.ts`);
-  const { env, terminationProtection, tags, network, database, alarms } = deployment;
-  new BelfryStack(app, `belfry-${stage.name}`, {
-    terminationProtection,
-    ...(env === undefined ? {} : { env }),
-    belfry: {
-      topology: await checkedTopology(stage),
-      code: releaseCode(folders),
-      image: imageOf(deployment),
-      network,
-      database,
-      alarms,
-      tags,
-    },
-  });
+  const deployment = deploymentOf(stage.name);
+  addStage(app, await checkedTopology(stage), deployment, { code: releaseCode(folders), image: imageOf(deployment) });
 }
 app.synth();
 

@@ -1,6 +1,8 @@
 import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
+import type { Topology } from "../src/topology.ts";
 import { Belfry, type BelfryProps } from "./constructs/belfry.ts";
+import type { Deployment } from "./stages.ts";
 
 export interface BelfryStackProps extends StackProps {
   readonly belfry: BelfryProps;
@@ -12,4 +14,18 @@ export class BelfryStack extends Stack {
     super(scope, id, { description: `Belfry, stage ${belfry.topology.stage}`, ...props });
     new Belfry(this, "Belfry", belfry);
   }
+}
+
+/** The stack of a stage, named by it. */
+export function addStage(
+  scope: Construct,
+  topology: Topology,
+  { env, terminationProtection, tags, network, database, alarms }: Deployment,
+  release: Pick<BelfryProps, "code" | "image">,
+): BelfryStack {
+  return new BelfryStack(scope, `belfry-${topology.stage}`, {
+    terminationProtection,
+    ...(env === undefined ? {} : { env }),
+    belfry: { topology, network, database, alarms, tags, ...release },
+  });
 }

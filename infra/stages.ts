@@ -15,18 +15,21 @@ export interface Deployment {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** One zone, one small instance: what fits a team that begins. */
+const smallDatabase = {
+  kind: "instance",
+  instanceClass: "db.t4g.micro",
+  storageGb: 20,
+  multiAz: false,
+  backupDays: 1,
+  deletionProtection: false,
+} as const;
+
 /** The deployed stages, side by side. */
 export const deployments: Readonly<Record<string, Deployment>> = {
   dev: {
     network: { kind: "small" },
-    database: {
-      kind: "instance",
-      instanceClass: "db.t4g.micro",
-      storageGb: 20,
-      multiAz: false,
-      backupDays: 1,
-      deletionProtection: false,
-    },
+    database: smallDatabase,
     alarms: usualAlarms,
     terminationProtection: false,
     tags: {},
@@ -38,6 +41,13 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     // The emulator refuses alarms on an expression over two metrics.
     alarms: { ...usualAlarms, lockFailedPercent: "none", failedItemsPercent: "none" },
     terminationProtection: false,
+    tags: {},
+  },
+  small: {
+    network: { kind: "small" },
+    database: { ...smallDatabase, backupDays: 7, deletionProtection: true },
+    alarms: usualAlarms,
+    terminationProtection: true,
     tags: {},
   },
   prod: {
@@ -55,3 +65,10 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     tags: {},
   },
 };
+
+/** @throws Error where the stage runs somewhere but is deployed nowhere. */
+export function deploymentOf(stage: string): Deployment {
+  const deployment = deployments[stage];
+  if (deployment === undefined) throw new Error(`stage "${stage}" is deployed but has no line in infra/stages.ts`);
+  return deployment;
+}

@@ -125,7 +125,11 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
     clock: createClock(config.timeScale),
     random: systemRandom,
     log: createLog({ service: role, level: config.logLevel, fields: lane === undefined ? { stage } : { stage, lane } }),
-    metrics: createMetrics({ service: role, dimensions: lane === undefined ? { stage } : { stage, lane } }),
+    metrics: createMetrics({
+      service: role,
+      dimensions: lane === undefined ? { stage } : { stage, lane },
+      jobs: topology.jobs.map(({ kind }) => kind),
+    }),
     crashPoint: createCrashPoint(config.crashPlans),
   };
 }

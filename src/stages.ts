@@ -62,6 +62,16 @@ export const stages = {
     laneConcurrency: 2,
     logRetentionDays: 30,
   },
+  /** The cheapest that runs a team's own jobs. */
+  small: {
+    ...everywhere,
+    name: "small",
+    apps: ["jobs"],
+    deployed: true,
+    database: { maxConnections: 80, poolPerWorker: 2 },
+    laneConcurrency: 2,
+    logRetentionDays: 30,
+  },
   prod: {
     ...everywhere,
     name: "prod",

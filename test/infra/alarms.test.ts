@@ -13,6 +13,7 @@ import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import { type Emitted, emittedIn, valueOf } from "./emitted.ts";
 import { resources, templateOf } from "./synthesize.ts";
+import { running } from "../contract/store/fixture.ts";
 import { registryFor, shop, world } from "../core/world.ts";
 
 const sweep = defineJob({
@@ -49,13 +50,14 @@ async function emitted(): Promise<readonly Emitted[]> {
   await passes(scheduler, {});
   await passes(scheduler, { down: true });
   await passes(scheduler, { broken: true });
-  const worker = createMetrics({ service: "worker", dimensions: { stage: "dev", lane: "default" } });
+  await passes(scheduler, { silent: true });
+  const worker = createMetrics({ service: "worker", dimensions: { stage: "dev", lane: "default" }, jobs: ["sweep"] });
   await work(worker);
   spy.mockRestore();
   return emittedIn(lines);
 }
 
-async function passes(metrics: Metrics, fault: { down?: true; broken?: true }): Promise<void> {
+async function passes(metrics: Metrics, fault: { down?: true; broken?: true; silent?: true }): Promise<void> {
   const away = (): Promise<never> => Promise.reject(new Error("away"));
   const ports = world((base) => ({
     metrics,
@@ -64,12 +66,16 @@ async function passes(metrics: Metrics, fault: { down?: true; broken?: true }): 
       ? { store: Object.assign({}, base.store, { relay: away, rescue: away, dueSchedules: away }) }
       : {}),
   }));
+  if (fault.silent) {
+    await running(ports.store);
+    await ports.clock.advance(120_000);
+  }
   const options = { owner: "task", stage: "dev", untilMs: 3_000, lookAheadMs: limits.lookAheadMs } as const;
-  const running = [1, 2].map(() =>
+  const tasks = [1, 2].map(() =>
     runPasses(ports, registryFor(), { ...options, onLockOutage: "postgres", signal: new AbortController().signal }),
   );
   const ended = new AbortController();
-  void Promise.allSettled(running).then(() => ended.abort());
+  void Promise.allSettled(tasks).then(() => ended.abort());
   while (!ended.signal.aborted) await ports.clock.advance(1_000);
 }
 
@@ -128,6 +134,7 @@ test.each(own)("$id reads $name as the code really writes it: name, every dimens
 });
 
 test.each([
+  ["a worker went silent", "scheduler.rescued", usualAlarms.rescues],
   ["the lock store is away", "scheduler.lock.outage", usualAlarms.lockOutages],
   ["steps of a pass fail", "scheduler.step.failed", usualAlarms.failedSteps],
 ])("what is written while %s is over the alarm's threshold", (_, name, threshold) => {

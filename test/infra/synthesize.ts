@@ -6,8 +6,8 @@ import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { vi } from "vitest";
 import type { ReleaseCode } from "../../infra/code.ts";
-import { BelfryStack } from "../../infra/stack.ts";
-import { type Deployment, deployments } from "../../infra/stages.ts";
+import { addStage, type BelfryStack } from "../../infra/stack.ts";
+import { type Deployment, deploymentOf } from "../../infra/stages.ts";
 import type { Topology } from "../../src/topology.ts";
 
 const cdkJson = fileURLToPath(new URL("../../cdk.json", import.meta.url));
@@ -37,13 +37,7 @@ export function templateOf(topology: Topology, over: Partial<Deployment> = {}): 
 }
 
 export function stackOf(app: App, topology: Topology, over: Partial<Deployment> = {}): BelfryStack {
-  const deployment = deployments[topology.stage];
-  if (deployment === undefined) throw new Error(`infra/stages.ts has no stage "${topology.stage}"`);
-  const { network, database, env, tags, alarms } = { ...deployment, ...over };
-  return new BelfryStack(app, `belfry-${topology.stage}`, {
-    ...(env === undefined ? {} : { env }),
-    belfry: { topology, code, image, network, database, alarms, tags },
-  });
+  return addStage(app, topology, { ...deploymentOf(topology.stage), ...over }, { code, image });
 }
 
 /** The template of a stack that holds only what `build` adds. */

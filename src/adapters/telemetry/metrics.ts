@@ -1,10 +1,13 @@
 import { Metrics as Powertools } from "@aws-lambda-powertools/metrics";
 import type { Metrics } from "../../core/ports.ts";
+import { kept } from "./catalog.ts";
 
 export interface MetricsOptions {
   readonly service: string;
   /** In every metric. Bounded: each combination of dimensions is a metric that is paid for. */
   readonly dimensions: Readonly<Record<string, string>>;
+  /** Kinds that alarms are about: metrics of ours are told apart by these only. Default: none. */
+  readonly jobs?: readonly string[];
 }
 
 export const namespace = "Belfry";
@@ -15,6 +18,7 @@ export const namespace = "Belfry";
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   const sets = new Map<string, Powertools>();
+  const jobs = new Set(options.jobs);
 
   const setOf = (dimensions: Readonly<Record<string, string>>): Powertools => {
     const name = JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => (a < b ? -1 : 1)));
@@ -25,7 +29,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   return {
     add(name, value, unit = "Count", dimensions = {}) {
-      setOf(dimensions).addMetric(name, unit, value);
+      setOf(kept(name, dimensions, jobs)).addMetric(name, unit, value);
     },
     flush() {
       for (const set of sets.values()) if (set.hasStoredMetrics()) set.publishStoredMetrics();

@@ -1,0 +1,78 @@
+import { ofType } from "../../infra/checks/template.ts";
+import { assumed, jobUses, type Load, loads, metricUses } from "./jobs.ts";
+import { prices, region, type Use, usdOf } from "./prices.ts";
+import { idleUses } from "./resources.ts";
+import { type Synthesized, synthesized } from "./template.ts";
+
+const stages = ["small", "prod"] as const;
+
+/** The text of docs/costs.md. @throws Error where a resource of a stage has no price. */
+export async function costs(): Promise<string> {
+  const parts = [];
+  for (const stage of stages) parts.push(stagePart(stage, await synthesized(stage)));
+  return `# What it costs
+
+<!-- Written by \`node scripts/costs.ts\` from the synthesized templates and scripts/costs/prices.ts; a test compares them. -->
+
+List prices of ${region} in USD, before free tiers, discounts and taxes; a month has 730 hours. They are estimates from public price
+lists: nothing here was compared with a bill, and no program read AWS's own list. Each price has the day it was last gone over and the
+page to compare it with.
+
+${parts.join("\n")}
+## What the million assumes
+
+A job succeeds at its first try. Its handler takes 50 ms on Lambda (an invocation ${assumed.invocationMs} ms) and calls nothing that is paid for. ${assumed.logBytesAJob} bytes of log a job
+and ${assumed.logBytesAnInvocation} an invocation. "Ten a batch" is how jobs come that are due together; "one at a time" is a job now and then.
+
+## What is not in it
+
+What handlers do and call; data between zones and out of AWS; requests of the API and its event streams; backups above the size of
+the disk; snapshots; the image in its registry, and starting it from a registry that is not reached through S3 (through a NAT gateway
+each start would pay for the whole image); mails of the topics; Fargate jobs; metrics of faults, which are paid by the hour they last.
+
+## Prices
+
+| | USD | per | checked on | compare with |
+|---|---|---|---|---|
+${Object.entries(prices)
+  .map(([name, { usd, per, checkedOn, source }]) => `| ${name} | ${usd} | ${per} | ${checkedOn} | <${source}> |`)
+  .join("\n")}
+`;
+}
+
+function stagePart(stage: string, { template, topology }: Synthesized): string {
+  const idle = [...idleUses(template), metricUses(topology, "always")];
+  const busy = metricUses(topology, "busy");
+  const hasGateway = ofType(template, "AWS::EC2::NatGateway").length > 0;
+  const memoryMb = Math.max(...topology.lanes.map((lane) => lane.memoryMb));
+  const million = loads.map((load) => jobUses(load, memoryMb, hasGateway));
+  return `## Stage \`${stage}\`
+
+| a month without jobs | USD |
+|---|---|
+${lines(idle)}
+| **together** | **${money(usdOf(idle))}** |
+
+While jobs run, ${busy.amount} metrics more: ${money(usdOf([busy]))} a month. On top, a million jobs:
+
+| | ${loads.map(({ name }: Load) => name).join(" | ")} |
+|---|${loads.map(() => "---|").join("")}
+${(million[0] ?? []).map(({ what }, k) => `| ${what} | ${cells(million, k)} |`).join("\n")}
+| **together** | ${million.map((uses) => `**${money(usdOf(uses))}**`).join(" | ")} |
+`;
+}
+
+const cells = (million: readonly (readonly Use[])[], index: number): string =>
+  million.map((uses) => money(usdOf(uses.slice(index, index + 1)))).join(" | ");
+
+/** One line for all that is said with the same words, the dearest first. */
+function lines(uses: readonly Use[]): string {
+  const sums = new Map<string, number>();
+  for (const use of uses) sums.set(use.what, (sums.get(use.what) ?? 0) + usdOf([use]));
+  return [...sums]
+    .toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .map(([what, usd]) => `| ${what} | ${money(usd)} |`)
+    .join("\n");
+}
+
+const money = (usd: number): string => usd.toFixed(2);

@@ -1,0 +1,56 @@
+import type { Topology } from "../../src/topology.ts";
+import { catalog } from "../../src/adapters/telemetry/catalog.ts";
+import type { PriceName, Use } from "./prices.ts";
+
+/** How a million jobs are assumed to come. What a handler itself does and calls is the team's own. */
+export interface Load {
+  readonly name: string;
+  /** Jobs that share a message batch, an invocation and a send. */
+  readonly jobsABatch: number;
+}
+
+export const loads: readonly Load[] = [
+  { name: "one at a time", jobsABatch: 1 },
+  { name: "ten a batch", jobsABatch: 10 },
+];
+
+export const assumed = {
+  jobs: 1_000_000,
+  /** Of one invocation: handlers of 50 ms side by side, claim and settle around them. */
+  invocationMs: 80,
+  logBytesAJob: 500,
+  logBytesAnInvocation: 1_500,
+  /** To SQS and CloudWatch, through a NAT gateway where there is one. */
+  networkBytesAnInvocation: 6_000,
+} as const;
+
+const million = 1_000_000;
+const gb = 1_000_000_000;
+const use = (of: PriceName, amount: number, what: string): Use => ({ of, amount, what });
+
+/** A job that succeeds at its first try: sent, received, run, deleted. */
+export function jobUses({ jobsABatch }: Load, memoryMb: number, hasGateway: boolean): readonly Use[] {
+  const { jobs, invocationMs, logBytesAJob, logBytesAnInvocation, networkBytesAnInvocation } = assumed;
+  const invocations = jobs / jobsABatch;
+  const gbSeconds = (invocations * (invocationMs / 1_000) * memoryMb) / 1_024;
+  const logged = jobs * logBytesAJob + invocations * logBytesAnInvocation;
+  return [
+    use("SQS, requests", (3 * invocations) / million, "send, receive, delete"),
+    use("Lambda, requests", invocations / million, "invocations"),
+    use("Lambda ARM, duration", gbSeconds, "run time"),
+    use("CloudWatch logs, written", logged / gb, "logs and metrics"),
+    ...(hasGateway ? [use("NAT gateway, data", (invocations * networkBytesAnInvocation) / gb, "calls of AWS")] : []),
+  ];
+}
+
+/** Own metrics that are written in a month. @param when which of them: those of a fault are paid by the hour it lasts. */
+export function metricUses({ lanes, jobs }: Topology, when: "always" | "busy"): Use {
+  const counts = Object.entries(catalog).map(([name, shape]) => {
+    if (name === "scheduler.execution.time") return when === "always" ? 1 : jobs.length;
+    if (shape.when !== when) return 0;
+    if (shape.by === "job") return jobs.length;
+    return shape.writer === "worker" ? lanes.length : 1;
+  });
+  const amount = counts.reduce((sum, count) => sum + count, 0);
+  return use("CloudWatch metric", amount, when === "always" ? "metrics of an idle system" : "metrics while jobs run");
+}

@@ -1,0 +1,65 @@
+/** On-demand list prices in USD of one region, before any free tier, discount or tax. */
+export interface Price {
+  readonly usd: number;
+  readonly per: string;
+  /** When somebody last went over it; older than `checkedDaysMax` is told. */
+  readonly checkedOn: string;
+  /** The page to compare it with. */
+  readonly source: string;
+}
+
+export const region = "us-east-1";
+export const checkedDaysMax = 180;
+export const hoursAMonth = 730;
+
+const on = "2026-11-21";
+const price = (usd: number, per: string, source: string): Price => ({
+  usd,
+  per,
+  checkedOn: on,
+  source: `https://aws.amazon.com/${source}/pricing/`,
+});
+
+export const prices = {
+  "NAT gateway": price(0.045, "hour", "vpc"),
+  "NAT gateway, data": price(0.045, "GB", "vpc"),
+  "public IPv4 address": price(0.005, "hour", "vpc"),
+  "EC2 t4g.nano": price(0.0042, "hour", "ec2"),
+  "EBS gp3": price(0.08, "GB-month", "ebs"),
+  "RDS db.t4g.micro": price(0.016, "hour", "rds/postgresql"),
+  "RDS db.t4g.medium": price(0.065, "hour", "rds/postgresql"),
+  "RDS gp3": price(0.115, "GB-month", "rds/postgresql"),
+  secret: price(0.4, "month", "secrets-manager"),
+  "Fargate ARM, CPU": price(0.03238, "vCPU-hour", "fargate"),
+  "Fargate ARM, memory": price(0.00356, "GB-hour", "fargate"),
+  "Lambda, requests": price(0.2, "million", "lambda"),
+  "Lambda ARM, duration": price(0.0000133334, "GB-second", "lambda"),
+  "SQS, requests": price(0.4, "million", "sqs"),
+  "DynamoDB, writes": price(0.625, "million", "dynamodb/on-demand"),
+  "DynamoDB, reads": price(0.125, "million", "dynamodb/on-demand"),
+  "EventBridge, events": price(1, "million", "eventbridge"),
+  "KMS key": price(1, "month", "kms"),
+  "CloudWatch metric": price(0.3, "month", "cloudwatch"),
+  "CloudWatch alarm, metric": price(0.1, "month", "cloudwatch"),
+  "CloudWatch logs, written": price(0.5, "GB", "cloudwatch"),
+} as const satisfies Readonly<Record<string, Price>>;
+
+export type PriceName = keyof typeof prices;
+
+/** What is used in a month of something with a price. */
+export interface Use {
+  readonly of: PriceName;
+  /** In the price's unit. */
+  readonly amount: number;
+  /** Where it comes from, in words. */
+  readonly what: string;
+}
+
+export const usdOf = (uses: readonly Use[]): number =>
+  uses.reduce((sum, { of, amount }) => sum + amount * prices[of].usd, 0);
+
+/** @returns the prices that nobody has looked at for too long. */
+export const stale = (table: Readonly<Record<string, Price>>, todayMs: number): readonly string[] =>
+  Object.entries(table)
+    .filter(([, { checkedOn }]) => todayMs - Date.parse(checkedOn) > checkedDaysMax * 86_400_000)
+    .map(([name, { checkedOn, source }]) => `${name}: last gone over on ${checkedOn}, compare it with ${source}`);

@@ -1,0 +1,128 @@
+import { at, byId, type Found, listAt, referred, type Template } from "../../infra/checks/template.ts";
+import { hoursAMonth, type PriceName, prices, type Use } from "./prices.ts";
+
+/** What a resource costs in a month in which no job runs. Nothing: its use is counted elsewhere, or it is free. */
+type Row = (resource: Found, template: Template) => readonly Use[];
+
+const use = (of: PriceName, amount: number, what: string): Use => ({ of, amount, what });
+const minutesAMonth = hoursAMonth * 60;
+const free: Row = () => [];
+const million = 1_000_000;
+const gb = 1_000_000_000;
+
+/** Five pollers a mapping, each asking again every 20 seconds. */
+const pollsAMonth = (5 * minutesAMonth * 60) / 20;
+/** Taking the lock, a heartbeat every 10 s for 55 s, releasing it; reading it before and after. */
+const lockCalls = { writes: 8, reads: 3 };
+/** Lines of a pass that found nothing, and what goes through a NAT gateway to start a task: layers come by the S3 endpoint. */
+const wakeBytes = { log: 4_000, network: 100_000 };
+
+/** Every type that a template of ours has. One that is missing fails: it might be the one that costs. */
+export const rows: Readonly<Record<string, Row>> = {
+  "AWS::CloudWatch::Alarm": ({ properties }) => {
+    const metrics = listAt(properties, "Metrics").filter((each) => at(each, "MetricStat") !== undefined).length;
+    return [use("CloudWatch alarm, metric", Math.max(1, metrics), "alarms, by the metrics they read")];
+  },
+  "AWS::DynamoDB::GlobalTable": free,
+  "AWS::EC2::EIP": () => [use("public IPv4 address", hoursAMonth, "address of the NAT")],
+  "AWS::EC2::FlowLog": free,
+  "AWS::EC2::Instance": ({ properties }) => [
+    use(priced(`EC2 ${String(properties["InstanceType"])}`), hoursAMonth, "NAT instance"),
+    use("EBS gp3", 8, "disk of the NAT instance"),
+    use("public IPv4 address", hoursAMonth, "address of the NAT"),
+  ],
+  "AWS::EC2::InternetGateway": free,
+  "AWS::EC2::NatGateway": () => [use("NAT gateway", hoursAMonth, "NAT gateway")],
+  "AWS::EC2::Route": free,
+  "AWS::EC2::RouteTable": free,
+  "AWS::EC2::SecurityGroup": free,
+  "AWS::EC2::SecurityGroupEgress": free,
+  "AWS::EC2::SecurityGroupIngress": free,
+  "AWS::EC2::Subnet": free,
+  "AWS::EC2::SubnetRouteTableAssociation": free,
+  "AWS::EC2::VPC": free,
+  // Gateways to S3 and DynamoDB are free; an interface is not, and has no row yet.
+  "AWS::EC2::VPCEndpoint": ({ id, properties }) => {
+    if (properties["VpcEndpointType"] === "Gateway") return [];
+    throw new Error(`${id}: an interface endpoint has no price in scripts/costs/prices.ts`);
+  },
+  "AWS::EC2::VPCGatewayAttachment": free,
+  "AWS::ECS::Cluster": free,
+  "AWS::ECS::TaskDefinition": free,
+  "AWS::Events::Rule": wakes,
+  "AWS::IAM::InstanceProfile": free,
+  "AWS::IAM::Policy": free,
+  "AWS::IAM::Role": free,
+  "AWS::KMS::Key": () => [use("KMS key", 1, "key of the alarm topics")],
+  "AWS::Lambda::EventSourceMapping": () => [use("SQS, requests", pollsAMonth / million, "idle pollers of the queues")],
+  "AWS::Lambda::Function": free,
+  "AWS::Lambda::Permission": free,
+  "AWS::Lambda::Url": free,
+  "AWS::Logs::LogGroup": free,
+  "AWS::RDS::DBInstance": ({ properties }) => {
+    const copies = properties["MultiAZ"] === true ? 2 : 1;
+    const instance = String(properties["DBInstanceClass"]);
+    return [
+      use(priced(`RDS ${instance}`), copies * hoursAMonth, copies === 2 ? "database and its standby" : "database"),
+      use("RDS gp3", copies * Number(properties["AllocatedStorage"]), "disk of the database"),
+      ...(properties["ManageMasterUserPassword"] === true ? [use("secret", 1, "the administrator's secret")] : []),
+    ];
+  },
+  "AWS::RDS::DBParameterGroup": free,
+  "AWS::RDS::DBSubnetGroup": free,
+  "AWS::SNS::Topic": free,
+  "AWS::SNS::TopicPolicy": free,
+  "AWS::SQS::Queue": free,
+  "AWS::SQS::QueuePolicy": free,
+  "Custom::BelfryMigration": free,
+};
+
+/** @throws Error naming the types that no row is about, and prices that are missing. */
+export function idleUses(template: Template): readonly Use[] {
+  const unknown = new Set(
+    Object.values(template.Resources)
+      .map(({ Type }) => Type)
+      .filter((type) => rows[type] === undefined),
+  );
+  if (unknown.size > 0) {
+    throw new Error(
+      `no price row for ${[...unknown].join(", ")}: add one to scripts/costs/resources.ts, \`free\` if it is`,
+    );
+  }
+  return Object.entries(template.Resources).flatMap(([id, { Type }]) => {
+    const resource = byId(template, id);
+    return resource === null ? [] : (rows[Type]?.(resource, template) ?? []);
+  });
+}
+
+/** A rule that starts a task: what its tasks use, each a minute at least. Rules without one cost nothing. */
+function wakes({ properties }: Found, template: Template): readonly Use[] {
+  const [target] = listAt(properties, "Targets");
+  const task = byId(template, referred(at(target, "EcsParameters", "TaskDefinitionArn")));
+  if (task === null) return [];
+  const times = timesAMonth(String(properties["ScheduleExpression"]));
+  const hours = times / 60;
+  const network = at(target, "EcsParameters", "NetworkConfiguration", "AwsVpcConfiguration", "AssignPublicIp");
+  const hasGateway = Object.values(template.Resources).some(({ Type }) => Type === "AWS::EC2::NatGateway");
+  return [
+    use("Fargate ARM, CPU", (hours * Number(task.properties["Cpu"])) / 1_024, "scheduler tasks"),
+    use("Fargate ARM, memory", (hours * Number(task.properties["Memory"])) / 1_024, "scheduler tasks"),
+    use("EventBridge, events", times / million, "wakes"),
+    use("DynamoDB, writes", (times * lockCalls.writes) / million, "the scheduler's lock"),
+    use("DynamoDB, reads", (times * lockCalls.reads) / million, "the scheduler's lock"),
+    use("CloudWatch logs, written", (times * wakeBytes.log) / gb, "log of the scheduler"),
+    ...(network === "ENABLED" ? [use("public IPv4 address", hours, "address of the scheduler tasks")] : []),
+    ...(hasGateway ? [use("NAT gateway, data", (times * wakeBytes.network) / gb, "starts of the tasks")] : []),
+  ];
+}
+
+/** A cron expression is taken for one of every minute: an upper bound, because one wake starts at most one task. */
+function timesAMonth(expression: string): number {
+  const rate = /^rate\((\d+) minutes?\)$/.exec(expression)?.[1];
+  return minutesAMonth / Number(rate ?? 1);
+}
+
+function priced(name: string): PriceName {
+  if (Object.hasOwn(prices, name)) return name as PriceName;
+  throw new Error(`"${name}" has no price: add it to scripts/costs/prices.ts with the day you looked it up`);
+}

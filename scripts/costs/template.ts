@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { App } from "aws-cdk-lib";
+import { ContainerImage } from "aws-cdk-lib/aws-ecs";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import type { Template } from "../../infra/checks/template.ts";
+import { addStage } from "../../infra/stack.ts";
+import { deploymentOf } from "../../infra/stages.ts";
+import { loadApps } from "../../src/apps.ts";
+import { stageNamed } from "../../src/stages.ts";
+import { topology, type Topology } from "../../src/topology.ts";
+
+const cdkJson = new URL("../../cdk.json", import.meta.url);
+
+export interface Synthesized {
+  readonly topology: Topology;
+  readonly template: Template;
+}
+
+/** The stage's template, without its code: that has no price. */
+export async function synthesized(name: string): Promise<Synthesized> {
+  const stage = stageNamed(name);
+  const all = topology(await loadApps(stage), stage);
+  const { context } = JSON.parse(readFileSync(cdkJson, "utf8")) as { context: Record<string, unknown> };
+  const app = new App({ context, analyticsReporting: false });
+  const code = Code.fromInline("exports.handler = 1");
+  const functions = { worker: code, "dead-letter": code, migrate: code, api: code };
+  const image = ContainerImage.fromRegistry("belfry");
+  const stack = addStage(app, all, deploymentOf(name), { code: { functions, release: "1" }, image });
+  return { topology: all, template: app.synth().getStackArtifact(stack.artifactId).template as Template };
+}

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { costs } from "../../scripts/costs/document.ts";
+import { checkedDaysMax, prices, stale } from "../../scripts/costs/prices.ts";
+import { idleUses } from "../../scripts/costs/resources.ts";
+import { target } from "../../scripts/costs.ts";
+import { catalog, kept } from "../../src/adapters/telemetry/catalog.ts";
+
+test("docs/costs.md is what the templates and prices say; write it anew with `node scripts/costs.ts`", async () => {
+  for (const line of stale(prices, Date.now())) console.warn(`old price: ${line}`);
+  expect(readFileSync(target, "utf8")).toBe(await costs());
+}, 120_000);
+
+test("a resource of a type that no price row is about is refused by its type's name", () => {
+  const template = { Resources: { Queue: { Type: "AWS::SQS::Queue" }, New: { Type: "AWS::EC2::TransitGateway" } } };
+  expect(() => idleUses(template)).toThrow(/no price row for AWS::EC2::TransitGateway: add one/);
+});
+
+test("an instance class without a price is refused, so is an interface endpoint", () => {
+  const database = { Type: "AWS::RDS::DBInstance", Properties: { DBInstanceClass: "db.x9.huge" } };
+  expect(() => idleUses({ Resources: { Database: database } })).toThrow(/"RDS db.x9.huge" has no price/);
+  const endpoint = { Type: "AWS::EC2::VPCEndpoint", Properties: { VpcEndpointType: "Interface" } };
+  expect(() => idleUses({ Resources: { Endpoint: endpoint } })).toThrow(/interface endpoint has no price/);
+});
+
+test("a price that nobody looked at for more than 180 days is told, a younger one is not", () => {
+  const one = { table: { usd: 1, per: "hour", checkedOn: "2026-01-01", source: "page" } };
+  const after = (days: number): number => Date.parse("2026-01-01") + days * 86_400_000;
+  expect(stale(one, after(checkedDaysMax))).toEqual([]);
+  expect(stale(one, after(checkedDaysMax + 1))).toEqual(["table: last gone over on 2026-01-01, compare it with page"]);
+});
+
+test("every metric that the code writes is in the catalog, so that its price is counted", () => {
+  const folder = new URL("../../src/core/", import.meta.url);
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  const names = files.flatMap((file) =>
+    [...readFileSync(new URL(file, folder), "utf8").matchAll(/metrics\.add\(\s*"([^"]+)"/g)].map(([, name]) => name),
+  );
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.filter((name) => !Object.hasOwn(catalog, name ?? ""))).toEqual([]);
+});
+
+test("a metric of ours is told apart by a job only where an alarm is about that job; an app's own is left as it is", () => {
+  const jobs = new Set(["watched"]);
+  expect(kept("job.lateness", { job: "watched" }, jobs)).toEqual({ job: "watched" });
+  expect(kept("job.lateness", { job: "other" }, jobs)).toEqual({});
+  expect(kept("job.success", { job: "watched" }, jobs)).toEqual({});
+  expect(kept("scheduler.step.failed", { step: "tick" }, jobs)).toEqual({ step: "tick" });
+  expect(kept("orders.open", { job: "other", shop: "1" }, jobs)).toEqual({ job: "other", shop: "1" });
+});
