@@ -194,4 +194,7 @@ export const limits = {
   commitLookMs: 100,
   fenceWaitMs: 300,
   fenceInstallTriesMax: 20,
+
+  // the local system
+  watchedFoldersMax: 1_000,
 } as const;

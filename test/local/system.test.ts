@@ -11,7 +11,7 @@ import type { JobView } from "../../src/core/job.ts";
 import type { Store } from "../../src/core/ports.ts";
 import { startParts } from "../../src/local/parts.ts";
 import { identityOf } from "../../src/local/process-identity.ts";
-import { type LocalSystem, startLocal } from "../../src/local/system.ts";
+import { type LocalEvent, type LocalSystem, startLocal } from "../../src/local/system.ts";
 import { freshFolder } from "./folder.ts";
 import { writeGreetingApp } from "./greeting-app.ts";
 import { until } from "./until.ts";
@@ -35,9 +35,14 @@ function storeOf(url: string): Store {
   return createPostgresStore(connections);
 }
 
-async function begin(home: string, app: URL, more: Record<string, string> = {}): Promise<LocalSystem> {
+async function begin(
+  home: string,
+  app: URL,
+  more: Record<string, string> = {},
+  onEvent: (event: LocalEvent) => void = () => {},
+): Promise<LocalSystem> {
   const settings = { environment: { ...environment, ...more }, postgresSettings: { fsync: "off" } };
-  const system = await startLocal({ home, apps: [app], ...settings });
+  const system = await startLocal({ home, apps: [app], ...settings, onEvent });
   onTestFinished(() => system.stop());
   return system;
 }
@@ -50,7 +55,8 @@ describe("the local system", () => {
     "carries a scheduled job from the wake to the settled row, shows an edit, and stops without a trace",
     async () => {
       const { home, app, edit } = newApp("hello");
-      const system = await begin(home, app);
+      const reports: LocalEvent[] = [];
+      const system = await begin(home, app, {}, (event) => void reports.push(event));
       const store = storeOf(system.urls.database);
       const job = await until("a finished job", () => finished(store), slowMs);
       expect(job).toMatchObject({ kind: "greet", scheduleId: "greet-often", attempt: 1, result: { said: "hello" } });
@@ -66,6 +72,10 @@ describe("the local system", () => {
       expect((await fetch(`${system.urls.api}/jobs/${job.id}`)).status).toBe(200);
 
       edit("edited");
+      // A reload that failed would be waited for in vain, and its reason would be lost.
+      const isReload = ({ is }: LocalEvent): boolean => is === "reloaded" || is === "problem";
+      await until("the reload", () => reports.some(isReload), 2.5 * slowMs);
+      expect(reports.filter(isReload)).toEqual([{ is: "reloaded", file: "app.ts" }]);
       await until(
         "the edit",
         async () => JSON.stringify((await finished(store))?.result) === '{"said":"edited"}',

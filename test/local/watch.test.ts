@@ -1,0 +1,63 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { watchSources } from "../../src/local/watch.ts";
+import { freshFolder } from "./folder.ts";
+import { until } from "./until.ts";
+
+let folder: string;
+let seen: string[];
+
+beforeEach(() => {
+  folder = freshFolder();
+  mkdirSync(join(folder, "app", "jobs"), { recursive: true });
+  mkdirSync(join(folder, "app", "home"));
+  writeFileSync(join(folder, "app", "jobs", "greet.ts"), "1");
+  seen = [];
+  const stop = watchSources([join(folder, "app")], join(folder, "app", "home"), (file) => void seen.push(file));
+  onTestFinished(stop);
+});
+
+const save = (path: string, text: string): void => writeFileSync(join(folder, "app", path), text);
+const told = (): Promise<boolean> => until("a report", () => seen.length > 0);
+
+describe("the watched sources", () => {
+  it("tell a file that is written in place, once for all of its steps", async () => {
+    save("jobs/greet.ts", "2");
+    save("jobs/greet.ts", "3");
+    await told();
+    expect(seen).toEqual(["greet.ts"]);
+  });
+
+  it("tell a file again and again that an editor replaces by renaming", async () => {
+    for (const round of [1, 2, 3]) {
+      seen.length = 0;
+      save("jobs/greet.ts~", String(round));
+      renameSync(join(folder, "app/jobs/greet.ts~"), join(folder, "app/jobs/greet.ts"));
+      await told();
+      expect(seen).toContain("greet.ts");
+    }
+  });
+
+  it("tell a folder that comes with its files, also one that takes the place of another", async () => {
+    mkdirSync(join(folder, "made/deep"), { recursive: true });
+    rmSync(join(folder, "app/jobs"), { recursive: true });
+    renameSync(join(folder, "made"), join(folder, "app/jobs"));
+    await told();
+    expect(seen).toContain("jobs");
+    seen.length = 0;
+    save("jobs/deep/new.ts", "1");
+    await told();
+    expect(seen).toEqual(["new.ts"]);
+  });
+
+  it("say nothing of other files, of hidden folders and of the system's own home", async () => {
+    mkdirSync(join(folder, "app/.git"));
+    save("notes.txt", "1");
+    save(".git/hook.ts", "1");
+    save("home/data.json", "1");
+    save("jobs/greet.ts", "2");
+    await told();
+    expect(seen).toEqual(["greet.ts"]);
+  });
+});
