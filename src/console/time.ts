@@ -34,13 +34,10 @@ export function reading(
 
 /** The day is left out for a time of today, and the year for one of this year. */
 export function inZone(at: number, now: number, zone: string): Reading {
-  const parts = partsOf(at, zone);
-  const today = partsOf(now, zone);
-  const clock = `${parts["hour"]}:${parts["minute"]}:${parts["second"]}`;
-  const day = `${parts["month"]} ${parts["day"]}`;
-  const name = parts["timeZoneName"] ?? zone;
-  if (parts["year"] !== today["year"]) return { text: `${day} ${parts["year"]} ${clock}`, zone: name };
-  return { text: day === `${today["month"]} ${today["day"]}` ? clock : `${day} ${clock}`, zone: name };
+  const { year, day, clock, name } = partsOf(at, zone);
+  const today = todayIn(zone, now);
+  if (year !== today.year) return { text: `${day} ${year} ${clock}`, zone: name };
+  return { text: day === today.day ? clock : `${day} ${clock}`, zone: name };
 }
 
 /** Date, time, zone and the same in UTC: what a pointer resting on a time shows. */
@@ -55,12 +52,40 @@ function whole(at: number, zone: string): string {
   return `${text} ${zone}`;
 }
 
+interface Parts {
+  readonly year: string;
+  /** `Nov 21` */
+  readonly day: string;
+  readonly clock: string;
+  /** The zone's short name at that moment. */
+  readonly name: string;
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function partsOf(at: number, zone: string): Readonly<Record<string, string>> {
+function partsOf(at: number, zone: string): Parts {
   const format = formats.get(zone) ?? formatIn(zone);
   formats.set(zone, format);
-  return Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  const found: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
+  for (const { type, value } of format.formatToParts(at)) found[type] = value;
+  return {
+    year: found.year ?? "",
+    day: `${found.month} ${found.day}`,
+    clock: `${found.hour}:${found.minute}:${found.second}`,
+    name: found.timeZoneName ?? zone,
+  };
+}
+
+const todays = new Map<string, { readonly minute: number; readonly parts: Parts }>();
+
+/** Asked for each time on the page, and the same for a minute: no day begins within one. */
+function todayIn(zone: string, now: number): Parts {
+  const minute = Math.floor(now / 60_000);
+  const held = todays.get(zone);
+  if (held?.minute === minute) return held.parts;
+  const parts = partsOf(now, zone);
+  todays.set(zone, { minute, parts });
+  return parts;
 }
 
 /** In UTC when the browser does not know the zone: the reading names the zone it is in. */

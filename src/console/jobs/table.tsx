@@ -35,10 +35,11 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
     rows={rows.jobs.length}
     current={current}
     onEnd={rows.more}
+    idOf={(index) => rows.jobs[index]?.id ?? ""}
     row={(index) => {
       const job = rows.jobs[index];
       return job === undefined ? null : (
-        <Row key={job.id} job={job} index={index} isCurrent={index === current} selection={selection} />
+        <Row job={job} index={index} isCurrent={index === current} selection={selection} />
       );
     }}
   />
@@ -55,6 +56,7 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
   <div
     class={`row${isCurrent ? " current" : ""}${selection.has(job.id) ? " chosen" : ""}`}
     role="row"
+    data-id={job.id}
     aria-rowindex={index + 2}
   >
     <span role="cell" class="cell-check">

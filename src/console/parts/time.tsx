@@ -8,6 +8,19 @@ interface TimeProps {
   readonly zone?: string | undefined;
 }
 
+/** The whole of a time is written when the pointer comes: for the thousands that are scrolled past, nobody asks. */
+export function explainTimes(): void {
+  document.addEventListener("pointerover", ({ target }) => {
+    const time = timeAt(target);
+    if (time !== null) time.title = fully(Date.parse(time.dateTime), time.dataset["zone"] ?? myZone);
+  });
+  // Its element may show another time later.
+  document.addEventListener("pointerout", ({ target }) => timeAt(target)?.removeAttribute("title"));
+}
+
+const timeAt = (target: EventTarget | null): HTMLTimeElement | null =>
+  target instanceof Element ? target.closest("time") : null;
+
 /** A time as the switch in the corner says, with its zone; the whole of it in both zones under the pointer. */
 export function Time({ at, zone }: TimeProps) {
   if (at === null) return <span class="nothing">–</span>;
@@ -17,7 +30,7 @@ export function Time({ at, zone }: TimeProps) {
   const instant = Date.parse(at);
   const { text, zone: name } = reading(instant, from, { mode, zone });
   return (
-    <time dateTime={at} title={fully(instant, zone ?? myZone)}>
+    <time dateTime={at} data-zone={zone}>
       {text}
       {name === "" ? null : <span class="zone"> {name}</span>}
     </time>

@@ -1,9 +1,10 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { placesOf } from "./row-places.ts";
 
 /** Of each row, in pixels; the style sheet's `--row`. */
 export const rowHeight = 34;
-const rowsBeyond = 12;
+const rowsBeyond = 8;
 
 interface VirtualRowsProps {
   readonly label: string;
@@ -12,6 +13,8 @@ interface VirtualRowsProps {
   readonly template: string;
   readonly rows: number;
   readonly row: (index: number) => ComponentChildren;
+  /** Names what a row shows, wherever it stands: a row that stays in sight keeps its elements, and with them the focus. */
+  readonly idOf: (index: number) => string;
   /** Kept in sight. */
   readonly current: number;
   /** The end of what is loaded comes into sight. */
@@ -20,27 +23,18 @@ interface VirtualRowsProps {
 }
 
 /** A table of which only the rows in sight exist, so that a hundred thousand scroll like fifty. */
-export function VirtualRows({ label, columns, template, rows, row, current, onEnd, foot }: VirtualRowsProps) {
+export function VirtualRows(props: VirtualRowsProps) {
+  const { label, columns, template, rows, row, idOf, current, onEnd, foot } = props;
   const box = useRef<HTMLDivElement>(null);
-  const [sight, setSight] = useState({ from: 0, to: 60 });
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const look = (): void => setSight((before) => sightOf(element, before));
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener("scroll", look);
-    };
-  }, []);
+  const sight = useSight(box);
   useEffect(() => {
     if (sight.to >= rows - rowsBeyond) onEnd();
   }, [sight.to, rows]);
   useEffect(() => keepInSight(box.current, current), [current]);
   const from = Math.min(sight.from, rows);
   const to = Math.min(sight.to, rows);
+  const shown = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
+  const places = usePlaces(shown.map(idOf), box);
   return (
     <div
       ref={box}
@@ -59,7 +53,9 @@ export function VirtualRows({ label, columns, template, rows, row, current, onEn
       </div>
       <div class="rows-body" role="rowgroup" style={{ height: `${rows * rowHeight}px` }}>
         <div role="presentation" class="rows-window" style={{ transform: `translateY(${from * rowHeight}px)` }}>
-          {Array.from({ length: Math.max(0, to - from) }, (_, index) => row(from + index))}
+          {shown.map((index, at) => (
+            <Fragment key={places[at]}>{row(index)}</Fragment>
+          ))}
         </div>
       </div>
       {foot}
@@ -67,12 +63,47 @@ export function VirtualRows({ label, columns, template, rows, row, current, onEn
   );
 }
 
+interface Sight {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The rows in sight and a few beyond. While it scrolls only the place is read: the height is told when it changes. */
+function useSight(box: { readonly current: HTMLElement | null }): Sight {
+  const [sight, setSight] = useState<Sight>({ from: 0, to: 60 });
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    let height = element.clientHeight;
+    const look = (): void => setSight((before) => sightOf(element.scrollTop, height, before));
+    const observer = new ResizeObserver(([entry]) => {
+      height = entry?.contentRect.height ?? height;
+      look();
+    });
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, []);
+  return sight;
+}
+
 /** Steps of a few rows, so that most scroll events change nothing. */
-function sightOf({ scrollTop, clientHeight }: HTMLElement, before: { from: number; to: number }) {
-  const first = Math.floor(scrollTop / rowHeight);
+function sightOf(top: number, height: number, before: Sight): Sight {
+  const first = Math.floor(top / rowHeight);
   const from = Math.max(0, Math.floor((first - rowsBeyond) / 4) * 4);
-  const to = Math.ceil((first + clientHeight / rowHeight + rowsBeyond) / 4) * 4;
+  const to = Math.ceil((first + height / rowHeight + rowsBeyond) / 4) * 4;
   return from === before.from && to === before.to ? before : { from, to };
+}
+
+/** The element with the focus goes when its row does: a key that was meant for one row must not reach another. */
+function usePlaces(ids: readonly string[], box: { readonly current: HTMLElement | null }): readonly number[] {
+  const held = useRef<ReadonlyMap<string, number>>(new Map());
+  const focused = box.current?.querySelector<HTMLElement>(".row:focus-within")?.dataset["id"];
+  held.current = placesOf(ids, held.current, focused);
+  return ids.map((id) => held.current.get(id) ?? 0);
 }
 
 function keepInSight(box: HTMLElement | null, index: number): void {

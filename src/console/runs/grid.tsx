@@ -32,9 +32,10 @@ export function TaskGrid({ tasks: { tasks } }: { readonly tasks: RunTasks }) {
       rows={tasks.length}
       current={-1}
       onEnd={() => {}}
+      idOf={(index) => tasks[index]?.job ?? ""}
       row={(index) => {
         const task = tasks[index];
-        return task === undefined ? null : <Row key={task.job} task={task} index={index} whole={whole} />;
+        return task === undefined ? null : <Row task={task} index={index} whole={whole} />;
       }}
     />
   );
@@ -49,7 +50,7 @@ interface RowProps {
 function Row({ task, index, whole }: RowProps) {
   const span = spanOf(task);
   return (
-    <div class="row" role="row" aria-rowindex={index + 2}>
+    <div class="row" role="row" data-id={task.job} aria-rowindex={index + 2}>
       <span role="cell">
         <StateBadge state={task.state} />
       </span>
