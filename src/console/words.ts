@@ -49,6 +49,7 @@ const reasons: Readonly<Record<string, string>> = {
   slot: "no slot was free",
   "message-lost": "its message was lost and is sent anew",
   disabled: "its schedule was off",
+  deleted: "its schedule was deleted",
   payload: "its payload is not valid",
   misfire: "it was missed and is not caught up",
 };

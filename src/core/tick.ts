@@ -130,7 +130,7 @@ class Turn {
     if (row.spec.tzVersion > ours) {
       return `its times were computed with tz data ${row.spec.tzVersion}, this scheduler has ${ours}: deploy it with a newer Node`;
     }
-    if (!this.#registry.jobs.has(row.spec.job.kind))
+    if (row.removed !== true && !this.#registry.jobs.has(row.spec.job.kind))
       return `its job "${row.spec.job.kind}" is not defined in this process: deploy the app that has it`;
     return null;
   }

@@ -16,6 +16,7 @@ import { rescueContract } from "./store/rescue.ts";
 import { runsContract } from "./store/runs.ts";
 import { scheduleControlContract } from "./store/schedule-control.ts";
 import { editsContract } from "./store/schedule-edits.ts";
+import { removalContract } from "./store/schedule-removal.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
 import { slotsContract } from "./store/slots.ts";
@@ -36,6 +37,7 @@ export function storeContract(name: string, open: OpenStore): void {
     schedulesContract(open);
     editsContract(open);
     scheduleControlContract(open);
+    removalContract(open);
     backfillContract(open);
     occurrencesContract(open);
     runsContract(open);

@@ -14,8 +14,7 @@ test("two edits and a backfill across both on Postgres: each era's times, each r
   await clock.set(0);
   await clock.advance(midnight - (await store.now()));
   const app = appOf(often("*/10 * * * *"));
-  const pause = async (id: string, paused: boolean) => void (await store.pauseSchedule(id, paused));
-  const at = world([app], { store, start: midnight, advance: (ms) => clock.advance(ms), pause });
+  const at = world([app], { store, start: midnight, advance: (ms) => clock.advance(ms) });
   const live = async (until: number) => {
     while (at.now() < until) {
       await at.advance(Math.min(5 * minute, until - at.now()));

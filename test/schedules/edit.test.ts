@@ -110,6 +110,54 @@ describe("an edit", () => {
     expect((await at.store.dueSchedules({ horizonMs: 0, limit: 10 })).schedules).toEqual([]);
   });
 
+  test("during an outage and then a deletion: the times of both versions are accounted for, and none of them runs", async () => {
+    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
+    const at = await started({ ...spec, misfire: { ...spec.misfire, rule: "all" } }, Date.UTC(2026, 10, 21));
+    await at.advance(25 * minute);
+    await at.store.installSchedules([{ ...spec, misfire: { ...spec.misfire, rule: "skip" } }]);
+    await at.advance(20 * minute);
+    await at.store.installSchedules([], { apps: ["test"] });
+    await at.advance(20 * minute);
+    await at.tick();
+    await at.work();
+    expect((await at.ledger("s")).map((row) => [row.version, row.localTime.slice(11), row.reason])).toEqual([
+      [1, "00:10", "deleted"],
+      [1, "00:20", "deleted"],
+      [2, "00:30", "misfire"],
+      [2, "00:40", "misfire"],
+    ]);
+    expect(at.store.tables.schedules.get("s")).toBeUndefined();
+    expect(at.ran).toEqual([]);
+  });
+
+  test("that deletes it and one that makes it again, both in an outage: nothing between, and nothing missed is told", async () => {
+    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
+    const at = await started(spec, Date.UTC(2026, 10, 21));
+    await at.advance(25 * minute);
+    await at.store.installSchedules([], { apps: ["test"] });
+    await at.advance(30 * minute);
+    await at.store.installSchedules([spec]);
+    await at.advance(6 * minute);
+    await at.tick();
+    expect(
+      (await at.ledger("s")).map((row) => [row.version, row.localTime.slice(11), row.outcome, row.reason]),
+    ).toEqual([
+      [1, "00:10", "COALESCED", "into 2026-11-21T00:20"],
+      [1, "00:20", "SKIPPED", "deleted"],
+      [3, "01:00", "PLANNED", null],
+    ]);
+    expect(at.store.tables.inStates("QUEUED", "PENDING").map((row) => row.missed)).toEqual([0]);
+  });
+
+  test("that drops it together with its job still accounts for the times of before", async () => {
+    const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
+    const at = await started({ ...spec, job: { ...spec.job, kind: "gone" } }, Date.UTC(2026, 10, 21));
+    await at.advance(15 * minute);
+    await at.store.installSchedules([], { apps: ["test"] });
+    expect(await at.tick()).toMatchObject({ undecided: 0 });
+    expect((await at.ledger("s")).map((row) => [row.localTime.slice(11), row.reason])).toEqual([["00:10", "deleted"]]);
+  });
+
   test("to another job, when nobody defines the old one any more, still accounts for the times of before", async () => {
     const spec = aSpec({ expression: { form: "cron", cron: "*/10 * * * *" } });
     const at = await started({ ...spec, job: { ...spec.job, kind: "gone" } }, Date.UTC(2026, 10, 21));

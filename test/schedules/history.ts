@@ -6,14 +6,14 @@ import { defineJob } from "../../src/core/definitions/define-job.ts";
 import type { Dst } from "../../src/core/schedules/fires.ts";
 import type { JobId } from "../../src/core/job.ts";
 import type { Store } from "../../src/core/ports.ts";
-import type { OccurrenceView, ScheduleSpec } from "../../src/core/schedules/schedule.ts";
+import type { OccurrenceView, ScheduleRow, ScheduleSpec } from "../../src/core/schedules/schedule.ts";
 import { type RowByHand, rowsByHand, type Seen, watch } from "./clock.ts";
 import { aSpec, hour, minute } from "./spec.ts";
 import { type Ground, world } from "./world.ts";
 
 /**
- * P4 as a property: whatever the expression, zone, rules, policy, outages of scheduler and workers, pauses and edits,
- * the ledger is the expected set exactly, every past time is decided, and each fired time ran one job.
+ * P4 as a property: whatever the expression, zone, rules, policy, outages of scheduler and workers, pauses, edits and
+ * deletions, by code or through the API, the ledger is the expected set exactly, every past time is decided, and each fired time ran one job.
  */
 const stretches = [
   ["UTC", Date.UTC(2026, 10, 21)],
@@ -72,6 +72,10 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("pause" as const), minutes: fc.integer({ min: 1, max: 300 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("edit" as const), cron, policy }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("delete" as const), outageMinutes: fc.constantFrom(0, 0, 45, 300) }),
+  },
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
@@ -79,6 +83,7 @@ export const histories = fc.record({
   stretch: fc.constantFrom(...stretches),
   cron,
   policy,
+  madeBy: fc.constantFrom("code" as const, "api" as const),
   steps: fc.array(step, { minLength: 3, maxLength: 12 }),
   beatMinutes: fc.constantFrom(1, 3, 20),
 });
@@ -101,50 +106,96 @@ export async function live<S extends Store>(history: History, ground: Ground<S>)
   const specOf = (text: string, rules: typeof history.policy) =>
     aSpec({ ...rules, expression: { form: "cron", cron: text }, timezone: zone });
   const at = world([defineApp({ name: "test", jobs: [job] })], ground);
-  const eras: Era[] = [];
-  let spec = specOf(history.cron, { ...history.policy, enabled: true });
-  let after = start;
-  const edit = async (next: ScheduleSpec) => {
-    await at.store.installSchedules([next]);
-    if (JSON.stringify(next) === JSON.stringify(spec)) return;
-    const until = at.now();
-    eras.push({ spec, after, until });
-    [spec, after] = [next, until];
-  };
+  const life = new Life(at, history.madeBy);
   await at.store.installSlots(slotGroups);
-  await at.store.installSchedules([spec]);
+  await life.edit(specOf(history.cron, { ...history.policy, enabled: true }));
+  const beat = { beatMs: history.beatMinutes * minute, end: start + daysMax * 24 * hour };
   for (const one of history.steps) {
-    if (one.do === "edit") await edit(specOf(one.cron, one.policy));
-    else await pass(at, one, { beatMs: history.beatMinutes * minute, end: start + daysMax * 24 * hour });
+    if (one.do === "edit") await life.edit(specOf(one.cron, one.policy));
+    else if (one.do !== "delete") await pass(at, one, beat);
+    else {
+      await pass(at, { do: "no scheduler", minutes: one.outageMinutes }, beat);
+      await life.end();
+    }
   }
-  await ground.pause("s", false);
+  await at.store.pauseSchedule("s", false);
   await at.advance(1);
   await at.tick();
   await drain(at);
-  eras.push({ spec, after, until: await decidedUntil(at.store) });
   const rows = await at.ledger("s");
-  expect(rows.map(keyOf).toSorted()).toEqual(expectedKeys(eras, watched(zone, start)).toSorted());
+  const expected = expectedKeys(await life.eras(), watched(zone, start));
+  expect(rows.map(keyOf).toSorted()).toEqual(expected.toSorted());
   expect(rows.filter((row) => row.outcome === "PLANNED")).toEqual([]);
+  const left = life.isOver ? (await at.store.dueSchedules({ horizonMs: hour, limit: 1 })).schedules : [];
+  expect([life.shown, left]).toEqual([[], []]);
   checkJobs(at.ran, rows);
   seen.rows += rows.length;
+  seen.deleted += rows.filter((row) => row.reason === "deleted").length;
+}
+
+/** The schedule's versions, and when each was in force. */
+class Life {
+  /** Deleted schedules that somebody could still see: none. */
+  readonly shown: ScheduleRow[] = [];
+  readonly #at: World;
+  readonly #madeBy: History["madeBy"];
+  readonly #ended: Era[] = [];
+  #spec: ScheduleSpec | null = null;
+  #after = 0;
+
+  constructor(at: World, madeBy: History["madeBy"]) {
+    this.#at = at;
+    this.#madeBy = madeBy;
+  }
+
+  get isOver(): boolean {
+    return this.#spec === null;
+  }
+
+  async edit(next: ScheduleSpec): Promise<void> {
+    const { store } = this.#at;
+    if (this.#madeBy === "code") await store.installSchedules([next]);
+    else await (this.#spec === null ? store.createSchedule(next) : store.updateSchedule(next));
+    if (JSON.stringify(next) !== JSON.stringify(this.#spec)) this.#begin(next);
+  }
+
+  async end(): Promise<void> {
+    const { store } = this.#at;
+    if (this.#madeBy === "code") await store.installSchedules([], { apps: ["test"] });
+    else await store.deleteSchedule("s");
+    this.shown.push(...(await store.schedules()));
+    if (this.#spec !== null) this.#begin(null);
+  }
+
+  /** Also the last one, up to what the scheduler has decided. */
+  async eras(): Promise<readonly Era[]> {
+    const [row] = await this.#at.store.schedules();
+    if (this.#spec === null) return this.#ended;
+    if (row === undefined) throw new Error("the schedule is gone");
+    return [...this.#ended, { spec: this.#spec, after: this.#after, until: row.decidedUntil }];
+  }
+
+  #begin(next: ScheduleSpec | null): void {
+    const until = this.#at.now();
+    if (this.#spec !== null) this.#ended.push({ spec: this.#spec, after: this.#after, until });
+    [this.#spec, this.#after] = [next, until];
+  }
 }
 
 /** How much was compared: a test that saw next to nothing proves nothing. */
-export const seen = { rows: 0 };
-
-async function decidedUntil(store: Store): Promise<number> {
-  const [row] = await store.schedules();
-  if (row === undefined) throw new Error("the schedule is gone");
-  return row.decidedUntil;
-}
+export const seen = { rows: 0, deleted: 0 };
 
 const slotGroups = [
   { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" },
   { key: "catchup:s", size: 1, onRefusal: "hold", reason: "slot" },
 ] as const;
 
-async function pass(at: World, one: Exclude<Step, { do: "edit" }>, { beatMs, end }: { beatMs: number; end: number }) {
-  await at.pause("s", one.do === "pause");
+async function pass(
+  at: World,
+  one: Exclude<Step, { do: "edit" | "delete" }>,
+  { beatMs, end }: { beatMs: number; end: number },
+) {
+  await at.store.pauseSchedule("s", one.do === "pause");
   const until = Math.min(at.now() + one.minutes * minute, end);
   while (at.now() < until) {
     await at.advance(Math.min(beatMs, until - at.now()));

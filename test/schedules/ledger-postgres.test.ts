@@ -14,7 +14,7 @@ test("the ledger is the expected set exactly on Postgres too: 20 random historie
 
 /** The database's clock stands still and is moved by the history alone. */
 async function liveOnPostgres(history: History): Promise<void> {
-  const { store, clock, pool, close } = await freshDatabase();
+  const { store, clock, close } = await freshDatabase();
   const start = history.stretch[1];
   try {
     await clock.set(0);
@@ -25,9 +25,6 @@ async function liveOnPostgres(history: History): Promise<void> {
         store,
         start,
         advance: (ms) => clock.advance(ms),
-        pause: async (id, paused) => {
-          await pool.query("update belfry.schedule set paused = $2 where id = $1", [id, paused]);
-        },
       },
     );
   } finally {

@@ -17,7 +17,6 @@ export interface Ground<S extends Store> {
   readonly store: S;
   readonly start: number;
   advance(ms: number): Promise<void>;
-  pause(id: string, paused: boolean): Promise<void>;
 }
 
 export function referenceGround(start: number) {
@@ -27,10 +26,6 @@ export function referenceGround(start: number) {
     store,
     start,
     advance: async (ms: number) => void (now += ms),
-    pause: async (id: string, paused: boolean) => {
-      store.tables.schedules.set(id, { ...store.tables.schedules.row(id), paused });
-      store.tables.journal.length = 0;
-    },
   };
 }
 
@@ -114,7 +109,6 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
     ports,
     work,
     now: () => now,
-    pause: ground.pause,
     async advance(ms: number) {
       await ground.advance(ms);
       now += ms;

@@ -102,7 +102,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     job: async (id) => job(t, id),
     jobs: async (filter) => jobs(t, filter),
     counts: async () => counts(t),
-    schedules: async () => [...t.schedules.values()].map(scheduleRow),
+    schedules: async () => [...t.schedules.values()].filter((row) => row.removed !== true).map(scheduleRow),
     occurrences: async (scheduleId, limit, after) => occurrences(t, scheduleId, limit, after),
     ...scheduleControl(t, run),
   };

@@ -10,14 +10,12 @@ import type {
 } from "../../core/schedules/schedule-store.ts";
 import { limits } from "../../core/limits.ts";
 import { jobView } from "./read-store.ts";
-import { occurrenceView, policyOf, scheduleRow } from "./schedule-store.ts";
+import { cancelWaiting, occurrenceView, policyOf, scheduleRow } from "./schedule-store.ts";
 import type { Session } from "./session.ts";
 import { backfillTimes } from "./sql/backfill.ts";
-import { cancelJobs } from "./sql/control.ts";
 import { removeSchedules, withdrawPlanned, writeSchedules } from "./sql/schedule.ts";
 import {
   findHolder,
-  findWaiting,
   insertSchedule,
   lockSchedule,
   readEras,
@@ -92,10 +90,9 @@ async function remove(tx: Tx, id: string): ReturnType<ScheduleControlStore["dele
   if (locked === undefined) return { refused: "unknown" };
   if (locked.source === "code") return { refused: "code" };
   await execute(tx, withdrawPlanned, [[id]]);
-  const waiting = await execute(tx, findWaiting, [id]);
-  const canceled = await execute(tx, cancelJobs, [waiting.map((row) => row.id), "deleted"]);
+  const canceled = await cancelWaiting(tx, [id]);
   await execute(tx, removeSchedules, [[id]]);
-  return { canceled: canceled.length };
+  return { canceled };
 }
 
 async function stored(tx: Tx, id: string): Promise<ScheduleRow | ScheduleRefusal> {

@@ -13,6 +13,7 @@ import type {
 } from "../../core/schedules/schedule.ts";
 import { type Handed, handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
+import { cancelJobs } from "./sql/control.ts";
 import { planOccurrences, type PlannedRow } from "./sql/plan.ts";
 import {
   findChanged,
@@ -27,6 +28,7 @@ import {
   withdrawPlanned,
   writeSchedules,
 } from "./sql/schedule.ts";
+import { findWaiting } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
 
 type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules" | "occurrences";
@@ -59,9 +61,18 @@ async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly st
   const changed = await execute(tx, findChanged, [ids, texts, apps]);
   if (changed.length > 0) await execute(tx, withdrawPlanned, [changed.map((row) => row.id)]);
   const gone = changed.filter((row) => row.gone).map((row) => row.id);
+  await cancelWaiting(tx, gone);
   if (gone.length > 0) await execute(tx, removeSchedules, [gone]);
   await execute(tx, writeSchedules, [ids, texts]);
   await execute(tx, takeOver, [ids]);
+}
+
+/** Nothing of a schedule starts after it was removed. @returns how many jobs of past times were waiting. */
+export async function cancelWaiting(tx: Tx, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const waiting = await execute(tx, findWaiting, [ids]);
+  const canceled = await execute(tx, cancelJobs, [waiting.map((row) => row.id), "deleted"]);
+  return canceled.length;
 }
 
 async function plan(
@@ -144,6 +155,7 @@ export const scheduleRow = (row: StoredScheduleRow): ScheduleRow => ({
   decidedUntil: row.decided_until,
   nextAt: row.next_at,
   carry: row.carry as Carry | null,
+  ...(row.removed === true ? { removed: true } : {}),
 });
 
 export const occurrenceView = (row: OccurrenceRow): OccurrenceView => ({

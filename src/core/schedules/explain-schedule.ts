@@ -37,10 +37,17 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
       advice: row?.paused === true ? `resume it before then: npx belfry schedules resume ${spec.id}` : null,
     };
   }
-  if (nominal > (row?.decidedUntil ?? nominal)) {
+  if (row === null) {
+    return {
+      verdict: "deleted",
+      sentence: `${time} did not run: the schedule was deleted at ${iso(stretch.until)}, before anybody had decided this time`,
+      advice: "make it again if it was deleted by mistake",
+    };
+  }
+  if (nominal > row.decidedUntil) {
     return {
       verdict: "undecided",
-      sentence: `${time} is past and nobody has decided it yet: the last decided time is ${localOf(row?.decidedUntil ?? 0, spec)}`,
+      sentence: `${time} is past and nobody has decided it yet: the last decided time is ${localOf(row.decidedUntil, spec)}`,
       advice: "no scheduler task has made a pass since: look at the wake rule and the scheduler's log",
     };
   }

@@ -49,7 +49,8 @@ export interface ScheduleControlStore {
   pauseSchedule(id: string, paused: boolean): Promise<ScheduleRow | ScheduleRefusal>;
   /**
    * Withdraws what was PLANNED after now, and cancels what was due and has not started: nothing of it starts any more.
-   * Its ledger and versions stay. @returns how many jobs of past times were canceled.
+   * Its ledger and versions stay; times up to now that nobody has decided are left to the next tick, SKIPPED `deleted`
+   * where they would have run. From here on every method but `dueSchedules` says that there is none. @returns how many jobs of past times were canceled.
    */
   deleteSchedule(id: string): Promise<{ readonly canceled: number } | ScheduleRefusal>;
   /** Rows by wall-clock reading or instant, for `explain`; at most `limits.answersMax`. */

@@ -65,6 +65,8 @@ export interface ScheduleRow {
   readonly nextAt: Instant | null;
   /** What the tick before left for the next one; absent or null when nothing. An edit keeps it, and may add to it. */
   readonly carry?: Carry | null;
+  /** It was deleted, and times before that are undecided. Only a tick sees such a row, and deletes it when it is done. */
+  readonly removed?: true;
 }
 
 /** Facts that outlive one tick, so that a scheduler that dies between two bounded rounds changes no decision. */
@@ -108,6 +110,7 @@ export interface PlannedSchedule {
   readonly scheduleId: string;
   readonly version: number;
   readonly decidedUntil: Instant;
+  /** Null when nothing is left to decide: the schedule has ended, and one that was removed is deleted now. */
   readonly nextAt: Instant | null;
   readonly occurrences: readonly PlannedOccurrence[];
   /**

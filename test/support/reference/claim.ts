@@ -2,6 +2,7 @@ import type { JobId } from "../../../src/core/job.ts";
 import type { Claimed, Held, Looked, Message, Try } from "../../../src/core/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf } from "./runs.ts";
+import { storedSchedule } from "./schedules.ts";
 import { takeSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
@@ -61,7 +62,7 @@ function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolea
 
 /** The reason why the row must not run at all, or null. What has begun is finished, whatever became of its schedule. */
 function whyUnwanted(t: Tables, row: JobRow): string | null {
-  const schedule = row.scheduleId === null ? undefined : t.schedules.get(row.scheduleId);
+  const schedule = row.scheduleId === null ? undefined : storedSchedule(t, row.scheduleId);
   if (row.expiresAt !== null && row.expiresAt <= t.now()) return "expired";
   if (row.attempt > 0) return null;
   if (schedule?.paused === true) return "paused";

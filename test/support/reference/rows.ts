@@ -117,6 +117,8 @@ export interface StoredSchedule {
   /** Left out: `code`. */
   readonly source?: "code" | "api";
   readonly ledgerFrom?: Instant;
+  /** Deleted, with times that nobody has decided: only a tick sees it. */
+  readonly removed?: true;
 }
 
 /** What was in force when. A null spec: deleted. */

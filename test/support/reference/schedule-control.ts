@@ -7,11 +7,10 @@ import type {
   ScheduleRefusal,
 } from "../../../src/core/schedules/schedule-store.ts";
 import { limits } from "../../../src/core/limits.ts";
-import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
 import { jobView, occurrenceView } from "./read.ts";
 import type { JobRow, OccurrenceRow } from "./rows.ts";
-import { addSchedule, changeSchedule, erasOf, removeSchedule, scheduleRow, withdraw } from "./schedules.ts";
+import { addSchedule, changeSchedule, erasOf, removeSchedule, scheduleRow, storedSchedule } from "./schedules.ts";
 import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
@@ -46,7 +45,7 @@ const rowsOf = (t: Tables, id: string): OccurrenceRow[] =>
 
 function facts(t: Tables, id: string) {
   const eras = erasOf(t, id).slice(-limits.scheduleVersionsMax);
-  const row = t.schedules.get(id);
+  const row = storedSchedule(t, id);
   if (eras.length === 0) return null;
   return {
     now: t.now(),
@@ -57,13 +56,13 @@ function facts(t: Tables, id: string) {
 }
 
 function create(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
-  if (t.schedules.get(spec.id) !== undefined) return { refused: "exists" };
+  if (storedSchedule(t, spec.id) !== undefined) return { refused: "exists" };
   addSchedule(t, spec, "api");
   return scheduleRow(t.schedules.row(spec.id));
 }
 
 function update(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
-  const stored = t.schedules.get(spec.id);
+  const stored = storedSchedule(t, spec.id);
   if (stored === undefined) return { refused: "unknown" };
   if (stored.source !== "api") return { refused: "code" };
   changeSchedule(t, stored, spec);
@@ -71,23 +70,17 @@ function update(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
 }
 
 function pause(t: Tables, id: string, paused: boolean): ScheduleRow | ScheduleRefusal {
-  const stored = t.schedules.get(id);
+  const stored = storedSchedule(t, id);
   if (stored === undefined) return { refused: "unknown" };
   t.schedules.set(id, { ...stored, paused });
   return scheduleRow(t.schedules.row(id));
 }
 
 function remove(t: Tables, id: string): { canceled: number } | ScheduleRefusal {
-  const stored = t.schedules.get(id);
+  const stored = storedSchedule(t, id);
   if (stored === undefined) return { refused: "unknown" };
   if (stored.source !== "api") return { refused: "code" };
-  withdraw(t, id);
-  const waiting = rowsOf(t, id).flatMap(({ outcome, jobId }) =>
-    outcome === "PLANNED" && jobId !== null ? [String(jobId) as JobId] : [],
-  );
-  const canceled = cancel(t, waiting, "deleted").rows.length;
-  removeSchedule(t, stored);
-  return { canceled };
+  return { canceled: removeSchedule(t, stored) };
 }
 
 function backfill(
@@ -96,7 +89,7 @@ function backfill(
   times: readonly BackfillTime[],
   { paceMs, slotKey }: { paceMs: number; slotKey: string },
 ): Backfilled | ScheduleRefusal {
-  if (t.schedules.get(id) === undefined) return { refused: "unknown" };
+  if (storedSchedule(t, id) === undefined) return { refused: "unknown" };
   const waiting = t
     .inStates("PENDING", "QUEUED")
     .filter((row) => row.scheduleId === id && row.slotKeys.includes(slotKey));

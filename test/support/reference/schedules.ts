@@ -18,26 +18,35 @@ export function installSchedules(t: Tables, specs: readonly ScheduleSpec[], name
   const apps = new Set([...named, ...specs.map((spec) => spec.app)]);
   const wanted = new Set(specs.map((spec) => spec.id));
   for (const row of Array.from(t.schedules.values())) {
-    if (!apps.has(row.spec.app) || wanted.has(row.id) || row.source === "api") continue;
-    withdraw(t, row.id);
+    if (!apps.has(row.spec.app) || wanted.has(row.id) || row.source === "api" || row.removed) continue;
     removeSchedule(t, row);
   }
   for (const spec of specs) installOne(t, spec);
 }
 
 function installOne(t: Tables, spec: ScheduleSpec): void {
-  const stored = t.schedules.get(spec.id);
+  const stored = storedSchedule(t, spec.id);
   if (stored === undefined) return addSchedule(t, spec, "code");
   changeSchedule(t, stored, spec);
   t.schedules.set(spec.id, { ...t.schedules.row(spec.id), source: "code" });
 }
 
-/** A new schedule begins now, under a version its id never had. */
+/** What there is of a schedule for everybody but a tick: nothing, once it was deleted. */
+export function storedSchedule(t: Tables, id: string): StoredSchedule | undefined {
+  const row = t.schedules.get(id);
+  return row?.removed === true ? undefined : row;
+}
+
+/** A new schedule begins now, under a version its id never had, and with the undecided times of one that was deleted. */
 export function addSchedule(t: Tables, spec: ScheduleSpec, source: "code" | "api"): void {
   const now = t.now();
   const version = 1 + Math.max(0, ...erasOf(t, spec.id).map((era) => era.version));
-  const begun = { decidedUntil: now, nextAt: spec.enabled ? now : null, carry: null, ledgerFrom: now };
-  t.schedules.set(spec.id, { id: spec.id, version, paused: false, spec, source, ...begun });
+  const removed = t.schedules.get(spec.id);
+  const begun =
+    removed === undefined
+      ? { decidedUntil: now, nextAt: spec.enabled ? now : null, carry: null }
+      : { decidedUntil: removed.decidedUntil, nextAt: now, carry: removed.carry };
+  t.schedules.set(spec.id, { id: spec.id, version, paused: false, spec, source, ledgerFrom: now, ...begun });
   t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
 }
 
@@ -51,16 +60,32 @@ export function changeSchedule(t: Tables, stored: StoredSchedule, spec: Schedule
   const isPending = isBehind || stored.carry?.edited === true;
   const decidedUntil = stored.spec.enabled || isPending ? Math.min(stored.decidedUntil, now) : now;
   const nextAt = spec.enabled || isPending ? now : null;
-  const nothing = { missed: 0, missedUntil: null, catchUpUntil: null };
-  const carry: Carry | null = isBehind ? { ...(stored.carry ?? nothing), edited: true } : (stored.carry ?? null);
+  const carry: Carry | null = isBehind ? edited(stored) : (stored.carry ?? null);
   t.schedules.set(spec.id, { ...stored, version, spec, decidedUntil, nextAt, carry });
   t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
 }
 
-/** Its rows and versions stay; a last version without a spec says until when. */
-export function removeSchedule(t: Tables, { id, version }: StoredSchedule): void {
-  t.schedules.delete(id);
-  t.eras.append({ scheduleId: id, version: version + 1, spec: null, fromAt: t.now() });
+const nothing = { missed: 0, missedUntil: null, catchUpUntil: null };
+const edited = ({ carry }: StoredSchedule): Carry => ({ ...(carry ?? nothing), edited: true });
+
+/**
+ * Its rows and versions stay; a last version without a spec says until when. Nothing of it starts any more, and times that
+ * nobody has decided are left to a tick, for which the row stays. @returns how many jobs of past times were waiting.
+ */
+export function removeSchedule(t: Tables, row: StoredSchedule): number {
+  const { id } = row;
+  withdraw(t, id);
+  const waiting = Array.from(t.occurrences.values()).flatMap(({ scheduleId, outcome, jobId }) =>
+    scheduleId === id && outcome === "PLANNED" && jobId !== null ? [String(jobId) as JobId] : [],
+  );
+  const canceled = cancel(t, waiting, "deleted").rows.length;
+  const version = row.version + 1;
+  const isBehind = row.carry?.edited === true || (row.spec.enabled && row.decidedUntil < t.now());
+  if (isBehind)
+    t.schedules.set(id, { ...row, version, removed: true, paused: false, nextAt: t.now(), carry: edited(row) });
+  else t.schedules.delete(id);
+  t.eras.append({ scheduleId: id, version, spec: null, fromAt: t.now() });
+  return canceled;
 }
 
 export const erasOf = (t: Tables, id: string) => t.eras.rows.filter((era) => era.scheduleId === id);
@@ -96,7 +121,8 @@ export function plan(
     const latest = t.schedules.row(one.scheduleId);
     if (one.decidedUntil < latest.decidedUntil) continue;
     const carry = one.carry ?? null;
-    t.schedules.set(latest.id, { ...latest, decidedUntil: one.decidedUntil, nextAt: one.nextAt, carry });
+    if (latest.removed === true && one.nextAt === null) t.schedules.delete(latest.id);
+    else t.schedules.set(latest.id, { ...latest, decidedUntil: one.decidedUntil, nextAt: one.nextAt, carry });
   }
   return { occurrences, handoffs: t.handOff(queued) };
 }

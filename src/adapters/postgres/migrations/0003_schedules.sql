@@ -14,6 +14,7 @@ create table belfry.schedule (
   next_at       timestamptz,                            -- when a tick must look at it next
   carry         jsonb,                                  -- what one tick leaves for the next: missed times, pace
   ledger_from   timestamptz not null,
+  removed_at    timestamptz,                            -- deleted; the row goes when the times before that are decided
   created_at    timestamptz not null,
   updated_at    timestamptz not null
 );

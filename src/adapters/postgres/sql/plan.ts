@@ -14,7 +14,8 @@ export interface PlannedRow {
  * Occurrences and their jobs for the schedules that still have the version they were planned from. The jobs have no key:
  * their occurrence row makes them unique. $1-$6 schedules, $7-$23 occurrences with their job, $24 look-ahead.
  * Locks: schedules in id order, waiting, so that two ticks and an edit cannot interleave; then only new rows, occurrences
- * in key order. A row whose nominal time exists already is left out, and its job with it.
+ * in key order. A row whose nominal time exists already is left out, and its job with it. A removed schedule that has nothing
+ * left to decide is deleted.
  */
 export const planOccurrences = statement<PlannedRow>(
   "plan",
@@ -23,7 +24,7 @@ with plans as materialized (
   select * from unnest($1::text[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::jsonb[])
     as p (id, version, decided_from, decided_until, next_at, carry)
 ), locked as materialized (
-  select s.id, s.version, s.decided_until from belfry.schedule s join plans p on p.id = s.id
+  select s.id, s.version, s.decided_until, s.removed_at from belfry.schedule s join plans p on p.id = s.id
   where s.id = any($1::text[]) and s.version = p.version
     and (p.decided_from is null or belfry.ms(s.decided_until) <= p.decided_from)
   order by s.id
@@ -70,7 +71,10 @@ with plans as materialized (
 ), advanced as (
   update belfry.schedule s set decided_until = belfry.at(p.decided_until), next_at = belfry.at(p.next_at), carry = p.carry
   from locked l join plans p on p.id = l.id
-  where s.id = l.id and belfry.ms(l.decided_until) <= p.decided_until
+  where s.id = l.id and belfry.ms(l.decided_until) <= p.decided_until and (l.removed_at is null or p.next_at is not null)
+), finished as (
+  delete from belfry.schedule s using locked l, plans p
+  where s.id = l.id and p.id = l.id and l.removed_at is not null and p.next_at is null
 )
 select n.occurrences, m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, h.id as handoff
 from (select count(*)::int as occurrences from won) n

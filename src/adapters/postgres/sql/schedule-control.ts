@@ -18,7 +18,7 @@ select belfry.ms(belfry.now()) as now, belfry.ms(s.ledger_from) as ledger_from, 
   belfry.ms(v.from_at) as from_at
 from (
   select * from belfry.schedule_version where schedule_id = $1 order by version desc limit $2
-) v left join belfry.schedule s on s.id = v.schedule_id
+) v left join belfry.schedule s on s.id = v.schedule_id and s.removed_at is null
 order by v.version`,
 );
 
@@ -27,28 +27,35 @@ export const readSchedule = statement<StoredScheduleRow>(
   "schedule",
   `
 select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
-from belfry.schedule where id = $1`,
+from belfry.schedule where id = $1 and removed_at is null`,
 );
 
 /** Locks: the schedule's row, waiting, so that no tick plans it and nobody edits it meanwhile. */
 export const lockSchedule = statement<{ source: "code" | "api"; same: boolean }>(
   "schedule-lock",
-  "select source, spec = $2::jsonb as same from belfry.schedule where id = $1 for no key update",
+  "select source, spec = $2::jsonb as same from belfry.schedule where id = $1 and removed_at is null for no key update",
 );
 
-/** A schedule that people made begins now, under a version its id never had. $1 spec. Locks only the new row. */
+/**
+ * A schedule that people made begins now, under a version its id never had. A deleted one of this id may still have times
+ * that nobody has decided: its row is taken over with them. $1 spec. Locks: the new row, or the deleted one, waiting.
+ */
 export const insertSchedule = statement<{ id: string }>(
   "schedule-insert",
   `
 with given as materialized (
   select spec, spec ->> 'id' as id from (select $1::jsonb as spec) one
 ), made as (
-  insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
+  insert into belfry.schedule as s
+    (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
   select id, spec ->> 'app', 1 + coalesce((select max(v.version) from belfry.schedule_version v where v.schedule_id = g.id), 0),
     'api', spec, (spec ->> 'enabled')::boolean, belfry.now(), case when (spec ->> 'enabled')::boolean then belfry.now() end,
     belfry.now(), belfry.now(), belfry.now()
   from given g
-  on conflict (id) do nothing
+  on conflict (id) do update set
+    app = excluded.app, version = s.version + 1, source = 'api', spec = excluded.spec, enabled = excluded.enabled,
+    next_at = belfry.now(), ledger_from = belfry.now(), removed_at = null, created_at = belfry.now(), updated_at = belfry.now()
+  where s.removed_at is not null
   returning id, version, spec
 ), versioned as (
   insert into belfry.schedule_version (schedule_id, version, spec, from_at)
@@ -60,15 +67,15 @@ select id from made`,
 /** $1 id $2 paused. Locks: the row, waiting. */
 export const setPaused = statement<{ id: string }>(
   "schedule-pause",
-  "update belfry.schedule set paused = $2, updated_at = belfry.now() where id = $1 returning id",
+  "update belfry.schedule set paused = $2, updated_at = belfry.now() where id = $1 and removed_at is null returning id",
 );
 
-/** Jobs of times that were due and have not started. $1 id. Locks nothing: the cancel that follows decides. */
+/** Jobs of times that were due and have not started. $1 ids. Locks nothing: the cancel that follows decides. */
 export const findWaiting = statement<{ id: string }>(
   "schedule-waiting",
   `
 select job_id as id from belfry.occurrence
-where schedule_id = $1 and outcome = 'PLANNED' and nominal_at <= belfry.now() and job_id is not null
+where schedule_id = any($1::text[]) and outcome = 'PLANNED' and nominal_at <= belfry.now() and job_id is not null
 order by job_id`,
 );
 

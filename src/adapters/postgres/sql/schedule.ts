@@ -9,6 +9,7 @@ export interface StoredScheduleRow {
   readonly decided_until: number;
   readonly next_at: number | null;
   readonly carry: unknown;
+  readonly removed?: boolean;
 }
 
 /** One installer at a time: two deploys must not take each other's new versions for edits. Locks: an advisory lock. */
@@ -28,7 +29,7 @@ with given as materialized (
   select * from unnest($1::text[], $2::jsonb[]) as v (id, spec)
 ), mine as materialized (
   select id, spec from belfry.schedule
-  where id = any($1::text[]) or (app = any($3::text[]) and source = 'code')
+  where id = any($1::text[]) or (app = any($3::text[]) and source = 'code' and removed_at is null)
   order by id
   for no key update
 )
@@ -70,17 +71,27 @@ where (select count(*) from waiting) >= 0
 );
 
 /**
- * Locks: rows that are locked already. Their past occurrences and versions stay: they are history, and a last version
- * without a spec says until when.
+ * Their past occurrences and versions stay: they are history, and a last version without a spec says until when. A row with
+ * times that nobody has decided yet stays too, hidden from everybody but the tick, which decides them and then deletes it; it
+ * neither pauses nor disables a job that a person retries.
+ * $1 ids. Locks: rows that are locked already.
  */
 export const removeSchedules = statement<never>(
   "schedules-remove",
   `
-with gone as (
-  delete from belfry.schedule where id = any($1::text[]) returning id, version
+with doomed as materialized (
+  select id, version, carry ? 'edited' or (enabled and decided_until < belfry.now()) as is_behind
+  from belfry.schedule where id = any($1::text[])
+), gone as (
+  delete from belfry.schedule s using doomed d where s.id = d.id and d.is_behind is not true
+), hidden as (
+  update belfry.schedule s set version = s.version + 1, removed_at = belfry.now(), paused = false, enabled = true, next_at = belfry.now(),
+    carry = coalesce(s.carry, '{"missed": 0, "missedUntil": null, "catchUpUntil": null}') || '{"edited": true}',
+    updated_at = belfry.now()
+  from doomed d where s.id = d.id and d.is_behind
 )
 insert into belfry.schedule_version (schedule_id, version, spec, from_at)
-select id, version + 1, 'null', belfry.now() from gone
+select id, version + 1, 'null', belfry.now() from doomed
 on conflict (schedule_id, version) do nothing`,
 );
 
@@ -88,7 +99,8 @@ on conflict (schedule_id, version) do nothing`,
  * New schedules begin now; a changed one begins again from now, under a new version. What was not decided before the change
  * is left to the version before it, which `carry` tells the tick, except for a schedule that was disabled: its times were
  * nobody's. The rest of `carry` stays: edits in a row must not each begin a catch-up of their own. A disabled schedule has
- * nothing to look at once that is done. One that was removed and comes back goes on with its versions.
+ * nothing to look at once that is done. One that was removed and comes back goes on with its versions, and with the times
+ * before its removal that nobody has decided.
  * $1 ids $2 specs. Locks: rows in id order (the changed ones are locked already).
  */
 export const writeSchedules = statement<never>(
@@ -111,8 +123,10 @@ with given as materialized (
       else s.carry end,
     next_at = case when excluded.enabled or s.carry ? 'edited' or (s.enabled and s.decided_until < belfry.now())
       then belfry.now() end,
-    updated_at = belfry.now()
-  where s.spec is distinct from excluded.spec
+    ledger_from = case when s.removed_at is null then s.ledger_from else belfry.now() end,
+    created_at = case when s.removed_at is null then s.created_at else belfry.now() end,
+    removed_at = null, updated_at = belfry.now()
+  where s.spec is distinct from excluded.spec or s.removed_at is not null
   returning id, version, spec
 )
 insert into belfry.schedule_version (schedule_id, version, spec, from_at)
@@ -126,13 +140,14 @@ export const takeOver = statement<never>(
   "update belfry.schedule set source = 'code', updated_at = belfry.now() where id = any($1::text[]) and source <> 'code'",
 );
 
-/** Active schedules that a tick must look at before now + $1, oldest first, with that now. Reads only those. Locks nothing. */
+/** Schedules that a tick must look at before now + $1, oldest first, with that now; also removed ones that are behind. Reads only those. Locks nothing. */
 export const readDue = statement<{ now: number } & (StoredScheduleRow | { id: null })>(
   "schedules-due",
   `
 select belfry.ms(belfry.now()) as now, s.*
 from (select true) as one left join lateral (
-  select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+  select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry,
+    removed_at is not null as removed
   from belfry.schedule
   where next_at is not null and next_at <= belfry.now() + belfry.span($1::float8)
   order by belfry.schedule.next_at, id limit $2
@@ -144,7 +159,7 @@ export const readSchedules = statement<StoredScheduleRow>(
   "schedules",
   `
 select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
-from belfry.schedule order by id limit $1`,
+from belfry.schedule where removed_at is null order by id limit $1`,
 );
 
 export interface OccurrenceRow {

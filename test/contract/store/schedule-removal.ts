@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import type { Store } from "../../../src/core/ports.ts";
+import { claimOne, eachTest, minute, only, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+
+/** Both ways to remove a schedule. */
+const ways = [
+  [
+    "deleted through the API",
+    (store: Store) => store.createSchedule(aSpec()),
+    (store: Store) => store.deleteSchedule("every-minute"),
+    (store: Store) => store.createSchedule(aSpec()),
+  ],
+  [
+    "dropped by code",
+    (store: Store) => store.installSchedules([aSpec()]),
+    (store: Store) => store.installSchedules([], { apps: [aSpec().app] }),
+    (store: Store) => store.installSchedules([aSpec()]),
+  ],
+] as const;
+
+export function removalContract(open: OpenStore): void {
+  describe.each(ways)("a schedule that is %s", (_name, make, remove, makeAgain) => {
+    removing(open, { make, remove, makeAgain });
+  });
+}
+
+type Way = (store: Store) => Promise<unknown>;
+
+function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; remove: Way; makeAgain: Way }): void {
+  const at = eachTest(open);
+  const due = async () => (await at().store.dueSchedules({ horizonMs: 0, limit: 10 })).schedules;
+
+  async function removedLate() {
+    const { store, advance } = at();
+    await make(store);
+    const { decidedUntil } = only(await store.schedules());
+    await advance(10 * minute);
+    await remove(store);
+    return { store, advance, decidedUntil };
+  }
+
+  test("while times of it are undecided is due for a tick, and there for nobody else", async () => {
+    const { store, decidedUntil } = await removedLate();
+    expect(only(await due())).toMatchObject({ version: 2, decidedUntil, removed: true, carry: { edited: true } });
+    expect(await store.schedules()).toEqual([]);
+    expect(await store.scheduleFacts("every-minute")).toMatchObject({ row: null, ledgerFrom: null });
+    expect(await store.pauseSchedule("every-minute", true)).toEqual({ refused: "unknown" });
+    expect(await store.updateSchedule(aSpec({ overlap: "skip" }))).toEqual({ refused: "unknown" });
+    expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "unknown" });
+    expect(await store.backfill("every-minute", [], { paceMs: 1, slotKey: "b" })).toEqual({ refused: "unknown" });
+  });
+
+  test("is gone when the tick has nothing more to decide, with the rows it wrote", async () => {
+    const { store, decidedUntil } = await removedLate();
+    const skipped = { outcome: "SKIPPED", reason: "deleted", job: null, version: 1 } as const;
+    const page = { version: 2, carry: { missed: 0, missedUntil: null, catchUpUntil: null, edited: true } } as const;
+    await planned(store, [occurrenceAt(decidedUntil + minute, skipped)], page);
+    expect(only(await due())).toMatchObject({ decidedUntil: decidedUntil + minute });
+    await planned(store, [], { ...page, decidedUntil: decidedUntil + minute, nextAt: null, carry: null });
+    expect(await due()).toEqual([]);
+    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "deleted", version: 1 });
+    expect((await store.scheduleFacts("every-minute"))?.eras.map((era) => era.spec === null)).toEqual([false, true]);
+  });
+
+  test("and made again takes the undecided times along, and begins its own ledger", async () => {
+    const { store, advance, decidedUntil } = await removedLate();
+    await advance(minute);
+    const before = await store.now();
+    await makeAgain(store);
+    expect(only(await store.schedules())).toMatchObject({ version: 3, decidedUntil, carry: { edited: true } });
+    expect(only(await due())).not.toHaveProperty("removed");
+    const facts = await store.scheduleFacts("every-minute");
+    expect(facts?.ledgerFrom).toBeGreaterThanOrEqual(before);
+    expect(facts?.eras.map((era) => era.spec === null)).toEqual([false, true, false]);
+  });
+
+  test("is gone at once when all its times are decided", async () => {
+    const { store } = at();
+    await make(store);
+    await planned(store, [], { decidedUntil: (await store.now()) + minute });
+    await remove(store);
+    expect(await store.dueSchedules({ horizonMs: 60 * minute, limit: 10 })).toMatchObject({ schedules: [] });
+  });
+
+  test("starts nothing more: what is planned is withdrawn, what was due and waits is canceled", async () => {
+    const { store } = at();
+    await make(store);
+    const now = await store.now();
+    const { handoffs } = await planned(
+      store,
+      [-2, -1, 1].map((k) => occurrenceAt(now + k * minute)),
+    );
+    const [ran, waits, later] = only(handoffs).messages.map((message) => message.jobId);
+    if (ran === undefined || waits === undefined || later === undefined) throw new Error("three jobs were planned");
+    await claimOne(store, ran);
+    await remove(store);
+    expect((await ledger(store)).map((row) => [row.outcome, row.reason])).toEqual([
+      ["SKIPPED", "canceled"],
+      ["FIRED", null],
+    ]);
+    const events = (await show(store, waits)).events;
+    expect([(await show(store, later)).job.state, events.at(-1)?.reason]).toEqual(["CANCELED", "deleted"]);
+    expect((await show(store, ran)).job.state).toBe("RUNNING");
+  });
+
+  test("lets an operator's retry of what it had planned run", async () => {
+    const { store, advance } = at();
+    const { jobId } = await dueOccurrence(store, { enabled: true });
+    await store.pauseSchedule("every-minute", true);
+    await advance(10 * minute);
+    await store.installSchedules([], { apps: [aSpec().app] });
+    await store.retry([jobId]);
+    await store.relay({ lookAheadMs: 0, limit: 10 });
+    expect(await claimOne(store, jobId)).toMatchObject({ state: "RUNNING" });
+  });
+}
