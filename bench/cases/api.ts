@@ -28,6 +28,9 @@ const lists = [
   "?payload.user=77",
   "?key=key-77",
   "?sort=due",
+  "?sort=due&state=QUEUED,PENDING&payload.user=none",
+  "?sort=due&fingerprint=none",
+  "?sort=oldest&dueTo=2000-01-01T00:00:00Z",
   "?sort=oldest&state=SUCCESS",
 ];
 

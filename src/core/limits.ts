@@ -31,7 +31,7 @@ export const limits = {
   countedRowsMax: 1_000,
   listPayloadBytesMax: 2_048,
   /** Rows one look of a search goes through, and how long a search goes on looking before it answers with what it has. */
-  searchRowsMax: 10_000,
+  searchRowsMax: 5_000,
   searchMs: 100,
   searchedPayloadsMax: 5,
   countRowsMax: 10_000,

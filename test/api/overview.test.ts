@@ -79,6 +79,21 @@ test("a list by due time is paged by its own cursor, and refuses that of another
   expect(rest).toMatchObject({ jobs: [{ key: "p3" }], nextCursor: null });
   const wrong = await opened.call("GET", `/jobs?cursor=${String(first["nextCursor"])}`);
   expect(wrong).toMatchObject({ status: 400, body: { errors: [{ path: "?cursor" }] } });
+  const ended = await opened.call("GET", "/jobs?sort=due&state=PENDING,SUCCESS");
+  expect(ended).toMatchObject({ status: 400, body: { errors: [{ path: "?sort" }] } });
+});
+
+test("of jobs that are due in the same millisecond a page by due time leaves none out", async () => {
+  const opened = await openApi();
+  for (const key of ["a", "b", "c"]) await create(opened, { kind: "ping", key, delay: "1h" });
+  await opened.pool.query("update belfry.job set due_at = due_at + (3 - id % 3) * interval '1 microsecond'");
+  const keys: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page = await get(opened, `/jobs?sort=due&limit=1${cursor && `&cursor=${cursor}`}`);
+    keys.push(...(page["jobs"] as unknown as { key: string }[]).map((job) => job.key));
+    cursor = page["nextCursor"] as string | null;
+  }
+  expect(keys.toSorted()).toEqual(["a", "b", "c"]);
 });
 
 test("summary, throughput, workers and lanes tell what happened", async () => {

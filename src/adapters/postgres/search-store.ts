@@ -9,6 +9,7 @@ import {
   countMatches,
   findEdgeAbove,
   findEdgeBelow,
+  findEdgeDue,
   readFirstEvents,
   readRecord,
   readRecords,
@@ -33,7 +34,7 @@ export function searchStore(session: Session): SearchStore {
     jobs({ search, sort, cursor, limit }) {
       const asked = parameter(search);
       if (search.key !== undefined) return byKey(session, asked, cursor, limit);
-      if (sort === "due") return byDue(session, asked, cursor, limit);
+      if (sort === "due") return byDue(session, search, cursor, limit);
       return byId(session, asked, { isUp: sort === "oldest", cursor, limit });
     },
     async jobsById(ids) {
@@ -82,21 +83,40 @@ async function byId(
   }
 }
 
-async function byDue(session: Session, search: string, cursor: string | null, limit: number): Promise<JobPage> {
-  const [due, id] = cursor?.split("_") ?? [null, null];
-  const rows = await session.run(searchDue, [search, due, id, limit + 1, limits.liveRowsMax]);
-  return page(rows.map(recordOf), limit, ({ dueAt, id: last }) => `${dueAt}_${last}`);
+/** Before and after every due time there can be, in microseconds since 1970: the year 4713 before Christ, and 32000 after. */
+const dueBounds = { first: "-210866803200000000", last: "999999999999999999" };
+
+async function byDue(session: Session, search: JobSearch, cursor: string | null, limit: number): Promise<JobPage> {
+  const until = performance.now() + limits.searchMs;
+  const found: JobRecord[] = [];
+  let [due, id] = cursor?.split("_") ?? [search.dueFrom === undefined ? dueBounds.first : us(search.dueFrom), "0"];
+  for (;;) {
+    const [edge] = await session.run(findEdgeDue, [due, id, limits.searchRowsMax]);
+    const range = [due, id, edge?.due_us ?? dueBounds.last, edge?.id ?? top];
+    const rows = await session.run(searchDue, [...range, parameter(search), limit + 1 - found.length]);
+    found.push(...rows.map(recordOf));
+    if (found.length > limit) {
+      const last = rows.at(-2) ?? { due_us: due, id };
+      return { jobs: found.slice(0, limit), cursor: `${last.due_us}_${last.id}`, complete: true };
+    }
+    if (edge === undefined || isPast(edge.due_us, search)) return { jobs: found, cursor: null, complete: true };
+    ({ due_us: due, id } = edge);
+    if (performance.now() > until) return { jobs: found, cursor: `${due}_${id}`, complete: false };
+  }
 }
+
+const us = (instant: number): string => `${Math.floor(instant)}000`;
+const isPast = (due: string, { dueTo }: JobSearch): boolean => dueTo !== undefined && BigInt(due) > BigInt(us(dueTo));
 
 async function byKey(session: Session, search: string, cursor: string | null, limit: number): Promise<JobPage> {
   const rows = await session.run(searchKey, [search, cursor ?? top, limit + 1]);
   return page(rows.map(recordOf), limit);
 }
 
-function page(found: readonly JobRecord[], limit: number, cursorOf = (job: JobRecord): string => job.id): JobPage {
+function page(found: readonly JobRecord[], limit: number): JobPage {
   const jobs = found.slice(0, limit);
   const last = jobs.at(-1);
-  return { jobs, cursor: found.length > limit && last !== undefined ? cursorOf(last) : null, complete: true };
+  return { jobs, cursor: found.length > limit && last !== undefined ? last.id : null, complete: true };
 }
 
 async function countAll(session: Session, search: string, limit: number): Promise<{ count: number; isMore: boolean }> {

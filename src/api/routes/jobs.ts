@@ -42,12 +42,14 @@ const jobsQuery = z
     sort: z.enum(jobSorts).default("newest"),
     cursor: z
       .string()
-      .regex(/^\d{1,19}(_\d{1,19})?$/, "must be the nextCursor of the page before")
+      .regex(/^(-?\d{1,18}_)?\d{1,18}$/, "must be the nextCursor of the page before")
       .optional(),
     limit: limit(limits.listRowsMax, 50),
   })
   .catchall(text(1_000))
   .superRefine(onlyPayloadMembers);
+
+const waitingStates = new Set<unknown>(["PENDING", "QUEUED", "RETRY_WAIT"]);
 
 /** An unknown parameter is refused, so that a misspelt filter does not list everything. */
 function onlyPayloadMembers(query: Readonly<Record<string, unknown>>, ctx: z.RefinementCtx): void {
@@ -58,7 +60,11 @@ function onlyPayloadMembers(query: Readonly<Record<string, unknown>>, ctx: z.Ref
   if (others.length - unknown.length > limits.searchedPayloadsMax) {
     ctx.addIssue({ code: "custom", message: `at most ${limits.searchedPayloadsMax} payload members`, input: query });
   }
-  const cursor = query["cursor"];
+  const { cursor, state } = query;
+  if (query["sort"] === "due" && Array.isArray(state) && !state.every((each) => waitingStates.has(each))) {
+    const message = "due is for jobs that wait: ask for states among PENDING, QUEUED and RETRY_WAIT";
+    ctx.addIssue({ code: "custom", path: ["sort"], message, input: query });
+  }
   if (typeof cursor === "string" && cursor.includes("_") !== (query["sort"] === "due")) {
     ctx.addIssue({ code: "custom", path: ["cursor"], message: "is of another sort", input: query });
   }

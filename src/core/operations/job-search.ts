@@ -20,7 +20,7 @@ export interface JobSearch {
   readonly payload?: readonly { readonly path: readonly string[]; readonly value: string }[];
 }
 
-/** `newest` and `oldest` by id; `due` by due time, of jobs that have not ended. */
+/** `newest` and `oldest` by id; `due` by due time, of jobs that wait to start. */
 export const jobSorts = ["newest", "oldest", "due"] as const;
 export type JobSort = (typeof jobSorts)[number];
 

@@ -3,6 +3,8 @@
 
 -- Jobs that have not ended, newest first: lists and counts of what is live never walk over what is finished.
 create index job_live on belfry.job (id) where finished_at is null;
+-- What waits, by its due time. Neither a claim nor a settle writes an entry.
+create index job_next on belfry.job (due_at, id) where state in ('PENDING', 'QUEUED', 'RETRY_WAIT');
 create index job_paused on belfry.job (lane, id) where hold = 'paused';
 
 -- A lane has a row once somebody changed something about it.

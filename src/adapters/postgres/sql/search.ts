@@ -73,18 +73,33 @@ where ${within} and id > $2::bigint and id <= $3::bigint and ${matches}
 order by id limit $4`,
 );
 
-/** Of the live ones only, so that what is read has a bound: $5. $2 after due $3 after id $4 limit. Locks nothing. */
-export const searchDue = statement<RecordRow>(
+/** Due times travel in microseconds since 1970: of two jobs in one millisecond the next page must bring the second. */
+const dueUs = `(extract(epoch from due_at) * 1000000)::bigint::text as due_us`;
+const waiting = `state in ('PENDING', 'QUEUED', 'RETRY_WAIT')`;
+const afterDue = `(due_at, id) > (timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::bigint)`;
+
+/** Where one look of a search by due time ends: $3 rows after due $1 id $2. Locks nothing. */
+export const findEdgeDue = statement<{ id: string; due_us: string }>(
+  "search-edge-due",
+  `
+select id, ${dueUs} from belfry.job where ${waiting} and ${afterDue} order by due_at, id offset $3 limit 1`,
+);
+
+/**
+ * Jobs that wait, after due $1 id $2 up to due $3 id $4. $5 the search $6 limit. Locks nothing.
+ * The inner query is kept apart (offset 0): with the search beside it, another index would be read from end to end.
+ */
+export const searchDue = statement<RecordRow & { due_us: string }>(
   "search-due",
   `
-with first as materialized (
-  select id from (select * from belfry.job where finished_at is null order by id limit $5) live
-  where ${within} and ${matches}
-    and ($2::float8 is null or (belfry.ms(due_at), id) > ($2::float8, $3::bigint))
-  order by belfry.ms(due_at), id limit $4
-)
-select ${listed} from belfry.job where id = any(array(select id from first))
-order by belfry.ms(belfry.job.due_at), id`,
+select ${listed}, ${dueUs} from (
+  select * from belfry.job
+  where ${waiting} and ${afterDue}
+    and (due_at, id) <= (timestamptz 'epoch' + $3::bigint * interval '1 microsecond', $4::bigint)
+  order by due_at, id offset 0
+) look
+where ${(within + " and " + matches).replaceAll("$1", "$5")}
+order by look.due_at, id limit $6`,
 );
 
 /** By key, whatever the kind: kinds are few, and each is one step in the index. Newest first. $2 below $3 limit. Locks nothing. */
