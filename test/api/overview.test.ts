@@ -91,7 +91,7 @@ test("of jobs that are due in the same millisecond a page by due time leaves non
   for (let cursor: string | null = ""; cursor !== null;) {
     const page = await get(opened, `/jobs?sort=due&limit=1${cursor && `&cursor=${cursor}`}`);
     keys.push(...(page["jobs"] as unknown as { key: string }[]).map((job) => job.key));
-    cursor = page["nextCursor"] as string | null;
+    cursor = page["nextCursor"] as unknown as string | null;
   }
   expect(keys.toSorted()).toEqual(["a", "b", "c"]);
 });
