@@ -39,7 +39,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     database: { kind: "existing", verifyCertificate: false },
     image: "belfry-emulator",
     // The emulator refuses alarms on an expression over two metrics.
-    alarms: { ...usualAlarms, lockFailedPercent: "none", failedItemsPercent: "none" },
+    alarms: { ...usualAlarms, lockFailedPercent: "none", failedItemsPercent: "none", rescuedPercent: "none" },
     terminationProtection: false,
     tags: {},
   },

@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/failure.ts";
 import { type Config, readConfig } from "../src/config.ts";
+import { measureHealth } from "../src/core/operations/measure-health.ts";
 import { upkeep } from "../src/core/operations/upkeep.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
 import { runSchedule, type RunScheduleReport } from "../src/core/schedules/run-schedule.ts";
@@ -123,7 +124,7 @@ async function passWithUpkeep(config: Config, { ports, registry, operations }: R
   const ended = new AbortController();
   const tidying = upkeep(ports, registry, operations, { owner, lookAheadMs, signal: ended.signal });
   try {
-    return await runPasses(ports, registry, {
+    const report = await runPasses(ports, registry, {
       owner,
       stage: config.stage.name,
       untilMs: config.passMs,
@@ -132,6 +133,8 @@ async function passWithUpkeep(config: Config, { ports, registry, operations }: R
       lockLeaseMs,
       signal: stop.signal,
     });
+    if (report.outcome === "done") await measureHealth(ports, operations);
+    return report;
   } finally {
     ended.abort();
     await tidying;

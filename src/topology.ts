@@ -14,7 +14,7 @@ export interface Topology {
   readonly lanes: readonly LaneTopology[];
   readonly deadLetters: DeadLetterTopology;
   /** What schedules run: the jobs whose times and failures are watched. */
-  readonly jobs: readonly { readonly kind: string; readonly lane: string }[];
+  readonly jobs: readonly WatchedJob[];
   readonly lock: { readonly tableName: string };
   readonly wakes: readonly WakeTopology[];
   /** The rules of schedules that have their own (`launch: "rule"`), by id. */
@@ -24,6 +24,13 @@ export interface Topology {
   readonly lookAheadMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: Stage["logRetentionDays"];
+}
+
+export interface WatchedJob {
+  readonly kind: string;
+  readonly lane: string;
+  /** Whether it says itself when it starts too late. */
+  readonly isSweep: boolean;
 }
 
 /** A queue, its dead-letter queue and the worker between them. */
@@ -153,8 +160,10 @@ function functionTimeout(jobs: readonly JobDefinition[]): number {
 }
 
 function scheduledJobs(apps: readonly AppDefinition[]): Topology["jobs"] {
-  const lanes = new Map(apps.flatMap((app) => app.schedules.map(({ job }) => [job.id, job.lane] as const)));
-  return [...lanes].map(([kind, lane]) => ({ kind, lane })).toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
+  const jobs = new Map(apps.flatMap((app) => app.schedules.map(({ job }) => [job.id, job] as const)));
+  return [...jobs.values()]
+    .map(({ id, lane, maxLatenessMs }) => ({ kind: id, lane, isSweep: maxLatenessMs !== undefined }))
+    .toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
 }
 
 /** Schedules that are off in the stage have no rule: a wake would only find them off. */

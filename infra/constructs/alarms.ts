@@ -38,6 +38,7 @@ export class Alarms extends Construct {
     super(scope, id);
     this.#props = props;
     this.#scheduler();
+    this.#database();
     for (const job of props.topology.jobs) this.#job(job);
     for (const lane of props.lanes) this.#lane(lane);
     this.#rest();
@@ -65,13 +66,33 @@ export class Alarms extends Construct {
       what: "Most scheduler tasks do not get the lock (percent)",
       section: "lock-failed",
     });
+    const skips = this.#props.topology.onLockOutage === "skip" ? choices.lockSkips : "none";
     const sums = [
       ["LockOutage", choices.lockOutages, "scheduler.lock.outage", "The lock store is away", "lock-outage", true],
-      ["Rescues", choices.rescues, "scheduler.rescued", "Jobs were rescued from silent workers", "rescues", false],
+      [
+        "LockSkipped",
+        skips,
+        "scheduler.lock.skipped",
+        "Wakes are skipped: the lock store is away",
+        "lock-skipped",
+        true,
+      ],
+      ["Rescues", choices.rescues, "scheduler.jobs.lost", "Jobs were rescued from silent workers", "rescues", false],
     ] as const;
     for (const [id, choice, name, what, section, page] of sums) {
       this.#add(id, choice, { metric: this.#own(name, "Sum", minutes(5)), what, section, page });
     }
+    this.#add("RescuedShare", choices.rescuedPercent, {
+      metric: share(
+        this.#own("scheduler.jobs.lost", "Sum", minutes(5)),
+        this.#own("scheduler.jobs.started", "Sum", minutes(5)),
+        "IF(FILL(whole, 0) > 0, 100 * FILL(part, 0) / whole, 0)",
+        minutes(5),
+      ),
+      page: true,
+      what: "Many of the claimed jobs lose their worker (percent)",
+      section: "rescues",
+    });
     for (const step of ["tick", "relay", "rescue"]) {
       const metric = this.#own("scheduler.step.failed", "Sum", minutes(5), { step });
       const what = `The step ${step} of a pass failed`;
@@ -79,7 +100,41 @@ export class Alarms extends Construct {
     }
   }
 
-  #job({ kind: job, lane }: Topology["jobs"][number]): void {
+  /** What only the database knows, as a scheduler task reads it once. */
+  #database(): void {
+    const { choices } = this.#props;
+    const figures = [
+      [
+        "Overdue",
+        choices.overdueOccurrences,
+        "scheduler.occurrences.overdue",
+        "Occurrences are past and undecided",
+        "overdue",
+        true,
+      ],
+      [
+        "DeadRows",
+        choices.deadRowsPercent,
+        "database.dead_rows",
+        "Dead rows pile up (percent of a table)",
+        "dead-rows",
+        false,
+      ],
+      [
+        "OldestTransaction",
+        inMilliseconds(choices.oldestTransactionSeconds),
+        "database.oldest_transaction",
+        "A transaction stays open (ms)",
+        "oldest-transaction",
+        false,
+      ],
+    ] as const;
+    for (const [id, choice, name, what, section, page] of figures) {
+      this.#add(id, choice, { metric: this.#own(name, "Maximum", minutes(5)), what, section, page });
+    }
+  }
+
+  #job({ kind: job, lane, isSweep }: Topology["jobs"][number]): void {
     const { choices } = this.#props;
     const metric = (name: string, statistic: string) => this.#own(name, statistic, minutes(5), { lane, job }, "worker");
     this.#add(`Execution-${job}`, inMilliseconds(choices.executionP99Seconds), {
@@ -92,7 +147,14 @@ export class Alarms extends Construct {
       what: `Jobs of ${job} start too late (ms)`,
       section: "lateness",
     });
-    this.#add(`FailedItems-${job}`, choices.failedItemsPercent, {
+    this.#add(`LateSweep-${job}`, isSweep ? choices.lateSweeps : "none", {
+      metric: metric("sweep.late", "Sum"),
+      page: true,
+      what: `The sweep ${job} starts later than its maxLateness`,
+      section: "late-sweep",
+    });
+    // A sweep has no items: its rows become jobs.
+    this.#add(`FailedItems-${job}`, isSweep ? "none" : choices.failedItemsPercent, {
       metric: share(
         metric("scheduler.items.failed", "Sum"),
         metric("scheduler.items.processed", "Sum"),
@@ -114,6 +176,11 @@ export class Alarms extends Construct {
       what: `The dead-letter queue of lane ${lane.name} is not drained`,
       section: "dead-letters",
     });
+    this.#add(`Ambiguous-${lane.name}`, choices.ambiguousJobs, {
+      metric: this.#own("job.ambiguous", "Sum", minutes(5), { lane: lane.name }, "worker"),
+      what: `Jobs of lane ${lane.name} wait for a person: whether their call was done is unknown`,
+      section: "ambiguous",
+    });
     this.#add(`OldestMessage-${lane.name}`, choices.oldestMessageSeconds, {
       metric: lane.queue.metricApproximateAgeOfOldestMessage({ period: minutes(5), statistic: "Maximum" }),
       what: `Messages of lane ${lane.name} wait for a worker (seconds)`,
@@ -131,6 +198,19 @@ export class Alarms extends Construct {
       what: "Wakes could not start a task",
       section: "lost-wakes",
     });
+    for (const rule of scheduler.rules) {
+      this.#add(`FailedInvocations-${rule.node.id}`, choices.failedInvocations, {
+        metric: new Metric({
+          namespace: "AWS/Events",
+          metricName: "FailedInvocations",
+          dimensionsMap: { RuleName: rule.ruleName },
+          statistic: "Sum",
+          period: minutes(5),
+        }),
+        what: `EventBridge could not start what ${rule.node.id} asks for`,
+        section: "failed-invocations",
+      });
+    }
     for (const fn of functions) {
       this.#add(`Throttles-${fn.node.path.split("/").slice(-3, -1).join("-")}`, choices.throttles, {
         metric: fn.metricThrottles({ period: minutes(5), statistic: "Sum" }),

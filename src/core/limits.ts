@@ -37,6 +37,11 @@ export const limits = {
   countRowsMax: 10_000,
   liveRowsMax: 200_000,
   failureRowsMax: 10_000,
+  /** An occurrence that is still PLANNED this long after its time: longer than a backlog that is being worked off. */
+  overdueMs: 600_000,
+  /** Tables with fewer dead rows are nobody's problem. */
+  deadRowsMin: 10_000,
+  oldTransactionMs: 1_000,
   failureGroupsMax: 200,
   slotGroupsShownMax: 200,
   slotHoldersShownMax: 20,

@@ -164,6 +164,7 @@ async function standIn(
 ): Promise<Acquisition> {
   ports.metrics.add("scheduler.lock.outage", 1);
   if (options.onLockOutage === "skip") {
+    ports.metrics.add("scheduler.lock.skipped", 1);
     ports.log.error("lock store is away; skipping, the next pass catches up", { error });
     return { outcome: "lock-outage", heldBy: null };
   }

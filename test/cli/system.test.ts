@@ -77,7 +77,7 @@ test("check --environment wants all that a process needs", async () => {
 test("check refuses a stage that does not exist and names those that do", async () => {
   const { code, err } = await belfry(["check", "--stage", "production"]);
   expect(code).toBe(2);
-  expect(err).toContain("dev, demo, emulator, prod");
+  expect(err).toContain("dev, demo, emulator, small, prod");
 });
 
 test.each([[[]], [["jobs"]], [["jobs", "enqueue"]], [["check"]], [["doctor"]], [["migrate"]], [["dev"]]])(

@@ -1,3 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
+import { runInNewContext } from "node:vm";
+
 /** One value of one metric, as CloudWatch reads it from a line in its embedded format. */
 export interface Emitted {
   readonly name: string;
@@ -34,9 +37,62 @@ export function emittedIn(lines: readonly string[]): readonly Emitted[] {
     );
 }
 
-/** All values of a metric added up. */
-export const valueOf = (all: readonly Emitted[], metric: string): number =>
-  all
-    .filter(({ name }) => name === metric)
-    .flatMap(({ values }) => values)
-    .reduce((sum, value) => sum + value, 0);
+/** What an alarm's metric names, as CloudFormation writes it. */
+export interface AlarmMetric {
+  readonly Namespace: string;
+  readonly MetricName: string;
+  readonly Dimensions: readonly { readonly Name: string; readonly Value: unknown }[];
+}
+
+interface Stat {
+  readonly Metric: AlarmMetric;
+  readonly Stat: string;
+}
+
+export const dimensionsOf = (metric: AlarmMetric): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(metric.Dimensions.map(({ Name, Value }) => [Name, Value]));
+
+/** Whether the alarm goes off over these lines, as if they were written in one of its periods. */
+export function isOver(alarm: Readonly<Record<string, unknown>>, all: readonly Emitted[]): boolean {
+  const value = alarm["Metrics"] === undefined ? statistic(statOf(alarm), all) : calculated(alarm, all);
+  if (value === null) return alarm["TreatMissingData"] === "breaching";
+  const threshold = Number(alarm["Threshold"]);
+  return alarm["ComparisonOperator"] === "LessThanThreshold" ? value < threshold : value > threshold;
+}
+
+const statOf = (alarm: Readonly<Record<string, unknown>>): Stat => ({
+  Metric: alarm as unknown as AlarmMetric,
+  Stat: String(alarm["Statistic"] ?? alarm["ExtendedStatistic"]),
+});
+
+/** Null where nothing was written: CloudWatch has no data then. */
+function statistic({ Metric, Stat: name }: Stat, all: readonly Emitted[]): number | null {
+  const wanted = dimensionsOf(Metric);
+  const values = all
+    .filter((each) => each.name === Metric.MetricName)
+    .filter(({ dimensions }) => isDeepStrictEqual(dimensions, wanted))
+    .flatMap((each) => each.values)
+    .toSorted((a, b) => a - b);
+  if (values.length === 0) return null;
+  if (name === "Sum") return values.reduce((sum, value) => sum + value, 0);
+  if (name === "SampleCount") return values.length;
+  if (name === "Maximum") return values.at(-1) ?? null;
+  if (name === "p99") return values[Math.ceil(values.length * 0.99) - 1] ?? null;
+  throw new Error(`no statistic "${name}" here: add it`);
+}
+
+/** Metric math is close to JavaScript: its two functions are all that is added. */
+function calculated(alarm: Readonly<Record<string, unknown>>, all: readonly Emitted[]): number | null {
+  const parts = alarm["Metrics"] as readonly { Id: string; Expression?: string; MetricStat?: Stat }[];
+  const expression = parts.find((part) => part.Expression !== undefined)?.Expression ?? "";
+  const values = parts.flatMap(({ Id, MetricStat }) =>
+    MetricStat === undefined ? [] : [[Id, statistic(MetricStat, all)] as const],
+  );
+  if (values.every(([, value]) => value === null)) return null;
+  const known: Record<string, unknown> = {
+    ...Object.fromEntries(values),
+    FILL: (value: number | null, otherwise: number) => value ?? otherwise,
+    IF: (condition: boolean, yes: number, no: number) => (condition ? yes : no),
+  };
+  return Number(runInNewContext(expression, known));
+}

@@ -47,7 +47,7 @@ describe("the configuration", () => {
       BELFRY_POOL_SIZE: "0",
     });
     expect(found).toEqual([
-      'BELFRY_STAGE "nowhere" must be a stage of src/stages.ts: dev, demo, emulator, prod',
+      'BELFRY_STAGE "nowhere" must be a stage of src/stages.ts: dev, demo, emulator, small, prod',
       "DATABASE_URL (missing) must be a Postgres URL, for example postgresql://user:password@host:5432/database",
       'AWS_ENDPOINT_URL "localhost" must be an http or https URL, for example http://127.0.0.1:4566',
       'BELFRY_PASS_MS "soon" must be a number of milliseconds from 0 to 840000',

@@ -21,6 +21,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.workers(0);
   await operations.failureGroups({ kind: null });
   await operations.fences();
+  await operations.health(60_000);
   await operations.minutes({ since: 0, kind: null, lane: null });
   await operations.kindTotals();
   await operations.note([

@@ -16,8 +16,8 @@ const isElsewhere = (name: string): boolean =>
   name.startsWith("test-clock") ||
   name.startsWith("partition-");
 
-/** Read everything on purpose: for people, or once a deploy. */
-const mayScan = new Set(["schedules", "schedules-changed", "partition-work"]);
+/** Read everything on purpose: for people, or once a deploy; and the server's own list of tables. */
+const mayScan = new Set(["schedules", "schedules-changed", "partition-work", "health"]);
 
 /** For people, a bounded number of rows but many: `limits` says how many each looks at. */
 const looksAtMany = new Set(["live", "failure-groups", "slots", "workers", "roll-up", "roll-up-end", "waiting"]);

@@ -4,12 +4,13 @@ import type { Operations } from "../../core/operations/operations.ts";
 import type { State } from "../../core/state.ts";
 import type { Session } from "./session.ts";
 import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
+import { readHealth } from "./sql/health.ts";
 import { readWaiting } from "./sql/waiting.ts";
 import { selectNow } from "./sql/transaction.ts";
 
 type OverviewStore = Pick<
   Operations,
-  "live" | "lanePauses" | "slots" | "workers" | "failureGroups" | "fences" | "waiting"
+  "live" | "lanePauses" | "slots" | "workers" | "failureGroups" | "fences" | "waiting" | "health"
 >;
 
 /** What is going on now. Each reads a bounded number of rows by an index. */
@@ -33,6 +34,16 @@ export function overviewStore(session: Session): OverviewStore {
         ...row,
         holders: holders.map((holder) => ({ ...holder, jobId: holder.jobId as JobId })),
       }));
+    },
+    async health(overdueMs) {
+      const [row] = await session.run(readHealth, [overdueMs, limits.countedRowsMax, limits.deadRowsMin]);
+      if (row === undefined) throw new Error("the health statement gave no row");
+      return {
+        now: row.now,
+        overdue: row.overdue,
+        deadRowsPercent: row.dead_percent,
+        oldestTransactionMs: row.oldest_ms,
+      };
     },
     workers: (since) => workers(session, since),
     failureGroups: ({ kind }) => failureGroups(session, kind),

@@ -58,6 +58,7 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
     ...base,
     problems: [...(base.problems ?? []), ...problems.found],
     makes: [each],
+    maxLatenessMs,
     check: async (payload) =>
       payload === null || payload === undefined || isContinued(payload)
         ? { ok: true, value: payload }
@@ -184,8 +185,9 @@ class Sweep<R, I> {
     const job = this.#options.id;
     ports.metrics.add("sweep.lateness", lateness, "Milliseconds", { job });
     const isLate = lateness > this.#settings.maxLatenessMs;
-    ports.metrics.add("sweep.late", isLate ? 1 : 0, "Count", { job });
-    if (isLate) this.#context.log.error("a sweep started too late", { lateness, max: this.#settings.maxLatenessMs });
+    if (!isLate) return;
+    ports.metrics.add("sweep.late", 1, "Count", { job });
+    this.#context.log.error("a sweep started too late", { lateness, max: this.#settings.maxLatenessMs });
   }
 
   #measure(): void {

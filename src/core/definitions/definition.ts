@@ -47,6 +47,8 @@ export interface JobDefinition {
   readonly problems?: readonly Problem[];
   /** Jobs this one makes: they belong to the same app. */
   readonly makes?: readonly JobDefinition[];
+  /** Of a sweep: starting later than this is alarmed. */
+  readonly maxLatenessMs?: number;
   /** A schedule makes it due this much before the nominal time. */
   readonly materializeBeforeMs?: number;
   /** For what starts a run: the run of an input, all of its tasks. */

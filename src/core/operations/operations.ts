@@ -6,7 +6,7 @@ import type { Bulk, BulkAction } from "./bulk.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { StreamCursor, StreamPage } from "./event-stream.ts";
 import type { WaitingFacts } from "./explain-job.ts";
-import type { FenceView, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
+import type { FenceView, Health, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
 
 /** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
 export interface Operations {
@@ -32,6 +32,8 @@ export interface Operations {
   workers(since: Instant): Promise<readonly WorkerView[]>;
   failureGroups(options: { kind: string | null }): Promise<{ groups: readonly FailureGroup[]; isMore: boolean }>;
   fences(): Promise<readonly FenceView[]>;
+  /** @param overdueMs occurrences PLANNED for longer ago are counted, up to a bound. */
+  health(overdueMs: number): Promise<Health>;
 
   /** From the roll-up, oldest first; minutes in which nothing happened are left out. */
   minutes(options: { since: Instant; kind: string | null; lane: string | null }): Promise<readonly Minute[]>;

@@ -73,6 +73,17 @@ export interface FenceView {
   readonly standIn: { readonly owner: string; readonly leaseUntil: Instant } | null;
 }
 
+/** What says that something is going wrong before anything has. */
+export interface Health {
+  readonly now: Instant;
+  /** Occurrences whose time is past and that nothing was decided about. */
+  readonly overdue: number;
+  /** Of the table that has the largest share of them, in percent; small tables are left out. */
+  readonly deadRowsPercent: number;
+  /** The age in milliseconds of the oldest transaction: rows that died since are kept for it. */
+  readonly oldestTransactionMs: number;
+}
+
 /** What happened in one minute. */
 export interface Minute {
   readonly at: Instant;

@@ -227,6 +227,7 @@ function measure(ports: SettlerPorts, group: readonly Waiting[], settled: Settle
       continue;
     }
     ports.metrics.add(`job.${settlement.to.toLowerCase()}`, 1, "Count", { job: job.kind });
+    if (settlement.to === "FAILED" && settlement.reason === "ambiguous") ports.metrics.add("job.ambiguous", 1);
     const fields = { job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace, state: settlement.to };
     if (settlement.errorCode === null) ports.log.info("job settled", fields);
     else ports.log.warn("job settled", { ...fields, code: settlement.errorCode, reason: settlement.errorMessage });
