@@ -17,7 +17,6 @@ const worker = createWorker(runtime.ports, runtime.registry, {
   stage: config.stage.name,
   lookAheadMs: config.lookAheadMs,
   gate: createLaneGate({ lane, clock: runtime.ports.clock, operations: runtime.operations }),
-  ...(runtime.launcher === null ? {} : { launcher: runtime.launcher }),
 });
 
 process.once("SIGTERM", () => {

@@ -1,5 +1,6 @@
 /** The scheduler task: what a wake starts on Fargate, and the local clock as a child process. */
 import { hostname } from "node:os";
+import { ownTask } from "../src/adapters/aws/task-metadata.ts";
 import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/failure.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { measureHealth } from "../src/core/operations/measure-health.ts";
@@ -7,7 +8,7 @@ import { upkeep } from "../src/core/operations/upkeep.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
 import { runSchedule, type RunScheduleReport } from "../src/core/schedules/run-schedule.ts";
 import type { JobId } from "../src/core/job.ts";
-import type { Try } from "../src/core/ports.ts";
+import { taskWorker, type Try } from "../src/core/ports.ts";
 import { runJob } from "../src/core/work/run-job.ts";
 import { ProblemsFound } from "../src/core/definitions/problem.ts";
 import { openRuntime, type Runtime } from "../src/runtime.ts";
@@ -84,9 +85,10 @@ async function runAndReport(id: string): Promise<number> {
 
 async function runJobAndReport(task: Try & { readonly from: string }): Promise<number> {
   const config = readConfig(process.env);
-  const runtime = await openRuntime(config, { role: "worker" });
+  const runtime = await openRuntime(config, { role: "task" });
   try {
-    const worker = `task@${hostname()}:${process.pid}:${runtime.ports.random.id().slice(0, 8)}`;
+    const own = (await ownTask(process.env)) ?? hostname();
+    const worker = taskWorker(own, `${process.pid}:${runtime.ports.random.id().slice(0, 8)}`);
     const { lookAheadMs, stage } = config;
     const options = { ...task, worker, stage: stage.name, lookAheadMs, signal: stop.signal };
     const report = await runJob(runtime.ports, runtime.registry, options);
@@ -101,7 +103,7 @@ async function runJobAndReport(task: Try & { readonly from: string }): Promise<n
 /** With the connections of a worker: this task does the work itself. */
 async function run(id: string): Promise<RunScheduleReport> {
   const config = readConfig(process.env);
-  const runtime = await openRuntime(config, { role: "worker" });
+  const runtime = await openRuntime(config, { role: "task" });
   try {
     await runtime.checkDatabase();
     return await runSchedule(runtime.ports, runtime.registry, {

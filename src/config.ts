@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { DatabaseAuth } from "./adapters/aws/database-password.ts";
 import type { AwsSettings } from "./adapters/aws/endpoint.ts";
+import type { TaskPlace } from "./adapters/aws/task-launcher.ts";
 import { type CrashPlan, parseCrashPlans } from "./adapters/crash-point.ts";
 import { type LogLevel, logLevels } from "./adapters/telemetry/log.ts";
 import { limits } from "./core/limits.ts";
@@ -21,8 +22,8 @@ export interface Config {
   readonly queueUrls: Readonly<Record<string, string>>;
   /** The lock table where a deployment knows it; else the name in the topology. */
   readonly lockTable: string | null;
-  /** The local system's service that starts the tasks of jobs on Fargate; null runs such jobs in their worker. */
-  readonly taskServiceUrl: string | null;
+  /** Where the tasks of jobs on Fargate run; null runs such jobs in their worker. */
+  readonly tasks: TaskPlace | null;
   readonly logLevel: LogLevel;
   readonly lockLeaseMs: number;
   /** How long a scheduler task goes on making passes. */
@@ -84,6 +85,18 @@ const milliseconds = (min: number, max: number) =>
     .min(min, rule(`must be at least ${min} (milliseconds)`))
     .max(max, rule(`must be at most ${max} (milliseconds)`));
 
+const taskPlace = z.object(
+  {
+    cluster: z.string(),
+    taskDefinition: z.string(),
+    container: z.string(),
+    subnets: z.array(z.string()),
+    securityGroups: z.array(z.string()),
+    assignPublicIp: z.boolean(),
+  },
+  rule("must be JSON with cluster, taskDefinition, container, subnets, securityGroups and assignPublicIp"),
+);
+
 const settings = z.object({
   BELFRY_STAGE: z
     .enum(stageNames as [string, ...string[]], rule(`must be a stage of src/stages.ts: ${stageNames.join(", ")}`))
@@ -99,6 +112,7 @@ const settings = z.object({
   AWS_ENDPOINT_URL: endpoint,
   AWS_ENDPOINT_URL_SQS: endpoint,
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+  AWS_ENDPOINT_URL_ECS: endpoint,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
   BELFRY_DATABASE_AUTH: z.enum(["password", "iam"], rule("must be password or iam")).default("password"),
   BELFRY_DATABASE_SECRET: z
@@ -121,7 +135,7 @@ const settings = z.object({
     .string()
     .regex(/^[\w.-]{3,255}$/, rule("must be a DynamoDB table name"))
     .optional(),
-  BELFRY_TASK_SERVICE_URL: endpoint,
+  BELFRY_TASKS: z.string().transform(parseJson).pipe(taskPlace).optional(),
   BELFRY_LOG_LEVEL: z.enum(logLevels, rule(`must be one of ${logLevels.join(", ")}`)).default("info"),
   BELFRY_LOCK_LEASE_MS: milliseconds(1_000, 600_000).default(limits.lockLeaseMs),
   BELFRY_PASS_MS: milliseconds(0, 840_000).default(limits.passMs),
@@ -203,10 +217,11 @@ function configOf(value: Settings): Config {
       region: value.AWS_REGION ?? "us-east-1",
       sqsEndpoint: value.AWS_ENDPOINT_URL_SQS ?? value.AWS_ENDPOINT_URL ?? null,
       dynamodbEndpoint: value.AWS_ENDPOINT_URL_DYNAMODB ?? value.AWS_ENDPOINT_URL ?? null,
+      ecsEndpoint: value.AWS_ENDPOINT_URL_ECS ?? value.AWS_ENDPOINT_URL ?? null,
     },
     queueUrls: value.BELFRY_QUEUE_URLS,
     lockTable: value.BELFRY_LOCK_TABLE ?? null,
-    taskServiceUrl: value.BELFRY_TASK_SERVICE_URL ?? null,
+    tasks: value.BELFRY_TASKS ?? null,
     logLevel: value.BELFRY_LOG_LEVEL,
     lockLeaseMs: value.BELFRY_LOCK_LEASE_MS,
     passMs: value.BELFRY_PASS_MS,

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { databasePassword } from "./adapters/aws/database-password.ts";
-import { dynamodbClient, sqsClient } from "./adapters/aws/endpoint.ts";
+import { dynamodbClient, ecsClient, sqsClient } from "./adapters/aws/endpoint.ts";
 import { createDynamoLockStore } from "./adapters/aws/lock-store.ts";
 import { createSqsQueue } from "./adapters/aws/queue.ts";
+import { createEcsLauncher } from "./adapters/aws/task-launcher.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { createCrashPoint } from "./adapters/crash-point.ts";
 import { connect } from "./adapters/postgres/connect.ts";
@@ -10,7 +11,6 @@ import { DatabaseUnavailable } from "./adapters/postgres/failure.ts";
 import { assertSchema, assertServer, schemaVersion } from "./adapters/postgres/migrate.ts";
 import { createOperations } from "./adapters/postgres/operations.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
-import { createTaskLauncher } from "./adapters/task-service/launcher.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
 import { loadApps } from "./apps.ts";
@@ -19,13 +19,13 @@ import { checkApps } from "./core/definitions/check.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "./core/definitions/definition.ts";
 import { bindClient, type Client, createClient } from "./core/enqueue.ts";
 import type { Operations } from "./core/operations/operations.ts";
-import type { Launcher, Ports } from "./core/ports.ts";
+import type { Ports } from "./core/ports.ts";
 import { ProblemsFound } from "./core/definitions/problem.ts";
 import { stageNames } from "./stages.ts";
 import { checkTopology, topology as topologyOf, type Topology } from "./topology.ts";
 
 /** What a process is for. It decides how many connections it opens and what its logs call it. */
-export type Role = "worker" | "dead-letter" | "scheduler" | "api" | "setup";
+export type Role = "worker" | "task" | "dead-letter" | "ecs-events" | "scheduler" | "api" | "setup";
 
 /** Everything a process needs to run verbs, made from real parts. */
 export interface Runtime {
@@ -36,8 +36,6 @@ export interface Runtime {
   readonly client: Client;
   readonly topology: Topology;
   readonly apps: readonly AppDefinition[];
-  /** Starts the tasks of jobs on Fargate; null where nothing can, and they run in their worker. */
-  readonly launcher: Launcher | null;
   /** The number of the newest migration in the database; 0 when it has no tables of ours. */
   schemaVersion(): Promise<number>;
   /**
@@ -65,7 +63,14 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const connections = connect(connectionsOf(config, options, topology));
   const sqs = sqsClient(config.aws);
   const dynamodb = dynamodbClient(config.aws);
-  const ports = portsOf(config, options, { topology, connections, sqs, dynamodb });
+  // A task runs what it was started for: launching another one for it would never end.
+  const ecs = config.tasks === null || options.role === "task" ? null : ecsClient(config.aws);
+  const ports: Ports = {
+    ...portsOf(config, options, { topology, connections, sqs, dynamodb }),
+    ...(ecs === null || config.tasks === null
+      ? {}
+      : { launcher: createEcsLauncher({ client: ecs, place: config.tasks }) }),
+  };
   const client = createClient(ports, { stage: config.stage.name, lookAheadMs: config.lookAheadMs });
   bindClient(client);
   return {
@@ -75,7 +80,6 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
     client,
     topology,
     apps,
-    launcher: config.taskServiceUrl === null ? null : createTaskLauncher(config.taskServiceUrl),
     schemaVersion: () => schemaVersion(connections.main),
     async checkDatabase({ patient = false } = {}) {
       try {
@@ -93,6 +97,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       ports.metrics.flush();
       sqs.destroy();
       dynamodb.destroy();
+      ecs?.destroy();
       await connections.close();
     },
   };
@@ -138,19 +143,19 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
 function connectionsOf(config: Config, { role, lane }: { role: Role; lane?: string }, topology: Topology) {
   const size = config.poolSize ?? sizeOf(role, topology);
   const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
-  const forHandlers = role === "worker" ? Math.max(1, size - 1) : 1;
+  const runsHandlers = role === "worker" || role === "task";
   return {
     url: config.databaseUrl,
     applicationName: lane === undefined ? `belfry ${role}` : `belfry ${role} ${lane}`,
-    connections: role === "worker" ? 1 : size,
-    txConnections: forHandlers,
+    connections: runsHandlers ? 1 : size,
+    txConnections: runsHandlers ? Math.max(1, size - 1) : 1,
     ...(password === null ? {} : { password }),
     ...(config.databaseCaFile === null ? {} : { ca: readFileSync(config.databaseCaFile, "utf8") }),
   };
 }
 
 function sizeOf(role: Role, topology: Topology): number {
-  if (role === "worker") return topology.database.poolPerWorker;
+  if (role === "worker" || role === "task") return topology.database.poolPerWorker;
   if (role === "scheduler") return topology.database.poolPerSchedulerTask;
   return role === "api" ? 4 : 1;
 }

@@ -20,6 +20,8 @@ export interface Topology {
   /** The rules of schedules that have their own (`launch: "rule"`), by id. */
   readonly scheduleWakes: readonly ScheduleWakeTopology[];
   readonly schedulerTask: SchedulerTaskTopology;
+  /** The task of jobs on Fargate, where a job does not give its own size; null when there are none. */
+  readonly jobTask: JobTaskTopology | null;
   readonly database: DatabaseTopology;
   readonly lookAheadMs: number;
   readonly onLockOutage: "postgres" | "skip";
@@ -84,6 +86,11 @@ export interface SchedulerTaskTopology {
   readonly stopTimeoutSeconds: number;
 }
 
+export interface JobTaskTopology extends SchedulerTaskTopology {
+  /** Whose workers launch it. */
+  readonly lanes: readonly string[];
+}
+
 export interface DatabaseTopology {
   readonly maxConnections: number;
   readonly poolPerWorker: number;
@@ -118,6 +125,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     wakes: [{ id: "pass", rateMinutes: 1, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
     scheduleWakes,
     schedulerTask: { cpu: 256, memoryMb: 512, stopTimeoutSeconds: 30 },
+    jobTask: jobTaskOf(apps),
     database: databaseOf(lanes, deadLetters, scheduleWakes.length, stage),
     lookAheadMs: stage.lookAheadMs,
     onLockOutage: stage.onLockOutage,
@@ -157,6 +165,13 @@ function functionTimeout(jobs: readonly JobDefinition[]): number {
   const onLambda = jobs.filter((job) => job.runOn === "lambda").map((job) => job.timeoutMs);
   const handlerMs = Math.max(limits.timeoutMsDefault, ...onLambda);
   return Math.ceil((Math.min(handlerMs, limits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
+}
+
+function jobTaskOf(apps: readonly AppDefinition[]): JobTaskTopology | null {
+  const jobs = apps.flatMap((app) => app.jobs.filter((job) => job.runOn === "fargate"));
+  if (jobs.length === 0) return null;
+  const lanes = [...new Set(jobs.map((job) => job.lane))].toSorted();
+  return { cpu: 512, memoryMb: 1_024, stopTimeoutSeconds: 60, lanes };
 }
 
 function scheduledJobs(apps: readonly AppDefinition[]): Topology["jobs"] {

@@ -4,21 +4,24 @@ import type { Ports } from "./ports.ts";
 import { relay, wakeHeld } from "./relay.ts";
 import { sendHandoffs } from "./send.ts";
 import { movedHook } from "./work/settled-hook.ts";
+import { canceledTasks } from "./work/stop-tasks.ts";
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">;
+type ControlPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
- * Cancels jobs that are not final. A running handler is told at its worker's next heartbeat; its slot stays taken
- * until it is really gone. @returns the ids that were canceled.
+ * Cancels jobs that are not final. A running handler is told at its worker's next heartbeat, and a task is stopped; its slot
+ * stays taken until it is really gone. @returns the ids that were canceled.
  */
 export async function cancelJobs(
   ports: ControlPorts,
   registry: Registry,
   ids: readonly JobId[],
 ): Promise<readonly JobId[]> {
-  const moved = await ports.store.cancel(ids, movedHook(ports, registry, "canceled"));
+  const tasks = canceledTasks(ports, registry);
+  const moved = await ports.store.cancel(ids, tasks.noting(movedHook(ports, registry, "canceled")));
   await wakeHeld(ports, { slotKeys: moved.freed });
   await sendHandoffs(ports, moved.handoffs);
+  await tasks.stop();
   return moved.rows.map((row) => row.jobId);
 }
 

@@ -9,7 +9,15 @@ export type Outcome =
   | { readonly is: "retryable"; readonly code: string; readonly message: string; readonly afterMs: number | null }
   | { readonly is: "permanent"; readonly code: string; readonly message: string }
   | { readonly is: "ambiguous"; readonly code: string; readonly message: string }
-  | { readonly is: "released"; readonly reason: string };
+  | { readonly is: "released"; readonly reason: string }
+  /** Its task could not be started, so its handler never ran: no failure. `counted`: an interruption, which are capped. */
+  | {
+      readonly is: "postponed";
+      readonly code: string;
+      readonly message: string;
+      readonly afterMs: number;
+      readonly counted: boolean;
+    };
 
 export type Decision = Omit<Settlement, "jobId" | "attempt" | "children">;
 
@@ -40,6 +48,8 @@ export function decide(tries: Tries, outcome: Outcome, chance: number): Decision
       return retried(tries, outcome, chance);
     case "released":
       return released(tries, outcome.reason);
+    case "postponed":
+      return postponed(tries, outcome);
   }
 }
 
@@ -90,6 +100,15 @@ function released(tries: Tries, reason: string): Decision {
     };
   }
   return { ...nothing, to: "QUEUED", reason, interruptions: 1 };
+}
+
+function postponed(tries: Tries, outcome: Extract<Outcome, { is: "postponed" }>): Decision {
+  const { code, message, afterMs, counted } = outcome;
+  const error = { interruptions: counted ? 1 : 0, errorCode: code, errorMessage: message } as const;
+  if (counted && tries.interruptions + 1 >= limits.interruptionsMax) {
+    return { ...nothing, ...error, to: "FAILED", reason: "never started" };
+  }
+  return { ...nothing, ...error, to: "RETRY_WAIT", reason: "postponed", delayMs: askedMs(afterMs) ?? 0 };
 }
 
 /**

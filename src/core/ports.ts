@@ -3,6 +3,7 @@
  * holds every implementation of a port to the same behaviour.
  */
 import type { OutMessage } from "./handoff.ts";
+import type { Launcher } from "./launcher.ts";
 import type { Store } from "./store.ts";
 
 export * from "./fence.ts";
@@ -100,4 +101,6 @@ export interface Ports {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crashPoint: CrashPoint;
+  /** Left out where jobs on Fargate run in their worker, and in tasks, which run their own job. */
+  readonly launcher?: Launcher;
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { sqsClient } from "../adapters/aws/endpoint.ts";
 import { stageNamed } from "../stages.ts";
 import { type ApiProcess, startApi } from "./api-process.ts";
+import { childEnvironment } from "./child-environment.ts";
 import { Children } from "./children.ts";
 import { claimHome, type Home } from "./home.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
@@ -117,12 +118,12 @@ async function startAll(options: LocalOptions, { stage, home, stops }: Begun): P
 
   const standIns = await beginStandIns(began, home);
   const workEnv: Record<string, string> = { ...env, ...standIns?.env };
-  workEnv["BELFRY_TASK_SERVICE_URL"] = (await beginTasks(began, () => workEnv)).url;
+  const tasks = await beginTasks(began, workEnv);
   const api = await beginApi(began, workEnv);
   const lanes = beginLanes(began, workEnv);
   const wakes = beginWakes(began, workEnv);
   const rules = beginRules(began, workEnv);
-  beginWatch(began, { api, lanes, wakes, rules });
+  beginWatch(began, { api, lanes, wakes, rules, tasks });
   home.announce({ stage, api: api?.url ?? "" });
   return {
     home: home.folder,
@@ -178,10 +179,18 @@ async function beginStandIns(started: Started, home: Home): Promise<StandIns | n
   return standIns;
 }
 
-async function beginTasks(started: Started, env: () => Readonly<Record<string, string>>): Promise<Tasks> {
-  const { children, options, stops } = started;
-  const taskEnv = (): Readonly<Record<string, string>> => ({ ...env(), ...options.workerEnv });
-  const tasks = await startTasks({ children, env: taskEnv, onLine: linesOf("task", started) });
+/** Adds to `env` where tasks are launched: every process that is started later has to know. */
+async function beginTasks(started: Started, env: Record<string, string>): Promise<Tasks> {
+  const { children, options, setup, stops, report } = started;
+  const tasks = await startTasks({
+    children,
+    env,
+    workerEnv: options.workerEnv ?? {},
+    isExpected: setup.topology.jobTask !== null,
+    linesOf: (from) => linesOf(from, started),
+    onProblem: (what, error) => report({ is: "problem", from: "ecs-events", what, error }),
+  });
+  Object.assign(env, tasks.settings);
   stops.push(() => tasks.stop());
   return tasks;
 }
@@ -246,10 +255,11 @@ interface Reloadable {
   readonly lanes: Lanes | null;
   readonly wakes: WakeClock | null;
   readonly rules: RuleClock | null;
+  readonly tasks: Tasks;
 }
 
 /** After an edit: the definitions are installed again, and every process that runs them is replaced. */
-function beginWatch(started: Started, { api, lanes, wakes, rules }: Reloadable): void {
+function beginWatch(started: Started, { api, lanes, wakes, rules, tasks }: Reloadable): void {
   if (!isWanted("watch", started)) return;
   const { children, env, report, stops } = started;
   let current: Promise<void> = Promise.resolve();
@@ -258,6 +268,7 @@ function beginWatch(started: Started, { api, lanes, wakes, rules }: Reloadable):
       const setup = await runSetup({ children, env, flags: [] });
       lanes?.apply(setup.queues, setup.topology);
       lanes?.refresh();
+      tasks.refresh();
       wakes?.again();
       rules?.apply(setup.topology.scheduleWakes);
       await api?.refresh();
@@ -277,21 +288,4 @@ function beginWatch(started: Started, { api, lanes, wakes, rules }: Reloadable):
     unwatch();
     await current;
   });
-}
-
-function childEnvironment(
-  options: LocalOptions,
-  about: { stage: string; home: Home; parts: Parts; environment: Readonly<Record<string, string | undefined>> },
-): Readonly<Record<string, string>> {
-  const inherited = Object.entries(about.environment).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
-  );
-  return {
-    ...Object.fromEntries(inherited),
-    ...about.parts.env,
-    BELFRY_STAGE: about.stage,
-    BELFRY_HOME: about.home.folder,
-    BELFRY_TIME_SCALE: String(options.timeScale ?? 1),
-    ...(options.apps === undefined ? {} : { BELFRY_APPS: options.apps.map((url) => url.href).join(",") }),
-  };
 }

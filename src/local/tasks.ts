@@ -1,69 +1,65 @@
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { Launch, Try } from "../core/ports.ts";
 import type { Children } from "./children.ts";
-import { listen } from "./server.ts";
+import { startEcs } from "./ecs.ts";
+import { createTaskEvents } from "./task-events.ts";
+
+type OnLine = (line: string, stream: "stdout" | "stderr") => void;
 
 export interface TasksOptions {
   readonly children: Children;
-  /** Of the tasks; known only after this service, whose address is part of it, has started. */
-  readonly env: () => Readonly<Record<string, string>>;
-  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  /** Of the function that takes the events, and of tasks, as it is when one starts. */
+  readonly env: Readonly<Record<string, string>>;
+  /** More, for tasks. */
+  readonly workerEnv: Readonly<Record<string, string>>;
+  /** Whether there are jobs on Fargate: the function is started now then, because an event should not wait for it. */
+  readonly isExpected: boolean;
+  readonly linesOf: (from: string) => OnLine;
+  readonly onProblem: (what: string, error: unknown) => void;
 }
 
-/** Where jobs on Fargate run on this machine: each task a process of its own, which no worker's end touches. */
+/** Where jobs on Fargate run on this machine: the ECS API with a process for each task, and what takes its events. */
 export interface Tasks {
-  readonly url: string;
+  /** What a process needs in its environment to launch tasks here. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** The code changed: later events run the new one, as later tasks do. */
+  refresh(): void;
   stop(): Promise<void>;
 }
 
 const entry = fileURLToPath(new URL("../../scheduler-task/main.ts", import.meta.url));
+/** From SIGTERM to SIGKILL, where a task on ECS has 60 s. */
 const stopMs = 18_000;
 
 export async function startTasks(options: TasksOptions): Promise<Tasks> {
-  const { children } = options;
-  const running = new Map<string, ChildProcess>();
-  let isOver = false;
-
-  const launch = ({ jobId, attempt, kind, worker }: Launch): void => {
-    const name = nameOf({ jobId, attempt });
-    if (isOver || running.has(name)) return;
-    const child = children.start({
-      name: `task ${kind}`,
-      args: [entry, "run-job", jobId, String(attempt), worker],
-      env: options.env(),
-      ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
-    });
-    running.set(name, child);
-    for (const end of ["exit", "error"] as const) child.once(end, () => running.delete(name));
-  };
-  const end = async (child: ChildProcess | undefined): Promise<void> => {
-    if (child !== undefined) await children.stop(child, stopMs);
-  };
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const task = JSON.parse(await text(request)) as Launch;
-    if (request.method === "POST") launch(task);
-    else void end(running.get(nameOf(task)));
-    response.writeHead(204).end();
-  };
-
-  const server = createServer((request, response) => {
-    void answer(request, response).catch(() => response.writeHead(400).end("not a task"));
+  const { children, env, workerEnv, linesOf, onProblem } = options;
+  const events = createTaskEvents({ children, env, onLine: linesOf("ecs-events"), onProblem });
+  const onLine = linesOf("task");
+  const ecs = await startEcs({
+    start: (command, more) =>
+      children.start({ name: "task", args: [entry, ...command], env: { ...env, ...workerEnv, ...more }, onLine }),
+    stop: (child) => children.stop(child, stopMs),
+    onEvent: (event) => events.deliver(event),
   });
-  const port = await listen(server, 0, "the task service");
+  if (options.isExpected) events.warm();
   return {
-    url: `http://127.0.0.1:${port}`,
+    settings: taskSettings(ecs.url),
+    refresh: () => events.refresh(),
     async stop() {
-      isOver = true;
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await Promise.all([closed, ...[...running.values()].map(end)]);
+      await ecs.stop();
+      await events.stop();
     },
   };
 }
 
-const nameOf = ({ jobId, attempt }: Try): string => `${jobId}/${attempt}`;
+/** What the processes of a system need in their environment to launch tasks there. */
+export const taskSettings = (url: string): Readonly<Record<string, string>> => ({
+  AWS_ENDPOINT_URL_ECS: url,
+  BELFRY_TASKS: JSON.stringify({
+    cluster: "belfry",
+    taskDefinition: "belfry-job",
+    container: "Job",
+    subnets: ["subnet-local"],
+    securityGroups: ["sg-local"],
+    assignPublicIp: false,
+  }),
+});

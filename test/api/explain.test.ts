@@ -87,6 +87,30 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     { cause: "no-worker" },
   ],
   [
+    "no room on Fargate",
+    (o) =>
+      plant(
+        o,
+        "state, due_at, attempt, error_code, error_message",
+        "'QUEUED', belfry.now() + interval '5 s', 3, 'NO_ROOM', 'Capacity is unavailable at this time'",
+      ),
+    {
+      cause: "no-room",
+      sentence:
+        "Fargate has no room for its task (Capacity is unavailable at this time); it is launched again at 2026-11-21T08:00:05.000Z",
+    },
+  ],
+  [
+    "a task that did not start",
+    (o) =>
+      plant(
+        o,
+        "state, due_at, attempt, interruptions, error_code, error_message",
+        "'QUEUED', belfry.now() + interval '5 s', 3, 2, 'TASK_NOT_STARTED', 'its task never started: no such image'",
+      ),
+    { cause: "not-started", advice: "look at the image, its roles and its network" },
+  ],
+  [
     "a lock",
     async (o) => {
       await o.store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "skip", reason: "lock-held" }]);
@@ -127,6 +151,14 @@ test("a job that runs and one that ended are no riddle, and one that never was i
     "'RUNNING', belfry.now(), 1, 'w', belfry.now(), belfry.now()",
   );
   expect(await why(opened, running)).toMatchObject({ cause: "running" });
+  const inTask = await plant(
+    opened,
+    "state, due_at, attempt, worker, started_at, lease_until",
+    "'RUNNING', belfry.now(), 1, 'task/0a1b:17:c', belfry.now(), belfry.now()",
+  );
+  expect(await why(opened, inTask)).toMatchObject({
+    sentence: "it runs since 2026-11-21T08:00:00.000Z on ECS task 0a1b, as task/0a1b:17:c",
+  });
   const failed = await plant(
     opened,
     "state, due_at, finished_at, error_code",

@@ -37,6 +37,21 @@ describe("the next state of a job", () => {
     });
   });
 
+  test("a task that could not be started costs no failure: it waits, and is counted only when that is asked", () => {
+    const postponed = (counted: boolean): Outcome => ({
+      is: "postponed",
+      code: "NO_ROOM",
+      message: "no capacity",
+      afterMs: 7_000,
+      counted,
+    });
+    const last = tries({ failures: 2, interruptions: limits.interruptionsMax - 1 });
+    const waits = { to: "RETRY_WAIT", reason: "postponed", delayMs: 7_000, failures: 0, errorCode: "NO_ROOM" };
+    expect(decide(last, postponed(false), 0.5)).toMatchObject({ ...waits, interruptions: 0 });
+    expect(decide(tries(), postponed(true), 0.5)).toMatchObject({ ...waits, interruptions: 1 });
+    expect(decide(last, postponed(true), 0.5)).toMatchObject({ to: "FAILED", failures: 0, reason: "never started" });
+  });
+
   test("a permanent error is FAILED at once, whatever tries are left", () => {
     const decision = decide(tries({ maxAttempts: 100 }), { is: "permanent", code: "HTTP_404", message: "gone" }, 0.5);
     expect(decision).toMatchObject({ to: "FAILED", reason: "permanent", failures: 1, errorCode: "HTTP_404" });

@@ -149,7 +149,8 @@ describe("time", () => {
     const { overdue } = heart;
     const { enqueue, receive, registry } = await shop([job], ports);
     const options = { worker: "worker-1", lane: "default", stage: "test", lookAheadMs: 0 };
-    const scope = { ports, registry, options, heart, settler: createSettler(ports, registry, options) };
+    const launches = { turn: () => Promise.resolve(true) };
+    const scope = { ports, registry, options, heart, launches, settler: createSettler(ports, registry, options) };
     for (let n = 0; n < 3; n += 1) {
       await enqueue(job, undefined);
       const messages = receive().map((record) => JSON.parse(record.body) as Message);

@@ -1,25 +1,42 @@
+import { once } from "node:events";
 import { expect, test } from "vitest";
 import { defineJob } from "../../src/core/definitions/define-job.ts";
 import type { Job } from "../../src/core/definitions/context.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Launch, Launcher } from "../../src/core/ports.ts";
+import { cancelJobs } from "../../src/core/control.ts";
+import { type Launch, type Launched, type Launcher, taskWorker } from "../../src/core/ports.ts";
 import { rescue } from "../../src/core/rescue.ts";
 import { runJob } from "../../src/core/work/run-job.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
-import { acknowledge, jobOf, lane, movesOf, shop, sum } from "./world.ts";
+import type { QueueRecord } from "../../src/core/work/worker.ts";
+import { acknowledge, gate, jobOf, lane, movesOf, shop, sum } from "./world.ts";
 
-/** Remembers what it was asked to launch; `refuses` makes it throw. */
-function launcher(refuses = false): Launcher & { readonly launched: Launch[] } {
+interface RecordingLauncher extends Launcher {
+  readonly launched: Launch[];
+  readonly stopped: string[];
+}
+
+/** Remembers what it was asked; `answer` may throw, or say that there is no room. */
+function launcher(answer?: () => Launched): RecordingLauncher {
   const launched: Launch[] = [];
+  const stopped: string[] = [];
   return {
     launched,
+    stopped,
     async launch(launch) {
-      if (refuses) throw new Error("no capacity");
-      launched.push(launch);
+      const answered = answer?.() ?? { is: "accepted", task: `t${launched.length + 1}` };
+      if (answered.is === "accepted") launched.push(launch);
+      return answered;
     },
-    async stop() {},
+    async stop(task) {
+      stopped.push(task);
+    },
   };
 }
+
+const refusing = (): Launched => {
+  throw new Error("no such task definition");
+};
 
 const long = (run: () => void, options: object = {}): Job<void> =>
   defineJob({ id: "long", runOn: "fargate", timeout: "2h", retry: { maxAttempts: 2 }, ...options, run });
@@ -27,22 +44,27 @@ const long = (run: () => void, options: object = {}): Job<void> =>
 /** A shop whose worker launches tasks. */
 async function yard(job: Job<void>, port = launcher()) {
   const opened = await shop([job]);
-  const { world: ports, registry } = opened;
+  const { world: own, registry } = opened;
+  const ports = { ...own, launcher: port };
   const options = { stage: "test", lookAheadMs: limits.lookAheadMs };
-  const worker = createWorker(ports, registry, { ...options, worker: "worker-1", lane, launcher: port });
+  const worker = createWorker(ports, registry, { ...options, worker: "worker-1", lane });
+  const records = (): readonly QueueRecord[] => opened.receive(100);
   return {
     ...opened,
+    world: ports,
     launched: port.launched,
+    stopped: port.stopped,
     async work() {
-      const records = opened.receive();
-      const { failed } = await worker.handle(records, { remainingMs: () => 60_000 });
-      acknowledge(ports, records, failed);
+      const batch = records();
+      const { failed } = await worker.handle(batch, { remainingMs: () => 60_000 });
+      acknowledge(ports, batch, failed);
       return failed;
     },
-    task: (launch: Launch | undefined, signal = new AbortController().signal, name = "task-1") => {
+    task: (launch: Launch | undefined, signal = new AbortController().signal, name = "t1") => {
       if (launch === undefined) throw new Error("nothing was launched");
       const { jobId, attempt, worker: from } = launch;
-      return runJob(ports, registry, { ...options, jobId, attempt, from, worker: name, signal });
+      const whose = { jobId, attempt, from, worker: taskWorker(name, "1:a") };
+      return runJob(own, registry, { ...options, ...whose, signal });
     },
   };
 }
@@ -54,7 +76,14 @@ test("the lane's worker launches a job with a task of its own, acknowledges the 
   const id = await enqueue(job, undefined);
   expect(await work()).toEqual([]);
   expect(launched).toEqual([
-    { jobId: id, attempt: 1, kind: "long", worker: "worker-1", clientToken: `belfry-${id}-1` },
+    {
+      jobId: id,
+      attempt: 1,
+      kind: "long",
+      worker: "worker-1",
+      size: null,
+      clientToken: `${id}-1-${(await jobOf(ports, id)).trace}`,
+    },
   ]);
   expect(ran).toBe(0);
   expect(await jobOf(ports, id)).toMatchObject({ state: "RUNNING", attempt: 1, worker: "worker-1" });
@@ -70,7 +99,9 @@ test("the task takes the try over, runs it and settles it under its own name", a
   expect(await task(launched[0])).toEqual({ outcome: "done", state: "SUCCESS" });
   expect(ran).toBe(1);
   expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
-  expect((await ports.store.job(id))?.attempts).toMatchObject([{ attempt: 1, worker: "task-1", outcome: "SUCCESS" }]);
+  expect((await ports.store.job(id))?.attempts).toMatchObject([
+    { attempt: 1, worker: "task/t1:1:a", outcome: "SUCCESS" },
+  ]);
   expect(ports.clock.pending()).toBe(0);
 });
 
@@ -80,7 +111,7 @@ test("a second task of the same try is refused and runs nothing", async () => {
   const { enqueue, work, launched, task } = await yard(job);
   await enqueue(job, undefined);
   await work();
-  const [first, second] = await Promise.all([task(launched[0]), task(launched[0], undefined, "task-2")]);
+  const [first, second] = await Promise.all([task(launched[0]), task(launched[0], undefined, "t2")]);
   expect([first.outcome, second.outcome].toSorted()).toEqual(["done", "refused"]);
   expect(ran).toBe(1);
 });
@@ -103,7 +134,7 @@ test("a task that never starts is waited for as long as a task may take, and the
 
 test("a launch that is refused is a failed try with a reason, and tried again later", async () => {
   const job = long(() => {});
-  const { enqueue, work, world: ports } = await yard(job, launcher(true));
+  const { enqueue, work, world: ports } = await yard(job, launcher(refusing));
   const id = await enqueue(job, undefined);
   expect(await work()).toEqual([]);
   expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED", failures: 1, errorCode: "LAUNCH_FAILED" });
@@ -125,4 +156,77 @@ test("a task that is told to stop releases its job without costing a failure", a
   await work();
   expect(await task(launched[0], stop.signal)).toMatchObject({ outcome: "done", state: "QUEUED" });
   expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
+});
+
+test("no room on Fargate costs no try: the job waits longer each time, and its row says why", async () => {
+  const job = long(() => {}, { retry: { maxAttempts: 1 } });
+  const full = launcher(() => ({ is: "no-room", reason: "Capacity is unavailable at this time." }));
+  const { enqueue, work, world: ports } = await yard(job, full);
+  const id = await enqueue(job, undefined);
+  const waits: number[] = [];
+  for (let n = 1; n <= 6; n += 1) {
+    await work();
+    const row = await jobOf(ports, id);
+    expect(row).toMatchObject({ state: "QUEUED", attempt: n, failures: 0, interruptions: 0, errorCode: "NO_ROOM" });
+    expect(row.errorMessage).toContain("Capacity is unavailable");
+    const waitMs = row.dueAt - (await ports.store.now());
+    waits.push(waitMs);
+    await ports.clock.advance(waitMs);
+  }
+  expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+  expect(waits.at(-1)).toBeLessThanOrEqual(limits.launchWaitMsMax);
+  expect(sum(ports.measured, "job.launch.postponed")).toBe(6);
+});
+
+test("launches of one worker are spaced out, so that a burst stays below what ECS takes from an account", async () => {
+  const at: number[] = [];
+  const job = long(() => {});
+  const port = launcher();
+  const {
+    enqueue,
+    work,
+    world: ports,
+  } = await yard(job, {
+    ...port,
+    launch: (launch) => {
+      at.push(ports.clock.elapsedMs());
+      return port.launch(launch);
+    },
+  });
+  for (let n = 0; n < 10; n += 1) await enqueue(job, undefined);
+  const working = work();
+  await ports.clock.advance(10 * limits.launchIntervalMs);
+  await working;
+  const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+  expect(gaps).toHaveLength(9);
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(limits.launchIntervalMs);
+});
+
+test("a canceled job's task is stopped, and one that has not begun is left to find itself refused", async () => {
+  const stop = new AbortController();
+  const begun = gate();
+  const job = defineJob({
+    id: "long",
+    runOn: "fargate",
+    async run(_, ctx) {
+      begun.open();
+      await once(ctx.signal, "abort");
+      ctx.signal.throwIfAborted();
+    },
+  });
+  const { enqueue, work, launched, stopped, task, registry, world: ports } = await yard(job);
+  const [first, second] = [await enqueue(job, undefined), await enqueue(job, undefined)];
+  const working = work();
+  await ports.clock.advance(limits.launchIntervalMs);
+  await working;
+  const running = task(
+    launched.find(({ jobId }) => jobId === first),
+    stop.signal,
+  );
+  await begun.promise;
+  await cancelJobs(ports, registry, [first, second]);
+  expect(stopped).toEqual(["t1"]);
+  stop.abort();
+  expect((await running).state).toBe("CANCELED");
+  expect((await task(launched.find(({ jobId }) => jobId === second))).outcome).toBe("refused");
 });

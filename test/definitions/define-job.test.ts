@@ -16,6 +16,7 @@ test("a job that says nothing more than its id and handler gets the documented d
     id: "hello",
     lane: "default",
     runOn: "lambda",
+    size: null,
     timeoutMs: 30_000,
     leaseMs: 20_000,
     retry: { maxAttempts: 4, backoff: "exponential", baseMs: 1_000, capMs: 3_600_000, jitter: false },
@@ -86,6 +87,18 @@ test.each<[string, Record<string, unknown>, string]>([
   const found = problemsOf(options);
   expect(found).toHaveLength(1);
   expect(found[0]).toContain(expected);
+});
+
+test("a size that Fargate does not sell is refused, and so is one without a task", () => {
+  const on = (cpu: number, memoryMb: number): readonly string[] =>
+    problemsOf({ runOn: "fargate", size: { cpu, memoryMb } });
+  expect(on(256, 512)).toEqual([]);
+  expect(on(256, 1_536)).toEqual(['job "a": size.memoryMb 1536 is not sold with a cpu of 256; use 512, 1024, 2048']);
+  expect(on(1_024, 8_192)).toEqual([]);
+  expect(on(1_024, 1_024)[0]).toContain("use 2048 to 8192 in steps of 1024");
+  expect(on(8_192, 17_408)[0]).toContain("use 16384 to 61440 in steps of 4096");
+  expect(on(300, 512)[0]).toContain("size.cpu 300 is not a size of Fargate; use one of 256, 512");
+  expect(problemsOf({ size: { cpu: 256, memoryMb: 512 } })[0]).toContain('use runOn: "fargate"');
 });
 
 test("20 minutes are fine on Fargate", () => {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import type { JobId } from "../../src/core/job.ts";
-import type { Store } from "../../src/core/ports.ts";
+import { type Store, taskOf } from "../../src/core/ports.ts";
 import { type LocalSystem, startLocal } from "../../src/local/system.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
@@ -54,33 +54,33 @@ async function begin(): Promise<{ system: LocalSystem; store: Store; enqueue(): 
 }
 
 /** The process of the task, once it has taken its try over. */
-const taskOf = (system: LocalSystem, store: Store, id: JobId): Promise<number> =>
+const processOf = (system: LocalSystem, store: Store, id: JobId): Promise<number> =>
   until(
     "the task",
     async () => {
       const worker = (await store.job(id))?.job.worker ?? "";
-      const task = system.processes().find(({ name }) => name === "task long");
-      return worker.startsWith("task@") && task !== undefined ? task.pid : null;
+      const task = system.processes().find(({ name }) => name === "task");
+      return taskOf(worker) !== null && task !== undefined ? task.pid : null;
     },
     slowMs,
   );
 
 test(
-  "a job on Fargate runs in a process of its own: killed it is run again after its lease, told to stop it lets go",
+  "a job on Fargate runs in a process of its own: killed it is run again, told to stop it lets go",
   async () => {
     const { system, store, enqueue } = await begin();
     const killed = await enqueue();
-    process.kill(await taskOf(system, store, killed), "SIGKILL");
+    process.kill(await processOf(system, store, killed), "SIGKILL");
     const ended = await until("the second try", async () => finished(await store.job(killed)), slowMs);
-    expect(ended.attempts).toMatchObject([{ errorCode: "WORKER_LOST" }, { outcome: "SUCCESS" }]);
+    expect(ended.attempts).toMatchObject([{ errorCode: "TASK_EXITED" }, { outcome: "SUCCESS" }]);
     expect(ended.job).toMatchObject({ failures: 1, interruptions: 0 });
-    expect(ended.attempts.every(({ worker }) => worker.startsWith("task@"))).toBe(true);
+    expect(ended.attempts.every(({ worker }) => taskOf(worker) !== null)).toBe(true);
 
     const stopped = await enqueue();
-    process.kill(await taskOf(system, store, stopped), "SIGTERM");
+    process.kill(await processOf(system, store, stopped), "SIGTERM");
     const released = await until("the release", async () => finished(await store.job(stopped)), slowMs);
     expect(released.job).toMatchObject({ failures: 0, interruptions: 1 });
-    await until("its end", () => system.processes().every(({ name }) => name !== "task long"), slowMs);
+    await until("its end", () => system.processes().every(({ name }) => name !== "task"), slowMs);
   },
   4 * slowMs,
 );

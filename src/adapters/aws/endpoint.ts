@@ -1,4 +1,5 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { ECSClient } from "@aws-sdk/client-ecs";
 import { SQSClient } from "@aws-sdk/client-sqs";
 
 /** Where the AWS services are. An endpoint replaces one service, for example by a local one. */
@@ -8,12 +9,17 @@ export interface AwsSettings {
   readonly sqsEndpoint: string | null;
   /** `AWS_ENDPOINT_URL_DYNAMODB`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
   readonly dynamodbEndpoint: string | null;
+  /** `AWS_ENDPOINT_URL_ECS`, else `AWS_ENDPOINT_URL`; null, and left out, is the service of the region. */
+  readonly ecsEndpoint?: string | null;
 }
 
 const connectMsMax = 2_000;
 /** A long poll waits 20 s at the service, so its answer may take longer than any other. */
 const longPollMsMax = 30_000;
 const lockMsMax = 2_000;
+const launchMsMax = 10_000;
+/** A launch that ECS refuses for its rate is made again by the job's own wait. */
+const launchAttemptsMax = 3;
 /** Attempts of one call, throttled ones included; the SDK waits between them with jitter. */
 const sqsAttemptsMax = 5;
 /** The lock's own protocol repeats within its outage bound, and reads back before it does. */
@@ -44,6 +50,16 @@ export function dynamodbClient(settings: AwsSettings): DynamoDBClient {
     maxAttempts: lockAttemptsMax,
     requestHandler: timeouts(lockMsMax),
     ...at(settings.dynamodbEndpoint),
+  });
+}
+
+/** A repeated RunTask starts no second task: it carries a client token. */
+export function ecsClient(settings: AwsSettings): ECSClient {
+  return new ECSClient({
+    region: settings.region,
+    maxAttempts: launchAttemptsMax,
+    requestHandler: timeouts(launchMsMax),
+    ...at(settings.ecsEndpoint ?? null),
   });
 }
 

@@ -5,10 +5,12 @@ import { durationMs } from "./duration.ts";
 import { type EnqueueItem, boundClient } from "../enqueue.ts";
 import type { Json } from "../job.ts";
 import { limits } from "../limits.ts";
+import type { TaskSize } from "../launcher.ts";
 import type { Tx } from "../ports.ts";
 import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
+import { sizeFrom } from "./task-size.ts";
 import { type Staged, mapStages } from "./stage.ts";
 
 export interface Retry {
@@ -34,7 +36,10 @@ export interface JobLimits<P> {
   readonly concurrency?: number;
   /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
   readonly lane?: string;
+  /** `fargate` runs each job in a task of its own: for hours, or for more memory than a function has. */
   readonly runOn?: "lambda" | "fargate";
+  /** CPU and memory of the task of a job on Fargate. Default: 512 and 1,024. */
+  readonly size?: TaskSize;
   /** What follows when an outside call was sent and its result is unknown. Default: retry. */
   readonly onAmbiguous?: "retry" | "park";
   /** How long the row, and with it the key, is kept after the end. Default 30d, at least 7d. */
@@ -140,7 +145,7 @@ const toJson = (result: Result): Json | void => result as Json | void;
 
 type PlainLimits = Pick<
   JobDefinition,
-  "lane" | "runOn" | "timeoutMs" | "leaseMs" | "retentionMs" | "onAmbiguous" | "concurrency" | "lock"
+  "lane" | "runOn" | "size" | "timeoutMs" | "leaseMs" | "retentionMs" | "onAmbiguous" | "concurrency" | "lock"
 >;
 
 function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
@@ -149,6 +154,7 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
   return {
     lane: options.lane ?? "default",
     runOn,
+    size: sizeFrom(options.size, runOn, problems),
     timeoutMs: timeoutFrom(options.timeout, runOn, problems),
     leaseMs: readDuration(problems, "lease", options.lease, { ...leaseBounds, fallback: limits.leaseMsDefault }),
     retentionMs: readDuration(problems, "retention", options.retention, retention),

@@ -5,6 +5,7 @@
 import type { Context, Settled } from "./context.ts";
 import type { JobId, Json } from "../job.ts";
 import type { Problem } from "./problem.ts";
+import type { TaskSize } from "../launcher.ts";
 import type { InRun, NewRun, RunId, Tx } from "../ports.ts";
 import type { Routes } from "./routes.ts";
 import type { ScheduleSpec } from "../schedules/schedule.ts";
@@ -30,6 +31,8 @@ export interface JobDefinition {
   readonly id: string;
   readonly lane: string;
   readonly runOn: "lambda" | "fargate";
+  /** Of its task; null is that of the task definition. */
+  readonly size: TaskSize | null;
   readonly timeoutMs: number;
   readonly leaseMs: number;
   readonly retry: RetryPolicy;

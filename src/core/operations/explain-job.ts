@@ -1,4 +1,6 @@
 import type { Instant, JobId } from "../job.ts";
+import { taskOf } from "../launcher.ts";
+import { limits } from "../limits.ts";
 import { isFinal } from "../state.ts";
 import type { BoundedCount, JobRecord } from "./job-search.ts";
 import type { SlotUse } from "./overview.ts";
@@ -25,6 +27,8 @@ export interface WaitingFacts {
 export const causes = [
   "not-due",
   "retrying",
+  "no-room",
+  "not-started",
   "predecessors",
   "slot",
   "paused",
@@ -59,7 +63,7 @@ export function explainJob(
   { now, slot }: { now: Instant; slot: SlotUse | null },
 ): JobExplanation {
   if (isFinal(job.state)) return ended(job, facts, slot);
-  if (job.state === "RUNNING") return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${job.worker}`);
+  if (job.state === "RUNNING") return running(job, now);
   if (job.blocked) {
     const sentence = `it waits for ${facts.openPredecessors} of its predecessors`;
     return say("predecessors", sentence, { waitsFor: facts.predecessors });
@@ -82,6 +86,12 @@ export function explainJob(
   return queued(job, facts, now);
 }
 
+function running(job: JobRecord, now: Instant): JobExplanation {
+  const task = taskOf(job.worker);
+  const where = task === null ? String(job.worker) : `ECS task ${task}, as ${job.worker}`;
+  return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}`);
+}
+
 function ended(job: JobRecord, { lastReason }: WaitingFacts, slot: SlotUse | null): JobExplanation {
   if (job.state === "SKIPPED" && lastReason === "lock-held") {
     const holders = slot?.holders.map(({ jobId }) => jobId) ?? [];
@@ -101,6 +111,18 @@ function held(job: JobRecord, { heldAhead }: WaitingFacts, slot: SlotUse | null)
 }
 
 function early(job: JobRecord): JobExplanation {
+  if (job.attempt > 0 && job.errorCode === "NO_ROOM") {
+    const sentence = `Fargate has no room for its task (${job.errorMessage}); it is launched again at ${iso(job.dueAt)}`;
+    return say("no-room", sentence, {
+      until: job.dueAt,
+      advice: "if it lasts, ask AWS for a larger quota of the account",
+    });
+  }
+  if (job.attempt > 0 && job.errorCode === "TASK_NOT_STARTED") {
+    const often = `${job.interruptions} of ${limits.interruptionsMax}`;
+    const sentence = `${job.errorMessage}; it is launched again at ${iso(job.dueAt)}: interruption ${often}`;
+    return say("not-started", sentence, { until: job.dueAt, advice: "look at the image, its roles and its network" });
+  }
   if (job.failures > 0) {
     const last = job.errorCode === null ? "" : ` after ${job.errorCode}`;
     const sentence = `it tries again at ${iso(job.dueAt)}${last}: failure ${job.failures} of ${job.maxAttempts}`;

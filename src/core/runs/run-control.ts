@@ -6,8 +6,9 @@ import { relay } from "../relay.ts";
 import { resolveRuns } from "./resolve.ts";
 import { sendHandoffs } from "../send.ts";
 import { movedHook } from "../work/settled-hook.ts";
+import { canceledTasks } from "../work/stop-tasks.ts";
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
+type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
  * Cancels a run and everything of it that is open, the run first, so that nothing is added or claimed meanwhile, then its
@@ -21,13 +22,15 @@ export async function cancelRun(
   options: { lookAheadMs: number },
 ): Promise<number | null> {
   if (!(await ports.store.cancelRun(runId))) return null;
-  const inSameTransaction = movedHook(ports, registry, "canceled");
+  const tasks = canceledTasks(ports, registry);
+  const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
   let canceled = 0;
   for (let round = 0; round < limits.cancelRoundsMax; round += 1) {
     const page = await ports.store.cancelPage(runId, { limit: limits.cancelRowsMax, inSameTransaction });
     if (page === 0) break;
     canceled += page;
   }
+  await tasks.stop();
   await resolveRuns(ports, { runs: [runId], rounds: limits.passResolveRoundsMax, ...options });
   return canceled;
 }

@@ -1,13 +1,13 @@
-import type { Outcome } from "../decide.ts";
-import type { Launcher } from "../launcher.ts";
+import { backoffMs, type Outcome } from "../decide.ts";
+import type { Launched, Launcher } from "../launcher.ts";
 import { limits } from "../limits.ts";
 import type { Claimed } from "../ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /** The launcher, for a job that runs in a task of its own and was claimed by a worker that has one; else null. */
-export function launcherFor({ options, registry }: WorkerScope, job: Claimed): Launcher | null {
+export function launcherFor({ ports, registry }: WorkerScope, job: Claimed): Launcher | null {
   const runsElsewhere = registry.jobs.get(job.kind)?.runOn === "fargate";
-  return runsElsewhere ? (options.launcher ?? null) : null;
+  return runsElsewhere ? (ports.launcher ?? null) : null;
 }
 
 /**
@@ -18,15 +18,18 @@ export function launcherFor({ options, registry }: WorkerScope, job: Claimed): L
 export async function launch(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<Outcome | null> {
   const { ports, options } = scope;
   const { jobId, attempt, kind } = job;
-  const clientToken = `belfry-${jobId}-${attempt}`;
+  if (!(await scope.launches.turn())) return noRoom(scope, job, "too many tasks wait to be launched");
+  if (scope.stopping.aborted) return { is: "released", reason: "stopped" };
+  let launched: Launched;
   try {
-    await launcher.launch({ jobId, attempt, kind, worker: options.worker, clientToken });
+    launched = await launcher.launch(launchOf(scope, job));
   } catch (error) {
     ports.log.warn("a task could not be launched", { job: jobId, kind, attempt, error });
     ports.metrics.add("job.launch.failed", 1, "Count", { job: kind });
     const message = error instanceof Error ? error.message : String(error);
     return { is: "retryable", code: "LAUNCH_FAILED", message, afterMs: limits.launchRetryMs };
   }
+  if (launched.is === "no-room") return noRoom(scope, job, launched.reason);
   await ports.crashPoint("launched");
   // No heartbeat may come after the loan: it would shorten it to the lease of a job that runs already.
   scope.heart.drop(job);
@@ -35,7 +38,52 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
     job: jobId,
     kind,
     attempt,
+    task: launched.task,
     trace: job.trace,
   });
   return null;
 }
+
+const launchOf = ({ options, registry }: WorkerScope, { jobId, attempt, kind, trace }: Claimed) => ({
+  jobId,
+  attempt,
+  kind,
+  worker: options.worker,
+  clientToken: tokenOf({ jobId, attempt, trace }),
+  size: registry.jobs.get(kind)?.size ?? null,
+});
+
+/**
+ * ECS remembers a token for a day. The trace tells the job from one with its id in a database that was made anew meanwhile.
+ */
+const tokenOf = ({ jobId, attempt, trace }: Pick<Claimed, "jobId" | "attempt" | "trace">): string =>
+  `${jobId}-${attempt}-${trace.replaceAll(/[^\w-]/g, "").slice(0, traceCharactersMax)}`;
+
+const traceCharactersMax = 32;
+
+function noRoom({ ports }: WorkerScope, job: Claimed, reason: string): Outcome {
+  ports.log.info("there is no room for a task now; its job waits", { job: job.jobId, kind: job.kind, reason });
+  ports.metrics.add("job.launch.postponed", 1, "Count", { job: job.kind });
+  const before = Math.max(0, job.attempt - 1 - job.failures - job.interruptions);
+  return {
+    is: "postponed",
+    code: "NO_ROOM",
+    message: reason,
+    afterMs: launchWaitMs(before, ports.random.next()),
+    counted: false,
+  };
+}
+
+/** Milliseconds until the next launch, after so many that came to nothing. */
+export const launchWaitMs = (before: number, chance: number): number =>
+  backoffMs(
+    {
+      maxAttempts: 0,
+      backoff: "exponential",
+      baseMs: limits.launchWaitMs,
+      capMs: limits.launchWaitMsMax,
+      jitter: true,
+    },
+    before,
+    chance,
+  );

@@ -15,13 +15,19 @@ export interface Settler {
   /** Announces jobs that will call `settle` or `withdraw`, so that the last one need not wait for company. */
   expect(jobs: number): void;
   /** @returns false when nobody can say whether the outcome was written. */
-  settle(job: Claimed, outcome: Outcome, children: readonly NewJob[]): Promise<boolean>;
+  settle(job: Tried, outcome: Outcome, children: readonly NewJob[]): Promise<boolean>;
   /** An announced job that needs no settle. */
   withdraw(): Promise<boolean>;
 }
 
+/** What of a claimed job its outcome is decided and written by. */
+export type Tried = Pick<
+  Claimed,
+  "jobId" | "attempt" | "kind" | "failures" | "interruptions" | "maxAttempts" | "trace" | "run"
+>;
+
 interface Waiting {
-  readonly job: Claimed;
+  readonly job: Tried;
   readonly settlement: Settlement;
   readonly done: (known: boolean) => void;
 }
@@ -65,7 +71,7 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
 export function toSettlement(
   ports: Pick<Ports, "random">,
   registry: Registry,
-  job: Claimed,
+  job: Tried,
   outcome: Outcome,
   children: readonly NewJob[],
 ): Settlement {
@@ -198,16 +204,20 @@ function settleHook(registry: Registry, group: readonly Waiting[]): InSameTransa
   const byId = new Map(group.map((item) => [item.job.jobId, item]));
   return async (tx, rows) => {
     for (const row of rows) {
-      const outcome = byId.get(row.jobId)?.settlement.to;
-      if (outcome === undefined || outcome === "QUEUED") continue;
+      const settlement = byId.get(row.jobId)?.settlement;
+      if (settlement === undefined || !hasRun(settlement)) continue;
       try {
-        await callHook(registry, row, hookOutcomes[outcome], tx);
+        await callHook(registry, row, hookOutcomes[settlement.to], tx);
       } catch (error) {
         throw new HookFailed(`onSettled of "${row.kind}" failed for job ${row.jobId}`, { cause: error });
       }
     }
   };
 }
+
+/** A try that was released or put off has no outcome that an app would write down. */
+const hasRun = (settlement: Settlement): settlement is Settlement & { to: keyof typeof hookOutcomes } =>
+  settlement.to !== "QUEUED" && settlement.reason !== "postponed";
 
 const hookOutcomes: Record<"SUCCESS" | "FAILED" | "RETRY_WAIT", SettledInfo["outcome"]> = {
   SUCCESS: "success",

@@ -1,4 +1,3 @@
-import type { Launcher } from "../launcher.ts";
 import type { LaneGate } from "./lane-gate.ts";
 
 export interface WorkerOptions {
@@ -7,8 +6,6 @@ export interface WorkerOptions {
   readonly lane: string;
   readonly stage: string;
   readonly lookAheadMs: number;
-  /** For jobs that run in tasks of their own. Without it they run here. */
-  readonly launcher?: Launcher;
   /** Without it the lane is never paused. */
   readonly gate?: LaneGate;
 }

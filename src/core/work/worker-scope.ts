@@ -1,6 +1,7 @@
 import type { Registry } from "../definitions/definition.ts";
 import type { Heart } from "./heart.ts";
 import type { Ports } from "../ports.ts";
+import type { Pace } from "./pace.ts";
 import type { Settler } from "./settler.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -11,6 +12,8 @@ export interface WorkerScope {
   readonly options: WorkerOptions;
   readonly heart: Heart;
   readonly settler: Settler;
+  /** Of the tasks it launches. */
+  readonly launches: Pace;
   /** Aborts when the worker was told to stop. */
   readonly stopping: AbortSignal;
 }

@@ -7,6 +7,7 @@ import { launch, launcherFor } from "./launch.ts";
 import { limits } from "../limits.ts";
 import { type Arrived, decodeMessage } from "./message.ts";
 import type { Claimed, Launcher, Ports } from "../ports.ts";
+import { createPace } from "./pace.ts";
 import { resendOpen, wakeHeld } from "../relay.ts";
 import { rescue } from "../rescue.ts";
 import { resolveAfter } from "../runs/resolve.ts";
@@ -45,6 +46,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     options,
     heart: createHeart(ports, options.worker),
     settler: createSettler(ports, registry, options),
+    launches: createPace(ports.clock, { intervalMs: limits.launchIntervalMs, waitingMax: limits.launchesWaitingMax }),
     stopping: stopping.signal,
   };
   let rescuedAtMs = ports.clock.elapsedMs();

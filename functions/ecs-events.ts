@@ -1,0 +1,22 @@
+import { readConfig } from "../src/config.ts";
+import { createTaskWatch } from "../src/core/work/task-watch.ts";
+import { openRuntime } from "../src/runtime.ts";
+
+const config = readConfig(process.env);
+const runtime = await openRuntime(config, { role: "ecs-events" });
+await runtime.checkDatabase({ patient: true });
+const watch = createTaskWatch(runtime.ports, runtime.registry, {
+  stage: config.stage.name,
+  lookAheadMs: config.lookAheadMs,
+});
+
+process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)));
+
+/** One "ECS Task State Change" of EventBridge. A throw has it delivered again. */
+export async function handler(event: unknown): Promise<void> {
+  try {
+    await watch.notice(event);
+  } finally {
+    runtime.ports.metrics.flush();
+  }
+}

@@ -1,0 +1,98 @@
+import {
+  type ECSClient,
+  ECSServiceException,
+  type Failure,
+  RunTaskCommand,
+  type RunTaskCommandInput,
+  StopTaskCommand,
+} from "@aws-sdk/client-ecs";
+import type { Launch, Launched, Launcher } from "../../core/ports.ts";
+import { isNoRoom, startedByOf } from "../../core/work/task-end.ts";
+
+/** Where the tasks of jobs run. A deployment writes it as JSON into `BELFRY_TASKS`. */
+export interface TaskPlace {
+  readonly cluster: string;
+  /** Family or ARN. */
+  readonly taskDefinition: string;
+  /** The container whose command is replaced. */
+  readonly container: string;
+  readonly subnets: readonly string[];
+  readonly securityGroups: readonly string[];
+  readonly assignPublicIp: boolean;
+}
+
+export interface EcsLauncherOptions {
+  readonly client: ECSClient;
+  readonly place: TaskPlace;
+}
+
+/** The launcher port on ECS and Fargate. */
+export function createEcsLauncher({ client, place }: EcsLauncherOptions): Launcher {
+  return {
+    async launch(launch) {
+      try {
+        const answer = await client.send(new RunTaskCommand(requestOf(launch, place)));
+        return launchedOf(answer.tasks?.[0]?.taskArn, answer.failures?.[0]);
+      } catch (error) {
+        if (isBusy(error)) return { is: "no-room", reason: `${error.name}: ${error.message}` };
+        throw error;
+      }
+    },
+    async stop(task, reason) {
+      try {
+        await client.send(new StopTaskCommand({ cluster: place.cluster, task, reason: reason.slice(0, reasonMax) }));
+      } catch (error) {
+        if (!isUnknownTask(error)) throw error;
+      }
+    },
+  };
+}
+
+const reasonMax = 1_024;
+
+function requestOf(launch: Launch, place: TaskPlace): RunTaskCommandInput {
+  const { jobId, attempt, worker, size, clientToken } = launch;
+  const command = ["run-job", jobId, String(attempt), worker];
+  const taskSize = size === null ? {} : { cpu: String(size.cpu), memory: String(size.memoryMb) };
+  return {
+    cluster: place.cluster,
+    taskDefinition: place.taskDefinition,
+    count: 1,
+    launchType: "FARGATE",
+    clientToken,
+    startedBy: startedByOf(launch),
+    overrides: { ...taskSize, containerOverrides: [{ name: place.container, command }] },
+    networkConfiguration: {
+      awsvpcConfiguration: {
+        subnets: [...place.subnets],
+        securityGroups: [...place.securityGroups],
+        assignPublicIp: place.assignPublicIp ? "ENABLED" : "DISABLED",
+      },
+    },
+  };
+}
+
+/** RunTask answers 200 and lists a `failure` when it has no room: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html */
+function launchedOf(taskArn: string | undefined, failure: Failure | undefined): Launched {
+  if (taskArn !== undefined) return { is: "accepted", task: taskArn.slice(taskArn.lastIndexOf("/") + 1) };
+  const reason = [failure?.reason, failure?.detail].flatMap((text) => text ?? []).join(": ");
+  if (isNoRoom(reason)) return { is: "no-room", reason };
+  throw new Error(`ECS started no task: ${reason === "" ? "it gave neither a task nor a reason" : reason}`);
+}
+
+/**
+ * What the SDK still got after its own retries: throttled, an error of the service, or no answer. The job is not to blame; a
+ * task that was started all the same finds its try over, and ends.
+ */
+function isBusy(error: unknown): error is Error {
+  if (!(error instanceof ECSServiceException))
+    return error instanceof Error && (error.name === "TimeoutError" || "code" in error);
+  const { $fault, $retryable, name, message } = error;
+  return $fault === "server" || $retryable?.throttling === true || isNoRoom(`${name} ${message}`);
+}
+
+/** ECS forgets a stopped task after an hour. */
+const isUnknownTask = (error: unknown): boolean =>
+  error instanceof ECSServiceException &&
+  error.name === "InvalidParameterException" &&
+  /not found/i.test(error.message);

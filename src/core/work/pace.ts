@@ -1,0 +1,21 @@
+import type { Clock } from "../ports.ts";
+
+export interface Pace {
+  /** Resolves when it is the caller's turn; false, at once, when too many wait already. */
+  turn(): Promise<boolean>;
+}
+
+/** Lets callers through one after another, `intervalMs` apart. */
+export function createPace(clock: Clock, { intervalMs, waitingMax }: { intervalMs: number; waitingMax: number }): Pace {
+  let nextMs = clock.elapsedMs();
+  return {
+    async turn() {
+      const nowMs = clock.elapsedMs();
+      const waitMs = Math.max(0, nextMs - nowMs);
+      if (waitMs > intervalMs * waitingMax) return false;
+      nextMs = nowMs + waitMs + intervalMs;
+      if (waitMs > 0) await clock.sleep(waitMs);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { Registry } from "../definitions/definition.ts";
+import type { JobId } from "../job.ts";
+import { taskOf } from "../launcher.ts";
+import { limits } from "../limits.ts";
+import type { InSameTransaction, Ports } from "../ports.ts";
+
+type StopPorts = Pick<Ports, "store" | "log" | "launcher">;
+
+/** The tasks of jobs that are being canceled. */
+export interface CanceledTasks {
+  /** A hook of the cancel that also remembers which of its rows may have a task. */
+  noting(hook: InSameTransaction): InSameTransaction;
+  /** After the commit. Never throws: a task that was not stopped finds out at its next heartbeat. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A canceled job's task would end by itself within a third of its lease; being stopped, it ends at once, and for sure, also
+ * when its handler does not listen. A task that has not begun yet finds itself refused when it does.
+ */
+export function canceledTasks(ports: StopPorts, registry: Registry): CanceledTasks {
+  const { launcher, store, log } = ports;
+  const noted: { jobId: JobId; attempt: number }[] = [];
+  const stop = async ({ jobId, attempt }: { jobId: JobId; attempt: number }): Promise<void> => {
+    try {
+      const shown = await store.job(jobId);
+      const canceled = shown?.attempts.find((each) => each.attempt === attempt && each.outcome === "CANCELED");
+      const task = taskOf(canceled?.worker ?? null);
+      if (task !== null) await launcher?.stop(task, `job ${jobId} was canceled`);
+    } catch (error) {
+      log.warn("the task of a canceled job was not stopped; its next heartbeat tells it", { job: jobId, error });
+    }
+  };
+  return {
+    noting: (hook) => async (tx, rows) => {
+      for (const { jobId, kind, attempt } of rows) {
+        if (attempt > 0 && registry.jobs.get(kind)?.runOn === "fargate") noted.push({ jobId, attempt });
+      }
+      await hook(tx, rows);
+    },
+    async stop() {
+      if (launcher === undefined) return;
+      const left = noted.slice(0, limits.taskStopsMax);
+      const one = async (): Promise<void> => {
+        for (let next = left.pop(); next !== undefined; next = left.pop()) await stop(next);
+      };
+      await Promise.all(Array.from({ length: limits.taskStopsConcurrencyMax }, one));
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** What ECS says of a task that stopped, as far as it matters. */
+import type { Outcome } from "../decide.ts";
+import type { JobId } from "../job.ts";
+import type { Try } from "../ports.ts";
+
+/** A task of ours that has stopped: which try it was launched for, and why it ended. */
+export interface TaskEnd extends Try {
+  /** What comes after the last `/` of its ARN. */
+  readonly task: string;
+  /** Grows with every change of the task: a smaller or an equal one is old news. */
+  readonly version: number;
+  readonly stopCode: string | null;
+  /** What ECS says of the task and its container, joined. */
+  readonly reason: string;
+  /** Null when no container ran, or ECS does not say. */
+  readonly exitCode: number | null;
+}
+
+const exitOfKill = 137;
+
+/** What a task is started by, which its events repeat: at most 128 letters, digits, `-`, `_` and `/`. */
+export const startedByOf = ({ jobId, attempt }: Try): string => `belfry/${jobId}/${attempt}`;
+
+/** @returns null for what is no event of a stopped task of ours. Unknown fields are left alone: AWS adds some over time. */
+export function readTaskEnd(event: unknown): TaskEnd | null {
+  const detail = at(event, "detail");
+  const started = /^belfry\/([1-9]\d{0,18})\/([1-9]\d{0,8})$/.exec(text(at(detail, "startedBy")) ?? "");
+  const arn = text(at(detail, "taskArn"));
+  const version = at(detail, "version");
+  if (at(event, "detail-type") !== "ECS Task State Change" || at(detail, "lastStatus") !== "STOPPED") return null;
+  if (started === null || arn === null || typeof version !== "number") return null;
+  const containers = at(detail, "containers");
+  // A task that never started may list none.
+  const container: unknown = Array.isArray(containers) ? containers[0] : undefined;
+  const exitCode = at(container, "exitCode");
+  const reasons = [at(detail, "stoppedReason"), at(container, "reason")].flatMap((each) => text(each) ?? []);
+  return {
+    jobId: started[1] as JobId,
+    attempt: Number(started[2]),
+    task: arn.slice(arn.lastIndexOf("/") + 1),
+    version,
+    stopCode: text(at(detail, "stopCode")),
+    reason: reasons.join("; "),
+    exitCode: typeof exitCode === "number" ? exitCode : null,
+  };
+}
+
+/**
+ * How the try of a task ended that left it unsettled. A task that never took its try over never ran the handler: it waits and
+ * is launched again, `waitMs` from now. One that somebody else stopped (a person, a deployment, Spot) was interrupted. One that
+ * ended by itself without an outcome is to blame, whatever its code: it ran alone.
+ */
+export function outcomeOfEnd(end: TaskEnd, { ran, waitMs }: { ran: boolean; waitMs: number }): Outcome {
+  const why = end.reason === "" ? (end.stopCode ?? "no reason given") : end.reason;
+  if (!ran) {
+    const isRoom = isNoRoom(end.reason);
+    const code = isRoom ? "NO_ROOM" : "TASK_NOT_STARTED";
+    return { is: "postponed", code, message: `its task never started: ${why}`, afterMs: waitMs, counted: !isRoom };
+  }
+  if (end.stopCode !== "EssentialContainerExited") return { is: "released", reason: "task stopped" };
+  if (/OutOfMemory/i.test(end.reason)) {
+    return { is: "retryable", code: "OUT_OF_MEMORY", message: `its task ran out of memory: ${why}`, afterMs: null };
+  }
+  const code = end.exitCode === null ? "no exit code" : `exit code ${end.exitCode}`;
+  const hint = end.exitCode === exitOfKill ? ", which is SIGKILL: most often too little memory" : "";
+  const message = `its task ended without an outcome, with ${code}${hint}: ${why}`;
+  return { is: "retryable", code: "TASK_EXITED", message, afterMs: null };
+}
+
+/** ECS and Fargate say it in these words, in answers of RunTask and in reasons of tasks alike. */
+export const isNoRoom = (reason: string): boolean =>
+  /capacity is unavailable|^RESOURCE:|reached the limit on the number of|rate exceeded|throttl/i.test(reason);
+
+const at = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && name in value ? (value as Record<string, unknown>)[name] : undefined;
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

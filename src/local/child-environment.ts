@@ -1,0 +1,20 @@
+import type { Home } from "./home.ts";
+import type { Parts } from "./parts.ts";
+
+/** What every process of the system has in its environment. */
+export function childEnvironment(
+  options: { readonly apps?: readonly URL[]; readonly timeScale?: number },
+  about: { stage: string; home: Home; parts: Parts; environment: Readonly<Record<string, string | undefined>> },
+): Readonly<Record<string, string>> {
+  const inherited = Object.entries(about.environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    ...about.parts.env,
+    BELFRY_STAGE: about.stage,
+    BELFRY_HOME: about.home.folder,
+    BELFRY_TIME_SCALE: String(options.timeScale ?? 1),
+    ...(options.apps === undefined ? {} : { BELFRY_APPS: options.apps.map((url) => url.href).join(",") }),
+  };
+}

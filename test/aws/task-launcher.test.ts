@@ -1,0 +1,161 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { DescribeTasksCommand, ECSClient, RunTaskCommand } from "@aws-sdk/client-ecs";
+import { mockClient } from "aws-sdk-client-mock";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ecsClient } from "../../src/adapters/aws/endpoint.ts";
+import { ownTask } from "../../src/adapters/aws/task-metadata.ts";
+import { createEcsLauncher, type TaskPlace } from "../../src/adapters/aws/task-launcher.ts";
+import { type EcsOptions, type LocalEcs, startEcs } from "../../src/local/ecs.ts";
+import type { TaskEvent } from "../../src/local/ecs-task.ts";
+import { launchOf, launcherContract, type TaskSeen } from "../contract/launcher.ts";
+import { until } from "../local/until.ts";
+
+const place: TaskPlace = {
+  cluster: "belfry",
+  taskDefinition: "belfry-job",
+  container: "Job",
+  subnets: ["subnet-1"],
+  securityGroups: ["sg-1"],
+  assignPublicIp: true,
+};
+
+/** Waits to be stopped, and says so with its own exit code. */
+const waiting =
+  'process.on("SIGTERM", () => process.exit(0)); setInterval(() => {}, 1_000); process.stdout.write("up")';
+
+interface Opened {
+  readonly ecs: LocalEcs;
+  readonly client: ECSClient;
+  readonly launcher: ReturnType<typeof createEcsLauncher>;
+  readonly events: TaskEvent[];
+}
+
+async function open(options: Partial<EcsOptions> = {}, program = waiting): Promise<Opened> {
+  const events: TaskEvent[] = [];
+  const ecs = await startEcs({
+    start: (_, env) => spawn(process.execPath, ["-e", program], { env, stdio: ["ignore", "pipe", "ignore"] }),
+    async stop(child) {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+    },
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  const client = ecsClient({ region: "us-east-1", sqsEndpoint: null, dynamodbEndpoint: null, ecsEndpoint: ecs.url });
+  onTestFinished(async () => {
+    client.destroy();
+    await ecs.stop();
+  });
+  return { ecs, client, launcher: createEcsLauncher({ client, place }), events };
+}
+
+async function describeTask(client: ECSClient, task: string): Promise<TaskSeen> {
+  const { tasks } = await client.send(new DescribeTasksCommand({ cluster: place.cluster, tasks: [task] }));
+  const [seen] = tasks ?? [];
+  return {
+    lastStatus: seen?.lastStatus ?? "",
+    startedBy: seen?.startedBy ?? "",
+    command: seen?.overrides?.containerOverrides?.[0]?.command ?? [],
+    cpu: seen?.cpu ?? "",
+    memory: seen?.memory ?? "",
+    stoppedReason: seen?.stoppedReason ?? "",
+  };
+}
+
+launcherContract("the local ECS API", async () => {
+  const { launcher, client } = await open();
+  return { launcher, describe: (task) => describeTask(client, task) };
+});
+
+describe("the local ECS API", () => {
+  const lastOf = (events: readonly TaskEvent[]) =>
+    until("the task to stop", () => events.find(({ detail }) => detail.lastStatus === "STOPPED") ?? null);
+
+  it("tells of every change of a task, each with a larger version", async () => {
+    const { launcher, events } = await open({}, "process.exit(3)");
+    await launcher.launch(launchOf());
+    const last = await lastOf(events);
+    expect(last).toMatchObject({ source: "aws.ecs", "detail-type": "ECS Task State Change" });
+    expect(last.detail).toMatchObject({ stopCode: "EssentialContainerExited", containers: [{ exitCode: 3 }] });
+    expect(events.map(({ detail }) => detail.lastStatus)).toEqual(["PENDING", "RUNNING", "STOPPED"]);
+    const versions = events.map(({ detail }) => detail.version);
+    expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b));
+  });
+
+  it("counts a kill as 128 and the signal, and names who stopped a task", async () => {
+    const { ecs, launcher, events } = await open();
+    await launcher.launch(launchOf());
+    process.kill(ecs.running()[0]?.pid ?? -1, "SIGKILL");
+    const { detail } = await lastOf(events);
+    expect(detail).toMatchObject({ stopCode: "EssentialContainerExited", containers: [{ exitCode: 137 }] });
+    events.length = 0;
+    await launcher.launch(launchOf());
+    const [running] = ecs.running();
+    await until("the task to run", () => events.find((event) => event.detail.lastStatus === "RUNNING") ?? null);
+    ecs.interrupt(running?.task ?? "", "SpotInterruption", "Your Spot Task was interrupted.");
+    expect((await lastOf(events)).detail).toMatchObject({ stopCode: "SpotInterruption" });
+  });
+
+  it("lists no container for a task that never started", async () => {
+    const { launcher, events } = await open({
+      fate: () => ({ is: "never-starts", reason: "CannotPullContainerError" }),
+    });
+    expect(await launcher.launch(launchOf())).toMatchObject({ is: "accepted" });
+    expect((await lastOf(events)).detail).toMatchObject({ stopCode: "TaskFailedToStart", containers: [] });
+  });
+
+  it("tells a task which task it is", async () => {
+    const { ecs, launcher } = await open();
+    const launched = await launcher.launch(launchOf());
+    const task = launched.is === "accepted" ? launched.task : "";
+    expect(await ownTask({ ECS_CONTAINER_METADATA_URI_V4: `${ecs.url}/v4/${task}` })).toBe(task);
+    expect(await ownTask({})).toBeNull();
+  });
+});
+
+describe("a launch that ECS does not take", () => {
+  const error = (type: string, status: number, message: string) => ({ is: "error", type, status, message }) as const;
+
+  it.each([
+    ["no capacity", { is: "refused", reason: "Capacity is unavailable at this time." }],
+    ["no memory left on the cluster", { is: "refused", reason: "RESOURCE:MEMORY" }],
+    [
+      "the account's quota",
+      error("ClientException", 400, "You've reached the limit on the number of vCPUs you can run"),
+    ],
+    ["too many calls", error("ThrottlingException", 400, "Rate exceeded")],
+    ["an error of the service", error("ServerException", 500, "oops")],
+  ] as const)("waits for room: %s", async (_, fate) => {
+    const { launcher } = await open({ fate: () => fate });
+    expect(await launcher.launch(launchOf())).toMatchObject({ is: "no-room" });
+  });
+
+  it.each([
+    ["a size above the account's", { is: "refused", reason: "The requested CPU configuration is above your limit" }],
+    ["an unknown task definition", error("ClientException", 400, "Unable to find task definition")],
+    ["no permission", error("AccessDeniedException", 400, "not authorized to perform: iam:PassRole")],
+  ] as const)("is an error that names the cause: %s", async (_, fate) => {
+    const { launcher } = await open({ fate: () => fate });
+    const cause = fate.is === "refused" ? fate.reason : fate.message;
+    await expect(launcher.launch(launchOf())).rejects.toThrow(cause);
+  });
+
+  it("starts one task when the answer is lost and the SDK asks again", async () => {
+    let calls = 0;
+    const { ecs, launcher } = await open({ fate: () => (++calls === 1 ? { is: "reply-lost" } : { is: "runs" }) });
+    expect(await launcher.launch(launchOf())).toMatchObject({ is: "accepted" });
+    expect(ecs.running()).toHaveLength(1);
+    expect(calls).toBe(1);
+  });
+
+  it("is an error when the answer has neither a task nor a failure", async () => {
+    const client = new ECSClient({ region: "us-east-1" });
+    mockClient(client).on(RunTaskCommand).resolves({});
+    await expect(createEcsLauncher({ client, place }).launch(launchOf())).rejects.toThrow(
+      "neither a task nor a reason",
+    );
+  });
+});

@@ -1,0 +1,210 @@
+import { describe, expect, test } from "vitest";
+import type { Settled } from "../../src/core/definitions/context.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
+import type { JobId } from "../../src/core/job.ts";
+import { limits } from "../../src/core/limits.ts";
+import { taskWorker } from "../../src/core/ports.ts";
+import { startedByOf } from "../../src/core/work/task-end.ts";
+import { createTaskWatch } from "../../src/core/work/task-watch.ts";
+import { jobOf, lane, movesOf, shop, sum } from "./world.ts";
+
+interface Stop {
+  readonly task?: string;
+  readonly attempt?: number;
+  readonly version?: number;
+  readonly stopCode?: string;
+  readonly stoppedReason?: string;
+  readonly containers?: readonly object[];
+}
+
+/** As EventBridge delivers it; only what is read. */
+const stopOf = (jobId: JobId, { task = "t1", attempt = 1, version = 5, ...more }: Stop = {}) => ({
+  "detail-type": "ECS Task State Change",
+  source: "aws.ecs",
+  detail: {
+    taskArn: `arn:aws:ecs:us-east-1:000000000000:task/belfry/${task}`,
+    startedBy: startedByOf({ jobId, attempt }),
+    lastStatus: "STOPPED",
+    stopCode: "UserInitiated",
+    containers: [],
+    version,
+    ...more,
+  },
+});
+
+const settledWith: Settled[] = [];
+const job = defineJob({
+  id: "long",
+  runOn: "fargate",
+  retry: { maxAttempts: 2, base: "1s" },
+  concurrency: 3,
+  run: () => {},
+  onSettled: async (_, settled) => void settledWith.push(settled),
+});
+
+/** A job that was claimed for a launch, and a task that took it over unless `isLaunched` only. */
+async function launchedJob(options: { isLaunchedOnly?: boolean } = {}) {
+  settledWith.length = 0;
+  const opened = await shop([job]);
+  const { world: ports, registry } = opened;
+  const watch = createTaskWatch(ports, registry, { stage: "test", lookAheadMs: limits.lookAheadMs });
+  const id = await opened.enqueue(job, undefined);
+  const claim = async (task: string): Promise<number> => {
+    const row = await jobOf(ports, id);
+    const message = { jobId: id, generation: row.generation, trace: row.trace };
+    const [claimed] = await ports.store.claim([message], { worker: "worker-1", alone: false });
+    if (claimed === undefined) throw new Error("nothing was claimed");
+    const held = { jobId: id, attempt: claimed.attempt };
+    if (options.isLaunchedOnly !== true) {
+      await ports.store.adopt(held, { from: "worker-1", worker: taskWorker(task, "1:a") });
+    }
+    return claimed.attempt;
+  };
+  await claim("t1");
+  return { ports, watch, id, claim, row: () => jobOf(ports, id) };
+}
+
+describe("a task that stopped while its job ran", () => {
+  test("was interrupted when somebody stopped it: released at once, and no failure", async () => {
+    const { ports, watch, id, row } = await launchedJob();
+    const stop = { stopCode: "SpotInterruption", containers: [{ exitCode: 137 }] };
+    expect(await watch.notice(stopOf(id, stop))).toBe("settled");
+    expect(await row()).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
+    expect(ports.queue.receive(lane, 10)).toHaveLength(2);
+    expect((await ports.store.job(id))?.attempts).toMatchObject([{ worker: "task/t1:1:a" }]);
+    expect(settledWith).toEqual([]);
+  });
+
+  test.each([
+    [
+      "out of memory",
+      { exitCode: 137, reason: "OutOfMemoryError: Container killed due to memory usage" },
+      "OUT_OF_MEMORY",
+    ],
+    ["with a code of its own", { exitCode: 3 }, "TASK_EXITED"],
+    ["with 0, which is no outcome", { exitCode: 0 }, "TASK_EXITED"],
+  ])("failed when it ended by itself: %s", async (_, container, errorCode) => {
+    const { watch, id, row } = await launchedJob();
+    const stop = { stopCode: "EssentialContainerExited", containers: [container] };
+    expect(await watch.notice(stopOf(id, stop))).toBe("settled");
+    expect(await row()).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode });
+    expect(settledWith).toMatchObject([{ outcome: "retry", error: { code: errorCode } }]);
+  });
+
+  test("fails for good when its tries are used up, and its slot is free", async () => {
+    const { ports, watch, id, claim, row } = await launchedJob();
+    const stop = { stopCode: "EssentialContainerExited", containers: [{ exitCode: 1 }] };
+    await watch.notice(stopOf(id, stop));
+    await ports.clock.advance(2_000);
+    const attempt = await claim("t2");
+    await watch.notice(stopOf(id, { ...stop, task: "t2", attempt }));
+    expect(await row()).toMatchObject({ state: "FAILED", failures: 2, errorCode: "TASK_EXITED" });
+    expect(sum(ports.measured, "job.task.stopped")).toBe(2);
+  });
+});
+
+describe("a task that never started", () => {
+  const stop = { stopCode: "TaskFailedToStart", stoppedReason: "CannotPullContainerError: no such image" };
+
+  test("has its job launched again later, and costs no failure", async () => {
+    const { ports, watch, id, row } = await launchedJob({ isLaunchedOnly: true });
+    expect(await watch.notice(stopOf(id, stop))).toBe("settled");
+    const after = await row();
+    expect(after).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, errorCode: "TASK_NOT_STARTED" });
+    expect(after.errorMessage).toContain("CannotPullContainerError");
+    expect(after.dueAt - (await ports.store.now())).toBeGreaterThan(limits.launchWaitMs / 4);
+    expect(settledWith).toEqual([]);
+  });
+
+  test("fails its job in the end, with a code of its own", async () => {
+    const { ports, watch, id, claim, row } = await launchedJob({ isLaunchedOnly: true });
+    for (let n = 1; n < limits.interruptionsMax; n += 1) {
+      await watch.notice(stopOf(id, { ...stop, task: `t${n}`, attempt: n }));
+      await ports.clock.advance(limits.launchWaitMsMax);
+      await claim("");
+    }
+    await watch.notice(stopOf(id, { ...stop, task: "last", attempt: limits.interruptionsMax }));
+    expect(await row()).toMatchObject({ state: "FAILED", failures: 0, errorCode: "TASK_NOT_STARTED" });
+  });
+
+  test("waits without being counted when there was no room for it", async () => {
+    const { watch, id, row } = await launchedJob({ isLaunchedOnly: true });
+    const full = { stopCode: "TaskFailedToStart", stoppedReason: "Capacity is unavailable at this time." };
+    await watch.notice(stopOf(id, full));
+    expect(await row()).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 0, errorCode: "NO_ROOM" });
+  });
+});
+
+describe("an event that is not news", () => {
+  test("twice, or older than what was seen, changes nothing", async () => {
+    const { ports, watch, id, claim, row } = await launchedJob();
+    await watch.notice(stopOf(id, { version: 5 }));
+    const attempt = await claim("t2");
+    expect(await watch.notice(stopOf(id, { version: 5 }))).toBe("old");
+    expect(await watch.notice(stopOf(id, { version: 4 }))).toBe("old");
+    expect(await row()).toMatchObject({ state: "RUNNING", attempt, interruptions: 1 });
+    expect(await movesOf(ports, id)).toHaveLength(4);
+  });
+
+  test("twice, to a process that did not see the first one, finds the try over", async () => {
+    const { ports, watch, id, claim, row } = await launchedJob();
+    await watch.notice(stopOf(id));
+    const attempt = await claim("t2");
+    const other = createTaskWatch(ports, (await shop([job])).registry, { stage: "test", lookAheadMs: 0 });
+    expect(await other.notice(stopOf(id))).toBe("over");
+    expect(await row()).toMatchObject({ state: "RUNNING", attempt });
+  });
+
+  test("of a second task of the same try does not take the job from the one that runs it", async () => {
+    const { watch, id, row } = await launchedJob();
+    expect(await watch.notice(stopOf(id, { task: "t9" }))).toBe("over");
+    expect(await row()).toMatchObject({ state: "RUNNING", worker: "task/t1:1:a" });
+  });
+
+  test("of a task of somebody else, of no job, or of a task that runs, is left alone", async () => {
+    const { watch, id, row } = await launchedJob();
+    const event = stopOf(id);
+    const changed = (detail: object) => ({ ...event, detail: { ...event.detail, ...detail } });
+    for (const foreign of [
+      changed({ startedBy: "ecs-svc/9223370545345641169" }),
+      changed({ startedBy: "belfry/4242424242/1" }),
+      changed({ lastStatus: "RUNNING" }),
+      changed({ version: undefined }),
+      { ...event, "detail-type": "ECS Service Action" },
+      {},
+      null,
+    ]) {
+      expect(await watch.notice(foreign)).toBe("foreign");
+    }
+    expect(await row()).toMatchObject({ state: "RUNNING", attempt: 1 });
+  });
+
+  test("whose writing failed is taken again", async () => {
+    const { ports, id, row } = await launchedJob();
+    const settle = ports.store.settle.bind(ports.store);
+    let broken = true;
+    const store = {
+      ...ports.store,
+      settle: (...given: Parameters<typeof settle>) => {
+        if (broken) throw new Error("the database is away");
+        return settle(...given);
+      },
+    };
+    const clock = { ...ports.clock, elapsedMs: () => ports.clock.elapsedMs(), sleep: () => Promise.resolve() };
+    const { registry } = await shop([job]);
+    const watch = createTaskWatch({ ...ports, store, clock }, registry, { stage: "test", lookAheadMs: 0 });
+    await expect(watch.notice(stopOf(id))).rejects.toThrow(`job ${id}`);
+    broken = false;
+    expect(await watch.notice(stopOf(id))).toBe("settled");
+    expect((await row()).interruptions).toBe(1);
+  });
+});
+
+test("the end of a canceled job's task frees what the job kept", async () => {
+  const { ports, watch, id } = await launchedJob();
+  await ports.store.cancel([id]);
+  const before = await ports.store.wake({ slotKeys: "all", limit: 10 });
+  expect(before).toEqual([]);
+  expect(await watch.notice(stopOf(id))).toBe("over");
+  expect(await ports.store.freeSlots([{ jobId: id, attempt: 1 }])).toEqual([]);
+});
