@@ -50,6 +50,7 @@ test("check reads the definitions of every stage without a running system", asyn
     ["dev", []],
     ["demo", []],
     ["emulator", []],
+    ["small", []],
     ["prod", []],
   ]);
   expect(code).toBe(0);
