@@ -2,6 +2,7 @@ import type { Ground } from "../ground.ts";
 import type { Figure } from "../measure.ts";
 import { api } from "./api.ts";
 import { page } from "./console.ts";
+import { loadedScreens } from "./console-loaded.ts";
 import { fanout } from "./fanout.ts";
 import { future } from "./future.ts";
 import { graph } from "./graph.ts";
@@ -55,4 +56,5 @@ export const cases: readonly Case[] = [
   },
   { name: "api", what: "summary, lists, many retries and creates beside 1,100,000 jobs", run: api },
   { name: "console", what: "the page in a browser: a graph of 1,000 tasks, a list of 100,000 rows", run: page },
+  { name: "screens", what: "each screen of the page beside 1,000,000 finished jobs", run: loadedScreens },
 ];

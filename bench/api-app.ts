@@ -1,0 +1,42 @@
+import { connect } from "../src/adapters/postgres/connect.ts";
+import { createOperations } from "../src/adapters/postgres/operations.ts";
+import { createClock, systemRandom } from "../src/adapters/clock.ts";
+import { createApi } from "../src/api/api.ts";
+import type { ApiOptions } from "../src/api/options.ts";
+import { defineApp } from "../src/core/definitions/define-app.ts";
+import { defineJob } from "../src/core/definitions/define-job.ts";
+import { registry } from "../src/core/definitions/definition.ts";
+import { createClient } from "../src/core/enqueue.ts";
+import { createMemoryLockStore } from "../test/support/memory-lock-store.ts";
+import { createMemoryQueue } from "../test/support/memory-queue.ts";
+import type { Database } from "./ground.ts";
+
+/** The HTTP API on a database of its own, with one job that nobody runs. */
+export function apiOn(database: Database, more: Pick<ApiOptions, "console"> = {}): ReturnType<typeof createApi> {
+  const clock = createClock(1);
+  const store = database.store(4);
+  const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+  const ports = {
+    store,
+    queue: createMemoryQueue(clock),
+    locks: createMemoryLockStore(),
+    clock,
+    random: systemRandom,
+    log: silent,
+    metrics: { add() {}, flush() {} },
+    crashPoint: () => Promise.resolve(),
+  };
+  const app = defineApp({ name: "bench", jobs: [defineJob({ id: "ping", run() {} })], schedules: [] });
+  const options = { stage: "dev", lookAheadMs: 300_000 };
+  return createApi({
+    ports,
+    operations: createOperations(connect({ url: database.url, applicationName: "belfry bench", connections: 4 })),
+    registry: registry([app]),
+    client: createClient(ports, options),
+    lanes: [],
+    locks: ports.locks,
+    version: "bench",
+    ...options,
+    ...more,
+  });
+}
