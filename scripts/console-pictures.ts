@@ -80,9 +80,9 @@ async function walk(page: Page, url: string, elapsed: () => number): Promise<num
   let step = 0;
   const shot = (name: string) => page.screenshot({ path: join(out, `walk-${(step += 1)}-${name}.png`) });
   await page.goto(`${url}/console/`);
-  await page.getByText(/dead letters? waits? for you/).waitFor({ timeout: 120_000 });
+  await page.getByText(/\d dead letters?$/).waitFor({ timeout: 120_000 });
   await shot("overview");
-  await page.getByText(/dead letters? waits? for you/).click();
+  await page.getByText(/\d dead letters?$/).click();
   const group = page.getByRole("row").filter({ hasText: "taskflow-job" }).first();
   await group.waitFor();
   await shot("dead-letters");

@@ -23,7 +23,9 @@ export function History({ job, zone }: { readonly job: JobDetail; readonly zone?
               Try
             </th>
             <th scope="col">Why</th>
-            <th scope="col">Worker</th>
+            <th scope="col" class="col-worker">
+              Worker
+            </th>
           </tr>
         </thead>
         <tbody>

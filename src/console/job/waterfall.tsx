@@ -17,6 +17,10 @@ export const Waterfall = ({ timeline }: { readonly timeline: Timeline }) => (
             {phaseWords[phase]}
           </span>
         ))}
+        <span>
+          <i class="swatch piece-run bad" />
+          Failed
+        </span>
       </span>
     </header>
     {timeline.tries.length === 0 ? <p class="card-empty">Not tried yet</p> : <Lines timeline={timeline} />}
@@ -32,7 +36,7 @@ const Lines = ({ timeline }: { readonly timeline: Timeline }) => (
     </ol>
     <p class="waterfall-scale">
       <Time at={new Date(timeline.from).toISOString()} />
-      <span class="dim">{duration(timeline.to - timeline.from)}</span>
+      <span class="dim">{duration(timeline.to - timeline.from)} in all</span>
       <Time at={new Date(timeline.to).toISOString()} />
     </p>
   </>

@@ -33,6 +33,7 @@ export function Attention({ summary, late }: AttentionProps) {
   return (
     <div class="attention bad">
       <Icon name="warning" />
+      <strong>Needs a person</strong>
       <ul>
         {matters.map(({ text, href }) => (
           <li key={href}>
@@ -49,7 +50,7 @@ function mattersOf({ live, deadLetters, lanes, workers }: Summary, late: readonl
   const [first] = late;
   const found: readonly (Matter | false)[] = [
     deadLetters.count > 0 && {
-      text: `${plural(deadLetters, "dead letter")} ${deadLetters.count === 1 ? "waits" : "wait"} for you`,
+      text: plural(deadLetters, "dead letter"),
       href: addresses.deadLetters,
     },
     first !== undefined && {

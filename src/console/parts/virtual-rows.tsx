@@ -42,7 +42,7 @@ export function VirtualRows(props: VirtualRowsProps) {
       role="table"
       aria-label={label}
       aria-rowcount={rows + 1}
-      style={{ "--columns": template }}
+      style={{ "--columns": template, height: `${(rows + 1) * rowHeight + 2}px` }}
     >
       <div class="rows-head" role="row" aria-rowindex={1}>
         {columns.map(({ name, isNumber }, index) => (

@@ -9,7 +9,7 @@ import { layersOf } from "./layers.ts";
 import { type LaidOut, layOut } from "./layout.ts";
 
 const laidOutMax = 150;
-const nodeWidth = 168;
+const nodeWidth = 148;
 const nodeHeight = 36;
 
 /** Lines and boxes up to 150 tasks; columns by layer above, where lines would cover each other. */
@@ -48,16 +48,12 @@ function Canvas({ tasks, edges, laidOut }: CanvasProps) {
     <div class="graph" tabIndex={0} role="region" aria-label="Graph of the tasks">
       <div class="graph-ground" style={{ width: `${laidOut.width}px`, height: `${laidOut.height}px` }}>
         <svg width={laidOut.width} height={laidOut.height} aria-hidden="true" focusable="false">
-          {edges.map(({ from, to }) => {
+          {edges.map(({ from, to }, index) => {
             const [a, b] = [places.get(from), places.get(to)];
             if (a === undefined || b === undefined) return null;
-            return (
-              <path
-                key={`${from}>${to}`}
-                class={states.get(to) === "SKIPPED" ? "edge" : "edge taken"}
-                d={curve(a, b)}
-              />
-            );
+            const isTaken = states.get(from) !== "SKIPPED" && states.get(to) !== "SKIPPED";
+            const line = curve(a, b, laidOut.lines[index] ?? []);
+            return <path key={`${from}>${to}`} class={isTaken ? "edge taken" : "edge"} d={line} />;
           })}
         </svg>
         <ul>
@@ -81,15 +77,24 @@ const Node = ({ task, x, y }: { readonly task: Task; readonly x: number; readonl
   </li>
 );
 
-interface Corner {
+interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-function curve(a: Corner, b: Corner): string {
-  const [x1, y1, x2, y2] = [a.x + nodeWidth, a.y + nodeHeight / 2, b.x, b.y + nodeHeight / 2];
-  const middle = (x1 + x2) / 2;
-  return `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
+/** From the right side of one box to the left side of the other; a long line goes through the gaps the layout left for it. */
+function curve(from: Point, to: Point, through: readonly Point[]): string {
+  const start = { x: from.x + nodeWidth, y: from.y + nodeHeight / 2 };
+  const end = { x: to.x, y: to.y + nodeHeight / 2 };
+  const inner = through.slice(1, -1).filter(({ x }) => x > start.x && x < end.x);
+  let last = start;
+  const bends = [...(inner.length > 1 ? inner : []), end].map((point) => {
+    const middle = (last.x + point.x) / 2;
+    const bend = `C${middle} ${last.y} ${middle} ${point.y} ${point.x} ${point.y}`;
+    last = point;
+    return bend;
+  });
+  return `M${start.x} ${start.y} ${bends.join(" ")}`;
 }
 
 const nameOf = (task: Task): string => `${task.task ?? task.key ?? task.job}: ${stateWords[task.state]}`;

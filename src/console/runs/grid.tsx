@@ -6,15 +6,15 @@ import { VirtualRows } from "../parts/virtual-rows.tsx";
 import type { Task } from "../shape.ts";
 import { duration } from "../time.ts";
 
-const columns = [
+const columnsOf = (whole: Span) => [
   { name: "State" },
   { name: "Task" },
-  { name: "When it ran" },
+  { name: <Scale whole={whole} /> },
   { name: "Took", isNumber: true },
   { name: "Tries", isNumber: true },
   { name: "Why" },
 ];
-const template = "116px minmax(140px, 1fr) minmax(220px, 2.4fr) 104px 60px minmax(150px, 1.2fr)";
+const template = "112px minmax(130px, 1fr) minmax(220px, 2.2fr) 88px 56px minmax(210px, 1.5fr)";
 
 interface Span {
   readonly from: number;
@@ -24,10 +24,11 @@ interface Span {
 /** The tasks with a Gantt chart in the same rows. */
 export function TaskGrid({ tasks: { tasks } }: { readonly tasks: RunTasks }) {
   const whole = wholeOf(tasks);
+  const names = new Map(tasks.map((task) => [task.job, task]));
   return (
     <VirtualRows
       label="Tasks"
-      columns={columns}
+      columns={columnsOf(whole)}
       template={template}
       rows={tasks.length}
       current={-1}
@@ -35,7 +36,7 @@ export function TaskGrid({ tasks: { tasks } }: { readonly tasks: RunTasks }) {
       idOf={(index) => tasks[index]?.job ?? ""}
       row={(index) => {
         const task = tasks[index];
-        return task === undefined ? null : <Row task={task} index={index} whole={whole} />;
+        return task === undefined ? null : <Row task={task} index={index} whole={whole} why={whyOf(task, names)} />;
       }}
     />
   );
@@ -45,9 +46,10 @@ interface RowProps {
   readonly task: Task;
   readonly index: number;
   readonly whole: Span;
+  readonly why: string;
 }
 
-function Row({ task, index, whole }: RowProps) {
+function Row({ task, index, whole, why }: RowProps) {
   const span = spanOf(task);
   return (
     <div class="row" role="row" data-id={task.job} aria-rowindex={index + 2}>
@@ -56,7 +58,7 @@ function Row({ task, index, whole }: RowProps) {
       </span>
       <span role="cell">
         <a class="row-link" href={addresses.job(task.job)}>
-          {task.task ?? task.key ?? `#${task.job}`}
+          {nameOf(task)}
         </a>
       </span>
       <span role="cell" class="gantt">
@@ -68,12 +70,21 @@ function Row({ task, index, whole }: RowProps) {
       <span role="cell" class="number">
         {task.attempt === 0 ? <span class="nothing">–</span> : task.attempt}
       </span>
-      <span role="cell" class="dim" title={task.error?.message ?? undefined}>
-        {whyOf(task)}
+      <span role="cell" class="dim" title={task.error?.message ?? why}>
+        {why}
       </span>
     </div>
   );
 }
+
+/** How long after the first start: the lines of the rows stand at the same places. */
+const Scale = ({ whole: { from, to } }: { readonly whole: Span }) => (
+  <span class="gantt-scale">
+    {[0, 1, 2, 3].map((quarter) => (
+      <span key={quarter}>{quarter === 0 ? "When it ran" : `+${duration(((to - from) * quarter) / 4)}`}</span>
+    ))}
+  </span>
+);
 
 const Bar = ({ span, whole, state }: { readonly span: Span; readonly whole: Span; readonly state: Task["state"] }) => (
   <i
@@ -102,11 +113,20 @@ function spanOf({ startedAt, finishedAt, state }: Task): Span | null {
   return { from, to: Math.max(from, finishedAt === null ? currentTime() : Date.parse(finishedAt)) };
 }
 
-/** Why a task did not run, waits or failed. */
-export function whyOf({ state, notTaken, predecessors, blocked, error }: Task): string {
+type Tasks = ReadonlyMap<string, Task>;
+
+/** Why a task did not run, waits or failed; names the task before it that decided. */
+function whyOf({ state, notTaken, predecessors, blocked, error, after }: Task, tasks: Tasks): string {
   if (state === "SKIPPED" && notTaken) return "its branch was not taken";
-  if (state === "SKIPPED" && predecessors.bad > 0) return "a task before it failed or was skipped";
-  if (state === "FAILED") return error?.code ?? "failed";
-  if (blocked) return `waits for ${predecessors.open} before it`;
-  return "";
+  if (state === "SKIPPED" && predecessors.bad > 0) {
+    const bad = after.map((id) => tasks.get(id)).find((each) => each !== undefined && isBad(each));
+    return bad === undefined ? "a task before it did not succeed" : `${nameOf(bad)} before it ${badWord(bad)}`;
+  }
+  if (state === "FAILED") return error === null ? "failed" : `${error.code} ${error.message ?? ""}`;
+  return blocked ? `waits for ${predecessors.open} before it` : "";
 }
+
+const isBad = ({ state, notTaken }: Task): boolean =>
+  state === "FAILED" || state === "CANCELED" || (state === "SKIPPED" && !notTaken);
+const badWord = ({ state }: Task): string => (state === "FAILED" ? "failed" : `was ${state.toLowerCase()}`);
+const nameOf = ({ task, key, job }: Task): string => task ?? key ?? `#${job}`;

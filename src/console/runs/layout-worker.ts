@@ -9,7 +9,7 @@ self.addEventListener("message", (event: MessageEvent<ToLayOut>) => {
 
 function layOut({ nodes, edges, width, height }: ToLayOut): LaidOut {
   const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: "LR", nodesep: 14, ranksep: 56, marginx: 12, marginy: 12 });
+  graph.setGraph({ rankdir: "LR", nodesep: 14, ranksep: 40, marginx: 12, marginy: 12 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const id of nodes) graph.setNode(id, { width, height });
   for (const [from, to] of edges) graph.setEdge(from, to);
@@ -20,6 +20,7 @@ function layOut({ nodes, edges, width, height }: ToLayOut): LaidOut {
       const { x, y } = graph.node(id);
       return { id, x: x - width / 2, y: y - height / 2 };
     }),
+    lines: edges.map(([from, to]) => graph.edge(from, to).points ?? []),
     width: wide,
     height: high,
   };

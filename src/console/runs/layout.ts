@@ -10,6 +10,8 @@ export interface ToLayOut {
 /** Upper left corners. */
 export interface LaidOut {
   readonly places: readonly { readonly id: string; readonly x: number; readonly y: number }[];
+  /** The points each edge goes through, in the order of the edges asked for. */
+  readonly lines: readonly (readonly { readonly x: number; readonly y: number }[])[];
   readonly width: number;
   readonly height: number;
 }

@@ -23,6 +23,8 @@ export function RunProgress({ progress }: { readonly progress: Run["progress"] }
         ))}
       </span>
       <span class="number dim">{`${counted(progress.done)}/${counted(total)}`}</span>
+      {failed > 0 ? <span class="run-failed">{`${counted(failed)} failed`}</span> : null}
+      {skipped > 0 ? <span class="dim">{`${counted(skipped)} skipped`}</span> : null}
     </span>
   );
 }

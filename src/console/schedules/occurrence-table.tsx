@@ -1,14 +1,18 @@
 import { addresses } from "../address.ts";
+import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
 import type { Occurrence } from "../shape.ts";
 import { duration } from "../time.ts";
 import { reasonText } from "../words.ts";
 import { outcomeWords, squareClass } from "./squares.tsx";
 
-/** Every nominal time has one row, with its decision. */
-export const OccurrenceTable = ({ occurrences }: { readonly occurrences: readonly Occurrence[] }) =>
-  occurrences.length === 0 ? (
-    <p class="card-empty">None yet: the first one is written shortly before its time</p>
+/** Every nominal time has one row, with its decision. Those that are planned and still to come are among the next times. */
+export function OccurrenceTable({ occurrences }: { readonly occurrences: readonly Occurrence[] }) {
+  const past = occurrences.filter(
+    ({ outcome, nominalAt }) => outcome !== "PLANNED" || Date.parse(nominalAt) <= currentTime(),
+  );
+  return past.length === 0 ? (
+    <p class="card-empty">None has come yet: what becomes of each time is written here</p>
   ) : (
     <table class="table">
       <thead>
@@ -23,7 +27,7 @@ export const OccurrenceTable = ({ occurrences }: { readonly occurrences: readonl
         </tr>
       </thead>
       <tbody>
-        {occurrences.map((each) => (
+        {past.map((each) => (
           <tr key={`${each.localTime}${each.fold}${each.timezone}`}>
             <td>
               <Time at={each.nominalAt} zone={each.timezone} />
@@ -52,3 +56,4 @@ export const OccurrenceTable = ({ occurrences }: { readonly occurrences: readonl
       </tbody>
     </table>
   );
+}

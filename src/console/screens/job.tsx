@@ -16,6 +16,7 @@ import { useResource } from "../resource.ts";
 import { isFinal, type JobDetail } from "../shape.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
+import { reasonText } from "../words.ts";
 import { useZone } from "../zones.ts";
 
 /** Everything about one job: what it is, what happened, what failed last, and why it does not run. */
@@ -47,7 +48,7 @@ function Found({ job, onDone }: { readonly job: JobDetail; readonly onDone: () =
       </header>
       {isFinal(job.state) || isRunning ? null : <Why job={job} />}
       {isRunning ? <Heartbeat job={job} /> : null}
-      {job.error === null || job.state === "SUCCESS" ? null : <LatestError error={job.error} />}
+      {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
       <div class="columns">
         <div>
           <StateDiagram job={job} zone={zone} />
@@ -114,7 +115,12 @@ function Heartbeat({ job }: { readonly job: JobDetail }) {
   );
 }
 
-const LatestError = ({ error }: { readonly error: NonNullable<JobDetail["error"]> }) => (
+interface LatestErrorProps {
+  readonly job: JobDetail;
+  readonly error: NonNullable<JobDetail["error"]>;
+}
+
+const LatestError = ({ job, error }: LatestErrorProps) => (
   <section class="latest-error" aria-label="Latest error">
     <Icon name="FAILED" />
     <div>
@@ -122,9 +128,24 @@ const LatestError = ({ error }: { readonly error: NonNullable<JobDetail["error"]
         <strong class="mono">{error.code}</strong>
       </p>
       <pre class="error-text">{error.message ?? "without a message"}</pre>
+      {job.state === "FAILED" ? <p class="meaning">{whatItMeans(job)}</p> : null}
     </div>
   </section>
 );
+
+/** What became of it, and what a person can do. */
+function whatItMeans({ events, attempt, failures, maxAttempts }: JobDetail): string {
+  const last = events.find(({ to, attempt: of }) => to === "FAILED" && of === attempt);
+  const reason = last?.reason ?? null;
+  const used = `${failures} of ${maxAttempts} tries failed`;
+  const why =
+    reason === "permanent"
+      ? `Try ${attempt} was refused for good, so it is not tried again (${used}).`
+      : failures >= maxAttempts
+        ? `No try is left: ${used}.`
+        : `Try ${attempt} was its last${reason === null ? "" : `: ${reasonText(reason)}`}.`;
+  return `${why} Mend the cause, then retry it: it starts anew with all its tries.`;
+}
 
 const Data = ({ title, value }: { readonly title: string; readonly value: unknown }) => (
   <section class="card" aria-label={title}>

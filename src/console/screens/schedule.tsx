@@ -13,13 +13,18 @@ import { plainWords } from "../schedules/plain-words.ts";
 import { scheduleStatus } from "../schedules/status.tsx";
 import { Squares } from "../schedules/squares.tsx";
 import { ApiError } from "../http.ts";
-import type { Schedule } from "../shape.ts";
+import type { Occurrence, Schedule } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 export function ScheduleScreen() {
   const id = decodeURIComponent(useRoute().params["id"] ?? "");
   const schedule = useResource(`schedule ${id}`, async (signal) => named(id, await loadSchedules(signal)));
   return <Loaded of={schedule}>{(found) => <Found schedule={found} onDone={schedule.reload} />}</Loaded>;
+}
+
+function plannedText(occurrences: readonly Occurrence[]): string {
+  const planned = occurrences.filter(({ outcome }) => outcome === "PLANNED").length;
+  return planned === 0 ? "" : `${planned} of them planned ahead`;
 }
 
 function named(id: string, all: readonly Schedule[]): Schedule {
@@ -77,6 +82,7 @@ function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onD
             <header class="card-head">
               <h2>Last 30 occurrences</h2>
               <Squares occurrences={occurrences} />
+              <span class="dim">{plannedText(occurrences)}</span>
             </header>
             <OccurrenceTable occurrences={occurrences} />
           </section>
