@@ -46,6 +46,7 @@ export async function startExample(context: ProofContext, options: ExampleOption
     postgresUrl: context.postgresUrl,
     sql: migrationsOf(options.name),
     env: { ...standIns.env, ...scaled, ...options.env },
+    endBeside: () => standIns.stop(),
     ...(options.lane === undefined ? {} : { lane: options.lane }),
     ...(options.proxied === undefined ? {} : { proxied: options.proxied }),
   });
@@ -59,7 +60,6 @@ export async function startExample(context: ProofContext, options: ExampleOption
     async stop() {
       await api.stop();
       await system.stop();
-      await standIns.stop();
     },
   };
 }

@@ -45,6 +45,7 @@ export async function startQuiz(
     return startStandIns(chosen, { children, home: folder, env: { ...outside, ...env } });
   };
   const push = await start("daily-quiz-push", {});
+  const targets = [push];
   const system = await startSystem({
     app: "daily-quiz",
     folder: join(folder, "system"),
@@ -52,19 +53,17 @@ export async function startQuiz(
     sql: migrations,
     env: { ...push.env, BELFRY_TIME_SCALE: String(options.scale) },
     lane: ({ name: lane }) => (lane === "push" ? { concurrency: options.workers } : {}),
+    endBeside: async () => void (await Promise.all(targets.map((target) => target.stop()))),
   });
   const env = { DATABASE_URL: system.databaseUrl };
   await start("daily-quiz-seed", env);
   await compressTime(system.databaseUrl, { scale: options.scale, startsAt });
-  const people = await start("daily-quiz-people", env);
+  targets.push(await start("daily-quiz-people", env));
   await system.install();
   return {
     system,
     judge: quizJudge(size),
     evidence: { db: system.pool, ledgers: join(folder, "stand-ins") },
-    async stop() {
-      await system.stop();
-      await Promise.all([push.stop(), people.stop()]);
-    },
+    stop: () => system.stop(),
   };
 }

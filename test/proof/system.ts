@@ -38,6 +38,8 @@ export interface SystemOptions {
   readonly proxied?: readonly ("sqs" | "dynamodb")[];
   /** The port of Postgres for everything but `System.pool`, for example that of a wire that can be cut. */
   readonly postgresPort?: number;
+  /** Ends what the case started beside it: after the system itself, also when the case is interrupted. */
+  readonly endBeside?: () => Promise<void>;
 }
 
 /** Everything one proof runs on: real parts, a fresh database, and no process yet. */
@@ -83,7 +85,7 @@ export async function stopSystems(): Promise<void> {
 
 export async function startSystem(options: SystemOptions): Promise<System> {
   mkdirSync(options.folder, { recursive: true });
-  const closing: (() => Promise<void>)[] = [];
+  const closing: (() => Promise<void>)[] = options.endBeside === undefined ? [] : [options.endBeside];
   const close = async (): Promise<void> => {
     running.delete(close);
     for (const step of closing.splice(0).toReversed()) await step();
