@@ -19,6 +19,7 @@ import { slowMail } from "./cases/slow-mail.ts";
 import { taskflowWalk } from "./cases/taskflow-walk.ts";
 import { timeCapsule } from "./cases/time-capsule.ts";
 import { transfersProof } from "./cases/transfers.ts";
+import { upgrade } from "./cases/upgrade.ts";
 import { zombie } from "./cases/zombie.ts";
 import { cron } from "./cases/cron.ts";
 import { zones } from "./cases/zones.ts";
@@ -48,6 +49,7 @@ export const proofs: readonly Proof[] = [
   net,
   cron,
   zones,
+  upgrade,
   graphs,
   fanoutKill,
 ];

@@ -1,7 +1,24 @@
 import type { Patch } from "./preload.ts";
 
+/** What is different in release N+1, for the proof of upgrades: it needs one more migration. */
+export const newer: readonly Patch[] = [
+  {
+    file: "/src/adapters/postgres/migrate.ts",
+    from: "export const schemaVersionOfCode = ",
+    to: "export const schemaVersionOfCode = 1 + ",
+  },
+];
+
 /** Guards that can be taken out of the code, by the name `--without` knows them by. */
 export const mutants: Readonly<Record<string, readonly Patch[]>> = {
+  /** Tables that are newer are refused, whatever their migrations did. */
+  expand: [
+    {
+      file: "/src/adapters/postgres/migrate.ts",
+      from: "if (!newer.every((row) => /^\\d+_expand_/.test(row.name)))",
+      to: "if (newer.length > 0)",
+    },
+  ],
   /** Nobody sends an open hand-off again, and nobody looks for lost messages. */
   resend: [
     { file: "/src/core/pass.ts", from: '["reopen", () => resendOpen(ports, { signal, ...fenced })],', to: "" },

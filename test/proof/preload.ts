@@ -4,7 +4,7 @@
  * case can show that it would notice. A patch whose text is not found ends the process: a guard that moved is news.
  */
 import { registerHooks } from "node:module";
-import { mutants } from "./mutants.ts";
+import { mutants, newer } from "./mutants.ts";
 import { recorded } from "./recorder.ts";
 
 export interface Patch {
@@ -25,7 +25,8 @@ const record: Patch = {
   from: "store: createPostgresStore(connections)",
   to: "store: globalThis.belfryRecorded(createPostgresStore(connections))",
 };
-const patches = [record, ...(mutants[process.env["BELFRY_PROOF_WITHOUT"] ?? ""] ?? [])];
+const releases = process.env["BELFRY_PROOF_RELEASE"] === "next" ? newer : [];
+const patches = [record, ...releases, ...(mutants[process.env["BELFRY_PROOF_WITHOUT"] ?? ""] ?? [])];
 
 registerHooks({
   load(url, context, next) {

@@ -1,0 +1,164 @@
+import { join } from "node:path";
+import { DeleteQueueCommand } from "@aws-sdk/client-sqs";
+import { compressTime } from "../../../src/local/compressed-time.ts";
+import { schemaVersionOfCode } from "../../../src/adapters/postgres/migrate.ts";
+import { createQueue, type LaneQueues } from "../../../src/local/resources.ts";
+import { steadySql } from "../app/steady.ts";
+import { startFleet } from "../fleet.ts";
+import { judge } from "../judge.ts";
+import { startLoad } from "../load.ts";
+import { migrateToNext, nextRelease, watchLocks } from "../next-release.ts";
+import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import { startSystem, type System } from "../system.ts";
+import { elapsedMs, letPass, until } from "../until.ts";
+
+const phaseMs = 5_000;
+/** What a worker may take to end as it was told to. */
+const stopMs = 20_000;
+const lockMsMax = 1_000;
+const messages = 1_000;
+/** A lane's queue must have been empty for two minutes before its messages count as lost. */
+const scaleDefault = 10;
+
+/** A deploy replaces code, tables and maybe a queue while jobs come and go. */
+export const upgrade: Proof = {
+  name: "upgrade",
+  about: "release N's workers on N+1's schema under load, beside N+1's, and back; a queue replaced with 1,000 messages",
+  guards: ["expand", "resend"],
+  async run(context) {
+    const list = new Checklist();
+    if (context.without !== "resend") await roll(list, context);
+    if (context.without !== "expand") await replaceQueue(list, context);
+    return list.verdict();
+  },
+};
+
+async function roll(list: Checklist, context: ProofContext): Promise<void> {
+  const system = await startSystem({
+    app: "steady",
+    folder: join(context.folder, "roll"),
+    postgresUrl: context.postgresUrl,
+    sql: steadySql,
+    lane: () => ({ visibilityTimeoutSeconds: 10, concurrency: 2 }),
+  });
+  await system.install();
+  const wakes = system.wakes({ everyMs: 500, env: { BELFRY_PASS_MS: "1000" } });
+  const old = system.fleet();
+  const load = startLoad(system, ["calls", "books"]);
+  await phase(context);
+  const locks = await watchLocks(system.databaseUrl);
+  const version = await migrateToNext(system.databaseUrl, join(context.folder, "migrations"));
+  list.expect("the tables are one version ahead of the code", version === schemaVersionOfCode + 1, version);
+  await phase(context);
+  // N+1 beside N, then alone, then N started anew on N+1's tables: a deployment, and its rollback.
+  const next = fleetOf(system, system.queues, nextRelease);
+  await phase(context);
+  await old.stop(stopMs);
+  await phase(context);
+  const back = system.fleet();
+  await phase(context);
+  await next.stop(stopMs);
+  await phase(context);
+  await load.stop();
+  await until("all jobs to end", 60_000, async () => (await open(system)) === 0);
+  const waitedMs = await locks.stop();
+  await wakes.stop();
+  const ran = [old, next, back].map((fleet) => fleet.started("default").length);
+  await back.stop(stopMs);
+  const tables = await judge(list, system);
+  list.expect("no enqueue fails", load.refused === 0, load.refused);
+  list.expect("each release had workers", Math.min(...ran) > 0, ran.join());
+  list.expectNone(
+    "every job succeeds at its first try",
+    tables.jobs
+      .filter(({ state, attempt }) => state !== "SUCCESS" || attempt !== 1)
+      .map(({ id, state, attempt, errorCode }) => `${id} ${state} try ${attempt} ${errorCode}`),
+  );
+  list.expectNone(
+    "no process ends with an error",
+    system.processes.ends.filter(({ code }) => code !== 0).map(({ name, pid, code }) => `${name} ${pid} ${code}`),
+  );
+  list.expectNone(
+    "nobody logs an error",
+    system.processes.lines
+      .filter(({ fields }) => fields["level"] === "ERROR")
+      .map(({ message, fields }) => `${message} ${JSON.stringify(fields["error"])}`),
+  );
+  list.expect(
+    `no lock is waited for, or kept from others, for more than ${lockMsMax} ms`,
+    waitedMs <= lockMsMax,
+    waitedMs,
+  );
+  list.figure(`${load.acknowledged.size} jobs over two releases, longest lock ${waitedMs.toFixed(0)} ms`);
+  await system.stop();
+}
+
+const phase = ({ size }: ProofContext): Promise<void> => letPass(phaseMs * size);
+
+async function replaceQueue(list: Checklist, context: ProofContext): Promise<void> {
+  const scale = context.scale ?? scaleDefault;
+  const system = await startSystem({
+    app: "steady",
+    folder: join(context.folder, "queue"),
+    postgresUrl: context.postgresUrl,
+    sql: steadySql,
+    lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
+    env: { BELFRY_TIME_SCALE: String(scale), BELFRY_LOG_LEVEL: "warn" },
+  });
+  await compressTime(system.databaseUrl, { scale, startsAt: null });
+  await system.install();
+  const count = Math.round(messages * context.size);
+  await system.enqueue(
+    "calls",
+    Array.from({ length: count }, (_, n) => ({ payload: { n } })),
+  );
+  const before = await messagesIn(system, system.queues);
+  list.expect("every message is in the queue that goes", before === count, before);
+  const queues = await replaced(system);
+  const urls = Object.fromEntries(queues.map(({ lane, url }) => [lane.name, url]));
+  const env = { BELFRY_QUEUE_URLS: JSON.stringify(urls) };
+  const startedMs = elapsedMs();
+  const wakes = system.wakes({ everyMs: 0, env });
+  const fleet = fleetOf(system, queues, env);
+  await until("every job to end", 120_000, async () => (await open(system)) === 0).catch(() => {});
+  const seconds = (elapsedMs() - startedMs) / 1_000;
+  await wakes.stop();
+  await fleet.stop();
+  const left = await open(system);
+  list.expect("every job ends", left === 0, left);
+  const tables = await judge(list, system, left === 0 ? {} : { endedBefore: 0 });
+  list.expectNone(
+    "each runs once",
+    tables.jobs
+      .filter(({ state, attempt }) => state !== "SUCCESS" || attempt !== 1)
+      .map(({ id, state }) => `${id} ${state}`),
+  );
+  list.figure(`${count} messages gone with their queue, all run ${seconds.toFixed(0)} s later (scale ${scale})`);
+  await system.stop();
+}
+
+/** What CloudFormation does when a queue's properties force it: a new one, and the old one is deleted. */
+async function replaced(system: System): Promise<readonly LaneQueues[]> {
+  return Promise.all(
+    system.queues.map(async (queues) => {
+      const { url } = await createQueue(system.sqs, `${queues.lane.queueName}-next`, {
+        VisibilityTimeout: String(queues.lane.visibilityTimeoutSeconds),
+      });
+      await system.sqs.send(new DeleteQueueCommand({ QueueUrl: queues.url }));
+      return { ...queues, url };
+    }),
+  );
+}
+
+const fleetOf = (system: System, queues: readonly LaneQueues[], env: Readonly<Record<string, string>>) =>
+  startFleet({ processes: system.processes, sqs: system.sqs, queues, env: { ...system.env, ...env } }, {});
+
+async function messagesIn(system: System, queues: readonly LaneQueues[]): Promise<number> {
+  const depths = await Promise.all(queues.map(({ url }) => system.depth(url)));
+  return depths.reduce((sum, { visible, inFlight }) => sum + visible + inFlight, 0);
+}
+
+async function open(system: System): Promise<number> {
+  const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
+  return Number(rows[0]?.open);
+}
