@@ -4,6 +4,8 @@ import { ownTask } from "../src/adapters/aws/task-metadata.ts";
 import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/failure.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { measureHealth } from "../src/core/operations/measure-health.ts";
+import { eventSink } from "../src/adapters/events/sink.ts";
+import { type EventSink, publishing } from "../src/core/operations/publish.ts";
 import { upkeep } from "../src/core/operations/upkeep.ts";
 import { type PassReport, runPasses } from "../src/core/pass.ts";
 import { runSchedule, type RunScheduleReport } from "../src/core/schedules/run-schedule.ts";
@@ -124,6 +126,9 @@ async function passWithUpkeep(config: Config, { ports, registry, operations }: R
   const owner = `${hostname()}:${process.pid}`;
   const { lookAheadMs, onLockOutage, lockLeaseMs } = config;
   const ended = new AbortController();
+  const sink = sinkOf(config);
+  const sending =
+    sink === null ? null : publishing(ports, operations, { sink, owner: `${owner}:publisher`, signal: ended.signal });
   const tidying = upkeep(ports, registry, operations, { owner, lookAheadMs, signal: ended.signal });
   try {
     const report = await runPasses(ports, registry, {
@@ -139,8 +144,12 @@ async function passWithUpkeep(config: Config, { ports, registry, operations }: R
     return report;
   } finally {
     ended.abort();
-    await tidying;
+    await Promise.all([tidying, sending]);
   }
+}
+
+function sinkOf({ eventSink: settings, eventBridgeEndpoint: endpoint, stage, aws }: Config): EventSink | null {
+  return settings === null ? null : eventSink(settings, { stage: stage.name, region: aws.region, endpoint });
 }
 
 async function pass(): Promise<PassReport> {

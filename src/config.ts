@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { DatabaseAuth } from "./adapters/aws/database-password.ts";
 import type { AwsSettings } from "./adapters/aws/endpoint.ts";
 import type { TaskPlace } from "./adapters/aws/task-launcher.ts";
+import type { EventSinkSettings } from "./adapters/events/sink.ts";
 import { type CrashPlan, parseCrashPlans } from "./adapters/crash-point.ts";
 import { type LogLevel, logLevels } from "./adapters/telemetry/log.ts";
 import { limits } from "./core/limits.ts";
@@ -24,6 +25,10 @@ export interface Config {
   readonly lockTable: string | null;
   /** Where the tasks of jobs on Fargate run; null runs such jobs in their worker. */
   readonly tasks: TaskPlace | null;
+  /** Where events are published; null: nowhere. */
+  readonly eventSink: EventSinkSettings | null;
+  /** `AWS_ENDPOINT_URL_EVENTBRIDGE`, else `AWS_ENDPOINT_URL`; null is the service of the region. */
+  readonly eventBridgeEndpoint: string | null;
   readonly logLevel: LogLevel;
   readonly lockLeaseMs: number;
   /** How long a scheduler task goes on making passes. */
@@ -114,6 +119,7 @@ const settings = z.object({
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
   AWS_ENDPOINT_URL_ECS: endpoint,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
+  AWS_ENDPOINT_URL_EVENTBRIDGE: endpoint,
   BELFRY_DATABASE_AUTH: z.enum(["password", "iam"], rule("must be password or iam")).default("password"),
   BELFRY_DATABASE_SECRET: z
     .string()
@@ -136,6 +142,15 @@ const settings = z.object({
     .regex(/^[\w.-]{3,255}$/, rule("must be a DynamoDB table name"))
     .optional(),
   BELFRY_TASKS: z.string().transform(parseJson).pipe(taskPlace).optional(),
+  BELFRY_EVENT_BUS: z
+    .string()
+    .regex(/^[\w./:-]{1,1600}$/, rule("must be the name or the ARN of an EventBridge bus"))
+    .optional(),
+  BELFRY_EVENT_WEBHOOK: endpoint,
+  BELFRY_EVENT_WEBHOOK_SECRET: z
+    .string()
+    .min(16, rule("must be at least 16 characters; it signs what is sent"))
+    .optional(),
   BELFRY_LOG_LEVEL: z.enum(logLevels, rule(`must be one of ${logLevels.join(", ")}`)).default("info"),
   BELFRY_LOCK_LEASE_MS: milliseconds(1_000, 600_000).default(limits.lockLeaseMs),
   BELFRY_PASS_MS: milliseconds(0, 840_000).default(limits.passMs),
@@ -195,6 +210,14 @@ function relations(value: Settings): readonly Problem[] {
     const fix = "name the PEM file of the RDS certificate authorities";
     add("BELFRY_DATABASE_CA", "(missing)", "is needed with iam: a token must not go to an unverified server", fix);
   }
+  const { BELFRY_EVENT_BUS: bus, BELFRY_EVENT_WEBHOOK: webhook, BELFRY_EVENT_WEBHOOK_SECRET: secret } = value;
+  if (bus !== undefined && webhook !== undefined) {
+    add("BELFRY_EVENT_WEBHOOK", webhook, "events go to one place: a bus or a webhook", "unset one of the two");
+  }
+  if (webhook !== undefined && secret === undefined) {
+    const fix = "set it to a random text that the receiver knows too";
+    add("BELFRY_EVENT_WEBHOOK_SECRET", "(missing)", "is needed with BELFRY_EVENT_WEBHOOK", fix);
+  }
   if (value.BELFRY_CRASH_POINT !== undefined && value.BELFRY_STAGE === "prod") {
     add("BELFRY_CRASH_POINT", "(set)", "kills processes on purpose and is refused in prod", "unset it");
   }
@@ -222,6 +245,8 @@ function configOf(value: Settings): Config {
     queueUrls: value.BELFRY_QUEUE_URLS,
     lockTable: value.BELFRY_LOCK_TABLE ?? null,
     tasks: value.BELFRY_TASKS ?? null,
+    eventSink: sinkOf(value, stage),
+    eventBridgeEndpoint: value.AWS_ENDPOINT_URL_EVENTBRIDGE ?? value.AWS_ENDPOINT_URL ?? null,
     logLevel: value.BELFRY_LOG_LEVEL,
     lockLeaseMs: value.BELFRY_LOCK_LEASE_MS,
     passMs: value.BELFRY_PASS_MS,
@@ -233,6 +258,14 @@ function configOf(value: Settings): Config {
     timeScale: value.BELFRY_TIME_SCALE,
     timeStart: value.BELFRY_TIME_START ?? null,
   };
+}
+
+/** The environment's, else the stage's own bus. */
+function sinkOf(value: Settings, stage: Stage): EventSinkSettings | null {
+  const { BELFRY_EVENT_WEBHOOK: url, BELFRY_EVENT_WEBHOOK_SECRET: secret } = value;
+  if (url !== undefined && secret !== undefined) return { kind: "webhook", url, secret };
+  const bus = value.BELFRY_EVENT_BUS ?? stage.eventBus;
+  return bus === undefined ? null : { kind: "bus", bus };
 }
 
 function authOf(value: Settings): DatabaseAuth {

@@ -25,6 +25,8 @@ export interface Stage {
   readonly lookAheadMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: 7 | 30 | 90;
+  /** Name or ARN of the EventBridge bus that gets every event; left out: none does. */
+  readonly eventBus?: string;
 }
 
 const everywhere = {

@@ -26,6 +26,8 @@ export interface Topology {
   readonly lookAheadMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: Stage["logRetentionDays"];
+  /** The bus that gets every event, by name or ARN; left out: none does. */
+  readonly eventBus?: string;
 }
 
 export interface WatchedJob {
@@ -130,6 +132,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     lookAheadMs: stage.lookAheadMs,
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
+    ...(stage.eventBus === undefined ? {} : { eventBus: stage.eventBus }),
   };
 }
 

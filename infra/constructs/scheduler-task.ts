@@ -41,6 +41,7 @@ export class SchedulerTask extends Construct {
     super(scope, id);
     const task = taskDefinition(this, props);
     props.database.grantConnect(task.taskRole);
+    if (props.topology.eventBus !== undefined) grantPutEvents(task.taskRole, this, props.topology.eventBus);
     this.lostWakes = deadLetterQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 });
     const parts = { task, lostWakes: this.lostWakes, role: wakeRole(this, task, props.cluster), ...props };
     const wakes = props.topology.wakes.map((wake) =>
@@ -59,6 +60,13 @@ export class SchedulerTask extends Construct {
     this.rules = [...wakes, ...schedules];
     this.role = task.taskRole;
   }
+}
+
+/** The task publishes the events of the stage. */
+function grantPutEvents(role: IRole, scope: Construct, bus: string): void {
+  const named = { service: "events", resource: "event-bus", resourceName: bus };
+  const resource = bus.startsWith("arn:") ? bus : Stack.of(scope).formatArn(named);
+  role.addToPrincipalPolicy(new PolicyStatement({ actions: ["events:PutEvents"], resources: [resource] }));
 }
 
 const containerName = "Pass";

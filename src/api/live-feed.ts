@@ -1,4 +1,5 @@
 import type { StreamCursor, StreamEvent } from "../core/operations/event-stream.ts";
+import { publishedEvent } from "../core/operations/publish.ts";
 import type { Operations } from "../core/operations/operations.ts";
 import type { Clock, Log } from "../core/ports.ts";
 import { limits } from "../core/limits.ts";
@@ -71,22 +72,10 @@ export function batchOf(
   after: StreamCursor,
   isGap: boolean,
 ): Batch {
-  return { events: events.map((event) => ({ event, data: JSON.stringify(streamJson(event)) })), before, after, isGap };
+  return {
+    events: events.map((event) => ({ event, data: JSON.stringify(publishedEvent(event)) })),
+    before,
+    after,
+    isGap,
+  };
 }
-
-/** One event as the stream shows it. */
-export const streamJson = (event: StreamEvent) => ({
-  id: event.id,
-  at: new Date(event.at).toISOString(),
-  job: event.jobId,
-  run: event.runId,
-  kind: event.kind,
-  key: event.key,
-  lane: event.lane,
-  from: event.from,
-  to: event.to,
-  attempt: event.attempt,
-  generation: event.generation,
-  worker: event.worker,
-  reason: event.reason,
-});

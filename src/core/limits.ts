@@ -66,6 +66,15 @@ export const limits = {
   streamBufferBytesMax: 1_048_576,
   streamSnapshotJobsMax: 100,
 
+  // the publisher of events: a sink's time ends before the lease does
+  publishRowsMax: 100,
+  publishMs: 15_000,
+  publishCallMs: 5_000,
+  publishLeaseMs: 30_000,
+  publishRetryMs: 1_000,
+  publishRetryMsMax: 300_000,
+  eventBridgeBatchMax: 10,
+
   // attempts
   maxAttemptsDefault: 4,
   maxAttemptsMax: 1_000,

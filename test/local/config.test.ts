@@ -98,4 +98,20 @@ describe("the configuration", () => {
       arn: secret,
     });
   });
+
+  it("publishes events to a bus or to a webhook that can tell them from forged ones", () => {
+    const hook = { BELFRY_EVENT_WEBHOOK: "https://example.org/hook", BELFRY_EVENT_WEBHOOK_SECRET: "0123456789abcdef" };
+    expect(readConfig(local).eventSink).toBeNull();
+    expect(readConfig({ ...local, BELFRY_EVENT_BUS: "ours" }).eventSink).toEqual({ kind: "bus", bus: "ours" });
+    expect(readConfig({ ...local, ...hook }).eventSink).toMatchObject({
+      kind: "webhook",
+      url: hook.BELFRY_EVENT_WEBHOOK,
+    });
+    expect(problemsOf({ ...local, ...hook, BELFRY_EVENT_BUS: "ours" })).toEqual([
+      expect.stringContaining("events go to one place"),
+    ]);
+    expect(problemsOf({ ...local, BELFRY_EVENT_WEBHOOK: hook.BELFRY_EVENT_WEBHOOK })).toEqual([
+      expect.stringContaining("BELFRY_EVENT_WEBHOOK_SECRET (missing)"),
+    ]);
+  });
 });

@@ -1,4 +1,5 @@
 import type { JobId } from "../../src/core/job.ts";
+import type { StreamCursor, StreamEvent } from "../../src/core/operations/event-stream.ts";
 import type { Operations } from "../../src/core/operations/operations.ts";
 import { jobSorts } from "../../src/core/operations/job-search.ts";
 
@@ -15,6 +16,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   if (ids[0] !== undefined) await operations.waiting(ids[0], 100);
   const { cursor } = await operations.stream(null, 10);
   await operations.stream(cursor, 10);
+  await read(operations, cursor);
   await operations.live();
   await operations.lanePauses();
   await operations.slots("");
@@ -30,6 +32,20 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.audits({ before: null, limit: 10 });
   await steer(operations, ids);
 }
+
+/** Each tour is another reader: one that failed would have to wait. */
+async function read(operations: Operations, cursor: StreamCursor): Promise<void> {
+  await operations.reader(cursor);
+  const place = await operations.reader(cursor);
+  const version = (await operations.takeReader(cursor, { owner: "ada", version: place?.version ?? "" })) ?? "";
+  await operations.markPublished(cursor, { owner: "ada", version, cursor, events: [event] });
+  await operations.failReader(cursor, { owner: "ada", version });
+}
+
+const event: StreamEvent = {
+  ...{ id: "1", jobId: "1" as JobId, at: 0, from: null, to: "QUEUED", attempt: 0, generation: 1 },
+  ...{ worker: null, reason: null, kind: null, key: null, lane: null, runId: null },
+};
 
 async function steer(operations: Operations, ids: readonly JobId[]): Promise<void> {
   await operations.pauseLane("tour", true, "ada");

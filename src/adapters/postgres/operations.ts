@@ -2,6 +2,7 @@ import type { Operations } from "../../core/operations/operations.ts";
 import type { Connections } from "./connect.ts";
 import { auditStore } from "./audit-store.ts";
 import { overviewStore } from "./overview-store.ts";
+import { readerStore } from "./reader-store.ts";
 import { rollUpStore } from "./rollup-store.ts";
 import { searchStore } from "./search-store.ts";
 import { createSession } from "./session.ts";
@@ -17,6 +18,7 @@ export function createOperations(connections: Connections): Operations {
     ...rollUpStore(session),
     ...auditStore(session),
     ...streamStore(session),
+    ...readerStore(session),
     ...steerStore(session),
   };
 }

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { limits } from "../../core/limits.ts";
 import { type EventFilter, matchesFilter, parseCursor, type StreamCursor } from "../../core/operations/event-stream.ts";
+import { publishedEvent } from "../../core/operations/publish.ts";
 import type { RunId } from "../../core/runs/run.ts";
 import { states } from "../../core/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { eventSource } from "../event-source.ts";
-import { createLiveFeed, streamJson } from "../live-feed.ts";
+import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
 import { id, text } from "../query.ts";
 import { eventPage } from "../shape/event.ts";
@@ -68,7 +69,7 @@ function filterOf({ kind, lane, job, run, state }: z.infer<typeof eventsQuery>):
 
 async function page(options: ApiOptions, filter: EventFilter, from: StreamCursor | null) {
   const read = await options.operations.stream(from, limits.streamRowsMax);
-  const events = read.events.filter((event) => matchesFilter(event, filter)).map(streamJson);
+  const events = read.events.filter((event) => matchesFilter(event, filter)).map(publishedEvent);
   return { ...read, events, ...(from === null ? { jobs: await newest(options, filter) } : {}) };
 }
 

@@ -4,9 +4,10 @@ import type { AttemptView, EventView, Instant, JobId } from "../job.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
-import type { StreamCursor, StreamPage } from "./event-stream.ts";
+import type { StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
 import type { WaitingFacts } from "./explain-job.ts";
 import type { FenceView, Health, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
+import type { ReaderPlace } from "./publish.ts";
 
 /** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
 export interface Operations {
@@ -51,6 +52,18 @@ export interface Operations {
    * lies behind; one that is read again keeps its id.
    */
   stream(cursor: StreamCursor | null, limit: number): Promise<StreamPage>;
+
+  /** How far a named reader of the events is. Null the first time: it begins here and now. */
+  reader(name: string): Promise<ReaderPlace | null>;
+  /** For `limits.publishLeaseMs`. @returns its new version; null when it moved, is somebody else's, or has to wait. */
+  takeReader(name: string, of: { owner: string; version: string }): Promise<string | null>;
+  /** Gives it back, to be taken again after a time that doubles with each failure. */
+  failReader(name: string, of: { owner: string; version: string }): Promise<void>;
+  /** Marks these events and moves the reader behind them, in one transaction. @returns false when it is not the owner's. */
+  markPublished(
+    name: string,
+    place: { owner: string; version: string; cursor: StreamCursor; events: readonly StreamEvent[] },
+  ): Promise<boolean>;
 
   /** From now on, within a second, no worker of the lane starts a job; what arrives is put on hold. */
   pauseLane(lane: string, paused: boolean, by: string): Promise<void>;

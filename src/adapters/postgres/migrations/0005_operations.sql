@@ -33,7 +33,11 @@ create index worker_seen on belfry.worker (seen_at);
 create table belfry.reader (
   name    text primary key,
   upto    text not null,
-  version bigint not null default 0
+  version bigint not null default 0,
+  owner       text,                                     -- who sends what it reads, and until when nobody else may
+  owner_until timestamptz,
+  failures    int not null default 0,                   -- since the last time that all was accepted
+  retry_at    timestamptz
 );
 
 -- Counts by minute, kind and lane, added up from the events; the overview and its curves read only this.

@@ -1,0 +1,59 @@
+import { statement } from "../statement.ts";
+
+/** Begins where the cursor says, unless it has begun. $1 name $2 cursor. Locks the new row only. */
+export const createReader = statement<never>(
+  "reader-create",
+  `
+insert into belfry.reader (name, upto) values ($1, $2) on conflict (name) do nothing`,
+);
+
+/** Locks nothing. */
+export const readReader = statement<{ upto: string; version: string }>(
+  "reader",
+  `
+select upto, version from belfry.reader where name = $1`,
+);
+
+/**
+ * Mine for $4 ms, unless somebody moved it since, has it, or it is to wait after a failure.
+ * $1 name $2 owner $3 version. Locks that row, waiting.
+ */
+export const takeReader = statement<{ version: string }>(
+  "reader-take",
+  `
+update belfry.reader set owner = $2, owner_until = belfry.now() + belfry.span($4::float8), version = version + 1
+where name = $1 and version = $3::bigint and (owner is null or owner = $2 or owner_until <= belfry.now())
+  and (retry_at is null or retry_at <= belfry.now())
+returning version`,
+);
+
+/** To be tried again after $4 ms, twice that the next time, up to $5 ms. $1 name $2 owner $3 version. Locks that row, waiting. */
+export const failReader = statement<never>(
+  "reader-fail",
+  `
+update belfry.reader set owner = null, owner_until = null, failures = failures + 1, version = version + 1,
+  retry_at = belfry.now() + belfry.span(least($5::float8, $4::float8 * 2 ^ least(failures, 20)))
+where name = $1 and owner = $2 and version = $3::bigint`,
+);
+
+/** $1 name $2 owner $3 version $4 cursor. Locks that row, waiting. No row: it is somebody else's by now, so nothing is marked. */
+export const advanceReader = statement<{ version: string }>(
+  "reader-advance",
+  `
+update belfry.reader set upto = $4, version = version + 1, failures = 0, retry_at = null, owner = null, owner_until = null
+where name = $1 and owner = $2 and version = $3::bigint
+returning version`,
+);
+
+/**
+ * $1 jobs $2 events $3 and $4 between the first time and the last, so that only the partitions of these days are looked at.
+ * Locks those events; only the owner of the reader writes them.
+ */
+export const markPublished = statement<never>(
+  "mark-published",
+  `
+update belfry.event e set published_at = belfry.now()
+from unnest($1::bigint[], $2::bigint[]) as p (job_id, id)
+where e.job_id = p.job_id and e.id = p.id and e.published_at is null
+  and e.at >= belfry.at($3::float8) and e.at < belfry.at($4::float8 + 1)`,
+);
