@@ -43,8 +43,19 @@ async function read(operations: Operations, cursor: StreamCursor): Promise<void>
 }
 
 const event: StreamEvent = {
-  ...{ id: "1", jobId: "1" as JobId, at: 0, from: null, to: "QUEUED", attempt: 0, generation: 1 },
-  ...{ worker: null, reason: null, kind: null, key: null, lane: null, runId: null },
+  id: "1",
+  jobId: "1" as JobId,
+  at: 0,
+  from: null,
+  to: "QUEUED",
+  attempt: 0,
+  generation: 1,
+  worker: null,
+  reason: null,
+  kind: null,
+  key: null,
+  lane: null,
+  runId: null,
 };
 
 async function steer(operations: Operations, ids: readonly JobId[]): Promise<void> {

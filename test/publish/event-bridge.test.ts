@@ -5,8 +5,19 @@ import { receiver } from "./sink.ts";
 
 const signal = new AbortController().signal;
 const event = (id: number): PublishedEvent => ({
-  ...{ id: String(id), at: "2026-11-21T08:00:00.250Z", job: "7", run: null, kind: "ping", key: null, lane: "default" },
-  ...{ from: "RUNNING", to: "SUCCESS", attempt: 1, generation: 1, worker: "w", reason: null },
+  id: String(id),
+  at: "2026-11-21T08:00:00.250Z",
+  job: "7",
+  run: null,
+  kind: "ping",
+  key: null,
+  lane: "default",
+  from: "RUNNING",
+  to: "SUCCESS",
+  attempt: 1,
+  generation: 1,
+  worker: "w",
+  reason: null,
 });
 const accepted = (count: number) => ({
   status: 200,
