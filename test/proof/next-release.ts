@@ -31,9 +31,9 @@ export async function watchLocks(databaseUrl: string): Promise<{ stop(): Promise
   client.on("error", () => {});
   await client.connect();
   let longestMs = 0;
-  let isOver = false;
+  const over = new AbortController();
   const watching = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const { rows } = await client.query<{ ms: number }>(`
         select coalesce(max(extract(epoch from clock_timestamp() - case when l.granted then a.xact_start else l.waitstart end)) * 1000, 0)::float8 as ms
         from pg_locks l join pg_stat_activity a using (pid)
@@ -46,7 +46,7 @@ export async function watchLocks(databaseUrl: string): Promise<{ stop(): Promise
   })();
   return {
     async stop() {
-      isOver = true;
+      over.abort();
       await watching;
       await client.end();
       return longestMs;

@@ -74,9 +74,12 @@ async function roll(list: Checklist, context: ProofContext): Promise<void> {
       .filter(({ state, attempt }) => state !== "SUCCESS" || attempt !== 1)
       .map(({ id, state, attempt, errorCode }) => `${id} ${state} try ${attempt} ${errorCode}`),
   );
+  // One that is told to stop before it has begun ends by the signal itself.
   list.expectNone(
-    "no process ends with an error",
-    system.processes.ends.filter(({ code }) => code !== 0).map(({ name, pid, code }) => `${name} ${pid} ${code}`),
+    "no process ends with an error or has to be killed",
+    system.processes.ends
+      .filter(({ code, signal }) => code !== 0 && signal !== "SIGTERM")
+      .map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`),
   );
   list.expectNone(
     "nobody logs an error",
