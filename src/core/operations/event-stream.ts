@@ -12,6 +12,12 @@ export interface StreamEvent extends EventView {
 /** Where a reader of the events is. Opaque; keep it and hand it back. */
 export type StreamCursor = string & { readonly brand: "StreamCursor" };
 
+/** How far a named reader of the events is, and the version that a step must find. */
+export interface ReaderPlace {
+  readonly cursor: StreamCursor;
+  readonly version: string;
+}
+
 export interface StreamPage {
   readonly events: readonly StreamEvent[];
   /** After these events. Read from the cursor before them again and they come again, under the same ids. */

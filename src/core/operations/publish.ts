@@ -1,6 +1,6 @@
 import { limits } from "../limits.ts";
 import type { Clock, Log, Metrics } from "../ports.ts";
-import type { StreamCursor, StreamEvent } from "./event-stream.ts";
+import type { StreamEvent } from "./event-stream.ts";
 import type { Operations } from "./operations.ts";
 
 /** An event as it leaves the system. `id` is the same however often it is sent: whoever receives it drops repeats by it. */
@@ -26,12 +26,6 @@ export interface EventSink {
   readonly name: string;
   /** Resolves when all of them were accepted. Throws otherwise: all of them come again, so some may arrive twice. */
   send(events: readonly PublishedEvent[], signal: AbortSignal): Promise<void>;
-}
-
-/** How far a named reader of the events is, and the version that a step must find. */
-export interface ReaderPlace {
-  readonly cursor: StreamCursor;
-  readonly version: string;
 }
 
 type PublishPorts = { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics };
