@@ -40,13 +40,14 @@ export async function transaction<T>(
   const end = await withClient(pool, where, async (client) => {
     endWhen(abandoned, client);
     const xid = await begin(client);
+    const failures = new WeakSet<object>();
     try {
       if (fence !== undefined) await holdFence(client, fence);
-      const value = await work(storeTx(client));
+      const value = await work(storeTx(client, failures));
       return { value, xid, unclear: await commit(client) };
     } catch (error) {
       await rollback(client);
-      throw error;
+      throw notOfWork(error, failures, where) ?? error;
     }
   });
   if (end.unclear !== null) await assertCommitted(pool, where, end.xid, end.unclear);
@@ -102,42 +103,68 @@ async function assertCommitted(pool: Pool, where: string, xid: string, cause: Un
       () => null,
     );
     if (status === "committed") return;
-    if (status === "aborted") {
-      throw new DatabaseUnavailable(
-        `the connection to Postgres at ${where} broke and the transaction was rolled back`,
-        {
-          cause,
-        },
-      );
-    }
+    if (status === "aborted") throw brokenOff(where, cause);
     await wait(limits.commitLookMs);
   }
   throw cause;
 }
 
-async function rollback(client: PoolClient): Promise<void> {
+/**
+ * A connection that does not take the rollback is ended, and the transaction with it: in the pool, whoever comes next would
+ * write into a transaction that nobody commits.
+ */
+async function rollback(client: PoolClient & Partial<Pick<Client, "end">>): Promise<void> {
   try {
     await client.query("rollback");
   } catch {
-    // The connection is gone, and the transaction with it.
+    void client.end?.().catch(() => {});
   }
 }
 
-const storeTx = (client: PoolClient): StoreTx => ({
-  query: (text, values) => client.query(text, values),
-  async nested(work) {
-    await client.query("savepoint belfry_nested");
+/** `failures` keeps what the driver threw, whatever the work makes of it. */
+function storeTx(client: PoolClient, failures: WeakSet<object>): StoreTx {
+  const query: StoreTx["query"] = async (text, values) => {
     try {
-      const value = await work();
-      await client.query("release savepoint belfry_nested");
-      return value;
+      return await client.query(text, values);
     } catch (error) {
-      await client.query("rollback to savepoint belfry_nested");
-      await client.query("release savepoint belfry_nested");
+      if (error instanceof Error) failures.add(error);
       throw error;
     }
-  },
-});
+  };
+  return {
+    query,
+    async nested(work) {
+      await query("savepoint belfry_nested");
+      try {
+        const value = await work();
+        await query("release savepoint belfry_nested");
+        return value;
+      } catch (error) {
+        await query("rollback to savepoint belfry_nested");
+        await query("release savepoint belfry_nested");
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * A deadlock or a broken connection inside an app's own work is no failure of that work, even where the app wrapped it: the
+ * transaction did nothing and may run again. @returns null for everything else, also for a statement that takes too long:
+ * it would again.
+ */
+function notOfWork(error: unknown, failures: WeakSet<object>, where: string): Error | null {
+  let cause = error;
+  while (cause instanceof Error && !failures.has(cause)) cause = cause.cause;
+  if (!(cause instanceof Error) || /read timeout/.test(cause.message)) return null;
+  const failure = converted(cause, "a statement of the transaction");
+  return failure instanceof UnknownOutcome ? brokenOff(where, cause) : isRetryable(failure) ? failure : null;
+}
+
+const brokenOff = (where: string, cause: unknown): DatabaseUnavailable =>
+  new DatabaseUnavailable(`the connection to Postgres at ${where} broke and the transaction was rolled back`, {
+    cause,
+  });
 
 async function withClient<T>(pool: Pool, where: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
