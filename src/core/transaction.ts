@@ -18,6 +18,7 @@ export interface StoreTx extends Tx {
 export interface Moved {
   readonly jobId: JobId;
   readonly kind: string;
+  /** Of a task of a graph: its run's input. */
   readonly payload: Json;
   readonly state: State;
   readonly attempt: number;

@@ -13,6 +13,7 @@ import { launchContract } from "./store/launch.ts";
 import { locksContract } from "./store/locks.ts";
 import { occurrencesContract } from "./store/occurrences.ts";
 import { rescueContract } from "./store/rescue.ts";
+import { runHooksContract } from "./store/run-hooks.ts";
 import { runsContract } from "./store/runs.ts";
 import { scheduleControlContract } from "./store/schedule-control.ts";
 import { editsContract } from "./store/schedule-edits.ts";
@@ -41,6 +42,7 @@ export function storeContract(name: string, open: OpenStore): void {
     backfillContract(open);
     occurrencesContract(open);
     runsContract(open);
+    runHooksContract(open);
     locksContract(open);
   });
 }

@@ -47,6 +47,11 @@ const settlement: Job<{ day: string }> = defineGraph({
     task("most", { after: { orders }, join: "most", run: () => null });
     // @ts-expect-error an input field that does not exist
     task("input", { run: ({ input }) => ({ month: input.month }) });
+    task("logged", {
+      run: () => null,
+      // @ts-expect-error onSettled is told the run's input
+      onSettled: async (input, settled, tx) => void (await tx.query("select $1", [input.month, settled.outcome])),
+    });
   },
 });
 

@@ -119,7 +119,7 @@ async function settleWithHook(
   options: { tx?: Tx; inSameTransaction?: InSameTransaction },
 ): Promise<Settled> {
   const hook = options.inSameTransaction;
-  const moved = (result: ReturnType<typeof settle>): readonly Moved[] => result.rows.map(movedOf);
+  const moved = (result: ReturnType<typeof settle>): readonly Moved[] => result.rows.map((row) => movedOf(t, row));
   if (options.tx instanceof ReferenceTx) {
     const result = options.tx.perform(statement);
     if (hook !== undefined && result.rows.length > 0) await hook(options.tx, moved(result));

@@ -156,7 +156,8 @@ const isHanded = (row: WrittenRow): row is SettledRow => row.handoff !== null &&
 
 const ofRuns = (runs: readonly RunId[]): Pick<Settled, "runs"> => (runs.length === 0 ? {} : { runs });
 
-async function movedOf(tx: Tx, ids: readonly string[]): Promise<readonly Moved[]> {
+/** For a hook in the same transaction. */
+export async function movedOf(tx: Tx, ids: readonly string[]): Promise<readonly Moved[]> {
   const rows = await execute(tx, readSettled, [ids]);
   return rows.map((row) => ({
     jobId: row.id as JobId,

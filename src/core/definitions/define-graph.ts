@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Context, Job } from "./context.ts";
+import type { Context, Job, Settled } from "./context.ts";
 import { definitionFrom, jobOf, type JobLimits, type NoPayload } from "./define-job.ts";
 import type { Answer, JobDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
@@ -8,7 +8,7 @@ import { insideOf } from "../work/inside.ts";
 import type { Json } from "../job.ts";
 import type { JoinRule } from "../runs/join.ts";
 import { limits } from "../limits.ts";
-import type { InRun, OnFailure } from "../ports.ts";
+import type { InRun, OnFailure, Tx } from "../ports.ts";
 import { ProblemList } from "./problem.ts";
 import { failurePolicies } from "../runs/run.ts";
 import { readChoice, readCount } from "./setting.ts";
@@ -67,6 +67,8 @@ interface TaskBase<I, A extends After, J extends JoinRule, F extends OnFailure, 
   readonly join?: J;
   /** What it returns is handed to its successors. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
   run(given: Given<I, A, J, F>, ctx: Context): Promise<O> | O;
+  /** As `onSettled` of a job, with the run's input: a task has no payload of its own. Not called for one that is SKIPPED. */
+  onSettled?(input: I, settled: Settled, tx: Tx): Promise<void>;
 }
 
 export type TaskOptions<I, A extends After, J extends JoinRule, F extends OnFailure, O> = TaskBase<I, A, J, F, O> & {
@@ -203,10 +205,11 @@ interface AnyTask extends Omit<JobLimits<never>, "onSettled"> {
   readonly join?: JoinRule;
   when?(given: unknown): boolean | Promise<boolean>;
   run(given: unknown, ctx: Context): Promise<Json | void> | Json | void;
+  onSettled?(input: unknown, settled: Settled, tx: Tx): Promise<void>;
 }
 
 function declaredOf(graph: JobDefinition, name: string, task: AnyTask): Declared {
-  const { after = {}, join = "all", when, run, ...how } = task;
+  const { after = {}, join = "all", when, run, onSettled, ...how } = task;
   const aliases = Object.entries(after).map(([alias, handle]) => [alias, handle.name] as const);
   const given = (from: InRun, input: unknown): unknown => ({
     ...Object.fromEntries(aliases.map(([alias, before]) => [alias, outputOf(from, before)])),
@@ -221,7 +224,8 @@ function declaredOf(graph: JobDefinition, name: string, task: AnyTask): Declared
     wants,
     definition: {
       ...plain,
-      check: async () => ({ ok: true, value: null }),
+      check: async (payload) => ({ ok: true, value: payload }),
+      onSettled: onSettled === undefined ? null : settledWith(graph, onSettled.bind(task)),
       run: async (_payload, context) => {
         const from = runOf(context, plain.id);
         const input = await checkedInput(graph, from);
@@ -231,6 +235,17 @@ function declaredOf(graph: JobDefinition, name: string, task: AnyTask): Declared
         return await run.call(task, given(from, input), context);
       },
     },
+  };
+}
+
+/** The hook is told the input as `run` sees it; one that does not fit its schema any more is told as it was stored. */
+function settledWith(
+  graph: JobDefinition,
+  hook: NonNullable<AnyTask["onSettled"]>,
+): NonNullable<JobDefinition["onSettled"]> {
+  return async (input, settled, tx) => {
+    const checked = await graph.check(input);
+    await hook(checked.ok ? checked.value : input, settled, tx);
   };
 }
 

@@ -107,7 +107,9 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
   const result = toResult(scope, done);
   const settlement = toSettlement(ports, registry, scope.job, { is: "success", result }, scope.children);
   if (scope.definition.onSettled !== null) {
-    const moved = { ...scope.job, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
+    const { run, payload: own } = scope.job;
+    const payload = run?.task == null ? own : run.input;
+    const moved = { ...scope.job, payload, state: "SUCCESS", errorCode: null, errorMessage: null } as const;
     await callHook(registry, moved, "success", tx);
   }
   const settled = await ports.store.settle([settlement], {

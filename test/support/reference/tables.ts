@@ -196,10 +196,11 @@ export class Tables {
 
 export const idOf = (row: { readonly id: number }): JobId => String(row.id) as JobId;
 
-export const movedOf = (row: JobRow): Moved => ({
+/** What a hook is told; a task's payload is its run's input. */
+export const movedOf = (t: Tables, row: JobRow): Moved => ({
   jobId: idOf(row),
   kind: row.kind,
-  payload: row.payload,
+  payload: row.task === null || row.runId === null ? row.payload : t.runs.row(row.runId).input,
   state: row.state,
   attempt: row.attempt,
   errorCode: row.errorCode,

@@ -158,7 +158,7 @@ from moved m left join handed h on h.lane = m.lane and m.state = 'QUEUED'
 order by m.id`,
 );
 
-/** What a hook in the same transaction is told about the rows just settled. Locks nothing: they are ours already. */
+/** What a hook in the same transaction is told about the rows just moved; a task's payload is its run's input. Locks nothing: they are ours already. */
 export const readSettled = statement<{
   id: string;
   kind: string;
@@ -169,5 +169,8 @@ export const readSettled = statement<{
   error_message: string | null;
 }>(
   "settle-read",
-  "select id, kind, payload, state, attempt, error_code, error_message from belfry.job where id = any($1::bigint[]) order by id",
+  `
+select id, kind, case when task is null then payload else (select input from belfry.run r where r.id = run_id) end as payload,
+  state, attempt, error_code, error_message
+from belfry.job where id = any($1::bigint[]) order by id`,
 );

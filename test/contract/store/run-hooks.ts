@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { limits } from "../../../src/core/limits.ts";
+import type { InSameTransaction, Moved } from "../../../src/core/ports.ts";
+import { eachTest, minute, only, type OpenStore, settlementOf, settleOptions } from "./fixture.ts";
+import { aTask, workbench } from "./run-fixture.ts";
+
+/** A task has no payload of its own, so whoever logs its end is told what its run was started with. */
+export function runHooksContract(open: OpenStore): void {
+  describe("the hook of a task is told its run's input", () => {
+    const at = eachTest(open);
+    const input = { day: "2031-05-06", rows: [1, 2] };
+
+    async function oneRunning() {
+      const { store } = at();
+      const bench = await workbench(store, { input, tasks: [aTask("load"), aTask("close", [0])] });
+      const job = await bench.claim("load");
+      if (job === null) throw new Error("the first task was not handed off");
+      const seen: Moved[] = [];
+      const inSameTransaction: InSameTransaction = async (_tx, rows) => void seen.push(...rows);
+      return { ...at(), bench, job, seen, inSameTransaction };
+    }
+
+    test("by a settle", async () => {
+      const { store, job, seen, inSameTransaction } = await oneRunning();
+      await store.settle([settlementOf(job)], { ...settleOptions, inSameTransaction });
+      expect(only(seen)).toMatchObject({ jobId: job.jobId, state: "SUCCESS", payload: input });
+    });
+
+    test("by a rescue", async () => {
+      const { store, advance, job, seen, inSameTransaction } = await oneRunning();
+      await advance(minute);
+      await store.rescue({ limit: 10, interruptionsMax: limits.interruptionsMax, inSameTransaction });
+      expect(only(seen)).toMatchObject({ jobId: job.jobId, payload: input });
+    });
+
+    test("by a cancel of the run, also for tasks that wait", async () => {
+      const { store, bench, seen, inSameTransaction } = await oneRunning();
+      await store.cancelRun(bench.runId);
+      await store.cancelPage(bench.runId, { limit: 10, inSameTransaction });
+      expect(seen.map((row) => [row.state, row.payload])).toEqual([
+        ["CANCELED", input],
+        ["CANCELED", input],
+      ]);
+    });
+  });
+}
