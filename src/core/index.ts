@@ -18,7 +18,8 @@ export { sql } from "./definitions/query.ts";
 
 export type { AppOptions } from "./definitions/define-app.ts";
 export type { DataGiven, DataGraphOptions, DataTask } from "./definitions/define-data-graph.ts";
-export type { FanOutOptions, Moment } from "./definitions/define-fan-out.ts";
+export type { FanOutOptions } from "./definitions/define-fan-out.ts";
+export type { Moment } from "./definitions/moment.ts";
 export type { SweepOptions } from "./definitions/define-sweep.ts";
 export type {
   BranchOptions,

@@ -1,5 +1,5 @@
 import type { JobId, Json } from "../../core/job.ts";
-import type { NewRun, Paged, RunId, RunStore, Tx } from "../../core/ports.ts";
+import type { NewRun, Paged, RunId, RunStore, StartedRun, Tx } from "../../core/ports.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
 import { handoffsOf } from "./handoffs.ts";
 import { moveRows } from "./moved.ts";
@@ -39,7 +39,7 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
   };
 }
 
-async function startRun(tx: Tx, run: NewRun): ReturnType<RunStore["startRun"]> {
+async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
   const { kind, key, version, sealed, tasks, starterId, parentId, onFailure, retentionMs, trace } = run;
   const input = JSON.stringify(run.input);
   const values = [kind, key, version, sealed, tasks.length, starterId, parentId, input, onFailure, retentionMs, trace];
@@ -47,12 +47,20 @@ async function startRun(tx: Tx, run: NewRun): ReturnType<RunStore["startRun"]> {
   if (inserted === undefined) {
     const [known] = await execute(tx, sql.findRun, [kind, key]);
     if (known === undefined) throw new Error(`run "${key}" of "${kind}" exists but cannot be seen: use READ COMMITTED`);
-    const cursor = (known.cursor ?? null) as Json | null;
-    return { runId: known.id as RunId, created: false, sealed: known.sealed, cursor, handoffs: [] };
+    return {
+      runId: known.id as RunId,
+      created: false,
+      sealed: known.sealed,
+      cursor: (known.cursor ?? null) as Json | null,
+      input: known.input as Json,
+      parentId: known.parent_id as RunId | null,
+      handoffs: [],
+    };
   }
   const handed = await insertTasks(tx, inserted.id, run);
   if (tasks.length === 0) await execute(tx, sql.nudgeRun, [inserted.id]);
-  return { runId: inserted.id as RunId, created: true, sealed, cursor: null, handoffs: handoffsOf(handed) };
+  const runId = inserted.id as RunId;
+  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, handoffs: handoffsOf(handed) };
 }
 
 const notWritten: Paged = { written: false, created: 0, conflicts: 0, handoffs: [] };

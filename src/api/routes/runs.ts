@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JobId } from "../../core/job.ts";
 import { limits } from "../../core/limits.ts";
-import { cancelRun, rerunRun, resumeRun } from "../../core/runs/run-control.ts";
+import { cancelRun, isRerunnable, rerunRun, resumeRun } from "../../core/runs/run-control.ts";
 import type { RunId, RunView } from "../../core/runs/run.ts";
 import { states } from "../../core/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
@@ -163,8 +163,8 @@ async function cancel(options: ApiOptions, wanted: JobId): Promise<{ run: RunRep
 async function rerun(options: ApiOptions, wanted: JobId) {
   const before = await readRun(options, wanted);
   const { ports, registry, lookAheadMs } = options;
-  if (registry.jobs.get(before.kind)?.plan === undefined) {
-    const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs of this release can; enqueue it anew`;
+  if (!isRerunnable(registry, before.kind)) {
+    const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it anew`;
     throw new Problem(409, "not-rerunnable", detail);
   }
   const made = await rerunRun(ports, registry, before.id, { stage: options.stage ?? "dev", lookAheadMs });

@@ -6,22 +6,13 @@ import { insideOf } from "../work/inside.ts";
 import type { InvocationScope } from "../work/invocation-scope.ts";
 import type { Json } from "../job.ts";
 import { limits } from "../limits.ts";
+import { type Moment, momentJson, momentOf, readMoment } from "./moment.ts";
 import { checkedJson } from "../new-job.ts";
 import type { InRun, NewRun, NewTarget, RunId } from "../ports.ts";
 import { ProblemList } from "./problem.ts";
 import { isQuery, pageOf, type Query } from "./query.ts";
 import { sendHandoffs } from "../send.ts";
 import { readDuration } from "./setting.ts";
-
-/** The occurrence a fan-out or sweep works for. Started without a schedule: its own due time, in UTC. */
-export interface Moment {
-  readonly scheduledFor: Date;
-  /** The date of `scheduledFor` in the schedule's zone, `YYYY-MM-DD`. */
-  readonly day: string;
-  readonly timezone: string;
-  readonly isCatchUp: boolean;
-  readonly missedCount: number;
-}
 
 /** The limits are those of the job that writes the targets; a try goes on behind the last page that was written. */
 export interface FanOutOptions<R, I> extends StarterLimits {
@@ -55,6 +46,7 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
     problems: [...(base.problems ?? []), ...problems.found],
     makes: [each],
     materializeBeforeMs,
+    writesPages: true,
     run: (_payload, context) => fanOut(options, each, context, base.retentionMs),
     asks: (run) => ask(options, run),
   };
@@ -81,9 +73,12 @@ async function fanOut<R, I>(
   const scope = insideOf(context);
   const { store } = scope.worker.ports;
   const { lookAheadMs } = scope.worker.options;
-  const run = await store.startRun(runOf(options.id, scope, retentionMs), { lookAheadMs });
-  const moment = momentOf(context, scope);
-  if (!run.sealed) await writePages(options, each, context, moment, run);
+  const asked = runOf(options.id, scope, retentionMs, momentOf(context, scope));
+  const run = await store.startRun(asked, { lookAheadMs });
+  // The run's own: that of the first try, or of the run that is done again.
+  const moment = readMoment(run.input) ?? momentOf(context, scope);
+  const source = run.parentId === null ? options : { ...options, key: keyAgain(options, asked.key) };
+  if (!run.sealed) await writePages(source, each, context, moment, run);
   await context.tx(async (tx) => {
     await store.sealRun(run.runId, { tx });
     scope.runs.add(run.runId);
@@ -91,13 +86,19 @@ async function fanOut<R, I>(
   });
 }
 
-function runOf(kind: string, scope: InvocationScope, retentionMs: number): NewRun {
+/** A run that is done again makes every target anew, so their keys end like its own: `#2`. */
+function keyAgain<R, I>(options: FanOutOptions<R, I>, runKey: string): FanOutOptions<R, I>["key"] {
+  const mark = /#\d+$/.exec(runKey)?.[0] ?? "";
+  return (row, moment) => `${options.key(row, moment)}${mark}`;
+}
+
+function runOf(kind: string, scope: InvocationScope, retentionMs: number, moment: Moment): NewRun {
   const { job } = scope;
   return {
     kind,
     key: job.key ?? `job:${job.jobId}`,
     version: 1,
-    input: null,
+    input: momentJson(moment),
     onFailure: "skip-downstream",
     retentionMs,
     trace: job.trace,
@@ -194,20 +195,6 @@ export function cursorOf(id: string, by: string, row: unknown): Json {
     );
   }
   return value instanceof Date ? value.toISOString() : (value as Json);
-}
-
-export function momentOf(context: Context, scope: InvocationScope): Moment {
-  const { scheduledFor, isCatchUp, missedCount } = context;
-  const schedule =
-    scope.job.scheduleId === null ? undefined : scope.worker.registry.schedules.get(scope.job.scheduleId);
-  const app = scope.worker.registry.apps.find((one) => schedule !== undefined && one.schedules.includes(schedule));
-  const timezone = schedule?.spec(scope.worker.options.stage, app?.name ?? "").timezone ?? "UTC";
-  return { scheduledFor, day: dayIn(timezone, scheduledFor), timezone, isCatchUp, missedCount };
-}
-
-function dayIn(timezone: string, at: Date): string {
-  const parts = { timeZone: timezone, year: "numeric", month: "2-digit", day: "2-digit" } as const;
-  return new Intl.DateTimeFormat("en-CA", parts).format(at);
 }
 
 async function ask<R, I>(options: FanOutOptions<R, I>, run: InRun): Promise<Answer> {

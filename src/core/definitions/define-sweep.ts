@@ -1,5 +1,6 @@
 import type { Context, Duration, Job } from "./context.ts";
-import { cursorOf, limitsOf, momentOf, type Moment } from "./define-fan-out.ts";
+import { cursorOf, limitsOf } from "./define-fan-out.ts";
+import { type Moment, momentJson, momentOf, readMoment } from "./moment.ts";
 import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
 import type { JobDefinition } from "./definition.ts";
 import { prepare } from "../enqueue.ts";
@@ -37,7 +38,7 @@ export interface SweepOptions<R, I> extends StarterLimits {
 /** What a sweep that goes on was given by the one before. */
 interface Continued {
   readonly after: Json;
-  readonly scheduledFor: string;
+  readonly moment: Json;
 }
 
 /**
@@ -70,7 +71,7 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
 }
 
 const isContinued = (payload: unknown): payload is Continued =>
-  typeof payload === "object" && payload !== null && "after" in payload && "scheduledFor" in payload;
+  typeof payload === "object" && payload !== null && "after" in payload && "moment" in payload;
 
 interface Settings {
   readonly definition: JobDefinition;
@@ -156,7 +157,7 @@ class Sweep<R, I> {
   async #continue(tx: Tx, after: Json, moment: Moment): Promise<void> {
     const { worker, job, handoffs } = this.#scope;
     const next = newJob(this.#settings.definition, worker.options.stage, {
-      payload: { after, scheduledFor: moment.scheduledFor.toISOString() },
+      payload: { after, moment: momentJson(moment) },
       key: `${job.jobId}:next`,
       dueAt: null,
       delayMs: 0,
@@ -172,11 +173,10 @@ class Sweep<R, I> {
   }
 
   #momentOf(continued: Continued | null): Moment {
-    const moment = momentOf(this.#context, this.#scope);
-    if (continued === null) return moment;
-    const scheduledFor = new Date(Date.parse(continued.scheduledFor));
-    if (Number.isNaN(scheduledFor.getTime())) throw new PermanentError("a continuation without a time");
-    return { ...moment, scheduledFor };
+    if (continued === null) return momentOf(this.#context, this.#scope);
+    const moment = readMoment(continued.moment);
+    if (moment === null) throw new PermanentError("a continuation without a time");
+    return moment;
   }
 
   #measureLateness(): void {

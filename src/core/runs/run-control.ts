@@ -1,7 +1,8 @@
-import type { Registry } from "../definitions/definition.ts";
+import type { JobDefinition, Registry } from "../definitions/definition.ts";
 import type { JobId } from "../job.ts";
 import { limits } from "../limits.ts";
-import type { Ports, RunId } from "../ports.ts";
+import { newJob, slotGroupsOf, slotKeysOf } from "../new-job.ts";
+import type { Ports, RunId, RunView, StartedRun } from "../ports.ts";
 import { relay } from "../relay.ts";
 import { resolveRuns } from "./resolve.ts";
 import { sendHandoffs } from "../send.ts";
@@ -46,34 +47,85 @@ export async function resumeRun(
   return again;
 }
 
+/** Whether `rerunRun` can do runs of this kind again: those of graphs and fan-outs that this process defines. */
+export function isRerunnable(registry: Registry, kind: string): boolean {
+  const definition = registry.jobs.get(kind);
+  return definition?.plan !== undefined || definition?.writesPages === true;
+}
+
 /**
  * The whole run again, from its input and by the code of today: a new run with key `K#2` (`#3` ...), linked to the first.
- * @throws Error when it does not exist, or when its definition is not a graph of this release.
+ * Of a fan-out the input is its occurrence: its rows are read anew, and each target is a new job whose key ends alike.
+ * @throws Error when it does not exist, or when its definition is not one of this release.
  */
 export async function rerunRun(
   ports: ControlPorts,
   registry: Registry,
   runId: RunId,
-  options: { stage: string; lookAheadMs: number },
+  options: RerunOptions,
 ): Promise<RunId> {
   const run = await ports.store.run(runId);
   if (run === null) throw new Error(`run ${runId} does not exist: look up its id with "runs list"`);
-  const plan = registry.jobs.get(run.kind)?.plan;
-  if (plan === undefined) {
+  const definition = registry.jobs.get(run.kind);
+  if (definition === undefined || !isRerunnable(registry, run.kind)) {
     throw new Error(
-      `run ${runId} of "${run.kind}" cannot be run again here: only graphs of this release can; enqueue it anew`,
+      `run ${runId} of "${run.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it anew`,
     );
   }
   const root = run.key.replace(/#\d+$/, "");
-  const { stage, lookAheadMs } = options;
+  const { lookAheadMs } = options;
   for (let number = 2; number <= limits.rerunsMax; number += 1) {
-    const trace = ports.random.id();
-    const planned = await plan(run.input, { stage, key: `${root}#${number}`, trace, starterId: null, parentId: runId });
-    const started = await ports.store.startRun(planned, { lookAheadMs });
-    if (!started.created) continue;
+    const started = await startAgain(ports, definition, run, `${root}#${number}`, options);
+    if (started === null) continue;
     await sendHandoffs(ports, started.handoffs);
     await resolveRuns(ports, { runs: [started.runId], rounds: 1, lookAheadMs });
     return started.runId;
   }
   throw new Error(`run ${runId} was run again ${limits.rerunsMax} times: enqueue it under another key`);
+}
+
+interface RerunOptions {
+  readonly stage: string;
+  readonly lookAheadMs: number;
+}
+
+type Started = Pick<StartedRun, "runId" | "handoffs">;
+
+/** @returns null when there is a run of this key already. */
+async function startAgain(
+  ports: ControlPorts,
+  definition: JobDefinition,
+  run: RunView,
+  key: string,
+  options: RerunOptions,
+): Promise<Started | null> {
+  const trace = ports.random.id();
+  if (definition.plan === undefined) return await writeAgain(ports, definition, run, { key, trace, ...options });
+  const { stage, lookAheadMs } = options;
+  const planned = await definition.plan(run.input, { stage, key, trace, starterId: null, parentId: run.id });
+  const started = await ports.store.startRun(planned, { lookAheadMs });
+  return started.created ? started : null;
+}
+
+/** An open run and the job that writes its pages, both or neither: that job finds the run by its own key. */
+async function writeAgain(
+  ports: ControlPorts,
+  definition: JobDefinition,
+  { id, kind, version, input, onFailure }: RunView,
+  { key, trace, stage, lookAheadMs }: RerunOptions & { readonly key: string; readonly trace: string },
+): Promise<Started | null> {
+  const { retentionMs } = definition;
+  if ((await ports.store.runs({ kind, key, limit: 1 })).length > 0) return null;
+  const slotKeys = slotKeysOf(definition);
+  const job = newJob(definition, stage, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
+  await ports.store.installSlots(slotGroupsOf(definition));
+  return await ports.store.transaction(async (tx) => {
+    const { results, handoffs } = await ports.store.insert([job], { lookAheadMs, tx });
+    const [starter] = results;
+    if (starter?.created !== true) return null;
+    const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, tasks: [] };
+    const started = await ports.store.startRun({ ...again, starterId: starter.id, parentId: id }, { lookAheadMs, tx });
+    if (!started.created) throw new Error(`run "${key}" of "${kind}" was made meanwhile: ask again`);
+    return { runId: started.runId, handoffs };
+  });
 }

@@ -171,16 +171,24 @@ export interface TaskView {
   readonly finishedAt: Instant | null;
 }
 
+/** A run that was started now or before; `input` and `parentId` are then those it was started with. */
+export interface StartedRun {
+  readonly runId: RunId;
+  readonly created: boolean;
+  readonly sealed: boolean;
+  readonly cursor: Json | null;
+  readonly input: Json;
+  readonly parentId: RunId | null;
+  readonly handoffs: readonly Handoff[];
+}
+
 /** The part of the store that knows runs. Each method is one transaction or, where it says so, one in a caller's. */
 export interface RunStore {
   /**
    * The run, its jobs and edges, all or nothing; those without predecessors are QUEUED at once. A run that has this kind
    * and key already is answered with `created: false`.
    */
-  startRun(
-    run: NewRun,
-    options: { lookAheadMs: number; tx?: Tx },
-  ): Promise<{ runId: RunId; created: boolean; sealed: boolean; cursor: Json | null; handoffs: readonly Handoff[] }>;
+  startRun(run: NewRun, options: { lookAheadMs: number; tx?: Tx }): Promise<StartedRun>;
   /** One page of a run that is not sealed, with the cursor of the next. `tx`: in the caller's transaction. */
   addPage(
     runId: RunId,

@@ -25,7 +25,9 @@ const none: Funnel = { total: 0, done: 0, ok: 0, failed: 0, skipped: 0 };
 export function startRun(t: Tables, run: NewRun, lookAheadMs: number): Awaited<ReturnType<RunStore["startRun"]>> {
   const known = [...t.runs.values()].find((row) => row.kind === run.kind && row.key === run.key);
   if (known !== undefined) {
-    return { runId: runIdOf(known.id), created: false, sealed: known.sealed, cursor: known.cursor, handoffs: [] };
+    const { id, sealed, cursor, input } = known;
+    const parentId = known.parentId === null ? null : runIdOf(known.parentId);
+    return { runId: runIdOf(id), created: false, sealed, cursor, input, parentId, handoffs: [] };
   }
   const id = t.draw("run");
   const { kind, key, version, input, onFailure, retentionMs, sealed } = run;
@@ -63,7 +65,8 @@ export function startRun(t: Tables, run: NewRun, lookAheadMs: number): Awaited<R
     return Number(insertOne(t, task.job, lookAheadMs, queued, from).id);
   });
   link(t, run, ids);
-  return { runId: runIdOf(id), created: true, sealed, cursor: null, handoffs: t.handOff(queued) };
+  const { parentId } = run;
+  return { runId: runIdOf(id), created: true, sealed, cursor: null, input, parentId, handoffs: t.handOff(queued) };
 }
 
 function link(t: Tables, run: NewRun, ids: readonly number[]): void {

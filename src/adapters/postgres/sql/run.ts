@@ -12,10 +12,13 @@ returning id`,
 );
 
 /** The run that has this kind and key: a second statement, since the insert cannot see what committed meanwhile. */
-export const findRun = statement<{ id: string; sealed: boolean; cursor: unknown }>(
-  "run-find",
-  "select id, sealed, cursor from belfry.run where kind = $1 and key = $2",
-);
+export const findRun = statement<{
+  id: string;
+  sealed: boolean;
+  cursor: unknown;
+  input: unknown;
+  parent_id: string | null;
+}>("run-find", "select id, sealed, cursor, input, parent_id from belfry.run where kind = $1 and key = $2");
 
 /** Numbers for jobs whose edges must be known before they are written, as one text: `1,2,3`. */
 export const drawIds = statement<{ ids: string }>(
