@@ -4,6 +4,7 @@ import { crashScheduler } from "./cases/crash-scheduler.ts";
 import { crashWorker } from "./cases/crash-worker.ts";
 import { clockSkew } from "./cases/clock-skew.ts";
 import { dailyQuiz } from "./cases/daily-quiz.ts";
+import { ecsStop } from "./cases/ecs-stop.ts";
 import { firstTries } from "./cases/first-tries.ts";
 import { killAll } from "./cases/kill-all.ts";
 import { fanoutKill } from "./cases/fanout-kill.ts";
@@ -52,4 +53,5 @@ export const proofs: readonly Proof[] = [
   upgrade,
   graphs,
   fanoutKill,
+  ecsStop,
 ];

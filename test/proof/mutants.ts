@@ -49,6 +49,23 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "effectKey: (name) => `${job.jobId}:${name}:${Math.random()}`",
     },
   ],
+  /** Nobody hears that a task has stopped. */
+  "task-event": [
+    {
+      file: "/functions/ecs-events.ts",
+      from: "await watch.notice(event);",
+      to: "await Promise.resolve([watch, event]);",
+    },
+  ],
+  /** The end of a task ends whatever try its job is at. */
+  "whose-task": [
+    { file: "/src/core/work/task-watch.ts", from: "task !== null && task !== end.task", to: "false" },
+    {
+      file: "/src/core/work/task-watch.ts",
+      from: 'job.state !== "RUNNING" || job.attempt !== end.attempt',
+      to: 'job.state !== "RUNNING"',
+    },
+  ],
   /** Nobody looks for jobs whose worker died. */
   rescue: [{ file: "/src/core/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" }],
   /** A client's key is forgotten on the way. */

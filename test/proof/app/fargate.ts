@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { defineApp, defineJob, type Context } from "belfry";
+import { z } from "zod";
+import { tell } from "./target.ts";
+
+const payload = z.object({
+  n: z.number(),
+  /** What the first try does: waits and obeys, waits and does not listen, or ends its process. */
+  first: z.enum(["obeys", "ignores", "exits"]),
+  /** A later try waits until this file exists. */
+  gate: z.string().nullable(),
+});
+type Payload = z.output<typeof payload>;
+
+async function run({ n, first, gate }: Payload, ctx: Context): Promise<void> {
+  if (ctx.attempt === 1) {
+    await tell("start", ctx, String(n));
+    if (first === "exits") process.exit(3);
+    await until(() => first === "obeys" && ctx.signal.aborted);
+    ctx.signal.throwIfAborted();
+  }
+  if (gate !== null) {
+    await tell("start", ctx, String(n));
+    await until(() => existsSync(gate));
+  }
+  await tell("effect", ctx, String(n));
+}
+
+const until = (holds: () => boolean): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (!holds()) return;
+      clearInterval(timer);
+      resolve();
+    }, 20);
+  });
+
+const settings = {
+  runOn: "fargate",
+  timeout: "10m",
+  retry: { maxAttempts: 4, backoff: "fixed", base: "100ms" },
+  payload,
+  run,
+} as const;
+
+/** Its lease is long: nothing but the event of its task gets it going again soon. */
+const byEvent = defineJob({ id: "by-event", ...settings, lease: "60s" });
+/** Its event is lost: the lease is what is left. */
+const byLease = defineJob({ id: "by-lease", ...settings, lease: "3s" });
+
+export default [defineApp({ name: "proof", jobs: [byEvent, byLease], lanes: { default: { batchSize: 1 } } })];
