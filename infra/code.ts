@@ -4,7 +4,7 @@ import { FileSystem } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { bundle } from "./bundle.ts";
 
-export const functionNames = ["worker", "dead-letter", "migrate", "api"] as const;
+export const functionNames = ["worker", "dead-letter", "ecs-events", "migrate", "api"] as const;
 export type FunctionName = (typeof functionNames)[number];
 
 /** The code of every function of a release. */

@@ -113,6 +113,10 @@ const poolPerSchedulerTask = 3;
 /** Two scheduler tasks overlap while one ends and the next starts. */
 const schedulerTasksMax = 2;
 const poolPerDrain = 1;
+/** Tasks of one kind at once that a kind without `concurrency` is counted with: it has no cap, and should have one. */
+const uncappedTasks = 5;
+/** Instances of the function that takes the events of tasks. */
+const eventFunctionsMax = 2;
 
 export function topology(apps: readonly AppDefinition[], stage: Stage): Topology {
   const lanes = laneNames(apps).map((name) => laneOf(name, apps, stage));
@@ -128,7 +132,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     scheduleWakes,
     schedulerTask: { cpu: 256, memoryMb: 512, stopTimeoutSeconds: 30 },
     jobTask: jobTaskOf(apps),
-    database: databaseOf(lanes, deadLetters, scheduleWakes.length, stage),
+    database: databaseOf(lanes, deadLetters, { schedules: scheduleWakes.length, jobs: jobTasksMax(apps) }, stage),
     lookAheadMs: stage.lookAheadMs,
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
@@ -177,6 +181,11 @@ function jobTaskOf(apps: readonly AppDefinition[]): JobTaskTopology | null {
   return { cpu: 512, memoryMb: 1_024, stopTimeoutSeconds: 60, lanes };
 }
 
+const jobTasksMax = (apps: readonly AppDefinition[]): number =>
+  apps
+    .flatMap((app) => app.jobs.filter((job) => job.runOn === "fargate"))
+    .reduce((sum, { concurrency }) => sum + (concurrency ?? uncappedTasks), 0);
+
 function scheduledJobs(apps: readonly AppDefinition[]): Topology["jobs"] {
   const jobs = new Map(apps.flatMap((app) => app.schedules.map(({ job }) => [job.id, job] as const)));
   return [...jobs.values()]
@@ -196,13 +205,15 @@ function scheduleWakesOf(apps: readonly AppDefinition[], stage: Stage): readonly
 function databaseOf(
   lanes: readonly LaneTopology[],
   drain: DeadLetterTopology,
-  scheduleTasks: number,
+  tasks: { readonly schedules: number; readonly jobs: number },
   stage: Stage,
 ): DatabaseTopology {
   const { maxConnections, poolPerWorker } = stage.database;
   const workers = lanes.reduce((sum, lane) => sum + lane.concurrency * poolPerWorker, 0);
   const drains = lanes.length * drain.concurrency * poolPerDrain;
-  const connectionsMax = workers + drains + (schedulerTasksMax + scheduleTasks) * poolPerSchedulerTask;
+  const schedulers = (schedulerTasksMax + tasks.schedules) * poolPerSchedulerTask;
+  const jobs = tasks.jobs * poolPerWorker + (tasks.jobs > 0 ? eventFunctionsMax : 0);
+  const connectionsMax = workers + drains + schedulers + jobs;
   return { maxConnections, poolPerWorker, poolPerDrain, poolPerSchedulerTask, connectionsMax };
 }
 

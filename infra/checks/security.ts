@@ -14,6 +14,19 @@ export const securityChecks: readonly Check[] = [
         .map(({ id }) => ({ resource: id, detail: "iam:PassRole without named roles or iam:PassedToService" })),
   },
   {
+    id: "run-task",
+    rule: "tasks are started of one definition and in one cluster, both named",
+    find: (template) =>
+      statements(template)
+        .filter(({ statement }) => actionsOf(statement).some((action) => /^ecs:(RunTask|\*)$/.test(action)))
+        .filter(
+          ({ statement }) =>
+            JSON.stringify(at(statement, "Resource")).includes('"*"') ||
+            at(statement, "Condition", "ArnEquals", "ecs:cluster") === undefined,
+        )
+        .map(({ id }) => ({ resource: id, detail: "ecs:RunTask of any task or in any cluster" })),
+  },
+  {
     id: "signed-url",
     rule: "a function URL answers only requests that IAM let through",
     find: (template) =>

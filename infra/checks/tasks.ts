@@ -57,6 +57,16 @@ export const taskChecks: readonly Check[] = [
         }),
   },
   {
+    id: "task-ends",
+    rule: "where functions launch tasks, a rule of that cluster tells a function of ours when one has stopped",
+    find: (template) => {
+      const tells = ofType(template, "AWS::Events::Rule").some(tellsOfEnds);
+      return ownFunctions(template)
+        .filter(({ properties }) => at(properties, "Environment", "Variables", "BELFRY_TASKS") !== undefined && !tells)
+        .map(({ id }) => ({ resource: id, detail: "it launches tasks, and nobody hears of their ends" }));
+    },
+  },
+  {
     id: "public-address",
     rule: "a task in a public subnet has a public address, or it cannot reach AWS",
     find: (template) =>
@@ -68,6 +78,13 @@ export const taskChecks: readonly Check[] = [
       }),
   },
 ];
+
+function tellsOfEnds({ properties }: Found): boolean {
+  const pattern = properties["EventPattern"];
+  const isOfTasks =
+    listAt(pattern, "source").includes("aws.ecs") && listAt(pattern, "detail", "clusterArn").length === 1;
+  return isOfTasks && listAt(pattern, "detail", "lastStatus").includes("STOPPED") && properties["State"] === "ENABLED";
+}
 
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 

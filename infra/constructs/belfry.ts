@@ -11,6 +11,7 @@ import type { AlarmChoices } from "./alarm-choices.ts";
 import { AlarmTopics, type Topics } from "./alarm-topics.ts";
 import { createDatabase, type DatabaseProps } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
+import { FargateJobs } from "./fargate-jobs.ts";
 import { HttpApi } from "./http-api.ts";
 import { Lane } from "./lane.ts";
 import { LockTable } from "./lock-table.ts";
@@ -45,6 +46,8 @@ export class Belfry extends Construct {
   readonly lanes: readonly Lane[];
   readonly scheduler: SchedulerTask;
   readonly api: HttpApi;
+  /** Null when no job runs on Fargate. */
+  readonly jobs: FargateJobs | null;
 
   constructor(scope: Construct, id: string, props: BelfryProps) {
     super(scope, id);
@@ -64,32 +67,66 @@ export class Belfry extends Construct {
       code: code.functions["dead-letter"],
     });
     this.api = new HttpApi(this, "Http", { share, code: code.functions.api });
+    const cluster = props.cluster ?? ownCluster(this, network);
     this.scheduler = new SchedulerTask(this, "Scheduler", {
       topology,
       network,
       database,
-      cluster: props.cluster ?? ownCluster(this, network),
+      cluster,
       image: props.image,
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
     });
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
+    this.jobs = this.#fargateJobs(props, { share, cluster, locks, workers });
     const migration = new Migration(this, "Migration", {
       share,
       code: code.functions.migrate,
       release: code.release,
       administration: database.administration,
     });
-    this.#order(migration, database, [...this.lanes, drain, this.api, this.scheduler]);
+    this.#order(migration, database, [
+      ...this.lanes,
+      drain,
+      this.api,
+      this.scheduler,
+      ...(this.jobs === null ? [] : [this.jobs]),
+    ]);
     new Alarms(this, "Alarms", {
       topology,
       choices: props.alarms,
       topics: props.topics ?? new AlarmTopics(this, "Topics"),
       lanes: this.lanes,
-      functions: [...workers, drain.function, this.api.function],
+      functions: [...workers, drain.function, this.api.function, ...(this.jobs === null ? [] : [this.jobs.events])],
       scheduler: this.scheduler,
     });
     decorate(this, props);
     describe(this, topology);
+  }
+
+  /** Workers launch, the API stops what was canceled, and a task may do what a worker may. */
+  #fargateJobs(
+    { topology, code, image }: BelfryProps,
+    parts: { share: FunctionShare; cluster: ICluster; locks: LockTable; workers: readonly Function[] },
+  ): FargateJobs | null {
+    const { jobTask } = topology;
+    if (jobTask === null) return null;
+    const { share, cluster, locks, workers } = parts;
+    const jobs = new FargateJobs(this, "Jobs", {
+      jobTask,
+      share,
+      cluster,
+      image,
+      poolSize: topology.database.poolPerWorker,
+      code: code.functions["ecs-events"],
+    });
+    for (const [index, lane] of this.lanes.entries()) {
+      const worker = workers[index];
+      if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker);
+      for (const sender of [jobs.role, jobs.events]) lane.grantSend(sender);
+    }
+    jobs.grantStop(this.api.function);
+    locks.grantHandlerLocks(jobs.role);
+    return jobs;
   }
 
   /** Whoever may finish or enqueue a job may hand off the next; locks go by who names them. */

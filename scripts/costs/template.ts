@@ -23,7 +23,7 @@ export async function synthesized(name: string): Promise<Synthesized> {
   const { context } = JSON.parse(readFileSync(cdkJson, "utf8")) as { context: Record<string, unknown> };
   const app = new App({ context, analyticsReporting: false });
   const code = Code.fromInline("exports.handler = 1");
-  const functions = { worker: code, "dead-letter": code, migrate: code, api: code };
+  const functions = { worker: code, "dead-letter": code, "ecs-events": code, migrate: code, api: code };
   const image = ContainerImage.fromRegistry("belfry");
   const stack = addStage(app, all, deploymentOf(name), { code: { functions, release: "1" }, image });
   return { topology: all, template: app.synth().getStackArtifact(stack.artifactId).template as Template };

@@ -1,9 +1,16 @@
 import { expect, test } from "vitest";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import { resources, templateOf } from "./synthesize.ts";
 
-const template = templateOf(topology([], stages.prod));
+/** With a job on Fargate, so that every role there can be is here. */
+const app = defineApp({
+  name: "a",
+  jobs: [defineJob({ id: "long", runOn: "fargate", concurrency: 2, run: () => {} })],
+});
+const template = templateOf(topology([app], stages.prod));
 
 /** What each role may do, a role a paragraph: a change of rights is a change of this file, and is read in review. */
 function rights(): string {

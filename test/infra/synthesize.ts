@@ -21,6 +21,7 @@ export const code: ReleaseCode = {
   functions: {
     worker: Code.fromInline("exports.handler = 1"),
     "dead-letter": Code.fromInline("exports.handler = 2"),
+    "ecs-events": Code.fromInline("exports.handler = 5"),
     migrate: Code.fromInline("exports.handler = 3"),
     api: Code.fromInline("exports.handler = 4"),
   },

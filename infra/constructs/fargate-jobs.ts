@@ -1,0 +1,189 @@
+import { Aws, CfnElement, Duration, Stack, Validations } from "aws-cdk-lib";
+import {
+  type ContainerImage,
+  CpuArchitecture,
+  FargateTaskDefinition,
+  type ICluster,
+  LogDriver,
+  OperatingSystemFamily,
+} from "aws-cdk-lib/aws-ecs";
+import { Rule } from "aws-cdk-lib/aws-events";
+import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import { type IRole, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import type { Code, Function } from "aws-cdk-lib/aws-lambda";
+import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import type { JobTaskTopology } from "../../src/topology.ts";
+import { deadLetterQueue } from "./queue.ts";
+import { imageAuthorities } from "./scheduler-task.ts";
+import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
+
+export interface FargateJobsProps {
+  readonly jobTask: JobTaskTopology;
+  readonly share: FunctionShare;
+  readonly cluster: ICluster;
+  readonly image: ContainerImage;
+  readonly poolSize: number;
+  /** Of the function that takes the events of tasks. */
+  readonly code: Code;
+}
+
+const containerName = "Job";
+const eventsTimeoutSeconds = 30;
+/** The lease has decided by then. */
+const eventAgeMinutesMax = 15;
+
+/**
+ * Where jobs on Fargate run: the task of one try, which the workers of some lanes launch, and the rule that tells when one
+ * stopped. What could not be told is kept in a queue; the lease decides about the job.
+ */
+export class FargateJobs extends Construct {
+  /** Of the task: what the handlers of jobs may do. */
+  readonly role: IRole;
+  readonly events: Function;
+  readonly lostEvents: Queue;
+  readonly #task: FargateTaskDefinition;
+  readonly #props: FargateJobsProps;
+
+  constructor(scope: Construct, id: string, props: FargateJobsProps) {
+    super(scope, id);
+    this.#props = props;
+    this.#task = taskDefinition(this, props);
+    this.role = this.#task.taskRole;
+    props.share.database.grantConnect(this.role);
+    this.lostEvents = deadLetterQueue(this, "LostEvents", { retentionSeconds: 14 * 86_400 });
+    this.events = new VpcFunction(this, "Events", {
+      share: props.share,
+      code: props.code,
+      description: "Settles the jobs of tasks that stopped",
+      timeoutSeconds: eventsTimeoutSeconds,
+      memoryMb: 256,
+      environment: { BELFRY_POOL_SIZE: "1" },
+    }).function;
+    this.events.configureAsyncInvoke({
+      maxEventAge: Duration.minutes(eventAgeMinutesMax),
+      retryAttempts: 2,
+      onFailure: new SqsDestination(this.lostEvents),
+    });
+    this.#watch();
+  }
+
+  /** RunTask of this task in this cluster, with its two roles. */
+  grantLaunch(worker: Function): void {
+    const { cluster } = this.#props;
+    worker.addEnvironment("BELFRY_TASKS", this.#place());
+    worker.addToRolePolicy(
+      new PolicyStatement({
+        actions: ["ecs:RunTask"],
+        resources: [this.#task.taskDefinitionArn],
+        conditions: { ArnEquals: { "ecs:cluster": cluster.clusterArn } },
+      }),
+    );
+    worker.addToRolePolicy(
+      new PolicyStatement({
+        actions: ["iam:PassRole"],
+        resources: [this.#task.taskRole, this.#task.obtainExecutionRole()].map((role) => role.roleArn),
+        conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
+      }),
+    );
+  }
+
+  /** For whoever cancels jobs. */
+  grantStop(canceler: Function): void {
+    const { cluster } = this.#props;
+    canceler.addEnvironment("BELFRY_TASKS", this.#place());
+    canceler.addToRolePolicy(
+      new PolicyStatement({
+        actions: ["ecs:StopTask"],
+        resources: [`arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task/${cluster.clusterName}/*`],
+        conditions: { ArnEquals: { "ecs:cluster": cluster.clusterArn } },
+      }),
+    );
+    if (canceler.role === undefined) return;
+    Validations.of(canceler.role).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:task/${shownName(cluster)}/*]`,
+      reason: "Tasks get their ids when they are launched; the cluster is named.",
+    });
+  }
+
+  /** A task that others run in the cluster is another family's, and none of ours. */
+  #watch(): void {
+    const rule = new Rule(this, "Stopped", {
+      eventPattern: {
+        source: ["aws.ecs"],
+        detailType: ["ECS Task State Change"],
+        detail: {
+          clusterArn: [this.#props.cluster.clusterArn],
+          lastStatus: ["STOPPED"],
+          group: [`family:${this.#task.family}`],
+        },
+      },
+    });
+    rule.addTarget(
+      new LambdaFunction(this.events, {
+        deadLetterQueue: this.lostEvents,
+        maxEventAge: Duration.minutes(eventAgeMinutesMax),
+        retryAttempts: 10,
+      }),
+    );
+  }
+
+  #place(): string {
+    const { cluster, share } = this.#props;
+    const { network, database } = share;
+    return Stack.of(this).toJsonString({
+      cluster: cluster.clusterName,
+      taskDefinition: this.#task.taskDefinitionArn,
+      container: containerName,
+      subnets: network.vpc.selectSubnets(network.tasks).subnetIds,
+      securityGroups: [database.clients.securityGroupId],
+      assignPublicIp: network.assignPublicIp,
+    });
+  }
+}
+
+/** As cdk-nag writes the name of a cluster that is made in the same template. */
+function shownName(cluster: ICluster): string {
+  const own = cluster.node.defaultChild;
+  return own instanceof CfnElement ? `<${Stack.of(own).getLogicalId(own)}>` : cluster.clusterName;
+}
+
+function taskDefinition(
+  scope: Construct,
+  { jobTask, share, image, poolSize }: FargateJobsProps,
+): FargateTaskDefinition {
+  const { database, environment, logRetentionDays } = share;
+  const task = new FargateTaskDefinition(scope, "Task", {
+    cpu: jobTask.cpu,
+    memoryLimitMiB: jobTask.memoryMb,
+    runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
+  });
+  task.addContainer(containerName, {
+    image,
+    // Each launch says which job and which try; without that it only prints how it is used.
+    command: ["run-job"],
+    environment: {
+      AWS_REGION: Stack.of(scope).region,
+      BELFRY_POOL_SIZE: String(poolSize),
+      ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: imageAuthorities } : {}),
+      ...database.environment,
+      ...environment,
+    },
+    stopTimeout: Duration.seconds(jobTask.stopTimeoutSeconds),
+    readonlyRootFilesystem: true,
+    logging: LogDriver.awsLogs({
+      streamPrefix: "job",
+      logGroup: new LogGroup(scope, "Log", { retention: logRetentionDays }),
+    }),
+  });
+  Validations.of(task).acknowledge(
+    {
+      id: "AwsSolutions-ECS2",
+      reason: "None of these variables is a secret: passwords are fetched or signed at run time.",
+    },
+    { id: "AwsSolutions-IAM5[Resource::*]", reason: "ecr:GetAuthorizationToken takes no resource." },
+  );
+  return task;
+}
