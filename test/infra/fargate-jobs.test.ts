@@ -64,6 +64,7 @@ test("the end of one of our tasks goes to a function, and to a queue when the fu
     },
     Targets: [Match.objectLike({ DeadLetterConfig: { Arn: Match.anyValue() } })],
   });
+  expect(resources(template, "AWS::Lambda::EventInvokeConfig")).toHaveLength(1);
   template.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
     DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
     MaximumRetryAttempts: 2,
