@@ -3,6 +3,7 @@ import type { DatabaseAuth } from "./adapters/aws/database-password.ts";
 import type { AwsSettings } from "./adapters/aws/endpoint.ts";
 import type { TaskPlace } from "./adapters/aws/task-launcher.ts";
 import type { EventSinkSettings } from "./adapters/events/sink.ts";
+import { addressForm, isAddress, withoutPassword } from "./adapters/postgres/address.ts";
 import { type CrashPlan, parseCrashPlans } from "./adapters/crash-point.ts";
 import { type LogLevel, logLevels } from "./adapters/telemetry/log.ts";
 import { limits } from "./core/limits.ts";
@@ -102,14 +103,13 @@ const taskPlace = z.object(
   rule("must be JSON with cluster, taskDefinition, container, subnets, securityGroups and assignPublicIp"),
 );
 
+const databaseRule = `must be the address of a Postgres database: ${addressForm}`;
+
 const settings = z.object({
   BELFRY_STAGE: z
     .enum(stageNames as [string, ...string[]], rule(`must be a stage of src/stages.ts: ${stageNames.join(", ")}`))
     .default("dev"),
-  DATABASE_URL: z.url({
-    protocol: /^postgres(ql)?$/,
-    error: "must be a Postgres URL, for example postgresql://user:password@host:5432/database",
-  }),
+  DATABASE_URL: z.string(rule(databaseRule)).refine(isAddress, rule(databaseRule)),
   AWS_REGION: z
     .string()
     .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, rule("must be a region, for example eu-west-1"))
@@ -283,8 +283,6 @@ function problemOf(issue: z.core.$ZodIssue, given: Environment): Problem {
 const fixes: Readonly<Record<string, string>> = {
   DATABASE_URL: "set it to the database of the stage, or use npm start, which brings its own",
 };
-
-const withoutPassword = (value: string): string => value.replace(/(\/\/[^:/@\s]*):[^@\s]*@/, "$1:***@");
 
 function parseJson(text: string): unknown {
   try {

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { connect, type ConnectOptions } from "../../src/adapters/postgres/connect.ts";
+import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { readConfig } from "../../src/config.ts";
 import { UnknownOutcome } from "../../src/core/ports.ts";
 import { aJob, insertOne, lookAheadMs, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freePort } from "../../src/local/free-port.ts";
@@ -20,15 +22,26 @@ function storeAt(url: string, options: Partial<ConnectOptions> = {}) {
 }
 
 describe("a DATABASE_URL that is", () => {
-  test.each(["", "localhost", "mysql://u:p@h/db", "postgresql://h:5432", "postgresql://u:p@h:5432/"])(
-    "%j is refused at once, with how to write it and without its password",
-    (url) => {
-      expect(() => connect({ url, applicationName: "t" })).toThrow(
-        "write postgresql://user:password@host:port/database",
-      );
-      expect(() => connect({ url, applicationName: "t" })).not.toThrow(":p@");
-    },
-  );
+  test.each([
+    "",
+    "localhost",
+    "mysql://u:hunter2@h/db",
+    "postgresql://h:5432",
+    "postgresql://u:hunter2@h:5432/",
+    "postgresql:/u:hunter2@h/db",
+    "postgresql://u:hunt%er2@h/db",
+    "postgresql://u:hunter2#@h/db",
+    "postgresql://u:a@hunter2@h:99999/db",
+    "u:hunter2@h/db",
+    "mysql://h/db?password=hunter2",
+  ])("%j is refused at once, with how to write it and without its password", async (url) => {
+    const refused = "write postgresql://user:password@host:port/database";
+    expect(() => connect({ url, applicationName: "t" })).toThrow(refused);
+    expect(() => connect({ url, applicationName: "t" })).not.toThrow(/hunt|er2/);
+    await expect(migrate({ url })).rejects.toThrow(refused);
+    expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" })).toThrow("postgresql://user:password@host");
+    expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" })).not.toThrow(/hunt|er2/);
+  });
 
   test("right but nobody listens there: says where and what to check", async () => {
     const port = await freePort();

@@ -1,5 +1,6 @@
 import { Client, type ClientConfig, Pool, type PoolConfig } from "pg";
 import { limits } from "../../core/limits.ts";
+import { parseAddress } from "./address.ts";
 import { keepPlans, keptPlanSettings } from "./statement.ts";
 
 export interface ConnectOptions {
@@ -35,7 +36,7 @@ export interface Connections {
 
 /** Opens nothing yet: the first statement connects. @throws Error when the URL is not one of Postgres. */
 export function connect(options: ConnectOptions): Connections {
-  const target = parseUrl(options.url);
+  const target = parseAddress(options.url);
   const config = { ...target, ...settings(options) };
   const keeps = options.prepare !== false;
   const main = quiet(
@@ -91,38 +92,4 @@ function quiet(pool: Pool): Pool {
     client.on("error", () => {});
   });
   return pool;
-}
-
-interface Target {
-  readonly host: string;
-  readonly port: number;
-  readonly database: string;
-  readonly user?: string;
-  readonly password?: string;
-  readonly ssl?: boolean;
-}
-
-function parseUrl(text: string): Target {
-  const url = URL.parse(text);
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || url.pathname.length < 2) {
-    throw new Error(
-      `DATABASE_URL ${shown(text, url)} is not the address of a Postgres database: ` +
-        "write postgresql://user:password@host:port/database",
-    );
-  }
-  const sslmode = url.searchParams.get("sslmode");
-  return {
-    host: url.searchParams.get("host") ?? decodeURIComponent(url.hostname),
-    port: url.port === "" ? 5432 : Number(url.port),
-    database: decodeURIComponent(url.pathname.slice(1)),
-    ...(url.username === "" ? {} : { user: decodeURIComponent(url.username) }),
-    ...(url.password === "" ? {} : { password: decodeURIComponent(url.password) }),
-    ...(sslmode === null || sslmode === "disable" ? {} : { ssl: true }),
-  };
-}
-
-/** Never the password. */
-function shown(text: string, url: URL | null): string {
-  if (text === "") return "(empty)";
-  return url === null ? `"${text.replace(/\/\/[^@]*@/, "//***@")}"` : `"${url.protocol}//${url.host}${url.pathname}"`;
 }

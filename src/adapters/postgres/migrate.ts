@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { limits } from "../../core/limits.ts";
 import type { Tx } from "../../core/ports.ts";
+import { parseAddress } from "./address.ts";
 import { converted, DatabaseUnfit, unavailable } from "./failure.ts";
 import { type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
 import { turnPartitions } from "./prune-store.ts";
@@ -37,11 +38,13 @@ const ownSet = "belfry";
 
 /**
  * Applies the missing files of one folder, each in its own transaction, one runner at a time.
- * @throws Error when an applied file was edited or is missing, or the database is newer than this code; nothing is applied then.
+ * @throws Error when the URL is not one of Postgres, an applied file was edited or is missing, or the database is newer than
+ * this code; nothing is applied then.
  */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const files = migrationFiles(options.folder ?? ownFolder);
   const set = options.app ?? ownSet;
+  parseAddress(options.url);
   const client = new Client({
     connectionString: await withPassword(options.url, options.password),
     application_name: "belfry migrate",

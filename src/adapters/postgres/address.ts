@@ -1,0 +1,48 @@
+/** The address of a database, as `DATABASE_URL` gives it. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly ssl?: boolean;
+}
+
+/** @throws Error when the text is not an address of Postgres; it never shows the password. */
+export function parseAddress(text: string): Address {
+  const address = read(text);
+  if (address !== null) return address;
+  throw new Error(
+    `DATABASE_URL ${text === "" ? "(empty)" : `"${withoutPassword(text)}"`} is not the address of a Postgres database: ` +
+      `write ${addressForm}`,
+  );
+}
+
+export const isAddress = (text: string): boolean => read(text) !== null;
+
+/** How to write one. A letter that has a meaning in a URL has to be escaped in a password, also the escape's own. */
+export const addressForm =
+  "postgresql://user:password@host:port/database, with %25 for a % in the password, and %23 %2F %3A %3F %40 for # / : ? @";
+
+/** Also of a text that is no URL at all: whatever stands between the user and the last `@` may be the password. */
+export const withoutPassword = (text: string): string =>
+  text.replace(/^((?:[\w+.-]+:\/+)?[^:@]*):.*@/s, "$1:***@").replaceAll(/([?&]password=)[^&]*/g, "$1***");
+
+function read(text: string): Address | null {
+  const url = URL.parse(text);
+  if (url === null || !/^postgres(ql)?:\/\//.test(text) || url.pathname.length < 2) return null;
+  const sslmode = url.searchParams.get("sslmode");
+  try {
+    return {
+      host: url.searchParams.get("host") ?? decodeURIComponent(url.hostname),
+      port: url.port === "" ? 5432 : Number(url.port),
+      database: decodeURIComponent(url.pathname.slice(1)),
+      ...(url.username === "" ? {} : { user: decodeURIComponent(url.username) }),
+      ...(url.password === "" ? {} : { password: decodeURIComponent(url.password) }),
+      ...(sslmode === null || sslmode === "disable" ? {} : { ssl: true }),
+    };
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
+}
