@@ -156,12 +156,33 @@ export interface ApiClient {
 
 const timeoutMs = 15_000;
 
-/** Speaks to the HTTP API and to nothing else. @throws CliError for every answer that is not 2xx, and for none. */
-export function apiClient(url: string): ApiClient {
-  const read = <T>(path: string): Promise<T> => call<T>(url, "GET", path);
-  const write = <T>(path: string, body: unknown): Promise<T> => call<T>(url, "POST", path, body);
+export interface ApiRequest {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  /** JSON. */
+  readonly body?: string;
+}
+
+/** Makes one request of the API. */
+export type Send = (request: ApiRequest) => Promise<Response>;
+
+const plainly =
+  (url: string): Send =>
+  ({ method, path, body }) => {
+    const write = body === undefined ? {} : { body, headers: { "content-type": "application/json" } };
+    return fetch(new URL(path, url), { method, signal: AbortSignal.timeout(timeoutMs), ...write });
+  };
+
+/**
+ * Speaks to the HTTP API and to nothing else. @throws CliError for every answer that is not 2xx, and for none.
+ * @param url its address, or its name in messages where `send` knows the way.
+ */
+export function apiClient(url: string, send: Send = plainly(url)): ApiClient {
+  const to = { url, send };
+  const read = <T>(path: string): Promise<T> => call<T>(to, "GET", path);
+  const write = <T>(path: string, body: unknown): Promise<T> => call<T>(to, "POST", path, body);
   const change = <T>(method: "PUT" | "DELETE", path: string, body: unknown): Promise<T> =>
-    call<T>(url, method, path, body);
+    call<T>(to, method, path, body);
   const at = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
   return {
     url,
@@ -211,16 +232,14 @@ function queryOf(values: Query): string {
 }
 
 async function call<T>(
-  url: string,
-  method: "GET" | "POST" | "PUT" | "DELETE",
+  { url, send }: { readonly url: string; readonly send: Send },
+  method: ApiRequest["method"],
   path: string,
   body?: unknown,
 ): Promise<T> {
-  const write =
-    body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const signal = AbortSignal.timeout(timeoutMs);
-  const response = await fetch(new URL(path, url), { method, signal, ...write }).catch((error: unknown) => {
-    throw unreachable(url, error);
+  const request = { method, path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const response = await send(request).catch((error: unknown) => {
+    throw error instanceof CliError ? error : unreachable(url, error);
   });
   const answer = await response.json().catch(() => null);
   if (response.ok && answer !== null) return answer as T;

@@ -20,6 +20,7 @@ Examples:
   $ npx belfry dev                                      start the local system (as npm start)
   $ npx belfry jobs enqueue hello --wait                write a job and wait for its end
   $ npx belfry jobs list --state FAILED --json          for a script
+  $ npx belfry --stage prod explain 42                  with the credentials of AWS in the environment
 
 Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 partly done,\n            7 a failed job or run was found, 130 interrupted`;
 
@@ -29,6 +30,7 @@ export function program(world: World, out: Output): Command {
     .description("Scheduled work on AWS that is never lost.")
     .option("--json", "write one JSON object to stdout; messages go to stderr")
     .option("--url <address>", "of the API (default: BELFRY_URL, else the running local system)")
+    .option("--stage <name>", "the API of a deployed stage: found by its stack's outputs, requests are signed")
     .addHelpText("after", after)
     .showHelpAfterError("(add --help for what there is)")
     .showSuggestionAfterError(true);

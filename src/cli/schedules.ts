@@ -1,12 +1,11 @@
 import type { Command } from "commander";
-import { apiAddress } from "./address.ts";
-import { apiClient, type Schedule, type ScheduleClient } from "./client.ts";
+import { api } from "./api.ts";
+import type { Schedule, ScheduleClient } from "./client.ts";
 import { table } from "./output.ts";
 import type { World } from "./world.ts";
 
 /** The schedules of the API that this command line speaks to. */
-export const client = (world: World, command: Command): ScheduleClient =>
-  apiClient(apiAddress(command.optsWithGlobals<{ url?: string }>().url, world.env, world.folder)).schedule;
+export const client = (world: World, command: Command): ScheduleClient => api(world, command).schedule;
 
 /** One line a schedule. */
 export function listText(schedules: readonly Schedule[], isTerminal: boolean): string {

@@ -42,6 +42,16 @@ export const rules: readonly Rule[] = [
     packages: "any",
   },
   {
+    files: /^src\/cli\/deployed\.ts$/,
+    mayImport: [/^src\/cli\//, /^src\/adapters\/aws\/signed-fetch\.ts$/],
+    packages: "any",
+  },
+  {
+    files: /^src\/cli\/waiting\.ts$/,
+    mayImport: [/^src\/cli\//, /^src\/(apps|stages)\.ts$/, /^src\/core\/definitions\/(against|problem)\.ts$/],
+    packages: "any",
+  },
+  {
     files: /^src\/cli\/(database|commands\/(migrate|doctor))\.ts$/,
     mayImport: [/^src\/cli\//, /^src\/adapters\//, /^src\/core\//, /^src\/(config|apps|stages|topology|runtime)\.ts$/],
     packages: "any",

@@ -5,9 +5,11 @@ import { checkApps, notesOf } from "../../core/definitions/check.ts";
 import { describe, type Problem } from "../../core/definitions/problem.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
 import { checkTopology, topology, type Topology } from "../../topology.ts";
+import { apiOf } from "../api.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
+import { type Waiting, waitingAgainst } from "../waiting.ts";
 import type { World } from "../world.ts";
 
 /**
@@ -20,7 +22,10 @@ export function checkCommand(world: World, out: Output): Command {
     .option("--stage <name>", `one of ${stageNames.join(", ")} (default: all of them)`)
     .option("--environment", "the environment must have all that a process of Belfry needs")
     .addHelpText("after", "\nExample:\n  $ npx belfry check --stage prod")
-    .action(async ({ stage, environment = false }: { stage?: string; environment?: boolean }) => {
+    .option("--against <stage>", "also what waits in this deployed stage: nothing of it may be removed or narrowed")
+    .action(async (_: object, command: Command) => {
+      const { environment = false, against, ...given } = command.optsWithGlobals<CheckOptions>();
+      const stage = given.stage ?? against;
       if (stage !== undefined && !stageNames.includes(stage)) {
         throw new CliError(
           exitCodes.usage,
@@ -31,16 +36,32 @@ export function checkCommand(world: World, out: Output): Command {
       const names = stage === undefined ? stageNames : [stage];
       const database = stage === undefined ? undefined : world.env["DATABASE_URL"];
       const reports = await Promise.all(names.map((name) => reportOf(name, database)));
+      const waiting = against === undefined ? null : await waitingAgainst(against, apiOf(against, world, command));
       const settings = configProblems(world.env, { complete: environment }).map(told);
-      const ok = settings.length === 0 && reports.every((report) => report.problems.length === 0);
-      out.result({ ok, environment: settings, stages: reports }, () =>
-        [...reports.map(reportText), ...(settings.length === 0 ? [] : [problemsText("environment", settings)])].join(
-          "\n",
-        ),
+      const lost = (waiting?.problems ?? []).map(told);
+      const ok = settings.length + lost.length === 0 && reports.every((report) => report.problems.length === 0);
+      const compared = waiting === null ? {} : { against: { ...waiting, problems: lost } };
+      out.result({ ok, environment: settings, stages: reports, ...compared }, () =>
+        [
+          ...reports.map(reportText),
+          ...(settings.length === 0 ? [] : [problemsText("environment", settings)]),
+          ...(waiting === null ? [] : [waitingText(waiting, lost)]),
+        ].join("\n"),
       );
       if (!ok) throw new Finished(exitCodes.failure);
     });
 }
+
+interface CheckOptions {
+  readonly stage?: string;
+  readonly environment?: boolean;
+  readonly against?: string;
+}
+
+const waitingText = (waiting: Waiting, lost: readonly Told[]): string =>
+  lost.length > 0
+    ? problemsText(`what waits in ${waiting.stage}`, lost)
+    : `what waits in ${waiting.stage}: ok (${waiting.jobs} jobs, ${waiting.runs} runs${waiting.isMore ? ", and more that were not looked at" : ""})`;
 
 type Told = Problem & { readonly message: string };
 

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
-import { apiAddress } from "../address.ts";
-import { type ApiClient, apiClient, type Job, type JobDetail } from "../client.ts";
+import { api } from "../api.ts";
+import type { Job, JobDetail } from "../client.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { table } from "../output.ts";
@@ -24,9 +24,6 @@ export function jobsCommand(world: World, out: Output): Command {
   jobs.addCommand(steer(world, out, "runNow", "do not wait for the due time"));
   return jobs;
 }
-
-const api = (world: World, command: Command): ApiClient =>
-  apiClient(apiAddress(command.optsWithGlobals<{ url?: string }>().url, world.env, world.folder));
 
 function list(world: World, out: Output): Command {
   return new Command("list")

@@ -61,6 +61,7 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(options:
   const each = taskOf(options, base);
   const definition: JobDefinition = {
     ...base,
+    version,
     problems: [...(base.problems ?? []), ...problems.found, ...(each.problems ?? [])],
     makes: [each],
     run: (_payload, context) => startRunIn(context, definition),

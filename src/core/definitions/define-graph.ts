@@ -134,6 +134,7 @@ export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends On
   const places = new Map(tasks.map((task, place) => [task.model.name, place]));
   const definition: JobDefinition = {
     ...base,
+    version,
     problems: [...(base.problems ?? []), ...problems.found, ...tasks.flatMap((task) => task.definition.problems ?? [])],
     makes: tasks.map((task) => task.definition),
     run: (_payload, context) => startRunIn(context, definition),

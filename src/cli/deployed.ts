@@ -1,0 +1,73 @@
+import { signedFetch } from "../adapters/aws/signed-fetch.ts";
+import { type ApiClient, apiClient, type ApiRequest } from "./client.ts";
+import { CliError, exitCodes } from "./exit.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const timeoutMs = 30_000;
+
+/**
+ * The API of a deployed stage: its URL is an output of the stack `belfry-STAGE`, or what `--url` says; every request is
+ * signed with the credentials of the process, as IAM asks for.
+ */
+export function deployedApi(stage: string, given: { url: string | undefined; env: Environment }): ApiClient {
+  const region = given.env["AWS_REGION"] ?? given.env["AWS_DEFAULT_REGION"];
+  let found: Promise<string> | undefined;
+  return apiClient(`stage ${stage}`, async ({ method, path, body }: ApiRequest) => {
+    if (!region) {
+      throw new CliError(exitCodes.usage, "no-region", `--stage ${stage} needs to know where it is deployed`, [
+        "set AWS_REGION, for example eu-west-1",
+      ]);
+    }
+    found ??= given.url === undefined ? urlOf(stage, region, given.env) : Promise.resolve(given.url);
+    const headers = { "content-type": "application/json" };
+    const url = new URL(path, await found).href;
+    return signed({
+      url,
+      method,
+      service: "lambda",
+      region,
+      timeoutMs,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+  });
+}
+
+async function urlOf(stage: string, region: string, env: Environment): Promise<string> {
+  const endpoint =
+    env["AWS_ENDPOINT_URL_CLOUDFORMATION"] ??
+    env["AWS_ENDPOINT_URL"] ??
+    `https://cloudformation.${region}.amazonaws.com`;
+  const name = `belfry-${stage}`;
+  const response = await signed({
+    url: new URL("/", endpoint).href,
+    method: "POST",
+    service: "cloudformation",
+    region,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ Action: "DescribeStacks", Version: "2010-05-15", StackName: name }).toString(),
+    timeoutMs,
+  });
+  const text = await response.text();
+  const url = /<OutputValue>\s*(https?:\/\/[^<\s]*lambda-url[^<\s]*)\s*<\/OutputValue>/.exec(text)?.[1];
+  if (response.ok && url !== undefined) return url;
+  const why = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? `CloudFormation answered ${response.status}`;
+  const code = response.status === 403 ? exitCodes.auth : exitCodes.notFound;
+  throw new CliError(code, "no-stage", `the API of stage "${stage}" was not found in ${region}: ${why}`, [
+    `is it deployed, to this account and region? npx cdk deploy ${name}`,
+    "or name its address: --url",
+  ]);
+}
+
+/** Without credentials nothing can be signed, and that is not the API's fault. */
+async function signed(request: Parameters<typeof signedFetch>[0]): Promise<Response> {
+  try {
+    return await signedFetch(request);
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "CredentialsProviderError") throw error;
+    throw new CliError(exitCodes.auth, "no-credentials", "there are no AWS credentials to sign the request with", [
+      "sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    ]);
+  }
+}

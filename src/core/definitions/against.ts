@@ -1,0 +1,102 @@
+import { type AppDefinition, type JobDefinition, registry } from "./definition.ts";
+import { type Problem, ProblemList } from "./problem.ts";
+
+export interface WaitingJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly payload: unknown;
+}
+
+export interface WaitingRun {
+  readonly id: string;
+  readonly kind: string;
+  readonly version: number;
+  readonly input: unknown;
+}
+
+/**
+ * What waits and could not be run by these definitions any more: a kind that is gone, a payload or an input that the schema
+ * no longer takes, a graph that went back behind the version of a run. One problem for each kind and reason.
+ */
+export async function checkAgainst(
+  apps: readonly AppDefinition[],
+  stage: string,
+  waiting: { readonly jobs: readonly WaitingJob[]; readonly runs: readonly WaitingRun[] },
+): Promise<readonly Problem[]> {
+  const { jobs: known } = registry(apps);
+  const found = new Found(stage);
+  for (const job of waiting.jobs) {
+    const definition = known.get(job.kind);
+    if (definition === undefined) found.gone("job", job);
+    else await found.payload("job", job, definition, job.payload);
+  }
+  for (const run of waiting.runs) {
+    const definition = known.get(run.kind);
+    if (definition === undefined) found.gone("run", run);
+    else if ((definition.version ?? run.version) < run.version) found.older(run, definition);
+    else await found.payload("run", run, definition, run.input);
+  }
+  return found.problems();
+}
+
+type Thing = "job" | "run";
+interface Named {
+  readonly id: string;
+  readonly kind: string;
+}
+
+/** By kind and reason: the first one is shown, and how many there are. */
+class Found {
+  readonly #stage: string;
+  readonly #groups = new Map<string, { field: string; value: unknown; rule: string; fix: string; count: number }>();
+
+  constructor(stage: string) {
+    this.#stage = stage;
+  }
+
+  gone(thing: Thing, { id, kind }: Named): void {
+    const rule = `is not defined here, and ${thing} ${id} of it waits`;
+    this.#add(
+      `${thing} ${kind} gone`,
+      `kinds.${kind}`,
+      kind,
+      rule,
+      "keep its definition until none waits, or cancel them",
+    );
+  }
+
+  async payload(thing: Thing, { id, kind }: Named, definition: JobDefinition, value: unknown): Promise<void> {
+    const checked = await definition.check(value);
+    if (checked.ok) return;
+    const [issue] = checked.issues;
+    const what = thing === "job" ? "payload" : "input";
+    const rule = `must take what waits: ${thing} ${id} has ${issue?.path ? `"${issue.path}"` : "one"} that ${issue?.message ?? "it refuses"}`;
+    const fix = "widen the schema (an optional member, a default), or let those end first";
+    this.#add(`${thing} ${kind} ${issue?.path}`, `kinds.${kind}.${what}`, value, rule, fix);
+  }
+
+  older({ id, kind, version }: WaitingRun, definition: JobDefinition): void {
+    const rule = `must not be lower than ${version}, the version of run ${id}`;
+    this.#add(
+      `run ${kind} older`,
+      `kinds.${kind}.version`,
+      definition.version,
+      rule,
+      "do not go back while it is open",
+    );
+  }
+
+  problems(): readonly Problem[] {
+    const list = new ProblemList(`stage "${this.#stage}"`);
+    for (const { field, value, rule, fix, count } of this.#groups.values()) {
+      list.add(field, value, count === 1 ? rule : `${rule} (and ${count - 1} more)`, fix);
+    }
+    return list.found;
+  }
+
+  #add(group: string, field: string, value: unknown, rule: string, fix: string): void {
+    const known = this.#groups.get(group);
+    if (known === undefined) this.#groups.set(group, { field, value, rule, fix, count: 1 });
+    else known.count += 1;
+  }
+}

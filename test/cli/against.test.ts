@@ -1,0 +1,84 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { z } from "zod";
+import { checkAgainst } from "../../src/core/definitions/against.ts";
+import { describe as told } from "../../src/core/definitions/problem.ts";
+import { defineApp, defineGraph, defineJob } from "../../src/core/index.ts";
+import { belfry, serveApi } from "./harness.ts";
+
+const mail = (payload: z.ZodType<{ to: string }, { to: string }>) => defineJob({ id: "mail", payload, run: () => {} });
+const graph = (version: number) =>
+  defineGraph({ id: "night", version, tasks: (task) => void task("first", { run: () => null }) });
+const waits = (payload: unknown) => ({ jobs: [{ id: "7", kind: "mail", payload }], runs: [] });
+const against = async (jobs: Parameters<typeof defineApp>[0]["jobs"], waiting: Parameters<typeof checkAgainst>[2]) =>
+  (await checkAgainst([defineApp({ name: "a", ...(jobs === undefined ? {} : { jobs }) })], "prod", waiting)).map(told);
+
+test("nothing is said of what these definitions can run", async () => {
+  expect(await against([mail(z.object({ to: z.string() }))], waits({ to: "ada" }))).toEqual([]);
+});
+
+test("a kind that is gone is refused while a job of it waits, once for all of them", async () => {
+  const two = [7, 8].map((id) => ({ id: String(id), kind: "mail", payload: {} }));
+  const [only, ...others] = await against([], { jobs: two, runs: [] });
+  expect(only).toContain(
+    'kinds.mail "mail" is not defined here, and job 7 of it waits (and 1 more); keep its definition',
+  );
+  expect(others).toEqual([]);
+});
+
+test("a payload that was narrowed is refused by the job that has the old one", async () => {
+  const [only] = await against([mail(z.object({ to: z.email() }))], waits({ to: "ada" }));
+  expect(only).toMatch(/kinds\.mail\.payload .* must take what waits: job 7 has "to" that .*; widen the schema/);
+});
+
+test("an open run keeps its graph, its input and its version", async () => {
+  const run = { id: "3", kind: "night", version: 2, input: null };
+  expect(await against([graph(2)], { jobs: [], runs: [run] })).toEqual([]);
+  expect(await against([graph(3)], { jobs: [], runs: [run] })).toEqual([]);
+  expect((await against([graph(1)], { jobs: [], runs: [run] }))[0]).toContain(
+    "kinds.night.version 1 must not be lower than 2, the version of run 3",
+  );
+  expect((await against([], { jobs: [], runs: [run] }))[0]).toContain("is not defined here, and run 3 of it waits");
+});
+
+test("check --against reads what waits through the API, and refuses by name", async () => {
+  const { url, ...at } = await serveApi();
+  const known = await belfry(["check", "--against", "prod", "--json"], { env: { BELFRY_URL: url } });
+  expect(known.code).toBe(0);
+  expect(known.json).toMatchObject({ against: { stage: "prod", jobs: 0, runs: 0, isMore: false, problems: [] } });
+  await at.belfry("jobs", "enqueue", "ping");
+  const { code, out } = await belfry(["check", "--against", "prod"], { env: { BELFRY_URL: url } });
+  expect(code).toBe(1);
+  expect(out).toContain("what waits in prod: 1 problem");
+  expect(out).toContain('kinds.ping "ping" is not defined here, and job 1 of it waits');
+});
+
+test("--stage finds the URL in the stack's outputs and signs every request for it", async () => {
+  for (const [name, value] of Object.entries({ AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" })) {
+    vi.stubEnv(name, value);
+  }
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const calls: { url: string; authorization: string | undefined; body: unknown }[] = [];
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const url = input instanceof Request ? input.url : input.toString();
+    const headers = init?.headers as Record<string, string> | undefined;
+    calls.push({ url: url, authorization: headers?.["authorization"], body: init?.body });
+    if (!url.includes("cloudformation")) return Response.json({ jobs: [], nextCursor: null });
+    const output = "<member><OutputValue>https://abc.lambda-url.eu-west-1.on.aws/</OutputValue></member>";
+    return new Response(`<Outputs>${output}</Outputs>`);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { code } = await belfry(["jobs", "list", "--stage", "prod"], { env: { AWS_REGION: "eu-west-1" } });
+  expect(code).toBe(0);
+  expect(calls.map(({ url }) => new URL(url).hostname)).toEqual([
+    "cloudformation.eu-west-1.amazonaws.com",
+    "abc.lambda-url.eu-west-1.on.aws",
+  ]);
+  expect(calls[0]?.body).toContain("StackName=belfry-prod");
+  expect(calls[1]?.authorization).toMatch(/Credential=AKIDEXAMPLE\/\d+\/eu-west-1\/lambda\/aws4_request/);
+});
+
+test("--stage without a region says what to set", async () => {
+  const { code, err } = await belfry(["jobs", "list", "--stage", "prod"]);
+  expect(code).toBe(2);
+  expect(err).toContain("AWS_REGION");
+});
