@@ -1,22 +1,35 @@
 /**
- * `node scripts/console-pictures.ts [--out FOLDER] [--seconds N]`: starts the whole system on fresh state, gives it work of
- * all kinds, walks through the console as somebody who has never seen it, and photographs every screen in both themes.
- * The READMEs show what it leaves in docs/pictures. Exits 1 when the walk took three minutes or more.
+ * `node scripts/console-pictures.ts [--out FOLDER] [--seconds N]`: runs `npm start` on fresh state, gives it work of all
+ * kinds, walks through the console as somebody who has never seen it, and photographs the terminal and every screen in
+ * both themes and in a narrow window. Without --out only the README's pictures are kept, in docs/pictures. Exits 1 when
+ * the walk took three minutes or more, when the page told of an error, or when a picture of the README is too large.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { Page } from "playwright-core";
-import { type LocalSystem, startLocal } from "../src/local/system.ts";
+import type { Browser, Page } from "playwright-core";
 import { openBrowser, openPage } from "../test/console/browser.ts";
+import { npmStart, type Started } from "./pictures/npm-start.ts";
+import { screens } from "./pictures/screens.ts";
+import { terminalPicture } from "./pictures/terminal.ts";
+import { walk } from "./pictures/walk.ts";
 
-const walkSecondsMax = 180;
+const walkMsMax = 180_000;
+const firstJobMsMax = 150_000;
+const bytesMax = 250_000;
+const ofReadme = new Set(["overview", "jobs", "job", "run", "schedules", "npm-start"]);
+const looks = [
+  { name: "light", colorScheme: "light", width: 1_360 },
+  { name: "dark", colorScheme: "dark", width: 1_360 },
+  { name: "narrow", colorScheme: "light", width: 600 },
+] as const;
+
 const { values } = parseArgs({ options: { out: { type: "string" }, seconds: { type: "string" } } });
 const out = values.out ?? fileURLToPath(new URL("../docs/pictures/", import.meta.url));
 const settleSeconds = Number(values.seconds ?? 60);
+const problems: string[] = [];
 
 process.exitCode = await main();
 
@@ -27,33 +40,49 @@ async function main(): Promise<number> {
     return 1;
   }
   mkdirSync(out, { recursive: true });
-  const home = mkdtempSync(join(tmpdir(), "belfry-pictures-"));
   const begin = performance.now();
-  const elapsed = (): number => (performance.now() - begin) / 1_000;
-  const system = await startLocal({ home, stage: "demo", without: ["watch"] });
-  const url = system.urls.api ?? "";
+  const started = await npmStart();
   try {
-    console.log(`${elapsed().toFixed(1)} s  the system runs`);
-    await giveWork(url);
-    const light = await openPage(opened.browser, url, { colorScheme: "light" });
-    const walked = await walk(light.page, url, elapsed);
-    console.log(`${walked.toFixed(1)} s  a failed job was found, understood and retried`);
-    await wait(settleSeconds * 1_000);
-    await photograph(light.page, url, "light");
-    const dark = await openPage(opened.browser, url, { colorScheme: "dark" });
-    await photograph(dark.page, url, "dark");
-    for (const problem of [...light.problems, ...dark.problems]) console.error(problem);
-    return walked < walkSecondsMax && light.problems.length + dark.problems.length === 0 ? 0 : 1;
+    await photographAll(opened.browser, started, begin);
   } finally {
     await opened.close();
-    await system.stop();
-    removeData(system, home);
+    await started.stop();
+  }
+  problems.forEach((problem) => console.error(problem));
+  return problems.length === 0 ? 0 : 1;
+}
+
+async function photographAll(browser: Browser, started: Started, begin: number): Promise<void> {
+  const seconds = (): string => `${((performance.now() - begin) / 1_000).toFixed(1)} s`;
+  console.log(`${seconds()}  npm start told its address`);
+  await firstJobEnded(started);
+  for (const theme of ["light", "dark"] as const) {
+    await terminalPicture(browser, started.screen(), { theme, path: kept("npm-start", theme) ?? "" });
+  }
+  await giveWork(started.url);
+  const pages = await Promise.all(
+    looks.map(async (look) => ({ look, ...(await openPage(browser, started.url, look)) })),
+  );
+  for (const { look, page } of pages) {
+    await page.setViewportSize({ width: look.width, height: 860 });
+    await walk(page, started.url, (name) => shot(page, `walk-${name}`, look.name));
+    console.log(`${seconds()}  a failed job was found, understood and retried (${look.name})`);
+    if (look.name === "light" && performance.now() - begin > walkMsMax) problems.push(`the walk took ${seconds()}`);
+  }
+  await wait(settleSeconds * 1_000);
+  for (const { look, page, problems: found } of pages) {
+    await screens(page, started.url, (name) => shot(page, name, look.name));
+    problems.push(...found);
   }
 }
 
-function removeData({ postgres }: LocalSystem, home: string): void {
-  if (postgres !== null) rmSync(postgres.dataFolder, { recursive: true, force: true });
-  rmSync(home, { recursive: true, force: true });
+/** The first minute in the terminal: the example's job came from its schedule and ended. */
+async function firstJobEnded({ screen }: Started): Promise<void> {
+  const endsAt = performance.now() + firstJobMsMax;
+  while (!/kind=hello\b.*state=SUCCESS|last: hello \d+ SUCCESS/.test(screen())) {
+    if (performance.now() > endsAt) throw new Error(`no job of the example ended:\n${screen()}`);
+    await wait(200);
+  }
 }
 
 /** Jobs that succeed, fail for a while, fail for good, hang and die; runs of graphs and a fan-out. */
@@ -75,54 +104,15 @@ async function post(url: string, body: object): Promise<void> {
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
 }
 
-/** Only what is seen on the screen is clicked: no address is typed after the first. @returns the seconds it took. */
-async function walk(page: Page, url: string, elapsed: () => number): Promise<number> {
-  let step = 0;
-  const shot = (name: string) => page.screenshot({ path: join(out, `walk-${(step += 1)}-${name}.png`) });
-  await page.goto(`${url}/console/`);
-  await page.getByText(/\d dead letters?$/).waitFor({ timeout: 120_000 });
-  await shot("overview");
-  await page.getByText(/\d dead letters?$/).click();
-  const group = page.getByRole("row").filter({ hasText: "taskflow-job" }).first();
-  await group.waitFor();
-  await shot("dead-letters");
-  await group.getByRole("link", { name: "taskflow-job" }).click();
-  const row = page.locator(".row .row-link").first();
-  await row.waitFor();
-  await shot("jobs");
-  await row.click();
-  await page.getByRole("region", { name: "Latest error" }).waitFor();
-  await shot("job");
-  await page.getByRole("button", { name: "Retry" }).click();
-  await page.getByText(/: retried$/).waitFor();
-  await shot("retried");
-  return elapsed();
+async function shot(page: Page, name: string, look: string): Promise<void> {
+  const path = kept(name, look);
+  if (path === null) return;
+  const bytes = await page.screenshot({ path });
+  if (bytes.byteLength > bytesMax) problems.push(`${path} has ${bytes.byteLength} bytes, more than ${bytesMax}`);
 }
 
-async function photograph(page: Page, url: string, theme: string): Promise<void> {
-  const take = async (name: string, path: string): Promise<void> => {
-    await page.goto(`${url}/console${path}`);
-    await page.locator("h1").waitFor();
-    // Charts, words and events come a moment after the screen.
-    await wait(4_000);
-    await page.screenshot({ path: join(out, `${name}-${theme}.png`) });
-  };
-  await take("overview", "/");
-  await take("jobs", "/jobs?q=kind%3Ataskflow-job");
-  await take("schedules", "/schedules");
-  await take("schedule", "/schedules/outbox-retry");
-  await take("runs", "/runs");
-  await take("dead-letters", "/dead-letters");
-  await take("lanes", "/lanes");
-  await take("locks", "/locks");
-  const flaky = await read<{ jobs: { id: string }[] }>(`${url}/jobs?payload.type=flaky&limit=1`);
-  await take("job", `/jobs/${flaky.jobs[0]?.id ?? ""}`);
-  const runs = await read<{ runs: { id: string }[] }>(`${url}/runs?kind=workflow&state=FAILED&limit=1`);
-  const run = runs.runs[0]?.id ?? "";
-  await take("run", `/runs/${run}`);
-  await take("graph", `/runs/${run}?view=graph`);
-}
-
-async function read<T>(url: string): Promise<T> {
-  return (await (await fetch(url)).json()) as T;
+/** Where a picture goes; null for one that only --out keeps. */
+function kept(name: string, look: string): string | null {
+  const isKept = values.out !== undefined || (ofReadme.has(name) && look !== "narrow");
+  return isKept ? join(out, `${name}-${look}.png`) : null;
 }

@@ -1,29 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleConsole } from "../../src/bundle-console.ts";
-import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
-import { openStandIn, type StandIn } from "./stand-in.ts";
+import { expect, test } from "vitest";
+import { describeInBrowser, posts } from "./in-browser.ts";
 
-const opened = await openBrowser();
-if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
-
-describe.skipIf(typeof opened === "string")("the keyboard in a browser", () => {
-  const { browser, close } = opened as TestBrowser;
-  let api: StandIn;
-
-  beforeAll(async () => {
-    api = await openStandIn(await bundleConsole());
-  });
-  afterAll(async () => {
-    await close();
-    await api.stop();
-  });
-
-  const visit = async (path: string, ready: string) => {
-    const shown = await openPage(browser, api.url);
-    await shown.page.goto(`${api.url}/console${path}`);
-    await shown.page.getByText(ready).first().waitFor();
-    return shown;
-  };
+await describeInBrowser("the keyboard in a browser", (its) => {
+  const { visit } = its;
 
   test("g and a letter go to every screen, and ? lists the keys", async () => {
     const { page, close: leave } = await visit("/", "Throughput");
@@ -62,15 +41,15 @@ describe.skipIf(typeof opened === "string")("the keyboard in a browser", () => {
     await page.getByText("3 marked").waitFor();
     await page.keyboard.press("c");
     await page.getByRole("dialog", { name: "Cancel 3 jobs?" }).waitFor();
-    const before = posts(api);
+    const before = posts(its.api);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(posts(api)).toEqual(before);
+    expect(posts(its.api)).toEqual(before);
     await page.keyboard.press("c");
     await page.getByRole("button", { name: "Cancel 3 jobs" }).focus();
     await page.keyboard.press("Enter");
     await page.getByText("3 jobs canceled").waitFor();
-    expect(posts(api).length).toBe(before.length + 3);
+    expect(posts(its.api).length).toBe(before.length + 3);
     await leave();
   });
 
@@ -79,11 +58,11 @@ describe.skipIf(typeof opened === "string")("the keyboard in a browser", () => {
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await page.waitForURL(/jobs\/\d+$/);
-    await page.goto(`${api.url}/console/jobs/1`);
+    await page.goto(its.at("/jobs/1"));
     await page.getByText("Latest error").or(page.getByText("HTTP_503")).first().waitFor();
     await page.keyboard.press("r");
     await page.getByText("send-open-mail 1: retried").waitFor();
-    expect(posts(api)).toContain("POST /jobs/1/retry");
+    expect(posts(its.api)).toContain("POST /jobs/1/retry");
     await leave();
   });
 
@@ -109,5 +88,3 @@ const places = {
   k: "Locks",
   o: "Overview",
 };
-
-const posts = ({ asked }: StandIn): readonly string[] => asked.filter((each) => each.startsWith("POST"));

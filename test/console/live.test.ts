@@ -1,44 +1,29 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleConsole } from "../../src/bundle-console.ts";
+import { expect, test } from "vitest";
 import { until } from "../local/until.ts";
-import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
+import { describeInBrowser } from "./in-browser.ts";
 import { ago } from "./scene.ts";
-import { openStandIn, type StandIn } from "./stand-in.ts";
 
-const opened = await openBrowser();
-if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
-
-describe.skipIf(typeof opened === "string")("the live page in a browser", () => {
-  const { browser, close } = opened as TestBrowser;
-  let api: StandIn;
-
-  beforeAll(async () => {
-    api = await openStandIn(await bundleConsole());
-  });
-  afterAll(async () => {
-    await close();
-    await api.stop();
-  });
-
+await describeInBrowser("the live page in a browser", (its) => {
+  const { open, at } = its;
   const rows = (page: Page) => page.getByRole("region", { name: "Live events" }).getByRole("listitem");
   let told = 0;
   const tell = (): void => {
     told += 1;
     const change = { id: String(told), job: String(told), kind: "send-open-mail", from: "QUEUED", to: "RUNNING" };
-    api.events.send({ ...change, at: ago(0), reason: null });
+    its.api.events.send({ ...change, at: ago(0), reason: null });
   };
 
   test("a stream that is cut 100 times tells every event once", async () => {
-    const { page, problems, close: leave } = await openPage(browser, api.url);
-    await page.goto(`${api.url}/console/`);
+    const { page, problems, close: leave } = await open();
+    await page.goto(at("/"));
     await rows(page).or(page.getByText("Nothing has happened")).first().waitFor();
     await page.evaluate(noteEvents);
     const begin = told;
     for (let cut = 0; cut < 100; cut += 1) {
-      await until("the page listens", () => api.events.listeners() > 0);
+      await until("the page listens", () => its.api.events.listeners() > 0);
       tell();
-      api.events.cut();
+      its.api.events.cut();
       tell();
     }
     await until(
@@ -48,17 +33,17 @@ describe.skipIf(typeof opened === "string")("the live page in a browser", () => 
     );
     const seen = (await page.evaluate("window.seen")) as string[];
     expect(new Set(seen).size).toBe(200);
-    expect(api.events.resumed.filter((id) => id !== null).length).toBeGreaterThanOrEqual(99);
+    expect(its.api.events.resumed.filter((id) => id !== null).length).toBeGreaterThanOrEqual(99);
     expect(problems).toEqual([]);
     await leave();
   }, 60_000);
 
   test("a page whose stream stays away says that it may be old, and that it is live again", async () => {
-    const { page, close: leave } = await openPage(browser, api.url);
-    await page.goto(`${api.url}/console/`);
+    const { page, close: leave } = await open();
+    await page.goto(at("/"));
     await page.getByText("Live", { exact: true }).first().waitFor();
     await page.route("**/events", (route) => route.abort());
-    api.events.cut();
+    its.api.events.cut();
     await page.getByText("what you see may be old").waitFor();
     expect(await page.getByRole("alert").textContent()).toMatch(/last heard (now|\d)/);
     await page.unroute("**/events");
@@ -67,15 +52,15 @@ describe.skipIf(typeof opened === "string")("the live page in a browser", () => 
   });
 
   test("a hidden tab stops listening, and catches up when it is looked at again", async () => {
-    const { page, close: leave } = await openPage(browser, api.url);
-    await page.goto(`${api.url}/console/`);
-    await until("it listens", () => api.events.listeners() === 1);
+    const { page, close: leave } = await open();
+    await page.goto(at("/"));
+    await until("it listens", () => its.api.events.listeners() === 1);
     await page.evaluate(hide(true));
-    await until("it stopped", () => api.events.listeners() === 0);
+    await until("it stopped", () => its.api.events.listeners() === 0);
     tell();
     await page.evaluate(hide(false));
     await page.getByRole("region", { name: "Live events" }).getByText(`#${told}`, { exact: true }).waitFor();
-    expect(api.events.listeners()).toBe(1);
+    expect(its.api.events.listeners()).toBe(1);
     await leave();
   });
 });

@@ -1,17 +1,14 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleConsole } from "../../src/bundle-console.ts";
-import { openBrowser, openPage, type TestBrowser, violations } from "./browser.ts";
-import { hostileText, type Mode, openStandIn, type StandIn } from "./stand-in.ts";
-
-const opened = await openBrowser();
-if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
+import { violations } from "./browser.ts";
+import { describeInBrowser } from "./in-browser.ts";
+import { hostileText, type Mode } from "./stand-in.ts";
 
 const screens = [
   { path: "/", loaded: "Throughput" },
   { path: "/jobs", loaded: "send-open-mail" },
   { path: "/jobs/1", loaded: "Events" },
-  { path: "/jobs/2", loaded: "Running for" },
+  { path: "/jobs/2", loaded: "last heartbeat" },
   { path: "/jobs/3", loaded: "waits for a slot" },
   { path: "/schedules", loaded: "nightly-export" },
   { path: "/schedules/nightly-export", loaded: "Next times" },
@@ -29,24 +26,11 @@ function sign(page: Page, mode: Mode, loaded: string): Locator {
   return mode === "error" ? page.getByRole("alert") : page.locator(".empty, .card-empty, .table");
 }
 
-type Shown = Awaited<ReturnType<typeof openPage>>;
-
-describe.skipIf(typeof opened === "string")("the screens in a browser", () => {
-  const { browser, close } = opened as TestBrowser;
-  let api: StandIn;
-
-  beforeAll(async () => {
-    api = await openStandIn(await bundleConsole());
-  });
-  afterAll(async () => {
-    await close();
-    await api.stop();
-  });
-
+await describeInBrowser("the screens in a browser", (its) => {
   const visit = async (mode: Mode) => {
-    api.mode = mode;
-    const shown = await openPage(browser, api.url);
-    return { ...shown, go: (path: string) => shown.page.goto(`${api.url}/console${path}`) };
+    its.api.mode = mode;
+    const shown = await its.open();
+    return { ...shown, go: (path: string) => shown.page.goto(its.at(path)) };
   };
 
   describe.each([
@@ -56,16 +40,16 @@ describe.skipIf(typeof opened === "string")("the screens in a browser", () => {
     { mode: "empty", scheme: "dark", rules: undefined },
     { mode: "error", scheme: "light", rules: undefined },
   ] as const)("$mode, $scheme", ({ mode, scheme, rules }) => {
-    let shown: Shown;
+    let shown: Awaited<ReturnType<typeof its.open>>;
     beforeAll(async () => {
-      shown = await openPage(browser, api.url, { colorScheme: scheme });
+      shown = await its.open({ colorScheme: scheme });
     });
     afterAll(() => shown.close());
 
     const wanted = screens.filter(({ path }) => mode !== "empty" || !/\/\d|nightly/.test(path));
     test.each(wanted)("$path has no violation, no error, and asks nothing elsewhere", async ({ path, loaded }) => {
-      api.mode = mode;
-      await shown.page.goto(`${api.url}/console${path}`);
+      its.api.mode = mode;
+      await shown.page.goto(its.at(path));
       await sign(shown.page, mode, loaded).first().waitFor();
       expect(await violations(shown.page, rules)).toEqual([]);
       expect(shown.problems).toEqual([]);
@@ -92,7 +76,7 @@ describe.skipIf(typeof opened === "string")("the screens in a browser", () => {
     const { page, close: leave, go } = await visit("error");
     await go("/dead-letters");
     await page.getByRole("alert").waitFor();
-    api.mode = "loaded";
+    its.api.mode = "loaded";
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("HTTP_503").first().waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);

@@ -87,7 +87,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     ],
     [/^\/jobs\/1$/, () => scene.detailOf(1, "FAILED")],
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
-    [/^\/jobs\/\d+(\/\w+)?$/, () => scene.detailOf(3, "PENDING")],
+    [/^\/jobs\/\d+(\/[\w-]+)?$/, () => scene.detailOf(3, "PENDING")],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules) })],
     [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
     [/^\/schedules\/[^/]+\/next$/, () => ({ times: nextTimes })],
@@ -95,7 +95,12 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/schedules\/[^/]+\/trigger$/, () => ({ id: "3", created: true })],
     [/^\/schedules\/[^/]+\/(pause|resume)$/, () => scene.schedules[0]],
     [/^\/runs$/, () => ({ runs: list([scene.run, { ...scene.run, id: "8", state: "RUNNING" }]), nextCursor: null })],
+    [/^\/runs\/8$/, () => ({ ...scene.run, id: "8", state: "RUNNING", finishedAt: null })],
     [/^\/runs\/\d+$/, () => scene.run],
+    [/^\/runs\/\d+\/cancel$/, () => ({ canceled: 2 })],
+    [/^\/runs\/\d+\/rerun$/, () => ({ ...scene.run, id: "8" })],
+    [/^\/bulk$/, () => (body["dryRun"] === true ? { matched: { count: 42, isMore: false } } : bulk("RUNNING"))],
+    [/^\/bulk\/5$/, () => bulk("DONE")],
     [/^\/runs\/\d+\/tasks$/, () => ({ tasks: list(scene.tasks), nextCursor: null })],
     [/^\/runs\/\d+\/retry$/, () => ({ run: scene.run, again: ["202"] })],
     [/^\/dead-letters$/, () => ({ groups: list(system.groups), isMore: false })],
@@ -106,6 +111,16 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
   ];
   return routes.find(([pattern]) => pattern.test(path))?.[1]() ?? null;
 }
+
+const bulk = (state: "RUNNING" | "DONE") => {
+  return {
+    id: "5",
+    state,
+    matched: { count: 42, isMore: false },
+    changed: state === "DONE" ? 41 : 0,
+    refused: state === "DONE" ? 1 : 0,
+  };
+};
 
 const nextTimes = [1, 2, 3, 4, 5].map((hours) => ({
   at: scene.ago(-hours * 3_600),

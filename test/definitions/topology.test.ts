@@ -24,7 +24,9 @@ test("the examples are never part of prod", () => {
 });
 
 test("an unknown stage is refused with the stages there are", () => {
-  expect(() => stageNamed("toString")).toThrow('stage "toString" is not defined: use one of dev, demo, emulator, small, prod');
+  expect(() => stageNamed("toString")).toThrow(
+    'stage "toString" is not defined: use one of dev, demo, emulator, small, prod',
+  );
 });
 
 test("there is a default lane even without jobs", () => {

@@ -18,7 +18,9 @@ export const Facts = ({ job, zone }: { readonly job: JobDetail; readonly zone?: 
         </a>
       </Fact>
       <Fact name="Tries">
-        {`failure ${job.failures} of ${job.maxAttempts} (try ${job.attempt})`}
+        {job.attempt === 0
+          ? `none of ${job.maxAttempts} yet`
+          : `${job.failures} of ${job.maxAttempts} failed, last try ${job.attempt}`}
         {job.interruptions > 0 ? `, ${job.interruptions} interrupted` : ""}
       </Fact>
       <Fact name="Due">

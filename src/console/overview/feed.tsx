@@ -21,7 +21,8 @@ export const Feed = () => (
           <li key={change.id}>
             <Time at={change.at} />
             <a href={addresses.job(change.job)}>
-              {change.kind ?? "job"} <span class="dim">{`#${change.job}`}</span>
+              <span class="cut-text">{change.kind ?? "job"}</span>
+              <span class="dim">{`#${change.job}`}</span>
             </a>
             {isState(change.to) ? <StateBadge state={change.to} /> : <span>{change.to}</span>}
           </li>

@@ -5,6 +5,7 @@ import { currentTime, now } from "../clock.ts";
 import { Actions } from "../job/actions.tsx";
 import { StateDiagram } from "../job/diagram.tsx";
 import { Facts } from "../job/facts.tsx";
+import { Heartbeat } from "../job/heartbeat.tsx";
 import { History } from "../job/history.tsx";
 import { timelineOf } from "../job/timeline.ts";
 import { Waterfall } from "../job/waterfall.tsx";
@@ -14,7 +15,6 @@ import { Loaded } from "../parts/loaded.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { useResource } from "../resource.ts";
 import { isFinal, type JobDetail } from "../shape.ts";
-import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { reasonText } from "../words.ts";
 import { useZone } from "../zones.ts";
@@ -72,7 +72,7 @@ function Why({ job }: { readonly job: JobDetail }) {
     <div class="note" role="note">
       <Icon name="info" />
       <div>
-        <p>{why.data?.sentence ?? `It is ${job.phase}.`}</p>
+        <p>{sentence(why.data?.sentence ?? `it is ${job.phase}`)}</p>
         {why.data === null || why.data.waitsFor.length === 0 ? null : (
           <p>
             It waits for{" "}
@@ -89,31 +89,7 @@ function Why({ job }: { readonly job: JobDetail }) {
   );
 }
 
-function Heartbeat({ job }: { readonly job: JobDetail }) {
-  const ran = job.startedAt === null ? 0 : Math.max(0, now.value - Date.parse(job.startedAt));
-  const left = job.leaseUntil === null ? null : Date.parse(job.leaseUntil) - now.value;
-  return (
-    <div class="note running">
-      <Icon name="RUNNING" />
-      <div class="note-text">
-        <p>
-          {`Running for ${duration(ran)}`}
-          {left === null
-            ? ""
-            : left > 0
-              ? `, its lease holds ${duration(left)} more`
-              : ", its lease has passed: it will be rescued"}
-        </p>
-        {job.progress === null ? null : (
-          <progress max={1} value={job.progress} aria-label="Progress">
-            {`${Math.round(job.progress * 100)} %`}
-          </progress>
-        )}
-      </div>
-      {job.progress === null ? null : <strong class="number">{`${Math.round(job.progress * 100)} %`}</strong>}
-    </div>
-  );
-}
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 interface LatestErrorProps {
   readonly job: JobDetail;

@@ -55,7 +55,7 @@ export function JobsScreen() {
         </p>
       ))}
       {rows.error === null ? null : <Failure error={rows.error} onRetry={rows.reload} />}
-      <BulkBar selection={selection} filter={asked} onDone={rows.reload} />
+      {rows.jobs.length === 0 ? null : <BulkBar selection={selection} filter={asked} onDone={rows.reload} />}
       {rows.jobs.length > 0 ? (
         <JobTable rows={rows} selection={selection} current={current} />
       ) : rows.isLoading || rows.error !== null ? null : (

@@ -25,7 +25,11 @@ export function LocksScreen() {
               <header class="card-head">
                 <h2>Schedulers</h2>
               </header>
-              <LockTable locks={locks} />
+              {locks.length === 0 ? (
+                <p class="card-empty">None yet: a scheduler asks for its lock when it is first woken</p>
+              ) : (
+                <LockTable locks={locks} />
+              )}
             </section>
             {jobLocks.length === 0 ? null : <SlotTable title="Locks of jobs" slots={jobLocks} />}
           </>

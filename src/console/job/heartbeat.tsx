@@ -1,0 +1,39 @@
+import { loadWorkers } from "../client.ts";
+import { now } from "../clock.ts";
+import { Icon } from "../parts/icon.tsx";
+import { useResource } from "../resource.ts";
+import type { JobDetail } from "../shape.ts";
+import { duration } from "../time.ts";
+
+/** That a job runs, how far it is, and whether its worker was heard of lately. */
+export function Heartbeat({ job }: { readonly job: JobDetail }) {
+  const workers = useResource("workers", loadWorkers);
+  const running = workers.data?.flatMap((worker) => worker.running).find((each) => each.job === job.id);
+  const ran = job.startedAt === null ? 0 : Math.max(0, now.value - Date.parse(job.startedAt));
+  const percent = job.progress === null ? null : `${Math.round(job.progress * 100)} %`;
+  return (
+    <div class="note running">
+      <Icon name="RUNNING" />
+      <div class="note-text">
+        <p>
+          {[`Running for ${duration(ran)}`, ...beatWords(running?.beatAt), ...leaseWords(job.leaseUntil)].join(", ")}
+        </p>
+        {job.progress === null ? null : (
+          <progress max={1} value={job.progress} aria-label="Progress">
+            {percent}
+          </progress>
+        )}
+      </div>
+      {percent === null ? null : <strong class="number">{percent}</strong>}
+    </div>
+  );
+}
+
+const beatWords = (beatAt: string | undefined): readonly string[] =>
+  beatAt === undefined ? [] : [`last heartbeat ${duration(Math.max(0, now.value - Date.parse(beatAt)))} ago`];
+
+function leaseWords(leaseUntil: string | null): readonly string[] {
+  if (leaseUntil === null) return [];
+  const left = Date.parse(leaseUntil) - now.value;
+  return [left > 0 ? `its lease holds ${duration(left)} more` : "its lease has passed: it will be rescued"];
+}

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { describeInBrowser, posts, tabTo } from "./in-browser.ts";
+
+interface Action {
+  readonly path: string;
+  /** Of the button, as it is read out. */
+  readonly button: string;
+  /** The button that answers the question before it; null for what asks none. */
+  readonly confirm: string | null;
+  readonly post: string;
+  readonly told: string;
+}
+
+const actions: readonly Action[] = [
+  { path: "/jobs/1", button: "Retry", confirm: null, post: "POST /jobs/1/retry", told: "send-open-mail 1: retried" },
+  { path: "/jobs/2", button: "Cancel", confirm: "Cancel the job", post: "POST /jobs/2/cancel", told: "2: canceled" },
+  { path: "/jobs/3", button: "Run now", confirm: null, post: "POST /jobs/3/run-now", told: "3: made due" },
+  {
+    path: "/schedules/nightly-export",
+    button: "Pause",
+    confirm: "Pause the schedule",
+    post: "POST /schedules/nightly-export/pause",
+    told: "nightly-export is paused",
+  },
+  {
+    path: "/schedules/nightly-export",
+    button: "Run now",
+    confirm: null,
+    post: "POST /schedules/nightly-export/trigger",
+    told: "nightly-export",
+  },
+  { path: "/runs/7", button: "Retry from failed", confirm: null, post: "POST /runs/7/retry", told: "1 job of run 7" },
+  { path: "/runs/7", button: "Run again", confirm: "Run again", post: "POST /runs/7/rerun", told: "Run 8 was started" },
+  {
+    path: "/runs/8",
+    button: "Cancel",
+    confirm: "Cancel the run",
+    post: "POST /runs/8/cancel",
+    told: "2 jobs of run 8",
+  },
+  {
+    path: "/dead-letters",
+    button: "Redrive 42 of send-open-mail, HTTP_503",
+    confirm: "Retry 42 jobs",
+    post: "POST /bulk",
+    told: "41 jobs retried, 1 left as they were",
+  },
+  {
+    path: "/lanes",
+    button: "Pause lane default",
+    confirm: "Pause the lane",
+    post: "POST /lanes/default/pause",
+    told: "Lane default is paused",
+  },
+  { path: "/lanes", button: "Resume lane mail", confirm: null, post: "POST /lanes/mail/resume", told: "mail goes on" },
+];
+
+await describeInBrowser("every action by keyboard alone", (its) => {
+  test.each(actions)("$path: $button", async ({ path, button, confirm, post, told }) => {
+    const { page, problems, close } = await its.visit(path);
+    await page.locator("main button").first().waitFor();
+    await tabTo(page, button);
+    let before = posts(its.api).length;
+    await page.keyboard.press("Enter");
+    if (confirm !== null) {
+      await page.getByRole("dialog").waitFor();
+      before = posts(its.api).length;
+      await tabTo(page, confirm);
+      await page.keyboard.press("Enter");
+    }
+    await page.getByText(told).last().waitFor();
+    expect(posts(its.api).slice(before)).toContain(post);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test("a backfill is previewed, and starts only after its question", async () => {
+    const { page, close } = await its.visit("/schedules/nightly-export", "Backfill");
+    const backfills = () => posts(its.api).filter((each) => each.endsWith("/backfill")).length;
+    const before = backfills();
+    await tabTo(page, "Preview");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Backfill 1 time" }).waitFor();
+    expect(backfills()).toBe(before + 1);
+    await tabTo(page, "Backfill 1 time");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Backfill 1 time?" }).waitFor();
+    expect(backfills()).toBe(before + 1);
+    await tabTo(page, "Backfill 1 time");
+    await page.keyboard.press("Enter");
+    await page.getByText("1 time planned").waitFor();
+    expect(backfills()).toBe(before + 2);
+    await close();
+  });
+});

@@ -1,0 +1,69 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe } from "vitest";
+import { bundleConsole } from "../../src/bundle-console.ts";
+import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
+import { openStandIn, type StandIn } from "./stand-in.ts";
+
+type Shown = Awaited<ReturnType<typeof openPage>>;
+type Options = Parameters<typeof openPage>[2];
+
+/** A real Chromium with the console's page before an API that stands in for the real one. */
+export interface ConsoleInBrowser {
+  /** There once the first test runs. */
+  readonly api: StandIn;
+  /** A page that shows nothing yet. Close it. */
+  open(options?: Options): Promise<Shown>;
+  /** A page that shows the screen at `path`, once `ready` can be read on it. Close it. */
+  visit(path: string, ready?: string): Promise<Shown>;
+  /** The address of a screen. */
+  at(path: string): string;
+}
+
+/** Tests that need a browser; on a machine that cannot run one they are skipped, and the reason is told. */
+export async function describeInBrowser(name: string, tests: (its: ConsoleInBrowser) => void): Promise<void> {
+  const opened = await openBrowser();
+  if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
+  describe.skipIf(typeof opened === "string")(name, () => {
+    const { browser, close } = opened as TestBrowser;
+    let api: StandIn;
+    beforeAll(async () => {
+      api = await openStandIn(await bundleConsole());
+    });
+    afterAll(async () => {
+      await close();
+      await api.stop();
+    });
+    const at = (path: string): string => `${api.url}/console${path}`;
+    const open = (options?: Options): Promise<Shown> => openPage(browser, api.url, options);
+    tests({
+      get api() {
+        return api;
+      },
+      at,
+      open,
+      async visit(path, ready) {
+        const shown = await open();
+        await shown.page.goto(at(path));
+        if (ready !== undefined) await shown.page.getByText(ready).first().waitFor();
+        return shown;
+      },
+    });
+  });
+}
+
+/** What was asked to be changed, in order. */
+export const posts = ({ asked }: StandIn): readonly string[] => asked.filter((each) => each.startsWith("POST"));
+
+const stopsMax = 120;
+
+/** Tab until the button or link of this name has the focus. @throws when the keyboard does not reach it. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let stops = 0; stops < stopsMax; stops += 1) {
+    await page.keyboard.press("Tab");
+    const at = await page.evaluate(
+      "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()",
+    );
+    if (at === name) return;
+  }
+  throw new Error(`Tab does not reach "${name}"`);
+}
