@@ -23,7 +23,7 @@ export interface ConsoleInBrowser {
 export async function describeInBrowser(name: string, tests: (its: ConsoleInBrowser) => void): Promise<void> {
   const opened = await openBrowser();
   if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
-  describe.skipIf(typeof opened === "string")(name, () => {
+  describe.skipIf(typeof opened === "string")(`in a browser: ${name}`, () => {
     const { browser, close } = opened as TestBrowser;
     let api: StandIn;
     beforeAll(async () => {

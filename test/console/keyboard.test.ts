@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeInBrowser, posts } from "./in-browser.ts";
 
-await describeInBrowser("the keyboard in a browser", (its) => {
+await describeInBrowser("the keyboard", (its) => {
   const { visit } = its;
 
   test("g and a letter go to every screen, and ? lists the keys", async () => {

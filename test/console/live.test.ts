@@ -4,7 +4,7 @@ import { until } from "../local/until.ts";
 import { describeInBrowser } from "./in-browser.ts";
 import { ago } from "./scene.ts";
 
-await describeInBrowser("the live page in a browser", (its) => {
+await describeInBrowser("the live page", (its) => {
   const { open, at } = its;
   const rows = (page: Page) => page.getByRole("region", { name: "Live events" }).getByRole("listitem");
   let told = 0;

@@ -62,7 +62,7 @@ export const workers: readonly Worker[] = (["busy", "idle", "silent", "lost"] as
     status === "busy"
       ? [
           {
-            job: "3",
+            job: "2",
             kind: "export-report",
             attempt: 1,
             progress: 0.4,

@@ -26,7 +26,7 @@ function sign(page: Page, mode: Mode, loaded: string): Locator {
   return mode === "error" ? page.getByRole("alert") : page.locator(".empty, .card-empty, .table");
 }
 
-await describeInBrowser("the screens in a browser", (its) => {
+await describeInBrowser("the screens", (its) => {
   const visit = async (mode: Mode) => {
     its.api.mode = mode;
     const shown = await its.open();
