@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
 import { createLaneGate } from "../../src/core/work/lane-gate.ts";
+import { upkeep } from "../../src/core/operations/upkeep.ts";
 import { runBulkPage } from "../../src/core/operations/run-bulk.ts";
 import { registry } from "../../src/core/definitions/definition.ts";
 import { openApi } from "./harness.ts";
@@ -60,6 +61,37 @@ test("a paused lane holds what arrives, starts nothing, and starts all of it whe
   expect(await post(opened, "/lanes/default/resume")).toMatchObject({ body: { paused: false, released: 1 } });
   expect((await opened.call("GET", `/jobs/${id}`)).body).toMatchObject({ state: "QUEUED" });
   expect(await post(opened, "/lanes/defalt/pause")).toMatchObject({ status: 404, body: { near: ["default"] } });
+});
+
+test("a job that a worker put on hold a moment after its lane was resumed is let go by the upkeep, and no other", async () => {
+  const opened = await openApi();
+  const { operations, ports, store } = opened;
+  await post(opened, "/lanes/default/pause");
+  const id = await create(opened);
+  await post(opened, "/lanes/default/resume");
+  const arrived = { jobId: id, generation: 1, trace: "" };
+  expect(await operations.holdPaused([arrived])).toEqual([id]);
+  expect(await store.relay({ lookAheadMs: 0, limit: 10 })).toEqual([]);
+  const round = async () => {
+    const ended = new AbortController();
+    const going = upkeep(ports, registry([]), operations, { owner: "o", lookAheadMs: 0, signal: ended.signal });
+    ended.abort();
+    await going;
+  };
+  await post(opened, "/lanes/default/pause");
+  await round();
+  expect(await store.relay({ lookAheadMs: 0, limit: 10 })).toEqual([]);
+  await operations.pauseLane("default", false, "ada");
+  await round();
+  expect(await store.relay({ lookAheadMs: 0, limit: 10 })).toMatchObject([{ messages: [{ jobId: id }] }]);
+});
+
+test("an old message in the same batch does not keep the newest one's job from being put on hold", async () => {
+  const opened = await openApi();
+  await post(opened, "/lanes/default/pause");
+  const id = await create(opened);
+  const messages = [0, 1].map((generation) => ({ jobId: id, generation, trace: "" }));
+  expect(await opened.operations.holdPaused(messages)).toEqual([id]);
 });
 
 test("a job that waits for its time runs now, also when its message is out already; a finished one does not", async () => {

@@ -63,6 +63,7 @@ async function steer(operations: Operations, ids: readonly JobId[]): Promise<voi
   await operations.isPaused("tour");
   await operations.holdPaused(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
   await operations.unholdPaused("tour", 10);
+  await operations.unholdOpen(10);
   await operations.runNow(ids);
   await operations.retryPaced([], { dueAt: 0, paceMs: 1 });
   const search = { kind: "none" };

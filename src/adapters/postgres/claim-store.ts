@@ -1,6 +1,7 @@
 import type { JobId, Json } from "../../core/job.ts";
 import type { Claimed, InRun, Looked, Message, Store } from "../../core/ports.ts";
 import type { State } from "../../core/state.ts";
+import { newest } from "./newest.ts";
 import { inRuns } from "./run-read.ts";
 import type { Session } from "./session.ts";
 import {
@@ -65,7 +66,7 @@ async function claim(
   messages: readonly Message[],
   options: ClaimOptions,
 ): Promise<readonly Claimed[]> {
-  const asked = newest(messages);
+  const asked: Map<string, number> = newest(messages);
   if (asked.size === 0) return [];
   const plain = await claimWith(session, claimPlain, asked, options);
   const rows = plain.map((row): ClaimedRow => ({ ...row, ...plainClaim }));
@@ -81,13 +82,6 @@ async function claim(
     rows.filter((row) => row.run_id !== null).map((row) => row.id),
   );
   return rows.map((row) => claimed(row, runs.get(row.id)));
-}
-
-/** Of several messages of a job only the one with the newest generation can still claim it. */
-function newest(messages: readonly Message[]): Map<string, number> {
-  const asked = new Map<string, number>();
-  for (const { jobId, generation } of messages) asked.set(jobId, Math.max(generation, asked.get(jobId) ?? 0));
-  return asked;
 }
 
 const claimWith = <R>(

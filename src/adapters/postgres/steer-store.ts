@@ -3,10 +3,11 @@ import { limits } from "../../core/limits.ts";
 import type { Bulk } from "../../core/operations/bulk.ts";
 import type { JobSearch } from "../../core/operations/job-search.ts";
 import type { Operations } from "../../core/operations/operations.ts";
+import { newestColumns } from "./newest.ts";
 import { parameter } from "./search-store.ts";
 import type { Session } from "./session.ts";
 import { advanceBulk, type BulkRow, createBulk, readBulks, retryPaced, stopBulk, takeBulk } from "./sql/bulk.ts";
-import { holdPaused, readPause, runNow, unholdPaused, writePause } from "./sql/lane.ts";
+import { holdPaused, readPause, runNow, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
 import { findEdgeBelow, findMatches } from "./sql/search.ts";
 
 type SteerStore = Pick<
@@ -15,6 +16,7 @@ type SteerStore = Pick<
   | "isPaused"
   | "holdPaused"
   | "unholdPaused"
+  | "unholdOpen"
   | "runNow"
   | "retryPaced"
   | "createBulk"
@@ -36,11 +38,13 @@ export function steerStore(session: Session): SteerStore {
       return (await session.run(readPause, [lane]))[0]?.paused ?? false;
     },
     async holdPaused(messages) {
-      const values = [messages.map(({ jobId }) => jobId), messages.map(({ generation }) => generation)];
-      return ids(await session.run(holdPaused, values));
+      return ids(await session.run(holdPaused, newestColumns(messages)));
     },
     async unholdPaused(lane, limit) {
       return (await session.run(unholdPaused, [lane, limit])).length;
+    },
+    async unholdOpen(limit) {
+      return (await session.run(unholdOpen, [limit])).length;
     },
     async runNow(wanted) {
       return ids(await session.run(runNow, [wanted]));

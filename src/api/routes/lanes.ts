@@ -65,7 +65,7 @@ async function assertKnown({ lanes, operations }: ApiOptions, name: string): Pro
   });
 }
 
-/** The pages are bounded; what is left after them is released when somebody resumes again. */
+/** The pages are bounded; what is left after them, or is put on hold a moment later, the upkeep releases. */
 async function resume({ operations, ports, lookAheadMs }: ApiOptions, name: string, by: string): Promise<number> {
   await operations.pauseLane(name, false, by);
   let released = 0;

@@ -71,6 +71,8 @@ export interface Operations {
   holdPaused(messages: readonly Message[]): Promise<readonly JobId[]>;
   /** What was held may start again; the relay hands it off. @returns how many. */
   unholdPaused(lane: string, limit: number): Promise<number>;
+  /** The same for all lanes that are not paused: what was put on hold as its lane was resumed. @returns how many. */
+  unholdOpen(limit: number): Promise<number>;
   /** Whatever waits for a later time is due now. @returns the ids that are. */
   runNow(ids: readonly JobId[]): Promise<readonly JobId[]>;
   /** As `retry`, the first due at `dueAt` (not before now), each other `paceMs` later. Jobs of runs are left out. */

@@ -5,7 +5,8 @@ import type { Operations } from "./operations.ts";
 import { runBulkPage } from "./run-bulk.ts";
 
 /**
- * What nobody waits for but must go on: counts are added up, and changes of many jobs whose process died are carried on.
+ * What nobody waits for but must go on: counts are added up, jobs that a resumed lane left on hold are let go, and changes of
+ * many jobs whose process died are carried on.
  * Any number of processes may do it at once: each step belongs to one of them. Ends with the signal; never throws.
  */
 export async function upkeep(
@@ -17,6 +18,8 @@ export async function upkeep(
   while (!options.signal.aborted) {
     try {
       const added = await operations.rollUp(limits.rollUpRowsMax);
+      const left = await operations.unholdOpen(limits.unholdRowsMax);
+      if (left > 0) ports.log.info("jobs were still on hold in lanes that are not paused", { jobs: left });
       const isChanging = await runBulkPage(ports, registry, operations, options);
       if (isChanging || added >= limits.rollUpRowsMax) continue;
     } catch (error) {

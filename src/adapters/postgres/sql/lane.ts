@@ -55,6 +55,26 @@ returning j.id`,
 );
 
 /**
+ * As `unhold`, for every lane that is not paused: what a worker put on hold that did not know of the end of the pause yet, and
+ * what a resume left behind whose process died. $1 limit. Locks: jobs in id order by lane, SKIP LOCKED.
+ */
+export const unholdOpen = statement<{ id: string }>(
+  "lane-unhold-open",
+  `
+with mine as materialized (
+  select j.id from belfry.lane l cross join lateral (
+    select id from belfry.job where hold = 'paused' and lane = l.name
+    order by lane, id limit $1
+    for no key update skip locked
+  ) j
+  where not l.paused
+  limit $1
+)
+update belfry.job j set hold = 'none' from mine m where j.id = any(array(select id from mine)) and j.id = m.id
+returning j.id`,
+);
+
+/**
  * Waiting or handed off for later -> due now. A message that is out for later becomes stale. $1 ids.
  * Locks: jobs in id order, waiting.
  */

@@ -1,0 +1,17 @@
+import type { JobId } from "../../core/job.ts";
+import type { Message } from "../../core/ports.ts";
+
+/** By job: of several messages only the one with the newest generation can still change anything. */
+export function newest(messages: readonly Message[]): Map<JobId, number> {
+  const generations = new Map<JobId, number>();
+  for (const { jobId, generation } of messages) {
+    generations.set(jobId, Math.max(generation, generations.get(jobId) ?? 0));
+  }
+  return generations;
+}
+
+/** The same as two columns, for `unnest`. */
+export function newestColumns(messages: readonly Message[]): [JobId[], number[]] {
+  const generations = newest(messages);
+  return [[...generations.keys()], [...generations.values()]];
+}
