@@ -4,6 +4,7 @@ import { readConfig } from "../src/config.ts";
 import { createLaneGate } from "../src/core/work/lane-gate.ts";
 import { createWorker } from "../src/core/work/worker.ts";
 import { limits } from "../src/core/limits.ts";
+import manifest from "../package.json" with { type: "json" };
 import { openRuntime } from "../src/runtime.ts";
 
 // One runtime a process: what is opened here serves every later invocation of the same sandbox.
@@ -11,8 +12,13 @@ const config = readConfig(process.env);
 const lane = process.env["BELFRY_LANE"] ?? "default";
 const runtime = await openRuntime(config, { role: "worker", lane });
 await runtime.checkDatabase({ patient: true });
+const id = `${lane}@${hostname()}:${process.pid}:${runtime.ports.random.id().slice(0, 8)}`;
+// For people only: a worker whose version nobody could write down works all the same.
+void runtime.operations
+  .introduce({ id, lane, version: manifest.version })
+  .catch((error: unknown) => runtime.ports.log.warn("the worker's version was not written", { error }));
 const worker = createWorker(runtime.ports, runtime.registry, {
-  worker: `${lane}@${hostname()}:${process.pid}:${runtime.ports.random.id().slice(0, 8)}`,
+  worker: id,
   lane,
   stage: config.stage.name,
   lookAheadMs: config.lookAheadMs,

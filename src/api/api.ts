@@ -16,7 +16,7 @@ import { explainEndpoint } from "./routes/explain.ts";
 import { eventEndpoints } from "./routes/events.ts";
 import { healthEndpoint } from "./routes/health.ts";
 import { jobEndpoints } from "./routes/jobs.ts";
-import { laneEndpoints } from "./routes/lanes.ts";
+import { capEndpoint, laneEndpoints } from "./routes/lanes.ts";
 import { lockEndpoints } from "./routes/locks.ts";
 import { metricsEndpoint } from "./routes/metrics.ts";
 import { overviewEndpoints } from "./routes/overview.ts";
@@ -70,6 +70,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     explainEndpoint(options),
     ...runEndpoints(options),
     ...laneEndpoints(options),
+    capEndpoint(options),
     ...overviewEndpoints(options),
     ...deadLetterEndpoints(options),
     ...bulkEndpoints(options),

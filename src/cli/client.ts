@@ -141,6 +141,7 @@ export interface ApiClient {
   /** Any answer of the API, by its path. */
   get<T>(path: string, query?: Query): Promise<T>;
   post<T>(path: string, body?: object): Promise<T>;
+  put<T>(path: string, body: object): Promise<T>;
   readonly schedule: ScheduleClient;
   enqueue(job: NewJob): Promise<JobDetail & { readonly created: boolean }>;
   job(id: string): Promise<JobDetail>;
@@ -188,6 +189,7 @@ export function apiClient(url: string, send: Send = plainly(url)): ApiClient {
     url,
     get: (path, query = {}) => read(`${path}${queryOf(query)}`),
     post: (path, body = {}) => write(path, body),
+    put: (path, body) => change("PUT", path, body),
     enqueue: (job) => write("/jobs", job),
     job: (id) => read(at(id)),
     jobs: (filter) => read(`/jobs${queryOf(filter)}`),

@@ -1,4 +1,6 @@
 import { Command } from "commander";
+import { consoleCommand } from "./commands/console.ts";
+import { initCommand } from "./commands/init.ts";
 import { checkCommand } from "./commands/check.ts";
 import { deadLettersCommand } from "./commands/dead-letters.ts";
 import { devCommand } from "./commands/dev.ts";
@@ -47,6 +49,8 @@ export function program(world: World, out: Output): Command {
     checkCommand,
     migrateCommand,
     doctorCommand,
+    initCommand,
+    consoleCommand,
     devCommand,
   ]) {
     root.addCommand(command(world, out));

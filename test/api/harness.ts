@@ -23,8 +23,9 @@ const greet = defineJob({
   run() {},
 });
 const ping = defineJob({ id: "ping", run() {} });
+const shout = defineJob({ id: "shout", concurrency: 2, run() {} });
 const pingSchedule = defineSchedule({ id: "ping-often", every: "10m", run: ping });
-const app = defineApp({ name: "tests", jobs: [greet, ping], schedules: [pingSchedule] });
+const app = defineApp({ name: "tests", jobs: [greet, ping, shout], schedules: [pingSchedule] });
 
 export const startOfTime = Date.UTC(2026, 10, 21, 8);
 const stage = "dev";

@@ -23,7 +23,8 @@ const steps = defineGraph({
   },
 });
 const ping = defineJob({ id: "ping", run() {} });
-const app = defineApp({ name: "tests", jobs: [ping, steps], schedules: [] });
+const capped = defineJob({ id: "capped", concurrency: 2, run() {} });
+const app = defineApp({ name: "tests", jobs: [ping, steps, capped], schedules: [] });
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -64,6 +65,7 @@ test("every endpoint answers as the document says", async () => {
   for (const path of ["/dead-letters", "/locks", "/audits", "/events"]) await get(path);
   await post("/lanes/default/pause");
   await post("/lanes/default/resume");
+  expect(await opened.call("PUT", "/caps/capped", { size: 3 })).toMatchObject({ status: 200 });
   await post("/bulk", { action: "retry", filter: { kind: "ping" }, dryRun: true });
   const { id } = await post("/bulk", { action: "cancel", filter: { kind: "none" } }, 202);
   await post("/dead-letters/redrive", { filter: { kind: "none" } }, 202);

@@ -171,3 +171,26 @@ test.each([
   const opened = await openApi();
   expect((await post(opened, "/bulk", body)).status).toBe(status);
 });
+
+test("a cap is changed while its jobs run, and says what the code says; what has none is refused with what is near", async () => {
+  const opened = await openApi();
+  expect(await opened.call("PUT", "/caps/shout", { size: 5 })).toMatchObject({
+    status: 200,
+    body: { kind: "shout", size: 5, code: 2 },
+  });
+  const { rows } = await opened.pool.query("select size from belfry.slot_group where key = 'cap:shout'");
+  expect(rows).toEqual([{ size: 5 }]);
+  expect(await opened.call("PUT", "/caps/shuot", { size: 5 })).toMatchObject({ status: 404, body: { code: "no-cap" } });
+  expect(await opened.call("PUT", "/caps/ping", { size: 5 })).toMatchObject({ status: 404 });
+  expect(await opened.call("PUT", "/caps/shout", { size: 0 })).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: "size" }] },
+  });
+});
+
+test("a worker that has introduced itself is shown with its version", async () => {
+  const opened = await openApi();
+  await opened.operations.introduce({ id: "w1", lane: "default", version: "9.9.9" });
+  const { body } = await opened.call("GET", "/workers");
+  expect(body).toMatchObject({ workers: [{ id: "w1", lane: "default", version: "9.9.9" }] });
+});

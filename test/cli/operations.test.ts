@@ -37,6 +37,7 @@ test.each([
   [["dead-letters", "redrive", "--kind", "ping", "--dry-run"]],
   [["dead-letters", "redrive", "--kind", "ping", "--yes"]],
   [["lanes", "pause", "default"]],
+  [["lanes", "limit", "shout", "3"]],
 ])("the JSON of %j keeps its shape, and a terminal gets a text without control characters", async (args) => {
   const served = await serveApi();
   await plant(served, 2);
@@ -61,6 +62,8 @@ test("each exit code says what happened", async () => {
   expect(await code("dead-letters", "redrive", "--kind", "ping")).toBe(2);
   expect(await code("runs", "list", "--state", "BROKEN")).toBe(2);
   expect(await code("lanes", "pause", "nowhere")).toBe(3);
+  expect(await code("lanes", "limit", "ping", "3")).toBe(3);
+  expect(await code("lanes", "limit", "shout", "none")).toBe(2);
   expect(await code("runs", "show", "999")).toBe(3);
   expect(await code("explain", "999")).toBe(3);
   expect(await code("runs", "cancel", run)).toBe(5);

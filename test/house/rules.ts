@@ -56,6 +56,11 @@ export const rules: readonly Rule[] = [
     mayImport: [/^src\/cli\//, /^src\/adapters\//, /^src\/core\//, /^src\/(config|apps|stages|topology|runtime)\.ts$/],
     packages: "any",
   },
+  {
+    files: /^src\/cli\/commands\/console\.ts$/,
+    mayImport: [/^src\/cli\//, /^src\/adapters\/aws\/signed-fetch\.ts$/],
+    packages: "any",
+  },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
   { files: /^src\/cli\//, mayImport: [/^src\/cli\//, /^package\.json$/], packages: "any" },
   // Plain data about a deployment.

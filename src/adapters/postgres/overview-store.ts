@@ -4,13 +4,14 @@ import type { Operations } from "../../core/operations/operations.ts";
 import type { State } from "../../core/state.ts";
 import type { Session } from "./session.ts";
 import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
+import { writeWorker } from "./sql/worker.ts";
 import { readHealth } from "./sql/health.ts";
 import { readWaiting } from "./sql/waiting.ts";
 import { selectNow } from "./sql/transaction.ts";
 
 type OverviewStore = Pick<
   Operations,
-  "live" | "lanePauses" | "slots" | "workers" | "failureGroups" | "fences" | "waiting" | "health"
+  "live" | "lanePauses" | "slots" | "workers" | "introduce" | "failureGroups" | "fences" | "waiting" | "health"
 >;
 
 /** What is going on now. Each reads a bounded number of rows by an index. */
@@ -46,6 +47,9 @@ export function overviewStore(session: Session): OverviewStore {
       };
     },
     workers: (since) => workers(session, since),
+    async introduce({ id, lane, version }) {
+      await session.run(writeWorker, [id, lane, version]);
+    },
     failureGroups: ({ kind }) => failureGroups(session, kind),
     async fences() {
       const rows = await session.run(readFences, [limits.locksShownMax]);

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { limits } from "../../core/limits.ts";
 import type { Live, LiveCount, SlotUse } from "../../core/operations/overview.ts";
-import { relay } from "../../core/relay.ts";
+import { slotGroupsOf } from "../../core/new-job.ts";
+import { relay, wakeHeld } from "../../core/relay.ts";
 import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { Problem } from "../problem.ts";
 import { text } from "../query.ts";
 import { laneList, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
-import { maybeIso } from "../shape/shape.ts";
+import { count, maybeIso } from "../shape/shape.ts";
 
 const lanePath = z.object({ name: text(limits.laneCharactersMax) });
 const pauseReply = z
@@ -52,6 +53,31 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       },
     }),
   ];
+}
+
+/** PUT /caps/:kind. */
+export function capEndpoint({ ports, registry }: ApiOptions): Endpoint {
+  return endpoint({
+    method: "PUT",
+    path: "/caps/:kind",
+    summary: "How many jobs of a kind run at once, until the next release brings its own number",
+    role: "operate",
+    params: z.object({ kind: text(limits.idCharactersMax) }),
+    body: z.strictObject({ size: z.int().min(1).max(limits.slotsMax) }),
+    replies: { 200: z.object({ kind: z.string(), size: count, code: count }).meta({ id: "Cap" }) },
+    async handle({ params: { kind }, body: { size } }) {
+      const definition = registry.jobs.get(kind);
+      const group = definition && slotGroupsOf(definition).find(({ onRefusal }) => onRefusal === "hold");
+      if (group === undefined) {
+        const capped = [...registry.jobs.values()].filter((job) => job.concurrency !== null).map((job) => job.id);
+        const detail = `${JSON.stringify(kind)} has no cap: ${capped.join(", ") || "no job"} has; give the definition a concurrency`;
+        throw new Problem(404, "no-cap", detail, { extra: { near: closest(kind, capped) } });
+      }
+      await ports.store.installSlots([{ ...group, size }]);
+      await wakeHeld(ports, { slotKeys: [group.key] });
+      return { status: 200, body: { kind, size, code: group.size } };
+    },
+  });
 }
 
 async function assertKnown({ lanes, operations }: ApiOptions, name: string): Promise<void> {

@@ -23,10 +23,11 @@ async function start(options: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, [local, "start", ...options], { stdio: "inherit" });
   process.removeAllListeners("SIGINT");
   // The terminal sends Ctrl-C to the child as well: this process only waits for it to stop.
-  process.on("SIGINT", () => undefined);
+  let isInterrupted = false;
+  process.on("SIGINT", () => (isInterrupted = true));
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   return await new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
+    child.once("exit", (code) => resolve(isInterrupted && !code ? exitCodes.interrupted : (code ?? 1)));
   });
 }

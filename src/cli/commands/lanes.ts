@@ -20,7 +20,19 @@ export function lanesCommand(world: World, out: Output): Command {
   const lanes = new Command("lanes").description("what waits and runs in each lane");
   lanes.addCommand(list(world, out), { isDefault: true });
   for (const verb of ["pause", "resume"] as const) lanes.addCommand(steer(world, out, verb));
+  lanes.addCommand(limit(world, out));
   return lanes;
+}
+
+function limit(world: World, out: Output): Command {
+  return new Command("limit")
+    .description("how many jobs of a kind run at once, until the next release brings its own number")
+    .argument("<kind>", "the id of a definition that has a concurrency")
+    .argument("<size>", "jobs at once")
+    .action(async (kind: string, size: string, _: object, command: Command) => {
+      const answer = await api(world, command).put<{ code: number }>(`/caps/${part(kind)}`, { size: Number(size) });
+      out.result(answer, () => `${size} jobs of ${kind} run at once from now on; the code says ${answer.code}`);
+    });
 }
 
 function list(world: World, out: Output): Command {

@@ -7,6 +7,7 @@ interface Workers {
   readonly workers: readonly {
     readonly id: string;
     readonly lane: string | null;
+    readonly version: string | null;
     readonly status: string;
     readonly seenAt: string;
     readonly ended: number;
@@ -23,12 +24,13 @@ export function workersCommand(world: World, out: Output): Command {
     const rows = found.workers.map((worker) => [
       worker.id,
       worker.lane ?? "",
+      worker.version ?? "",
       worker.status,
       worker.seenAt,
       `${worker.ended} (${worker.failed} failed, ${worker.lost} lost)`,
       worker.running.map(runningText).join(", "),
     ]);
-    const head = ["WORKER", "LANE", "STATUS", "SEEN", "TRIES", "RUNNING"];
+    const head = ["WORKER", "LANE", "VERSION", "STATUS", "SEEN", "TRIES", "RUNNING"];
     out.result(found, () => (rows.length === 0 ? "no workers" : table(head, rows, world.streams.isTerminal)));
   });
 }

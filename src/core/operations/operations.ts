@@ -30,6 +30,8 @@ export interface Operations {
   slots(prefix: string): Promise<readonly SlotUse[]>;
   /** Those seen after `since`, and all that run something now. */
   workers(since: Instant): Promise<readonly WorkerView[]>;
+  /** A worker says who it is, once; what it does is told by the events. */
+  introduce(worker: { readonly id: string; readonly lane: string; readonly version: string }): Promise<void>;
   failureGroups(options: { kind: string | null }): Promise<{ groups: readonly FailureGroup[]; isMore: boolean }>;
   fences(): Promise<readonly FenceView[]>;
   /** @param overdueMs occurrences PLANNED for longer ago are counted, up to a bound. */

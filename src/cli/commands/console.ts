@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { Command, InvalidArgumentError } from "commander";
+import { signedFetch } from "../../adapters/aws/signed-fetch.ts";
+import { CliError, exitCodes } from "../exit.ts";
+import type { Output } from "../output.ts";
+import { type Forwarded, startProxy } from "../signed-proxy.ts";
+import type { World } from "../world.ts";
+
+/** Longer than a stream of events stays open. */
+const timeoutMs = 70_000;
+
+export function consoleCommand(world: World, out: Output): Command {
+  return new Command("console")
+    .description("the API and the console of a deployed stage on this machine, with your own AWS credentials")
+    .option("--port <n>", "of this machine (default: a free one)", portOf)
+    .addHelpText("after", "\nExample:\n  $ npx belfry console --url https://abc.lambda-url.eu-west-1.on.aws/")
+    .action(async ({ port }: { port?: number }, command: Command) => {
+      const { url: given } = command.optsWithGlobals<{ url?: string }>();
+      const target = targetOf(given ?? world.env["BELFRY_URL"], world.env);
+      await reach(target);
+      const proxy = await startProxy((request) => forward(target, request), port);
+      out.result(
+        { url: proxy.url, target: target.url },
+        () => `${proxy.url}/console/ shows ${target.url}; Ctrl-C ends`,
+      );
+      await once(process, "SIGTERM");
+      proxy.close();
+    });
+}
+
+export interface Target {
+  readonly url: string;
+  readonly region: string;
+}
+
+/** A function URL names its region. */
+function targetOf(url: string | undefined, env: World["env"]): Target {
+  if (url === undefined || !URL.canParse(url)) {
+    throw new CliError(exitCodes.usage, "no-stage", "which stage?", [
+      "name its address: --url https://....lambda-url.REGION.on.aws/ (an output of the stack)",
+    ]);
+  }
+  const region = /\.lambda-url\.([a-z\d-]+)\.on\.aws$/.exec(new URL(url).hostname)?.[1] ?? env["AWS_REGION"];
+  if (region === undefined || region === "") {
+    throw new CliError(exitCodes.usage, "no-region", "the address names no region: set AWS_REGION");
+  }
+  return { url, region };
+}
+
+/** Says at once what would fail with every page: no credentials, no permission, nobody there. */
+async function reach(target: Target): Promise<void> {
+  const request = { method: "GET", path: "/health", headers: {}, body: "" };
+  const answer = await forward(target, request).catch((error: unknown) => {
+    const isSigning = error instanceof Error && error.name === "CredentialsProviderError";
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CliError(
+      isSigning ? exitCodes.auth : exitCodes.failure,
+      isSigning ? "no-credentials" : "stage-away",
+      isSigning ? "there are no AWS credentials to sign with" : `${target.url} does not answer: ${message}`,
+      isSigning ? ["sign in (aws sso login), or set AWS_PROFILE"] : [],
+    );
+  });
+  await answer.body?.cancel();
+  if (answer.status !== 401 && answer.status !== 403) return;
+  throw new CliError(exitCodes.auth, "not-allowed", `${target.url} refused your credentials (${answer.status})`, [
+    "your role needs lambda:InvokeFunctionUrl on the API's function",
+  ]);
+}
+
+function forward({ url, region }: Target, { method, path, headers, body }: Forwarded): Promise<Response> {
+  return signedFetch({
+    url: new URL(path, url).href,
+    method: method as "GET" | "POST" | "PUT" | "DELETE",
+    service: "lambda",
+    region,
+    headers,
+    timeoutMs,
+    ...(body === "" ? {} : { body }),
+  });
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError("It must be a number from 0 to 65535.");
+}
