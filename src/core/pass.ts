@@ -73,7 +73,7 @@ export async function pass(
   const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
     ["tick", () => tick(ports, registry, { stage, lookAheadMs, signal, ...fenced })],
     ["relay", () => relay(ports, { lookAheadMs, signal, ...fenced })],
-    ["reopen", () => resendOpen(ports, { signal, ...fenced })],
+    ["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],
     [
       "rescue",
       () => rescue(ports, registry, { limit: limits.rescueRowsMax, rounds: limits.rescueRoundsMax, signal, ...fenced }),

@@ -57,15 +57,26 @@ async function claimDue(
   return handoffs;
 }
 
-/** Sends again what a dead or refused sender left open. */
-export async function resendOpen(ports: RelayPorts, options: RelayOptions): Promise<Record<string, number>> {
-  const handoffs = await ports.store.reopen({
-    olderThanMs: limits.handoffOpenMs,
-    limit: limits.handoffsResentMax,
-    ...scope(options),
-  });
-  await sendHandoffs(ports, handoffs);
-  return { resent: count(handoffs) };
+/**
+ * Sends again what a dead or refused sender left open, a page at a time, until there is no more or a queue does not take all.
+ * Each enqueue that a queue missed is one hand-off, so that an hour of them is many pages.
+ */
+export async function resendOpen(
+  ports: RelayPorts,
+  options: RelayOptions & { rounds: number },
+): Promise<Record<string, number>> {
+  let resent = 0;
+  for (let round = 0; round < options.rounds && options.signal?.aborted !== true; round += 1) {
+    const handoffs = await ports.store.reopen({
+      olderThanMs: limits.handoffOpenMs,
+      limit: limits.handoffsResentMax,
+      ...scope(options),
+    });
+    const open = count(handoffs);
+    resent += open;
+    if ((await sendHandoffs(ports, handoffs)) < open || open === 0) break;
+  }
+  return { resent };
 }
 
 /** Hands off held rows for which a slot is free. */

@@ -11,17 +11,20 @@ interface Outgoing {
 
 /**
  * Sends the messages of committed hand-offs, ten a call, and confirms what the queue accepted.
- * Never throws: what was not confirmed stays open and is sent again by the next worker or pass that looks.
+ * Never throws: what was not confirmed stays open and is sent again by the next worker or pass that looks. A lane whose
+ * queue leaves a few calls without an answer is not called again.
  * @returns how many messages the queue accepted.
  */
 export async function sendHandoffs(ports: SendPorts, handoffs: readonly Handoff[]): Promise<number> {
   if (handoffs.length === 0) return 0;
   const failed = new Map<string, JobId[]>(handoffs.map((handoff) => [handoff.id, []]));
   const batches = inBatches(handoffs);
+  const unanswered = new Map<string, number>();
   let next = 0;
   const sender = async (): Promise<void> => {
     for (let batch = batches[next++]; batch !== undefined; batch = batches[next++]) {
-      for (const refused of await sendBatch(ports, batch)) failed.get(refused.handoffId)?.push(refused.message.jobId);
+      const left = isAway(unanswered, batch.lane) ? batch.items : await sendBatch(ports, batch, unanswered);
+      for (const refused of left) failed.get(refused.handoffId)?.push(refused.message.jobId);
     }
   };
   await Promise.all(Array.from({ length: Math.min(limits.sendConcurrencyMax, batches.length) }, sender));
@@ -49,8 +52,16 @@ function inBatches(handoffs: readonly Handoff[]): { lane: string; items: Outgoin
   return batches;
 }
 
+/** A call that times out takes many seconds: the rest of the lane stays open rather than keeping the caller for minutes. */
+const isAway = (unanswered: ReadonlyMap<string, number>, lane: string): boolean =>
+  (unanswered.get(lane) ?? 0) >= limits.sendConcurrencyMax;
+
 /** @returns what must stay open: refused by the queue, or unknown because the call failed. */
-async function sendBatch(ports: SendPorts, batch: { lane: string; items: Outgoing[] }): Promise<readonly Outgoing[]> {
+async function sendBatch(
+  ports: SendPorts,
+  batch: { lane: string; items: Outgoing[] },
+  unanswered: Map<string, number>,
+): Promise<readonly Outgoing[]> {
   try {
     const { failed } = await ports.queue.send(
       batch.lane,
@@ -58,6 +69,7 @@ async function sendBatch(ports: SendPorts, batch: { lane: string; items: Outgoin
     );
     return failed.flatMap((index) => batch.items[index] ?? []);
   } catch (error) {
+    unanswered.set(batch.lane, (unanswered.get(batch.lane) ?? 0) + 1);
     ports.log.warn("send failed; the hand-off stays open", { lane: batch.lane, messages: batch.items.length, error });
     return batch.items;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { limits } from "../../src/core/limits.ts";
-import { FenceLost, type Store } from "../../src/core/ports.ts";
-import { relay } from "../../src/core/relay.ts";
+import { FenceLost, type Queue, type Store } from "../../src/core/ports.ts";
+import { relay, resendOpen } from "../../src/core/relay.ts";
 import { aRow } from "./rows.ts";
 import { lane, world, type World } from "./world.ts";
 
@@ -58,5 +58,36 @@ describe("the relay", () => {
       },
     }));
     expect(await relay(ports, { lookAheadMs, signal: stop.signal })).toEqual({ relayed: limits.relayRowsMax });
+  });
+});
+
+describe("sending open hand-offs again", () => {
+  /** One hand-off for each of so many enqueues that a queue did not take, long enough ago. */
+  async function withOpen(rows: number, send?: (queue: Queue) => Queue["send"]): Promise<World> {
+    const ports = world((base) =>
+      send === undefined ? {} : { queue: Object.assign({}, base.queue, { send: send(base.queue) }) },
+    );
+    for (let row = 0; row < rows; row += 1) await ports.store.insert([aRow], { lookAheadMs });
+    await ports.clock.advance(limits.handoffOpenMs + 1_000);
+    return ports;
+  }
+
+  test("catches up after a queue was away: many enqueues a pass, not one page of them", async () => {
+    const ports = await withOpen(limits.handoffsResentMax * 5);
+    expect(await resendOpen(ports, { rounds: limits.relayRoundsMax })).toEqual({
+      resent: limits.handoffsResentMax * 5,
+    });
+    expect(ports.queue.size(lane)).toBe(limits.handoffsResentMax * 5);
+    expect(ports.store.tables.handoffs.size).toBe(0);
+  });
+
+  test("ends with the first page that a queue does not take", async () => {
+    let calls = 0;
+    const ports = await withOpen(limits.handoffsResentMax * 5, () => async (_lane, messages) => {
+      calls += 1;
+      return { failed: messages.map((_, index) => index) };
+    });
+    await resendOpen(ports, { rounds: limits.relayRoundsMax });
+    expect(calls).toBe(limits.handoffsResentMax / limits.sendBatchMax);
   });
 });

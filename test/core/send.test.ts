@@ -108,6 +108,19 @@ describe("sending hand-offs", () => {
     expect(ports.lines.map((line) => line.level)).toEqual(["warn"]);
   });
 
+  test("stops calling for a lane whose queue does not answer, and sends the other lanes' messages", async () => {
+    const { ports, calls, confirmed } = sending(async (lane) => {
+      if (lane === "away") throw new Error("no answer");
+      return { failed: [] };
+    });
+    expect(await sendHandoffs(ports, [handoff("h1", "away", 500), handoff("h2", "b", 30)])).toBe(30);
+    expect(calls.filter((call) => call.lane === "away").length).toBeLessThanOrEqual(limits.sendConcurrencyMax * 2);
+    expect(confirmed.map(({ id, failed }) => [id, failed.length])).toEqual([
+      ["h1", 500],
+      ["h2", 0],
+    ]);
+  });
+
   test("does not throw when the confirmation fails: that costs a duplicate", async () => {
     const { ports } = sending(undefined, () => Promise.reject(new Error("down")));
     expect(await sendHandoffs(ports, [handoff("h1", "a", 1)])).toBe(1);

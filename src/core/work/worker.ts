@@ -246,7 +246,7 @@ async function smallRescue(scope: WorkerScope): Promise<void> {
       lane: options.lane,
     });
     if (rescued !== 0) await resolveAfter(ports, "all", options);
-    await resendOpen(ports, { lane: options.lane });
+    await resendOpen(ports, { lane: options.lane, rounds: 1 });
   } catch (error) {
     ports.log.warn("the worker's own rescue failed; the next pass does it", { error });
   }
