@@ -21,9 +21,13 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** Nobody sends an open hand-off again, and nobody looks for lost messages. */
   resend: [
-    { file: "/src/core/pass.ts", from: '["reopen", () => resendOpen(ports, { signal, ...fenced })],', to: "" },
+    {
+      file: "/src/core/pass.ts",
+      from: '["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],',
+      to: "",
+    },
     { file: "/src/core/requeue.ts", from: "for (const lane of lanesOf(registry)) {", to: "for (const lane of []) {" },
-    { file: "/src/core/work/worker.ts", from: "await resendOpen(ports, { lane: options.lane });", to: "" },
+    { file: "/src/core/work/worker.ts", from: "await resendOpen(ports, { lane: options.lane, rounds: 1 });", to: "" },
   ],
   /** A worker that is told to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
