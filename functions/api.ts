@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { handle, streamHandle } from "hono/aws-lambda";
 import { schemaVersion } from "../src/adapters/postgres/migrate.ts";
 import { createApi } from "../src/api/api.ts";
+import { readConsole } from "../src/api/console-files.ts";
 import type { Caller } from "../src/api/caller.ts";
 import { readConfig } from "../src/config.ts";
 import { openRuntime } from "../src/runtime.ts";
@@ -25,7 +27,12 @@ interface LambdaEvent {
   };
 }
 
+/** The deployment puts the page's files beside this code; read once, by the first who asks. */
+const page = new URL("./console/", import.meta.url);
+let pages: ReturnType<typeof readConsole> | undefined;
+
 const api = createApi({
+  ...(existsSync(page) ? { console: () => (pages ??= readConsole(page)) } : {}),
   ports: runtime.ports,
   operations: runtime.operations,
   lanes: runtime.topology.lanes,

@@ -1,7 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FileSystem } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
+import { bundleConsole } from "../src/bundle-console.ts";
 import { bundle } from "./bundle.ts";
 
 export const functionNames = ["worker", "dead-letter", "ecs-events", "migrate", "api"] as const;
@@ -16,6 +17,7 @@ export interface ReleaseCode {
 
 /** Bundles each function into a folder of its own below `outdir`. */
 export async function bundleFunctions(outdir: string): Promise<Readonly<Record<FunctionName, string>>> {
+  await writeConsole(join(outdir, ".bundle-api", "functions", "console"));
   const folders = await Promise.all(
     functionNames.map(async (name) => {
       const folder = join(outdir, `.bundle-${name}`);
@@ -25,6 +27,13 @@ export async function bundleFunctions(outdir: string): Promise<Readonly<Record<F
     }),
   );
   return Object.fromEntries(folders) as Record<FunctionName, string>;
+}
+
+/** The page's files, where `functions/api.ts` looks for them. */
+async function writeConsole(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, { bytes }] of await bundleConsole()) writeFileSync(join(folder, name), bytes);
 }
 
 /** One per stack: an asset belongs to the stack that first uses it. */

@@ -96,7 +96,7 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^infra\//,
-    mayImport: [/^infra\//, /^src\/(topology|stages|apps)\.ts$/, /^src\/core\/definitions\/(check|problem)\.ts$/],
+    mayImport: [/^infra\//, /^src\/(topology|stages|apps|bundle-console)\.ts$/, /^src\/core\/definitions\/(check|problem)\.ts$/],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },
   },
   // Proofs and documents look at everything; nothing else may lean on them.
