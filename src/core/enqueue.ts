@@ -102,6 +102,9 @@ function dueAtOf(kind: string, dueAt: Date | undefined): number | null {
   if (dueAt === undefined) return null;
   const at = dueAt.getTime();
   if (Number.isNaN(at)) throw new RangeError(`dueAt of "${kind}" is not a valid Date`);
+  if (at < 0 || at > limits.dueAtMsMax) {
+    throw new RangeError(`dueAt of "${kind}" is ${dueAt.toISOString()}; it must lie between the years 1970 and 9999`);
+  }
   return at;
 }
 

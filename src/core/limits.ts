@@ -97,6 +97,8 @@ export const limits = {
   insertRowsMax: 1_000,
   insertRoundsMax: 5,
   delayMsMax: 366 * 86_400_000,
+  /** The end of the year 9999. */
+  dueAtMsMax: 253_402_300_799_999,
   lookAheadMs: 5 * 60_000,
   sendBatchMax: 10,
   sendConcurrencyMax: 4,
@@ -152,7 +154,8 @@ export const limits = {
   settleGatherMs: 5,
   settleTriesMax: 3,
   settleRetryMs: 200,
-  deadlineMarginMs: 1_000,
+  /** Before the end of a worker's time: longer than `abortGraceMs`, so that what was left behind can still be written. */
+  deadlineMarginMs: 3_000,
   abortGraceMs: 1_000,
   shutdownMs: 15_000,
   launchLeaseMs: 180_000,

@@ -78,6 +78,8 @@ describe("enqueue", () => {
     [{ delayMs: Number.NaN }, /delay of "mail" is NaN ms/],
     [{ delayMs: limits.delayMsMax + 1 }, /must lie between 0 and/],
     [{ dueAt: new Date(Number.NaN) }, /dueAt of "mail" is not a valid Date/],
+    [{ dueAt: new Date(-8.64e15) }, /dueAt of "mail" is -271821-04-20T00:00:00.000Z; it must lie between/],
+    [{ dueAt: new Date(8.64e15) }, /it must lie between the years 1970 and 9999/],
   ])("refuses a time that is none: %j", async (when, message) => {
     const { client } = await shop([mail]);
     await expect(client.enqueue(definitionOf(mail), [{ payload: {}, ...when }])).rejects.toThrow(message);

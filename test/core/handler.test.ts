@@ -138,6 +138,16 @@ describe("time", () => {
     expect(row).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
   });
 
+  test("a handler that ignores the end of the worker's time is released while there is time left to write that", async () => {
+    const ports = world();
+    const endsAtMs = ports.clock.elapsedMs() + 10_000;
+    const { row } = await runOne(
+      waiting(() => {}),
+      { ports, remainingMs: () => endsAtMs - ports.clock.elapsedMs(), passMs: 9_500 },
+    );
+    expect(row).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
+  });
+
   test("a worker that has run many jobs keeps nothing of them", async () => {
     const listeners: number[] = [];
     const job = defineJob({

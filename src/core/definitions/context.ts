@@ -110,5 +110,4 @@ export interface Settled {
   readonly attempt: number;
   /** False when another try follows. */
   readonly final: boolean;
-  readonly result?: Json;
 }
