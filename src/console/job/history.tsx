@@ -1,4 +1,5 @@
 import { StateBadge } from "../parts/state-badge.tsx";
+import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Time } from "../parts/time.tsx";
 import type { JobDetail } from "../shape.ts";
 import { reasonText } from "../words.ts";
@@ -14,38 +15,40 @@ export function History({ job, zone }: { readonly job: JobDetail; readonly zone?
         <h2>Events</h2>
         <span class="dim">{`${events.length}, the newest first`}</span>
       </header>
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">At</th>
-            <th scope="col">State</th>
-            <th scope="col" class="number">
-              Try
-            </th>
-            <th scope="col">Why</th>
-            <th scope="col" class="col-worker">
-              Worker
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.map((event) => (
-            <tr key={event.id}>
-              <td>
-                <Time at={event.at} zone={zone} />
-              </td>
-              <td>
-                <StateBadge state={event.to} />
-              </td>
-              <td class="number">{event.attempt === 0 ? <span class="nothing">–</span> : event.attempt}</td>
-              <td>{reasonText(event.reason)}</td>
-              <td class="mono dim cut" title={event.worker ?? undefined}>
-                {event.worker}
-              </td>
+      <ScrollTable label="Changes">
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">At</th>
+              <th scope="col">State</th>
+              <th scope="col" class="number">
+                Try
+              </th>
+              <th scope="col">Why</th>
+              <th scope="col" class="col-worker">
+                Worker
+              </th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {events.map((event) => (
+              <tr key={event.id}>
+                <td>
+                  <Time at={event.at} zone={zone} />
+                </td>
+                <td>
+                  <StateBadge state={event.to} />
+                </td>
+                <td class="number">{event.attempt === 0 ? <span class="nothing">–</span> : event.attempt}</td>
+                <td>{reasonText(event.reason)}</td>
+                <td class="mono dim cut" title={event.worker ?? undefined}>
+                  {event.worker}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollTable>
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import type { NextTime } from "../client.ts";
+import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import type { Resource } from "../resource.ts";
@@ -30,29 +31,31 @@ export const NextFires = ({ next, schedule }: NextFiresProps) => (
 );
 
 const NextTable = ({ times, zone }: { readonly times: readonly NextTime[]; readonly zone: string }) => (
-  <table class="table">
-    <thead>
-      <tr>
-        <th scope="col">{`In ${zone}`}</th>
-        <th scope="col">{`In yours, ${myZone}`}</th>
-        <th scope="col" class="number">
-          From now
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {times.map(({ at, fires, note }) => (
-        <tr key={at}>
-          <td>
-            {zoned(at, zone)}
-            {note === null ? null : <p class={fires ? "dim small" : "small tone-warn"}>{note}</p>}
-          </td>
-          <td>{zoned(at, myZone)}</td>
-          <td class="number dim">{relative(Date.parse(at) - currentTime())}</td>
+  <ScrollTable label="Times">
+    <table class="table">
+      <thead>
+        <tr>
+          <th scope="col">{`In ${zone}`}</th>
+          <th scope="col">{`In yours, ${myZone}`}</th>
+          <th scope="col" class="number">
+            From now
+          </th>
         </tr>
-      ))}
-    </tbody>
-  </table>
+      </thead>
+      <tbody>
+        {times.map(({ at, fires, note }) => (
+          <tr key={at}>
+            <td>
+              {zoned(at, zone)}
+              {note === null ? null : <p class={fires ? "dim small" : "small tone-warn"}>{note}</p>}
+            </td>
+            <td>{zoned(at, myZone)}</td>
+            <td class="number dim">{relative(Date.parse(at) - currentTime())}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </ScrollTable>
 );
 
 function zoned(at: string, zone: string) {

@@ -1,4 +1,5 @@
 import { addresses } from "../address.ts";
+import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
 import type { Occurrence } from "../shape.ts";
@@ -14,46 +15,48 @@ export function OccurrenceTable({ occurrences }: { readonly occurrences: readonl
   return past.length === 0 ? (
     <p class="card-empty">None has come yet: what becomes of each time is written here</p>
   ) : (
-    <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">For</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Why</th>
-          <th scope="col" class="number">
-            Lateness
-          </th>
-          <th scope="col">Job</th>
-        </tr>
-      </thead>
-      <tbody>
-        {past.map((each) => (
-          <tr key={`${each.localTime}${each.fold}${each.timezone}`}>
-            <td>
-              <Time at={each.nominalAt} zone={each.timezone} />
-            </td>
-            <td>
-              <span class="state">
-                <i class={squareClass(each)} />
-                {outcomeWords[each.outcome]}
-              </span>
-            </td>
-            <td class="dim">{reasonText(each.reason)}</td>
-            <td class="number">
-              {each.latenessMs === null ? <span class="nothing">–</span> : duration(each.latenessMs)}
-            </td>
-            <td>
-              {each.jobId === null ? (
-                <span class="nothing">–</span>
-              ) : (
-                <a class="link" href={addresses.job(each.jobId)}>
-                  {`#${each.jobId}`}
-                </a>
-              )}
-            </td>
+    <ScrollTable label="Past times">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">For</th>
+            <th scope="col">Outcome</th>
+            <th scope="col">Why</th>
+            <th scope="col" class="number">
+              Lateness
+            </th>
+            <th scope="col">Job</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {past.map((each) => (
+            <tr key={`${each.localTime}${each.fold}${each.timezone}`}>
+              <td>
+                <Time at={each.nominalAt} zone={each.timezone} />
+              </td>
+              <td>
+                <span class="state">
+                  <i class={squareClass(each)} />
+                  {outcomeWords[each.outcome]}
+                </span>
+              </td>
+              <td class="dim">{reasonText(each.reason)}</td>
+              <td class="number">
+                {each.latenessMs === null ? <span class="nothing">–</span> : duration(each.latenessMs)}
+              </td>
+              <td>
+                {each.jobId === null ? (
+                  <span class="nothing">–</span>
+                ) : (
+                  <a class="link" href={addresses.job(each.jobId)}>
+                    {`#${each.jobId}`}
+                  </a>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollTable>
   );
 }

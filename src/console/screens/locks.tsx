@@ -1,4 +1,5 @@
 import { loadLocks } from "../client.ts";
+import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Tag } from "../parts/tag.tsx";
 import { Time } from "../parts/time.tsx";
@@ -40,38 +41,40 @@ export function LocksScreen() {
 }
 
 const LockTable = ({ locks }: { readonly locks: readonly Lock[] }) => (
-  <table class="table">
-    <thead>
-      <tr>
-        <th scope="col">Lock</th>
-        <th scope="col">State</th>
-        <th scope="col">Holder</th>
-        <th scope="col" class="number">
-          Fence
-        </th>
-        <th scope="col" class="number">
-          Lease
-        </th>
-        <th scope="col">Fence installed</th>
-      </tr>
-    </thead>
-    <tbody>
-      {locks.map((lock) => (
-        <tr key={lock.name}>
-          <td class="mono">{lock.name}</td>
-          <td>{stateOf(lock)}</td>
-          <td class="mono cut-text" title={holderOf(lock) ?? undefined}>
-            {holderOf(lock) ?? <span class="nothing">–</span>}
-          </td>
-          <td class="number">{lock.fence ?? <span class="nothing">–</span>}</td>
-          <td class="number">{lock.leaseMs === null ? <span class="nothing">–</span> : duration(lock.leaseMs)}</td>
-          <td>
-            <Time at={lock.installedAt} />
-          </td>
+  <ScrollTable label="Holders">
+    <table class="table">
+      <thead>
+        <tr>
+          <th scope="col">Lock</th>
+          <th scope="col">State</th>
+          <th scope="col">Holder</th>
+          <th scope="col" class="number">
+            Fence
+          </th>
+          <th scope="col" class="number">
+            Lease
+          </th>
+          <th scope="col">Fence installed</th>
         </tr>
-      ))}
-    </tbody>
-  </table>
+      </thead>
+      <tbody>
+        {locks.map((lock) => (
+          <tr key={lock.name}>
+            <td class="mono">{lock.name}</td>
+            <td>{stateOf(lock)}</td>
+            <td class="mono cut-text" title={holderOf(lock) ?? undefined}>
+              {holderOf(lock) ?? <span class="nothing">–</span>}
+            </td>
+            <td class="number">{lock.fence ?? <span class="nothing">–</span>}</td>
+            <td class="number">{lock.leaseMs === null ? <span class="nothing">–</span> : duration(lock.leaseMs)}</td>
+            <td>
+              <Time at={lock.installedAt} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </ScrollTable>
 );
 
 const holderOf = ({ holder, standIn }: Lock): string | null => standIn?.owner ?? holder;
