@@ -111,6 +111,8 @@ export const limits = {
   runningSampleMax: 1_000,
   emptyQueueMs: 5_000,
   unclaimedMs: 30_000,
+  /** What a queue counts as delayed may be a message that is late: by a minute, and then it has to be received. */
+  lateMessageMs: 90_000,
   overtakenMs: 120_000,
 
   // schedules

@@ -10,6 +10,7 @@ export type QueueSights = Map<string, number>;
  * A row that was due and out while its queue showed nothing to receive has lost its message: the queue forgot it, or a
  * worker received it and died before the claim, which a live one makes within seconds. The second case would else wait
  * for the queue's visibility timeout, six times the function's. Lost, too, is what later messages of its lane overtook.
+ * While the queue has delayed messages, the row's own may be one of them although it is due: it gets more time.
  */
 export async function requeueLost(
   ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics">,
@@ -61,10 +62,11 @@ async function requeueLane(
   const isEmpty = depth.inFlight + depth.delayed === 0;
   if (nowMs - sinceMs < (isEmpty ? limits.emptyQueueMs : limits.unclaimedMs)) return overtaken;
   sights.set(lane, nowMs);
+  const seenMs = nowMs - sinceMs;
   const lost = await ports.store.requeueLost({
     lane,
     evidence: "queue-empty",
-    olderThanMs: nowMs - sinceMs,
+    olderThanMs: depth.delayed > 0 ? Math.max(seenMs, limits.lateMessageMs) : seenMs,
     limit: limits.requeueRowsMax,
     ...options,
   });

@@ -17,6 +17,7 @@ import { missedWakes } from "./cases/missed-wakes.ts";
 import { schedulers50 } from "./cases/schedulers-50.ts";
 import { sigterm } from "./cases/sigterm.ts";
 import { slowMail } from "./cases/slow-mail.ts";
+import { sqsChaos } from "./cases/sqs-chaos.ts";
 import { taskflowWalk } from "./cases/taskflow-walk.ts";
 import { timeCapsule } from "./cases/time-capsule.ts";
 import { transfersProof } from "./cases/transfers.ts";
@@ -54,4 +55,5 @@ export const proofs: readonly Proof[] = [
   graphs,
   fanoutKill,
   ecsStop,
+  sqsChaos,
 ];

@@ -53,6 +53,14 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "effectKey: (name) => `${job.jobId}:${name}:${Math.random()}`",
     },
   ],
+  /** Whatever an answer says, all messages of a call count as accepted. */
+  refused: [
+    {
+      file: "/src/adapters/aws/queue.ts",
+      from: "accepted.has(index) ? [] : [index]",
+      to: "accepted.has(index) ? [] : []",
+    },
+  ],
   /** Nobody hears that a task has stopped. */
   "task-event": [
     {

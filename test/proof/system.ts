@@ -36,6 +36,8 @@ export interface SystemOptions {
   readonly sql?: string;
   /** Puts a proxy in front of a service; processes get the proxy's address. */
   readonly proxied?: readonly ("sqs" | "dynamodb")[];
+  /** Puts something else in front of SQS; processes get its address, `System.sqs` goes past it. */
+  readonly inFrontOfSqs?: (target: string) => Promise<{ readonly url: string; stop(): Promise<void> }>;
   /** The port of Postgres for everything but `System.pool`, for example that of a wire that can be cut. */
   readonly postgresPort?: number;
   /** Ends what the case started beside it: after the system itself, also when the case is interrupted. */
@@ -120,9 +122,11 @@ async function build(
       ? { dynamodb: opened(await startProxy(dynamodbServer.url), (part) => part.stop()) }
       : {}),
   };
+  const front = options.inFrontOfSqs === undefined ? null : await options.inFrontOfSqs(sqsServer.url);
+  if (front !== null) opened(front, (part) => part.stop());
   const env = environment(options, {
     DATABASE_URL: withPort(databaseUrl, options.postgresPort),
-    AWS_ENDPOINT_URL_SQS: proxies.sqs?.url ?? sqsServer.url,
+    AWS_ENDPOINT_URL_SQS: front?.url ?? proxies.sqs?.url ?? sqsServer.url,
     AWS_ENDPOINT_URL_DYNAMODB: proxies.dynamodb?.url ?? dynamodbServer.url,
     BELFRY_PROOF_LEDGER: ledger.url,
   });
