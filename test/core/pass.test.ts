@@ -126,6 +126,30 @@ describe("the steps of a pass", () => {
     expect(states).toEqual(["PENDING", "QUEUED", "PENDING"]);
   });
 
+  test("a due row is given more time while its queue has delayed messages, of which its own may be one", async () => {
+    const hello = defineJob({ id: "hello", run: () => {} });
+    const depth = () => Promise.resolve({ visible: 0, inFlight: 0, delayed: 1 });
+    const {
+      world: ports,
+      enqueue,
+      registry: known,
+    } = await shop(
+      [hello],
+      world((base) => ({ queue: Object.assign({}, base.queue, { depth }) })),
+    );
+    const id = await enqueue(hello, undefined);
+    const sights = new Map<string, number>();
+    const stateAfter = async (ms: number): Promise<string> => {
+      await ports.clock.advance(ms);
+      await pass(ports, known, { ...options(), sights });
+      return (await jobOf(ports, id)).state;
+    };
+    expect(await stateAfter(0)).toBe("QUEUED");
+    expect(await stateAfter(limits.unclaimedMs)).toBe("QUEUED");
+    expect(await stateAfter(limits.lateMessageMs - limits.unclaimedMs - 1_000)).toBe("QUEUED");
+    expect(await stateAfter(limits.unclaimedMs)).toBe("PENDING");
+  });
+
   test("a lost fence stops all that follow", async () => {
     const called: string[] = [];
     const ports = withStore(() => ({

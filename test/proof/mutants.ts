@@ -53,6 +53,14 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "effectKey: (name) => `${job.jobId}:${name}:${Math.random()}`",
     },
   ],
+  /** A due row has lost its message although the queue still has delayed ones. */
+  late: [
+    {
+      file: "/src/core/requeue.ts",
+      from: "depth.delayed > 0 ? Math.max(seenMs, limits.lateMessageMs) : seenMs",
+      to: "seenMs",
+    },
+  ],
   /** Whatever an answer says, all messages of a call count as accepted. */
   refused: [
     {

@@ -22,7 +22,7 @@ export const sqsChaos: Proof = {
   name: "sqs-chaos",
   about:
     "duplicates 50 %, reorder, 1-60 s late, 5 % lost, refused and unanswered sends (--scale, default 5): only the lost are rescued",
-  guards: ["resend", "evidence", "refused"],
+  guards: ["resend", "late", "refused"],
   async run(context) {
     const list = new Checklist();
     const scale = context.scale ?? scaleDefault;
