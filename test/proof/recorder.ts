@@ -40,7 +40,9 @@ export function recorded(store: Store): Store {
     ...store,
     async claim(messages, options) {
       const rows = await store.claim(messages, options);
-      const asked = new Map(messages.map((message) => [message.jobId, message.generation]));
+      // A batch may hold an old and a new message of one job: it is the newest that can claim it.
+      const oldestFirst = messages.toSorted((a, b) => a.generation - b.generation);
+      const asked = new Map(oldestFirst.map((message) => [message.jobId, message.generation]));
       const running = rows.filter((row) => row.state === "RUNNING");
       const batch = running.length;
       for (const { jobId, attempt, generation, dueAt, leaseMs } of running) {

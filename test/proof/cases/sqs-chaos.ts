@@ -14,6 +14,11 @@ const jobs = 2_000;
 const perCall = 20;
 /** Between two calls of whoever enqueues; of the machine's time. */
 const pauseMs = 200;
+/** After the steady flow: a few at once, and then nothing but what is late, which looks most like what is lost. */
+const waves = 4;
+const perWave = 60;
+/** Of the system's time; longer than a message is late. */
+const quietMs = 75_000;
 const scaleDefault = 5;
 const endMs = 300_000;
 
@@ -59,9 +64,12 @@ async function run(
   try {
     const wakes = system.wakes({ everyMs: 0 });
     for (let n = 0; n < count; n += perCall) {
-      const items = Array.from({ length: Math.min(perCall, count - n) }, (_, each) => ({ payload: { n: n + each } }));
-      await system.enqueue("calls", items);
+      await system.enqueue("calls", numbered(n, Math.min(perCall, count - n)));
       await letPass(pauseMs);
+    }
+    for (let wave = 0; wave < waves; wave += 1) {
+      await system.enqueue("calls", numbered(count + wave * perWave, perWave));
+      await letPass(quietMs / scale);
     }
     await until("all jobs to end", endMs, async () => {
       const { rows } = await system.pool.query("select count(*)::int as open from belfry.job where state < 'SUCCESS'");
@@ -75,6 +83,9 @@ async function run(
   }
   assess(list, await judge(list, system), queue, count);
 }
+
+const numbered = (from: number, length: number) =>
+  Array.from({ length }, (_, each) => ({ payload: { n: from + each } }));
 
 function assess(list: Checklist, tables: Tables, { sent, counts }: ChaosQueue, count: number): void {
   list.expectNone(
