@@ -93,8 +93,10 @@ function useSight(box: { readonly current: HTMLElement | null }): Sight {
 /** Steps of a few rows, so that most scroll events change nothing. */
 function sightOf(top: number, height: number, before: Sight): Sight {
   const first = Math.floor(top / rowHeight);
-  const from = Math.max(0, Math.floor((first - rowsBeyond) / 4) * 4);
-  const to = Math.ceil((first + height / rowHeight + rowsBeyond) / 4) * 4;
+  // After a jump only what is in sight: the rows beyond it come with the next small step.
+  const beyond = first < before.from || first > before.to ? 0 : rowsBeyond;
+  const from = Math.max(0, Math.floor((first - beyond) / 4) * 4);
+  const to = Math.ceil((first + height / rowHeight + beyond) / 4) * 4;
   return from === before.from && to === before.to ? before : { from, to };
 }
 
