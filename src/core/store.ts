@@ -108,6 +108,8 @@ export interface Settled {
   readonly freed: readonly string[];
   /** Runs of which a job ended; `resolve` them after the commit. */
   readonly runs?: readonly RunId[];
+  /** Children whose key exists with another payload: the first one stays, and the handler is gone that could be told. */
+  readonly conflicts?: number;
   /** More successors became ready than one statement hands off; `relay` hands off the rest. */
   readonly leftToRelay?: boolean;
 }

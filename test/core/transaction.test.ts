@@ -239,4 +239,25 @@ describe("children outside a transaction", () => {
     await expect(ctx.tx(async () => {})).rejects.toThrow("the handler has ended");
     expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
   });
+
+  test("whose key exists with another payload are counted, and the first ones stay", async () => {
+    const { row, ports } = await runOne(async (ctx) => {
+      await ctx.enqueue(child, { n: 1 }, { key: "same" });
+      await ctx.enqueue(child, { n: 2 }, { key: "same" });
+    });
+    expect(row.state).toBe("SUCCESS");
+    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toMatchObject([{ payload: { n: 1 } }]);
+    expect(sum(ports.measured, "job.child.conflicts")).toBe(1);
+  });
+
+  test("whose key exists with another payload fail a transaction, which leaves nothing", async () => {
+    const { row, ports } = await runOne((ctx) =>
+      ctx.tx(async () => {
+        await ctx.enqueue(child, { n: 1 }, { key: "same" });
+        await ctx.enqueue(child, { n: 2 }, { key: "same" });
+      }),
+    );
+    expect(row).toMatchObject({ failures: 1, errorMessage: expect.stringContaining("same") });
+    expect(await ports.store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+  });
 });

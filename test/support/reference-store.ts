@@ -128,12 +128,13 @@ async function settleWithHook(
   return answer(hook === undefined ? atomically(t, statement) : await withHook(t, statement, moved, hook));
 }
 
-const answer = ({ settled, handoffs, freed, runs, leftToRelay }: ReturnType<typeof settle>): Settled => ({
+const answer = ({ settled, handoffs, freed, runs, leftToRelay, conflicts }: ReturnType<typeof settle>): Settled => ({
   settled,
   handoffs,
   freed,
   ...(runs === undefined ? {} : { runs }),
   ...(leftToRelay === undefined ? {} : { leftToRelay }),
+  ...(conflicts === undefined ? {} : { conflicts }),
 });
 
 /** One transaction: the statement, then the hook with the rows it moved. */

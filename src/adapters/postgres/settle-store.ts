@@ -72,7 +72,8 @@ async function settleIn(
   if (options.inSameTransaction !== undefined && storeTx !== undefined && rows.length > 0) {
     await options.inSameTransaction(storeTx, await movedOf(tx, [...written]));
   }
-  return settled({ rows, released }, inserted?.handoffs ?? []);
+  const conflicts = inserted?.results.filter((result) => result.conflict !== null).length ?? 0;
+  return { ...settled({ rows, released }, inserted?.handoffs ?? []), ...ofConflicts(conflicts) };
 }
 
 type WrittenRow = Pick<SettledRow, "id"> & Partial<SettledRow> & { readonly run_id?: string | null };
@@ -154,6 +155,8 @@ function settled({ rows, released }: Written, children: readonly Handoff[] = [])
 
 const isHanded = (row: WrittenRow): row is SettledRow => row.handoff !== null && row.handoff !== undefined;
 
+const ofConflicts = (conflicts: number): Pick<Settled, "conflicts"> => (conflicts === 0 ? {} : { conflicts });
+
 const ofRuns = (runs: readonly RunId[]): Pick<Settled, "runs"> => (runs.length === 0 ? {} : { runs });
 
 /** For a hook in the same transaction. */
@@ -195,6 +198,7 @@ async function settleSingly(
   }
   return {
     ...ofRuns([...new Set(parts.flatMap((part) => part.runs ?? []))]),
+    ...ofConflicts(parts.reduce((sum, part) => sum + (part.conflicts ?? 0), 0)),
     ...(parts.some((part) => part.leftToRelay === true) ? { leftToRelay: true } : {}),
     settled: parts.flatMap((part) => part.settled),
     handoffs: parts.flatMap((part) => part.handoffs),

@@ -79,7 +79,10 @@ export interface Context {
    * What `work` returns is the job's result. Later enqueues and transactions in the handler are refused.
    */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Buffered and written with the settle statement, or at once in `tx`. A failed try leaves no children. */
+  /**
+   * Buffered and written with the settle statement, or at once in `tx`. A failed try leaves no children. A key that exists keeps
+   * its job: with another payload, in `tx` it throws KeyConflict; a buffered one is logged and counted (`job.child.conflicts`).
+   */
   enqueue<I>(job: Job<I>, payload: I, options?: EnqueueOptions): Promise<void>;
   /** Runs `work` under a named lock of the lock store. Not acquired: returns `{ acquired: false }`. */
   withLock<T>(

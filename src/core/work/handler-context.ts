@@ -1,6 +1,7 @@
 import type { BatchResult, Context, Duration, EnqueueOptions, Job } from "../definitions/context.ts";
 import { definitionOf } from "../definitions/define-job.ts";
 import { durationMs } from "../definitions/duration.ts";
+import { KeyConflict } from "../definitions/errors.ts";
 import { prepare } from "../enqueue.ts";
 import { openInside } from "./inside.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
@@ -89,6 +90,9 @@ async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise
   const { ports, options } = scope.worker;
   const inserted = await ports.store.insert([child], { lookAheadMs: options.lookAheadMs, tx });
   scope.handoffs.push(...inserted.handoffs);
+  for (const { id, conflict } of inserted.results) {
+    if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict.existingHash, conflict.hash);
+  }
 }
 
 async function withLock<T>(

@@ -8,7 +8,7 @@ import { resolveAfter } from "../runs/resolve.ts";
 import { wakeHeld } from "../relay.ts";
 import { sendHandoffs } from "../send.ts";
 import { callHook } from "./settled-hook.ts";
-import { toSettlement } from "./settler.ts";
+import { noteConflicts, toSettlement } from "./settler.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -121,6 +121,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
     throw new LostInTransaction(`job ${scope.job.jobId} is no longer attempt ${scope.job.attempt}'s`);
   scope.handoffs.push(...settled.handoffs);
   for (const run of settled.runs ?? []) scope.runs.add(run);
+  noteConflicts(ports, settled.conflicts ?? 0);
   return settled.freed;
 }
 

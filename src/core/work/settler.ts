@@ -189,6 +189,7 @@ async function writeOnce(
     },
   );
   measure(ports, group, settled);
+  noteConflicts(ports, settled.conflicts ?? 0);
   await sendHandoffs(ports, settled.handoffs);
   await resolveAfter(ports, settled.runs ?? [], options);
   if (settled.leftToRelay === true) await relay(ports, options);
@@ -242,6 +243,15 @@ function measure(ports: SettlerPorts, group: readonly Waiting[], settled: Settle
     if (settlement.errorCode === null) ports.log.info("job settled", fields);
     else ports.log.warn("job settled", { ...fields, code: settlement.errorCode, reason: settlement.errorMessage });
   }
+}
+
+/** Children whose key exists with another payload. Their handlers have ended, so an error could reach nobody. */
+export function noteConflicts(ports: Pick<Ports, "log" | "metrics">, conflicts: number): void {
+  if (conflicts === 0) return;
+  ports.log.warn("children were not written: their keys exist with other payloads, and the first ones stay", {
+    jobs: conflicts,
+  });
+  ports.metrics.add("job.child.conflicts", conflicts);
 }
 
 async function wake(ports: SettlerPorts, freed: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Moved } from "../../../src/core/ports.ts";
 import { aJob, claimOne, eachTest, failure, handedIds, insertMany, lookAheadMs, minute, moves } from "./fixture.ts";
-import { only, running, settlementOf, settleOne, settleOptions, show } from "./fixture.ts";
+import { insertOne, only, running, settlementOf, settleOne, settleOptions, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function settleContract(open: OpenStore): void {
@@ -186,6 +186,19 @@ function compareAndSet(open: OpenStore): void {
 
 function children(open: OpenStore): void {
   const at = eachTest(open);
+
+  test("a child whose key exists with another payload is counted, and the first one stays", async () => {
+    const { store } = at();
+    await insertOne(store, aJob({ kind: "child", key: "same" }));
+    const held = await running(store);
+    const again = aJob({ kind: "child", key: "same", payload: { other: 1 }, canonicalInput: '{"other":1}' });
+    const same = aJob({ kind: "child", key: "same" });
+    expect(await settleOne(store, held, { children: [again, same] })).toMatchObject({
+      settled: [held.jobId],
+      conflicts: 1,
+    });
+    expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
+  });
 
   test("the children of a job are inserted with its success and handed off with it", async () => {
     const { store } = at();

@@ -37,13 +37,15 @@ export function settle(
   }
   const written = new Set(rows.map(idOf));
   const children = settlements.flatMap((one) => (written.has(one.jobId) ? one.children : []));
-  for (const child of children) insertOne(t, child, options.lookAheadMs, queued);
+  const inserted = children.map((child) => insertOne(t, child, options.lookAheadMs, queued));
+  const conflicts = inserted.filter((each) => each.conflict !== null).length;
   return {
     settled: rows.map(idOf),
     handoffs: t.handOff(queued),
     freed: [...new Set(freed)],
     ...(runs.size === 0 ? {} : { runs: [...runs].map(runIdOf) }),
     ...(left ? { leftToRelay: true } : {}),
+    ...(conflicts === 0 ? {} : { conflicts }),
     rows,
   };
 }
