@@ -14,6 +14,7 @@ import { locksContract } from "./store/locks.ts";
 import { occurrencesContract } from "./store/occurrences.ts";
 import { rescueContract } from "./store/rescue.ts";
 import { runHooksContract } from "./store/run-hooks.ts";
+import { runSlotsContract } from "./store/run-slots.ts";
 import { runsContract } from "./store/runs.ts";
 import { scheduleControlContract } from "./store/schedule-control.ts";
 import { editsContract } from "./store/schedule-edits.ts";
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: OpenStore): void {
     occurrencesContract(open);
     runsContract(open);
     runHooksContract(open);
+    runSlotsContract(open);
     locksContract(open);
   });
 }

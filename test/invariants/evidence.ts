@@ -202,6 +202,11 @@ export interface RunFact {
   readonly sealed: boolean;
   readonly onFailure: OnFailure;
   readonly createdAt: number;
+  /** The job that started it. */
+  readonly starterId?: string | null;
+  /** The slot of a schedule whose runs may not overlap, and when the run closed; left out where nobody noted it. */
+  readonly overlapKey?: string | null;
+  readonly finishedAt?: number | null;
   readonly total: number;
   readonly ok: number;
   readonly failed: number;

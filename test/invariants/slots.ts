@@ -1,17 +1,35 @@
-import type { Evidence, EventFact, Violation } from "./evidence.ts";
+import type { Evidence, EventFact, RunFact, Violation } from "./evidence.ts";
 
-/** C12: slots held = jobs running that need one; at no time did more run than a cap allows. */
+/** C12: slots held = jobs running that need one, and runs that such jobs started; at no time did more run than a cap allows. */
 export function* slots(evidence: Evidence): Generator<Violation> {
   const jobs = new Map(evidence.jobs.map((job) => [job.id, job]));
+  const runs = evidence.runs ?? [];
+  const openRuns = new Set(runs.flatMap((run) => (isOpen(run) ? (run.starterId ?? []) : [])));
   for (const slot of evidence.slots) {
     if (slot.jobId === null) continue;
-    const isRunning = jobs.get(slot.jobId)?.state === "RUNNING";
+    const isRunning = jobs.get(slot.jobId)?.state === "RUNNING" || openRuns.has(slot.jobId);
     if (slot.freeFrom === null && !isRunning)
       yield broken(`a slot of ${slot.key} is held by job ${slot.jobId}, which does not run`);
     if (slot.freeFrom !== null && isRunning)
       yield broken(`the slot of ${slot.key} was left by job ${slot.jobId}, which runs`);
   }
   for (const cap of evidence.caps) yield* peak(evidence, cap, jobs);
+  yield* oneAtATime(runs);
+}
+
+const isOpen = ({ state }: RunFact): boolean => state === "RUNNING" || state === "CANCELING";
+
+/** Two runs of a schedule that says `overlap: "skip"` are never open together. */
+function* oneAtATime(runs: readonly RunFact[]): Generator<Violation> {
+  for (const [key, alike] of Map.groupBy(runs, (run) => run.overlapKey ?? null)) {
+    if (key === null) continue;
+    const inOrder = alike.toSorted((a, b) => a.createdAt - b.createdAt);
+    for (const [index, run] of inOrder.entries()) {
+      const before = inOrder[index - 1];
+      if (before !== undefined && (before.finishedAt ?? Infinity) > run.createdAt)
+        yield broken(`runs ${before.id} and ${run.id} of ${key} were open together`);
+    }
+  }
 }
 
 function* peak(

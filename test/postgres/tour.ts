@@ -191,7 +191,8 @@ async function runs(store: Store, tag: string): Promise<void> {
     trace: "",
     sealed: true,
   } as const;
-  const run = { ...base, key: tag, starterId: null, parentId: null, tasks };
+  const [starterId = null] = await insert(store, [aJob()]);
+  const run = { ...base, key: tag, starterId, parentId: null, tasks };
   const { runId, handoffs } = await store.startRun(run, { lookAheadMs });
   await store.startRun(run, { lookAheadMs });
   const ids = handoffs.flatMap((handoff) => handoff.messages.map((message) => message.jobId));

@@ -140,6 +140,18 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   conditions: [
     { file: "/src/core/definitions/define-data-graph.ts", from: "asks: options.when !== undefined", to: "asks: false" },
   ],
+  /** Mails share the lane of what must be on time. */
+  lane: [{ file: "/examples/time-capsule/app.ts", from: 'lane: "mail",', to: 'lane: "openings",' }],
+  /** A try that fails leaves no row in the app's own log. */
+  "mail-log": [
+    {
+      file: "/examples/time-capsule/app.ts",
+      from: "onSettled: ({ to }, settled, tx) => recordTry(tx, to, settled),",
+      to: "",
+    },
+  ],
+  /** Each page of a sweep begins at the first row again. */
+  "next-page": [{ file: "/src/core/definitions/define-sweep.ts", from: "after = page;", to: "after = null;" }],
   /** Keys differ from page to page, and no page leaves a cursor. */
   repeat: [
     {

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../src/core/limits.ts";
 import type { Claimed, NewRun, NewTask, RunId } from "../../src/core/ports.ts";
-import { aJob, lookAheadMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { lookAheadMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { deadlocks, messagesOf, shuffled } from "../postgres/race.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -12,27 +13,8 @@ beforeEach(async () => {
 });
 afterEach(() => db.close());
 
-const task = (name: string, after: readonly number[]): NewTask => ({
-  task: name,
-  after,
-  join: "all",
-  asks: false,
-  job: aJob({ kind: "race.task", payload: null, canonicalInput: "null" }),
-});
-
-const run = (key: string, tasks: readonly NewTask[]): NewRun => ({
-  kind: "race",
-  key,
-  version: 1,
-  input: null,
-  onFailure: "skip-downstream",
-  retentionMs: limits.retentionMsDefault,
-  trace: "trace",
-  starterId: null,
-  parentId: null,
-  sealed: true,
-  tasks,
-});
+const task = (name: string, after: readonly number[]): NewTask => aTask(name, after);
+const run = (key: string, tasks: readonly NewTask[]): NewRun => aRun({ key, tasks });
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 

@@ -180,21 +180,6 @@ describe("times that are none", () => {
     });
   });
 
-  test("a time before a deletion that nobody had decided, before a pass has recorded it and after", async () => {
-    const at = await stage([often()], nine);
-    await at.advance(6 * minute);
-    await at.store.installSchedules([], { apps: ["test"] });
-    expect(await at.why("often", "09:05")).toMatchObject({
-      verdict: "deleted",
-      sentence: expect.stringContaining("deleted at 2026-11-21T00:06:00.000Z, before anybody had decided"),
-    });
-    await at.tick();
-    expect(await at.why("often", "09:05")).toMatchObject({
-      verdict: "skipped-deleted",
-      sentence: "2026-11-21 09:05 was skipped: the schedule was deleted before anybody had decided this time",
-    });
-  });
-
   test("a time to come, also while paused, and one that is planned", async () => {
     const at = await stage([often()], nine);
     await at.tick();

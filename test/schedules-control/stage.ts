@@ -4,7 +4,7 @@ import type { ScheduleDefinition } from "../../src/core/definitions/definition.t
 import { registry } from "../../src/core/definitions/definition.ts";
 import { explain } from "../../src/core/schedules/explain.ts";
 import type { JobId } from "../../src/core/job.ts";
-import type { Claimed, Settlement } from "../../src/core/ports.ts";
+import type { Claimed, Settlement, StoreTx } from "../../src/core/ports.ts";
 import { backfill, type BackfillOptions } from "../../src/core/schedules/backfill.ts";
 import { hour, midnight, minute } from "../schedules/spec.ts";
 import { referenceGround, world } from "../schedules/world.ts";
@@ -52,8 +52,12 @@ export async function stage(schedules: readonly ScheduleDefinition[], start: num
       if (claimed === undefined) throw new Error(`the job of ${id} was not claimed`);
       return claimed;
     },
-    end: (job: Claimed, over: Partial<Settlement> = {}) =>
-      at.store.settle([{ ...success(job), ...over }], { worker: "w", lookAheadMs }),
+    end: (job: Claimed, over: Partial<Settlement> = {}, tx?: StoreTx) =>
+      at.store.settle([{ ...success(job), ...over }], {
+        worker: "w",
+        lookAheadMs,
+        ...(tx === undefined ? {} : { tx }),
+      }),
     /** Moves the clock to an instant, a minute at a time, with ticks; works what is due when `isWorking`. */
     async liveUntil(until: number, isWorking = true): Promise<void> {
       while (at.now() < until) {

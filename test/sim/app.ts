@@ -74,7 +74,7 @@ export const enqueuedKinds = [
 
 /** The definitions of one process: its handlers sleep, call and die in that process. `everyMs` differs by release. */
 export function simApp(world: Surroundings, everyMs: number): SimApp {
-  const graph = flow(world, { schema: anything, limits: { lease: "2s", timeout: "6s" } });
+  const graph = flowOf(world);
   const jobs = [...simple(world), ...slotted(world), ...families(world), ...broken(world), graph];
   const schedules = schedulesOf(everyMs);
   const app = { ...defineApp({ name: "sim", jobs, schedules: [], lanes: { mail: {} } }), schedules };
@@ -92,12 +92,15 @@ function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
   const made = [
     defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
     defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
+    defineSchedule({ id: "flows", every: "15s", overlap: "skip", payload: { workMs: 700 }, run: flowOf(nowhere) }),
     defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", ...often, payload: { workMs: 6_000 } }),
   ];
   releases.set(everyMs, made);
   return made;
 }
 
+const flowOf = (world: Surroundings): Job<Payload> =>
+  flow(world, { schema: anything, limits: { lease: "2s", timeout: "6s" } });
 const unused = (): Promise<never> => Promise.reject(new Error("a schedule runs nothing by itself"));
 const sweepJob = (world: Surroundings): Job<Payload> => defineJob({ id: "sweep", ...quick, run: work(world) });
 

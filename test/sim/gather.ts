@@ -69,10 +69,16 @@ function jobFact(row: JobRow): JobFact {
 }
 
 function runFacts({ reference: { tables: t } }: World): readonly RunFact[] {
+  // What people resume goes on beside whatever was started meanwhile.
+  const resumed = new Set(
+    t.events.rows.flatMap((event) => (event.reason === "resumed" ? (t.jobs.get(event.jobId)?.runId ?? []) : [])),
+  );
   return [...t.runs.values()].map((run) => ({
     ...run,
     ...funnelOf(t, run),
     id: String(run.id),
+    starterId: run.starterId === null ? null : String(run.starterId),
+    overlapKey: resumed.has(run.id) ? null : overlapKeyOf(t.jobs.get(run.starterId ?? 0)),
     tasks: t.inRun(run.id).map((row) => ({
       jobId: String(row.id),
       state: row.state,
@@ -84,6 +90,9 @@ function runFacts({ reference: { tables: t } }: World): readonly RunFact[] {
     })),
   }));
 }
+
+const overlapKeyOf = (starter: JobRow | undefined): string | null =>
+  starter?.slotKeys.find((key) => key.startsWith("overlap:")) ?? null;
 
 /** Multiples of the period that was in force, from one release to the next and on to what is decided. */
 function expectedTimes(world: World): Map<string, number[]> {

@@ -3,6 +3,7 @@ import type { Fence, Handoff, Resolved, RunId, RunStore } from "../../core/ports
 import { handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { addUpJoins, addUpRuns, countEnds, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";
+import { freePassedSlots } from "./sql/run.ts";
 import type { Statement } from "./statement.ts";
 
 /**
@@ -32,7 +33,9 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
           closed.push({ runId: run.id as RunId, kind: run.kind, state });
       }
       if (open.stops !== null) steps += (await session.fenced(fence, skipStopped, [open.stops, limit])).length;
-      return { steps, more: isOpen(await look(session, asked)), handoffs, closed };
+      const freed = closed.length > 0 || asked === null ? await session.fenced(fence, freePassedSlots, []) : [];
+      const more = isOpen(await look(session, asked));
+      return { steps, more, handoffs, closed, freed: freed.map((row) => row.key) };
     },
   };
 }

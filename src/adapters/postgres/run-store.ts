@@ -58,6 +58,7 @@ async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
     };
   }
   const handed = await insertTasks(tx, inserted.id, run);
+  if (sealed && starterId !== null) await execute(tx, sql.passSlots, [starterId]);
   if (tasks.length === 0) await execute(tx, sql.nudgeRun, [inserted.id]);
   const runId = inserted.id as RunId;
   return { runId, created: true, sealed, cursor: null, input: run.input, parentId, handoffs: handoffsOf(handed) };

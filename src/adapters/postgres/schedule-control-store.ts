@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Tx } from "../../core/ports.ts";
+import type { RunId, Tx } from "../../core/ports.ts";
 import type { ScheduleRow, ScheduleSpec } from "../../core/schedules/schedule.ts";
 import type {
   Backfilled,
@@ -42,7 +42,7 @@ export function scheduleControlStore(session: Session): ScheduleControlStore {
     backfill: (id, times, options) => session.transaction((tx) => backfill(tx, id, times, options)),
     async slotHolder(jobId, { at, prefix }) {
       const [row] = await session.run(findHolder, [jobId, prefix, at, limits.holderLookBackMax]);
-      return row === undefined ? null : jobView(row);
+      return row === undefined ? null : { job: jobView(row), runId: row.holding_run as RunId | null };
     },
   };
 }

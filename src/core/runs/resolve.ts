@@ -1,5 +1,6 @@
 import { limits } from "../limits.ts";
 import type { Fence, Ports, RunId } from "../ports.ts";
+import { wakeHeld } from "../relay.ts";
 import { sendHandoffs } from "../send.ts";
 
 type ResolvePorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">;
@@ -29,6 +30,7 @@ export async function resolveRuns(
       ...(options.fence === undefined ? {} : { fence: options.fence }),
     });
     await sendHandoffs(ports, resolved.handoffs);
+    await wakeHeld(ports, { slotKeys: resolved.freed });
     for (const run of resolved.closed) {
       ports.log.info("run closed", { run: run.runId, kind: run.kind, state: run.state });
       ports.metrics.add(`run.${run.state.toLowerCase()}`, 1, "Count", { job: run.kind });

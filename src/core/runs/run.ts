@@ -88,6 +88,8 @@ export interface Resolved {
   readonly more: boolean;
   readonly handoffs: readonly Handoff[];
   readonly closed: readonly { readonly runId: RunId; readonly kind: string; readonly state: RunState }[];
+  /** Slots that closed runs held: somebody may wait for them. */
+  readonly freed: readonly string[];
 }
 
 /** A run as people see it. Its figures count jobs; each is up to date, whatever was added up so far. */
@@ -186,7 +188,8 @@ export interface StartedRun {
 export interface RunStore {
   /**
    * The run, its jobs and edges, all or nothing; those without predecessors are QUEUED at once. A run that has this kind
-   * and key already is answered with `created: false`.
+   * and key already is answered with `created: false`. One that is sealed at once takes over the slots of its starter, which
+   * must be RUNNING and succeed in the same transaction: they are free when the run closes.
    */
   startRun(run: NewRun, options: { lookAheadMs: number; tx?: Tx }): Promise<StartedRun>;
   /** One page of a run that is not sealed, with the cursor of the next. `tx`: in the caller's transaction. */
@@ -195,7 +198,7 @@ export interface RunStore {
     page: { targets: readonly NewTarget[]; cursor: Json | null; by: { jobId: JobId; attempt: number } },
     options: { lookAheadMs: number; tx?: Tx },
   ): Promise<Paged>;
-  /** No page follows. @returns false when the run is not RUNNING any more. */
+  /** No page follows; the slots of the starter pass to the run, as in `startRun`. @returns false when the run is not RUNNING any more. */
   sealRun(runId: RunId, options: { tx?: Tx }): Promise<boolean>;
   /** What these jobs know about their runs; jobs without a run are left out. */
   inRuns(ids: readonly JobId[]): Promise<ReadonlyMap<JobId, InRun>>;
@@ -204,7 +207,7 @@ export interface RunStore {
     messages: readonly { jobId: JobId; generation: number }[],
     options: { reason: string; notTaken: boolean },
   ): Promise<readonly JobId[]>;
-  /** One bounded round: counts ends, adds up wide joins and runs, closes what is complete. */
+  /** One bounded round: counts ends, adds up wide joins and runs, closes what is complete, which frees its slots. */
   resolve(options: {
     runs: readonly RunId[] | "all";
     limit: number;

@@ -1,7 +1,8 @@
 import type { ExplainInput, Explanation } from "./explanation.ts";
-import type { Instant, JobView } from "../job.ts";
+import type { Instant } from "../job.ts";
 import { minuteText } from "./reading.ts";
 import type { OccurrenceView } from "./schedule.ts";
+import type { SlotHolder } from "./schedule-store.ts";
 import { openZone } from "./zone.ts";
 
 type RowInput = ExplainInput & { readonly occurrence: OccurrenceView };
@@ -33,7 +34,7 @@ function skipped(input: RowInput): Explanation {
     case "overlap":
       return say(
         `${holderText(input, holder, "the job of an earlier time")} was still going, and overlap says so`,
-        `shorten the job, fire less often, or use overlap: "queue-one" or "allow"; ${again}`,
+        `shorten the ${holder === null ? "job" : nameOf(holder)}, fire less often, or use overlap: "queue-one" or "allow"; ${again}`,
       );
     case "lock-held":
       return say(
@@ -67,14 +68,17 @@ function skipped(input: RowInput): Explanation {
   }
 }
 
-/** `the job of 08:55 (job 41)`; one that no schedule made is named by its kind. */
-function holderText(input: RowInput, holder: JobView | null, otherwise: string): string {
-  if (holder === null) return otherwise;
+/** `the job of 08:55 (job 41)`, or the run that it had started, `the run of 08:55 (run 7)`; one that no schedule made is named by its kind. */
+function holderText(input: RowInput, found: SlotHolder | null, otherwise: string): string {
+  if (found === null) return otherwise;
+  const { job: holder, runId } = found;
   const isOwn = holder.scheduleId === input.occurrence.scheduleId && holder.scheduledFor !== null;
   if (isOwn && holder.scheduledFor !== null)
-    return `the job of ${clockOf(input, holder.scheduledFor)} (job ${holder.id})`;
-  return `job ${holder.id} (${holder.kind})`;
+    return `the ${nameOf(found)} of ${clockOf(input, holder.scheduledFor)} (${nameOf(found)} ${runId ?? holder.id})`;
+  return `${nameOf(found)} ${runId ?? holder.id} (${holder.kind})`;
 }
+
+const nameOf = ({ runId }: SlotHolder): string => (runId === null ? "job" : "run");
 
 function coalesced(input: RowInput): Explanation {
   const { occurrence, into } = input;

@@ -7,7 +7,7 @@ import type { JobView } from "../job.ts";
 import type { Ports } from "../ports.ts";
 import type { OccurrenceView } from "./schedule.ts";
 import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
-import type { ScheduleFacts } from "./schedule-store.ts";
+import type { ScheduleFacts, SlotHolder } from "./schedule-store.ts";
 import { openZone } from "./zone.ts";
 
 export interface Explained extends Explanation {
@@ -92,7 +92,7 @@ async function holderOf(
   { now }: ScheduleFacts,
   occurrence: OccurrenceView | null,
   job: JobView | null,
-): Promise<JobView | null> {
+): Promise<SlotHolder | null> {
   if (occurrence === null || job === null) return null;
   if (occurrence.reason === "overlap" || occurrence.reason === "lock-held") {
     const prefix = occurrence.reason === "overlap" ? "overlap:" : "lock:";

@@ -3,7 +3,7 @@ import type { JobView } from "../job.ts";
 import type { AskedTime } from "./asked-time.ts";
 import type { Stretch } from "./eras.ts";
 import type { OccurrenceView } from "./schedule.ts";
-import type { ScheduleFacts } from "./schedule-store.ts";
+import type { ScheduleFacts, SlotHolder } from "./schedule-store.ts";
 
 export interface ExplainInput {
   readonly facts: ScheduleFacts;
@@ -12,8 +12,8 @@ export interface ExplainInput {
   readonly stretch: Stretch | null;
   readonly occurrence: OccurrenceView | null;
   readonly job: JobView | null;
-  /** The job that had the slot this one needed. */
-  readonly holder: JobView | null;
+  /** Who had the slot this one needed. */
+  readonly holder: SlotHolder | null;
   /** The row that a COALESCED one was merged into. */
   readonly into: OccurrenceView | null;
 }

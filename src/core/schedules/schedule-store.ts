@@ -1,5 +1,6 @@
 /** The part of the store's port by which people steer schedules at run time, and ask what became of a time. */
 import type { Instant, JobId, JobView } from "../job.ts";
+import type { RunId } from "../runs/run.ts";
 import type { OccurrenceView, PlannedOccurrence, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 
 /** What was in force from `fromAt` on. `spec` is null from the moment the schedule was deleted. */
@@ -37,6 +38,12 @@ export interface Backfilled {
   readonly again: number;
 }
 
+export interface SlotHolder {
+  readonly job: JobView;
+  /** The job had ended, and the run that it had started was still going. */
+  readonly runId: RunId | null;
+}
+
 /** Every method is one transaction and takes the schedule's row first, so that a tick and an edit cannot interleave. */
 export interface ScheduleControlStore {
   /** Null when there never was a schedule of this id. */
@@ -71,6 +78,9 @@ export interface ScheduleControlStore {
     times: readonly BackfillTime[],
     options: { readonly paceMs: number; readonly slotKey: string },
   ): Promise<Backfilled | ScheduleRefusal>;
-  /** Which job held a slot with this prefix that `jobId` needed, at that time; null when nobody can say any more. */
-  slotHolder(jobId: JobId, options: { readonly at: Instant; readonly prefix: string }): Promise<JobView | null>;
+  /**
+   * Which job held a slot with this prefix that `jobId` needed, at that time, by itself or by the run it had started; null
+   * when nobody can say any more.
+   */
+  slotHolder(jobId: JobId, options: { readonly at: Instant; readonly prefix: string }): Promise<SlotHolder | null>;
 }

@@ -205,10 +205,10 @@ function holding(open: OpenStore): void {
     const asked = { at: now, prefix: "overlap:" };
     expect(await store.slotHolder(refused, asked)).toBeNull();
     const jobId = await skippedBy(store);
-    expect((await store.slotHolder(jobId, asked))?.id).toBe(holder.jobId);
+    expect((await store.slotHolder(jobId, asked))?.job.id).toBe(holder.jobId);
     await settleOne(store, holder);
     await settleOne(store, other);
-    expect((await store.slotHolder(jobId, asked))?.id).toBe(holder.jobId);
+    expect((await store.slotHolder(jobId, asked))?.job.id).toBe(holder.jobId);
     expect(await store.slotHolder(jobId, { at: now + 60 * minute, prefix: "overlap:" })).toBeNull();
     expect(await store.slotHolder(jobId, { at: now, prefix: "lock:" })).toBeNull();
   });

@@ -47,6 +47,20 @@ export const runMutants: readonly Mutant[] = [
     })),
   },
   {
+    name: "slot-freed-with-starter",
+    bug: "the slot of a schedule is free when the job that started the run ends, not when the run closes",
+    without: [],
+    planted: inStore((base) => ({
+      resolve: (options) => {
+        place(base, (t) => {
+          for (const [key, slot] of t.slots.entries())
+            if (slot.jobId !== null && slot.attempt === null) t.slots.set(key, { ...slot, jobId: null });
+        });
+        return base.resolve(options);
+      },
+    })),
+  },
+  {
     name: "closed-by-what-runs",
     bug: "a run closes when none of its jobs runs or has a message out, whatever still waits",
     without: [],

@@ -3,6 +3,7 @@ import type { Resolved, RunId, RunState } from "../../../src/core/runs/run.ts";
 import { isFinal } from "../../../src/core/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta, funnelOf, runIdOf } from "./runs.ts";
+import { freePassed } from "./slots.ts";
 import type { Tables } from "./tables.ts";
 
 /** One round over everything that is open: ends, then wide joins, then runs. */
@@ -32,7 +33,8 @@ export function resolve(
     steps += moved;
     if (state !== null) closed.push({ runId: runIdOf(run.id), kind: run.kind, state });
   }
-  return { steps, more: isMore(t, isAsked), handoffs, closed };
+  const freed = closed.length > 0 || options.runs === "all" ? freePassed(t) : [];
+  return { steps, more: isMore(t, isAsked), handoffs, closed, freed };
 }
 
 const isOpen = (run: RunRow): boolean => run.state === "RUNNING" || run.state === "CANCELING";

@@ -14,6 +14,7 @@ import type {
 } from "../../../src/core/runs/run.ts";
 import { isFinal } from "../../../src/core/state.ts";
 import { insertOne } from "./insert.ts";
+import { passSlots } from "./slots.ts";
 import type { Funnel, JobRow, RunRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
@@ -65,6 +66,7 @@ export function startRun(t: Tables, run: NewRun, lookAheadMs: number): Awaited<R
     return Number(insertOne(t, task.job, lookAheadMs, queued, from).id);
   });
   link(t, run, ids);
+  if (run.sealed) passSlots(t, run.starterId === null ? null : Number(run.starterId));
   const { parentId } = run;
   return { runId: runIdOf(id), created: true, sealed, cursor: null, input, parentId, handoffs: t.handOff(queued) };
 }
@@ -109,10 +111,11 @@ export function addPage(
 
 export function sealRun(t: Tables, id: RunId): boolean {
   const run = t.runs.get(Number(id));
-  if (run?.state !== "RUNNING") return false;
+  if (run?.state !== "RUNNING" && run?.state !== "CANCELING") return false;
   t.runs.set(run.id, { ...run, sealed: true });
+  passSlots(t, run.starterId);
   addDelta(t, run.id, {});
-  return true;
+  return run.state === "RUNNING";
 }
 
 export function inRuns(t: Tables, ids: readonly JobId[]): ReadonlyMap<JobId, InRun> {

@@ -9,7 +9,8 @@ import type {
 import { limits } from "../../../src/core/limits.ts";
 import { insertOne } from "./insert.ts";
 import { jobView, occurrenceView } from "./read.ts";
-import type { JobRow, OccurrenceRow } from "./rows.ts";
+import type { JobRow, OccurrenceRow, RunRow } from "./rows.ts";
+import { runIdOf } from "./runs.ts";
 import { addSchedule, changeSchedule, erasOf, removeSchedule, scheduleRow, storedSchedule } from "./schedules.ts";
 import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
@@ -170,11 +171,21 @@ function useAgain(t: Tables, row: JobRow, dueAt: number, slotKeys: readonly stri
 function slotHolder(t: Tables, jobId: JobId, { at, prefix }: { at: number; prefix: string }) {
   const mine = t.jobs.row(Number(jobId));
   const keys = mine.slotKeys.filter((key) => key.startsWith(prefix));
-  const holder = [...t.jobs.values()]
+  const holders = [...t.jobs.values()]
     .filter((row) => row.id !== mine.id && row.slotKeys.some((key) => keys.includes(key)))
-    .filter((row) => hadATry(t, row, at))
-    .at(-1);
-  return holder === undefined ? null : jobView(holder);
+    .map((row) => ({ row, run: openRunOf(t, row, at) }))
+    .filter(({ row, run }) => run !== undefined || hadATry(t, row, at));
+  const holder = holders.at(-1);
+  if (holder === undefined) return null;
+  return { job: jobView(holder.row), runId: holder.run === undefined ? null : runIdOf(holder.run.id) };
+}
+
+/** The run that a job had started, when the job had ended and the run had not. */
+function openRunOf(t: Tables, row: JobRow, at: number): RunRow | undefined {
+  if (row.finishedAt === null || row.finishedAt >= at) return undefined;
+  return [...t.runs.values()].find(
+    (run) => run.starterId === row.id && run.createdAt <= at && (run.finishedAt === null || run.finishedAt >= at),
+  );
 }
 
 function hadATry(t: Tables, row: JobRow, at: number): boolean {

@@ -75,6 +75,20 @@ export function leaveSlots(t: Tables, jobId: number, freeFrom: number): void {
   }
 }
 
+/** The slots of a job that starts a run are its run's from here on. */
+export function passSlots(t: Tables, starterId: number | null): void {
+  if (starterId === null) return;
+  for (const slot of t.slots.values()) {
+    if (slot.jobId === starterId) t.slots.set(slotKey(slot.key, slot.n), { ...slot, attempt: null });
+  }
+}
+
+/** Frees what runs held that are closed. */
+export function freePassed(t: Tables): string[] {
+  const closed = new Set([...t.runs.values()].flatMap((run) => (run.finishedAt === null ? [] : (run.starterId ?? []))));
+  return free(t, (slot) => slot.jobId !== null && slot.attempt === null && closed.has(slot.jobId));
+}
+
 export function isFree(t: Tables, slot: SlotRow): boolean {
   const isLeft = slot.freeFrom !== null && slot.freeFrom <= t.now();
   return (slot.jobId === null || isLeft) && slot.n <= t.groups.row(slot.key).size;

@@ -12,11 +12,12 @@ create table belfry.slot (
   key       text not null references belfry.slot_group (key) on delete cascade,
   n         int not null,                               -- 1 to size; 0 is the one seat for waiting of a queue-one group
   job_id    bigint,
-  attempt   int,
+  attempt   int,                                        -- null: the job has ended and its run holds the slot
   free_from timestamptz,                                -- a canceled job keeps its slot until its handler is gone, or until then
   primary key (key, n)
 );
 create index slot_holder on belfry.slot (job_id) where job_id is not null;
+create index slot_passed on belfry.slot (job_id) where n > 0 and attempt is null and job_id is not null;
 create index slot_leaving on belfry.slot (free_from) where free_from is not null;
 
 -- The newest token of each lock. Fenced writes check it; a stale holder finds no row.

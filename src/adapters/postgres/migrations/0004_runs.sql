@@ -32,6 +32,7 @@ create unique index run_key on belfry.run (kind, key);
 create index run_open on belfry.run (id) where state in ('RUNNING', 'CANCELING');
 create index run_finished on belfry.run (finished_at) where finished_at is not null;
 create index run_list on belfry.run (kind, id);
+create index run_starter on belfry.run (starter_id) where starter_id is not null;
 
 create table belfry.edge (
   from_id bigint not null,

@@ -108,14 +108,49 @@ with moved as (
 insert into belfry.run_delta (run_id, total) values ($1::bigint, $3::int)`,
 );
 
-/** Locks: its row. */
+/**
+ * No page follows, and the slots of the job that wrote them are the run's from here on. Locks: its row, also of one that is
+ * being canceled, so that it cannot close between this and the commit; then the slots.
+ */
 export const sealRun = statement<{ id: string }>(
   "run-seal",
   `
 with sealed as (
-  update belfry.run set sealed = true where id = $1::bigint and state = 'RUNNING' returning id
+  update belfry.run set sealed = true where id = $1::bigint and state in ('RUNNING', 'CANCELING')
+  returning id, state, starter_id
+), passed as (
+  update belfry.slot s set attempt = null from sealed where s.job_id = sealed.starter_id and s.n > 0
+), nudged as (
+  insert into belfry.run_delta (run_id) select id from sealed
 )
-insert into belfry.run_delta (run_id) select id from sealed returning run_id as id`,
+select id from sealed where state = 'RUNNING'`,
+);
+
+/** The slots of the job that starts a run pass to the run. $1 job, RUNNING, in the transaction of its success. Locks: them. */
+export const passSlots = statement<never>(
+  "run-pass-slots",
+  "update belfry.slot set attempt = null where job_id = $1::bigint and n > 0",
+);
+
+/**
+ * Slots that runs held which are closed by now. A statement of its own after the close, because it must see a starter that
+ * committed while the close waited for the run; a pass repeats it for whoever died in between. It reads only slots that runs
+ * hold. Locks: those in (key, n) order, SKIP LOCKED.
+ */
+export const freePassedSlots = statement<{ key: string }>(
+  "run-free-slots",
+  `
+with mine as materialized (
+  select s.key, s.n from belfry.slot s
+  where s.n > 0 and s.attempt is null and s.job_id is not null
+    and exists (select from belfry.run r where r.starter_id = s.job_id and r.finished_at is not null)
+  order by s.key, s.n
+  for no key update of s skip locked
+), freed as (
+  update belfry.slot s set job_id = null, free_from = null from mine m where s.key = m.key and s.n = m.n
+  returning s.key
+)
+select distinct key from freed`,
 );
 
 /** Locks: its row, so a page that is being written ends first. */

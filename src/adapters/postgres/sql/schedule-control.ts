@@ -111,10 +111,10 @@ order by belfry.occurrence.nominal_at, local_time, fold, timezone limit $4`,
 
 /**
  * Who held a slot that this job needed: the newest job before or shortly after it with the same key that had a try at that
- * time. $1 job $2 prefix of the key $3 instant $4 ids to look back. Bounded: the holder is nearly always the fire before.
+ * time, or had started a run that was open then. $1 job $2 prefix of the key $3 instant $4 ids to look back. Bounded: the holder is nearly always the fire before.
  * Locks nothing.
  */
-export const findHolder = statement<JobRow>(
+export const findHolder = statement<JobRow & { holding_run: string | null }>(
   "slot-holder",
   `
 with mine as materialized (
@@ -132,14 +132,20 @@ with mine as materialized (
 select j.id, kind, key, state, lane, hold, generation, j.attempt, failures, interruptions, max_attempts, payload, result, progress,
   error_code, error_message, worker, trace, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
   belfry.ms(created_at) as created_at, belfry.ms(due_at) as due_at, belfry.ms(started_at) as started_at,
-  belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at
-from belfry.job j
+  belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at, r.id as holding_run
+from belfry.job j left join lateral (
+  select id from belfry.run
+  where starter_id = j.id and j.finished_at < belfry.at($3::float8) and created_at <= belfry.at($3::float8)
+    and (belfry.run.finished_at is null or belfry.run.finished_at >= belfry.at($3::float8))
+  order by id desc limit 1
+) r on true
 where j.id = any(array(select id from near)) and (
   (j.state = 'RUNNING' and j.started_at <= belfry.at($3::float8))
   or exists (
     select from belfry.attempt a
     where a.job_id = j.id and a.started_at <= belfry.at($3::float8) + interval '1 ms' and a.ended_at >= belfry.at($3::float8)
   )
+  or r.id is not null
 )
 order by j.id desc limit 1`,
 );

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/core/job.ts";
+import type { Store, StoreTx } from "../../../src/core/ports.ts";
+import { claimOne, eachTest, minute, only, settlementOf, settleOptions } from "./fixture.ts";
+import { aJob, lookAheadMs, type OpenStore } from "./fixture.ts";
+import { aRun, aTask } from "./run-fixture.ts";
+
+const overlap = { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" } as const;
+const slotKeys = ["overlap:s"];
+
+/** The slot of a schedule's job passes to the run that the job starts, and is free when the run closes. */
+export function runSlotsContract(open: OpenStore): void {
+  describe("the slot of a job that starts a run", () => {
+    const at = eachTest(open);
+
+    async function claimed(store: Store) {
+      const { results } = await store.insert([aJob({ slotKeys })], { lookAheadMs });
+      const { id } = only(results);
+      return { id, job: await claimOne(store, id) };
+    }
+
+    /** Claims a starter, and succeeds with `work` in the same transaction, as `ctx.tx` does. */
+    async function started<T>(store: Store, work: (tx: StoreTx, starterId: JobId) => Promise<T>) {
+      await store.installSlots([overlap]);
+      const { id, job } = await claimed(store);
+      if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
+      const value = await store.transaction(async (tx) => {
+        const made = await work(tx, id);
+        await store.settle([settlementOf(job)], { worker: settleOptions.worker, lookAheadMs, tx });
+        return made;
+      });
+      return { starter: id, value };
+    }
+
+    /** A run of one task, which holds the slot of the job that started it. */
+    async function openRun(store: Store) {
+      const { starter, value } = await started(store, (tx, starterId) =>
+        store.startRun(aRun({ tasks: [aTask("load")], starterId }), { lookAheadMs, tx }),
+      );
+      return { starter, runId: value.runId };
+    }
+
+    const next = async (store: Store) => (await claimed(store)).job?.reason ?? "runs";
+
+    test("is the run's until the run closes, and whoever waits for it is told then", async () => {
+      const { store } = at();
+      const { runId } = await openRun(store);
+      expect(await next(store)).toBe("overlap");
+      const load = only(await store.tasks(runId, { limit: 10 }));
+      const task = await claimOne(store, load.jobId);
+      if (task === null) throw new Error("the task was not claimed");
+      await store.settle([settlementOf(task)], settleOptions);
+      expect(await next(store)).toBe("overlap");
+      const resolved = await store.resolve({ runs: [runId], limit: 10, lookAheadMs });
+      expect(resolved).toMatchObject({ closed: [{ runId, state: "DONE" }], freed: slotKeys });
+      expect(await next(store)).toBe("runs");
+    });
+
+    test("passes to a run of pages with its seal, and stays the job's before that", async () => {
+      const { store } = at();
+      await store.installSlots([overlap]);
+      const { id, job } = await claimed(store);
+      if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
+      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }), { lookAheadMs });
+      await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      expect(await next(store)).toBe("overlap");
+      await store.transaction(async (tx) => {
+        await store.sealRun(runId, { tx });
+        await store.settle([settlementOf(job)], { worker: settleOptions.worker, lookAheadMs, tx });
+      });
+      expect(await next(store)).toBe("overlap");
+      await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      expect(await next(store)).toBe("runs");
+    });
+
+    test("is free with the job when the run had another starter, or when the try fails", async () => {
+      const { store } = at();
+      await store.startRun(aRun({ tasks: [aTask("load")] }), { lookAheadMs });
+      await started(store, (tx, starterId) =>
+        store.startRun(aRun({ tasks: [aTask("load")], starterId: starterId }), { lookAheadMs, tx }),
+      );
+      const { id, job } = await claimed(store);
+      expect(job?.state).toBe("RUNNING");
+      await store.startRun(aRun({ key: "unsealed", sealed: false, starterId: id }), { lookAheadMs });
+      if (job !== null) await store.settle([settlementOf(job, { to: "FAILED", failures: 1 })], settleOptions);
+      expect(await next(store)).toBe("runs");
+    });
+
+    test("is still the job's when the run was canceled before the job had ended", async () => {
+      const { store } = at();
+      await store.installSlots([overlap]);
+      const { id, job } = await claimed(store);
+      if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
+      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }), { lookAheadMs });
+      await store.cancelRun(runId);
+      await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      expect(await next(store)).toBe("overlap");
+      await store.transaction(async (tx) => {
+        expect(await store.sealRun(runId, { tx })).toBe(false);
+        await store.settle([settlementOf(job)], { worker: settleOptions.worker, lookAheadMs, tx });
+      });
+      await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      expect(await next(store)).toBe("runs");
+    });
+
+    test("is named by who was refused: the run, as long as it was open", async () => {
+      const { store, advance } = at();
+      const { starter, runId } = await openRun(store);
+      await advance(minute);
+      const { id } = await claimed(store);
+      const held = await store.slotHolder(id, { at: await store.now(), prefix: "overlap:" });
+      expect([held?.job.id, held?.runId]).toEqual([starter, runId]);
+      await store.cancelRun(runId);
+      await store.cancelPage(runId, { limit: 10 });
+      for (let round = 0; round < 3; round += 1) await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      await advance(minute);
+      expect(await store.slotHolder(id, { at: await store.now(), prefix: "overlap:" })).toBeNull();
+    });
+  });
+}

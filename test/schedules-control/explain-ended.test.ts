@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import { aRun, aTask } from "../contract/store/run-fixture.ts";
+import { lookAheadMs, midnight, minute, stage, work } from "./stage.ts";
+
+/** Every five minutes by the clock of Seoul, which shows 09:00 at midnight UTC. */
+const often = (over: object = {}) =>
+  defineSchedule({ id: "often", cron: "*/5 * * * *", timezone: "Asia/Seoul", run: work, ...over });
+const nine = midnight;
+
+test("the run of the time before was still going, although the job that started it had ended", async () => {
+  const at = await stage([often({ overlap: "skip" })], nine - minute);
+  await at.tick();
+  await at.advance(6 * minute);
+  await at.tick();
+  const starter = await at.begin("often", nine);
+  await at.store.transaction(async (tx) => {
+    const run = aRun({ tasks: [aTask("load")], starterId: starter.jobId });
+    await at.store.startRun(run, { lookAheadMs, tx });
+    await at.end(starter, {}, tx);
+  });
+  await at.advance(minute);
+  expect(await at.begin("often", nine + 5 * minute)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
+  expect(await at.why("often", "09:05")).toMatchObject({
+    verdict: "skipped-overlap",
+    sentence: "2026-11-21 09:05 was skipped: the run of 09:00 (run 1) was still going, and overlap says so",
+    advice: expect.stringContaining("shorten the run"),
+  });
+});
+
+test("a time before a deletion that nobody had decided, before a pass has recorded it and after", async () => {
+  const at = await stage([often()], nine);
+  await at.advance(6 * minute);
+  await at.store.installSchedules([], { apps: ["test"] });
+  expect(await at.why("often", "09:05")).toMatchObject({
+    verdict: "deleted",
+    sentence: expect.stringContaining("deleted at 2026-11-21T00:06:00.000Z, before anybody had decided"),
+  });
+  await at.tick();
+  expect(await at.why("often", "09:05")).toMatchObject({
+    verdict: "skipped-deleted",
+    sentence: "2026-11-21 09:05 was skipped: the schedule was deleted before anybody had decided this time",
+  });
+});
