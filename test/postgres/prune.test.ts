@@ -55,6 +55,18 @@ describe("prune on Postgres", () => {
     expect((await partitions()).filter((name) => name.startsWith("event"))).toHaveLength(8 + limits.partitionDaysAhead);
   });
 
+  test("what lies in the default partition goes after the history's retention too, and nothing younger", async () => {
+    await db.clock.advance(40 * day);
+    await insertOne(db.store);
+    await db.clock.advance(limits.historyMs - day);
+    await db.store.prune({ limit: 10 });
+    const count = async () => (await db.pool.query("select count(*)::int as events from belfry.event_rest")).rows;
+    expect(await count()).toEqual([{ events: 1 }]);
+    await db.clock.advance(2 * day);
+    await db.store.prune({ limit: 10 });
+    expect(await count()).toEqual([{ events: 0 }]);
+  });
+
   test("a long retention in front does not hide a short one behind it", async () => {
     for (let n = 0; n < 20; n += 1) await settleOne(db.store, await running(db.store, { retentionMs: 60 * day }));
     for (let n = 0; n < 5; n += 1) await settleOne(db.store, await running(db.store, { retentionMs: 7 * day }));

@@ -9,6 +9,7 @@ import {
   pruneJobs,
   pruneOccurrences,
   pruneQuarantine,
+  pruneRest,
 } from "./sql/prune.ts";
 import { pruneRuns } from "./sql/prune-run.ts";
 
@@ -20,6 +21,7 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
       const [ofRuns] = await session.fenced(fence, pruneRuns, [limit]);
       const [past] = await session.fenced(fence, pruneOccurrences, [limits.historyMs, limit]);
       await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
+      await session.fenced(fence, pruneRest, [limits.historyMs, limit]);
       const occurrences = past?.pruned ?? 0;
       return {
         jobs: jobs.length + (ofRuns?.jobs ?? 0),

@@ -75,6 +75,20 @@ returning q.id`,
 );
 
 /**
+ * Events of days that had no partition, because nothing had made one when they came: the default partition is never dropped.
+ * Of its $2 oldest those past the retention $1 in ms. Locks: the rows it deletes, which nobody else writes.
+ */
+export const pruneRest = statement<never>(
+  "prune-rest",
+  `
+delete from belfry.event_rest
+where ctid = any(array(
+  select ctid from (select ctid, at from belfry.event_rest order by xid, id limit $2) oldest
+  where at < belfry.now() - belfry.span($1::float8)
+))`,
+);
+
+/**
  * Which partitions a day calls for: those that are missing from today's next day on, and those whose last moment is past the
  * retention. $1 days ahead $2 retention in ms. Locks nothing.
  */
