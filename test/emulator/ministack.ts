@@ -13,9 +13,17 @@ const startMsMax = 60_000;
 
 export type Installed = { readonly program: string } | { readonly skipped: string };
 
+const environmentIn = (folder: string): string => join(folder, `ministack-${ministackVersion}`);
+
+/** Its program, where an earlier `npm run deploy:emulator` has installed it. */
+export function installedMinistack(folder: string): string | null {
+  const environment = environmentIn(folder);
+  return existsSync(join(environment, "installed")) ? join(environment, "bin", "ministack") : null;
+}
+
 /** Into a virtual environment of its own below `folder`; kept for the next time. */
 export function installMinistack(folder: string): Installed {
-  const environment = join(folder, `ministack-${ministackVersion}`);
+  const environment = environmentIn(folder);
   const program = join(environment, "bin", "ministack");
   const done = join(environment, "installed");
   if (existsSync(done)) return { program };

@@ -1,0 +1,76 @@
+/**
+ * The launcher against an emulator that others wrote: what our own ECS API answers is not only what we believe AWS answers.
+ * Runs where `npm run deploy:emulator` has installed ministack before; without Docker its tasks run nothing.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  CreateClusterCommand,
+  DescribeTasksCommand,
+  type ECSClient,
+  RegisterTaskDefinitionCommand,
+} from "@aws-sdk/client-ecs";
+import { afterAll, beforeAll, describe } from "vitest";
+import { ecsClient } from "../../src/adapters/aws/endpoint.ts";
+import { createEcsLauncher } from "../../src/adapters/aws/task-launcher.ts";
+import { freePort } from "../../src/local/free-port.ts";
+import { launcherContract } from "../contract/launcher.ts";
+import { type Emulator, installedMinistack, startMinistack } from "../emulator/ministack.ts";
+
+const program = installedMinistack(fileURLToPath(new URL("../../.belfry/emulator", import.meta.url)));
+const startMsMax = 90_000;
+
+describe.skipIf(program === null)("on an emulator", () => {
+  let folder = "";
+  let emulator: Emulator | null = null;
+  let client: ECSClient;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "belfry-ecs-"));
+    emulator = await startMinistack({ program: program ?? "", folder, port: await freePort() });
+    client = ecsClient({
+      region: "us-east-1",
+      sqsEndpoint: null,
+      dynamodbEndpoint: null,
+      ecsEndpoint: emulator.endpoint,
+    });
+    await client.send(new CreateClusterCommand({ clusterName: "belfry" }));
+    await client.send(
+      new RegisterTaskDefinitionCommand({
+        family: "belfry-job",
+        requiresCompatibilities: ["FARGATE"],
+        networkMode: "awsvpc",
+        cpu: "256",
+        memory: "512",
+        containerDefinitions: [{ name: "Job", image: "belfry" }],
+      }),
+    );
+  }, startMsMax);
+  afterAll(async () => {
+    client.destroy();
+    await emulator?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const open = async () => {
+    const place = { cluster: "belfry", taskDefinition: "belfry-job", container: "Job", assignPublicIp: false };
+    return {
+      launcher: createEcsLauncher({ client, place: { ...place, subnets: ["subnet-1"], securityGroups: ["sg-1"] } }),
+      async describe(task: string) {
+        const { tasks } = await client.send(new DescribeTasksCommand({ cluster: "belfry", tasks: [task] }));
+        const [seen] = tasks ?? [];
+        return {
+          lastStatus: seen?.lastStatus ?? "",
+          startedBy: seen?.startedBy ?? "",
+          command: seen?.overrides?.containerOverrides?.[0]?.command ?? [],
+          cpu: seen?.cpu ?? "",
+          memory: seen?.memory ?? "",
+          stoppedReason: seen?.stoppedReason ?? "",
+        };
+      },
+    };
+  };
+  launcherContract("ministack", open, { forgetsTokens: true, ignoresSizes: true });
+});
