@@ -14,6 +14,8 @@ export interface Job {
   readonly payload: unknown;
   readonly result: unknown;
   readonly error: { readonly code: string; readonly message: string | null } | null;
+  /** Where it runs; a task on Fargate names itself here. Null when it does not run. */
+  readonly worker: string | null;
   readonly trace: string;
   readonly schedule: string | null;
   readonly createdAt: string;

@@ -8,6 +8,7 @@ export function jobText(job: JobDetail, isTerminal: boolean): string {
     ["kind", job.kind],
     ["key", job.key],
     ["state", job.phase === job.state.toLowerCase() ? job.state : `${job.state} (${job.phase})`],
+    ["runs on", job.worker],
     ["failures", `${job.failures} of ${job.maxAttempts} (try ${job.attempt})`],
     ["schedule", job.schedule],
     ["due", job.dueAt],
