@@ -58,6 +58,22 @@ const stateColors: Readonly<Record<string, (text: string) => string>> = {
 
 const coloredState = (state: string): string => (stateColors[state] ?? String)(state);
 
-/** Stored text must not steer the terminal: a control character is shown as its code. */
+/**
+ * For spreadsheets (RFC 4180). They run what begins with = + - or @, so an apostrophe goes before it; line breaks and quotes
+ * stay inside their cell.
+ */
+export function csv(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
+}
+
+function cell(text: string): string {
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n\t]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+/** Stored text must not steer the terminal: a control character, or one that turns the direction, is shown as its code. */
 export const printable = (text: string): string =>
-  text.replaceAll(/\p{Cc}/gu, (character) => `\\x${(character.codePointAt(0) ?? 0).toString(16).padStart(2, "0")}`);
+  text.replaceAll(
+    /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
+    (character) => `\\x${(character.codePointAt(0) ?? 0).toString(16).padStart(2, "0")}`,
+  );

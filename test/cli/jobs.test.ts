@@ -148,3 +148,17 @@ test("a system that does not answer is named with its address", async () => {
   expect(code).toBe(1);
   expect(err).toContain("http://127.0.0.1:9");
 });
+
+test("the CSV keeps what a spreadsheet would run, quote or break inside its cell", async () => {
+  const { belfry, call } = await serveApi();
+  for (const key of ["=1+1", 'a"b,c', "two\r\nlines", "plain"]) await call("POST", "/jobs", { kind: "ping", key });
+  const { code, out } = await belfry("jobs", "list", "--csv", "--sort", "oldest");
+  expect(code).toBe(0);
+  const keys = out.split(/\r\n(?=\d|$)/).slice(1, 5);
+  expect(keys.map((row) => row.split(",").slice(5).join(",").trimEnd())).toEqual([
+    "'=1+1,",
+    '"a""b,c",',
+    '"two\r\nlines",',
+    "plain,",
+  ]);
+});

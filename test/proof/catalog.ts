@@ -23,6 +23,7 @@ import { timeCapsule } from "./cases/time-capsule.ts";
 import { transfersProof } from "./cases/transfers.ts";
 import { upgrade } from "./cases/upgrade.ts";
 import { zombie } from "./cases/zombie.ts";
+import { hostileInput } from "./cases/hostile-input.ts";
 import { cron } from "./cases/cron.ts";
 import { zones } from "./cases/zones.ts";
 import type { Proof } from "./proof.ts";
@@ -52,6 +53,7 @@ export const proofs: readonly Proof[] = [
   cron,
   zones,
   upgrade,
+  hostileInput,
   graphs,
   fanoutKill,
   ecsStop,

@@ -19,6 +19,12 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "if (newer.length > 0)",
     },
   ],
+  /** Text that Postgres cannot store gets as far as Postgres. */
+  storable: [{ file: "/src/api/body.ts", from: 'refuseUnstorable(value, "");', to: "" }],
+  /** A body is parsed whatever its depth and number of names. */
+  scan: [{ file: "/src/api/body.ts", from: "  scan(text);", to: "" }],
+  /** Stored text goes to the terminal as it is. */
+  terminal: [{ file: "/src/cli/output.ts", from: "rows.map((row) => row.map(printable))", to: "rows" }],
   /** Nobody sends an open hand-off again, and nobody looks for lost messages. */
   resend: [
     {

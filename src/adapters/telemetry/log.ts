@@ -19,9 +19,14 @@ export function createLog(options: LogOptions): Log {
     serviceName: options.service,
     logLevel: levelNames[options.level],
     logFormatter: new UtcFormatter(),
+    jsonReplacerFn: (_, value) => (typeof value === "string" ? onOneLine(value) : (value as unknown)),
   });
   return write(logger, options.fields ?? {});
 }
+
+/** JSON leaves these two as they are, and many readers of lines, Node's too, end a line there: text could forge one. */
+const onOneLine = (text: string): string =>
+  text.replaceAll("\u2028", String.raw`\u2028`).replaceAll("\u2029", String.raw`\u2029`);
 
 const levelNames = { debug: "DEBUG", info: "INFO", warn: "WARN", error: "ERROR", silent: "SILENT" } as const;
 

@@ -3,7 +3,7 @@ import { api } from "../api.ts";
 import type { Job, JobDetail } from "../client.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
-import { table } from "../output.ts";
+import { csv, table } from "../output.ts";
 import type { World } from "../world.ts";
 import { jobText } from "../text.ts";
 import { readPayload } from "../payload.ts";
@@ -36,30 +36,25 @@ function list(world: World, out: Output): Command {
     .option("--sort <order>", "newest, oldest or due")
     .option("--limit <count>", "1 to 500", "50")
     .option("--cursor <cursor>", "the nextCursor of the page before")
+    .option("--csv", "for a spreadsheet, instead of the table")
     .option("--check", "exit with 7 when a FAILED job is listed")
     .addHelpText("after", "\nExample:\n  $ npx belfry jobs list --kind outbox-retry --state FAILED,RETRY_WAIT")
-    .action(async (options: Record<string, string> & { check?: boolean }, command: Command) => {
-      const { check, ...query } = options;
+    .action(async (options: Record<string, string> & { check?: boolean; csv?: boolean }, command: Command) => {
+      const { check, csv: asCsv, ...query } = options;
       const page = await api(world, command).jobs(query);
-      out.result(page, () => listText(page.jobs, world.streams.isTerminal));
+      out.result(page, () => (asCsv ? csv(head, rowsOf(page.jobs)) : listText(page.jobs, world.streams.isTerminal)));
       if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}`);
       if (check && page.jobs.some((job) => job.state === "FAILED")) throw new Finished(exitCodes.failedJob);
     });
 }
 
-function listText(jobs: readonly Job[], isTerminal: boolean): string {
-  if (jobs.length === 0) return "no jobs";
-  const rows = jobs.map((job) => [
-    job.id,
-    job.kind,
-    job.state,
-    job.phase,
-    tries(job),
-    job.key ?? "",
-    job.error?.code ?? "",
-  ]);
-  return table(["ID", "KIND", "STATE", "PHASE", "FAILURES", "KEY", "ERROR"], rows, isTerminal);
-}
+const head = ["ID", "KIND", "STATE", "PHASE", "FAILURES", "KEY", "ERROR"];
+
+const listText = (jobs: readonly Job[], isTerminal: boolean): string =>
+  jobs.length === 0 ? "no jobs" : table(head, rowsOf(jobs), isTerminal);
+
+const rowsOf = (jobs: readonly Job[]): readonly (readonly string[])[] =>
+  jobs.map((job) => [job.id, job.kind, job.state, job.phase, tries(job), job.key ?? "", job.error?.code ?? ""]);
 
 const tries = (job: Job): string => `${job.failures} of ${job.maxAttempts}`;
 
