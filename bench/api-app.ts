@@ -12,7 +12,10 @@ import { createMemoryQueue } from "../test/support/memory-queue.ts";
 import type { Database } from "./ground.ts";
 
 /** The HTTP API on a database of its own, with one job that nobody runs. */
-export function apiOn(database: Database, more: Pick<ApiOptions, "console"> = {}): ReturnType<typeof createApi> {
+export function apiOn(
+  database: Pick<Database, "url" | "store">,
+  more: Pick<ApiOptions, "console"> = {},
+): ReturnType<typeof createApi> {
   const clock = createClock(1);
   const store = database.store(4);
   const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };

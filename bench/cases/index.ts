@@ -14,6 +14,7 @@ import { relay } from "./relay.ts";
 import { schedules } from "./schedules.ts";
 import { send } from "./send.ts";
 import { settles } from "./settles.ts";
+import { sse } from "./sse.ts";
 import { throughput } from "./throughput.ts";
 import { work } from "./work.ts";
 
@@ -55,6 +56,7 @@ export const cases: readonly Case[] = [
     run: ontime,
   },
   { name: "api", what: "summary, lists, many retries and creates beside 1,100,000 jobs", run: api },
+  { name: "sse", what: "events: 100 reconnects, 200 clients, memory; one key from 200; creates over HTTP", run: sse },
   { name: "console", what: "the page in a browser: a graph of 1,000 tasks, a list of 100,000 rows", run: page },
   { name: "screens", what: "each screen of the page beside 1,000,000 finished jobs", run: loadedScreens },
 ];
