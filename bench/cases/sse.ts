@@ -92,7 +92,7 @@ interface Load {
 function startLoad({ pool }: Database, { lateMs }: { lateMs: number }): Load {
   const committed = new Map<string, number>();
   const late: Promise<void>[] = [];
-  let isOver = false;
+  const over = new AbortController();
   const text = `insert into belfry.event (job_id, at, to_state, attempt, generation)
     values (1, belfry.now(), 'QUEUED', 0, 1) returning id`;
   const lateOne = async (): Promise<void> => {
@@ -106,7 +106,7 @@ function startLoad({ pool }: Database, { lateMs }: { lateMs: number }): Load {
   };
   const loop = (async () => {
     let open = 0;
-    for (let n = 0; !isOver; n += 1) {
+    for (let n = 0; !over.signal.aborted; n += 1) {
       // Few enough that the others still find a connection.
       if (lateMs > 0 && n % 5 === 0 && open < 4) {
         open += 1;
@@ -119,7 +119,7 @@ function startLoad({ pool }: Database, { lateMs }: { lateMs: number }): Load {
   })();
   return {
     async stop() {
-      isOver = true;
+      over.abort();
       await loop;
       await Promise.all(late);
       return committed;
@@ -166,11 +166,11 @@ async function creating(database: Database, { url }: Api, seconds: number): Prom
 function startLanes(database: Database): { stop(): Promise<number> } {
   const store = database.store(2);
   const definition = definitionOf(defineJob({ id: "ping", run() {} }));
-  let isOver = false;
+  const over = new AbortController();
   let done = 0;
   const lane = async (n: number): Promise<void> => {
     const worker = workerOf(store, definition, `lane ${n}`);
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const { rows } = await database.pool.query<{ id: string; generation: number }>(
         "select id, generation from belfry.job where state = 'QUEUED' and id % 2 = $1 order by id limit 100",
         [n],
@@ -184,7 +184,7 @@ function startLanes(database: Database): { stop(): Promise<number> } {
   const loops = [lane(0), lane(1)];
   return {
     async stop() {
-      isOver = true;
+      over.abort();
       await Promise.all(loops);
       return done;
     },

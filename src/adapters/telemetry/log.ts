@@ -19,7 +19,7 @@ export function createLog(options: LogOptions): Log {
     serviceName: options.service,
     logLevel: levelNames[options.level],
     logFormatter: new UtcFormatter(),
-    jsonReplacerFn: (_, value) => (typeof value === "string" ? onOneLine(value) : (value as unknown)),
+    jsonReplacerFn: (_, value) => (typeof value === "string" ? onOneLine(value) : value),
   });
   return write(logger, options.fields ?? {});
 }

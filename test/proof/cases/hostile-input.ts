@@ -177,10 +177,10 @@ function cellsOf(text: string): readonly (readonly string[])[] {
 /** The worst bodies, many at once: others are still answered and nothing of it is kept. */
 async function bears(list: Checklist, call: Call, pid: number): Promise<void> {
   const before = rssMb(pid);
-  let isOver = false;
+  const over = new AbortController();
   let slowest = 0;
   const watching = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const begun = elapsedMs();
       const { status } = await call("/jobs?limit=1");
       if (status !== 200) throw new Error(`the list answered ${status}`);
@@ -196,7 +196,7 @@ async function bears(list: Checklist, call: Call, pid: number): Promise<void> {
       }
     }),
   );
-  isOver = true;
+  over.abort();
   await watching;
   const grown = rssMb(pid) - before;
   list.expectNone(
