@@ -1,4 +1,4 @@
-import { Pool } from "pg";
+import { connections } from "../pool.ts";
 
 export interface ShopDay {
   readonly shop: string;
@@ -15,7 +15,7 @@ const ticket = `
   on conflict (shop, day) do update set diff_cents = excluded.diff_cents
   returning 'T-' || id as ticket`;
 
-let pool: Pool | null = null;
+const connected = connections(2);
 
 /** What we have booked of this kind for the day. */
 export async function booked(kind: "order" | "refund", { shop, day }: ShopDay) {
@@ -29,19 +29,4 @@ export async function openTicket({ shop, day }: ShopDay, diff: number): Promise<
   const [row] = rows;
   if (row === undefined) throw new Error(`no ticket was opened for ${shop} on ${day}`);
   return row;
-}
-
-function connected(): Pool {
-  if (pool !== null) return pool;
-  const opened = new Pool({
-    connectionString: process.env["DATABASE_URL"],
-    max: 2,
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 10_000,
-    allowExitOnIdle: true,
-  });
-  // An idle connection that breaks would end the process; the next query opens another one.
-  opened.on("error", () => undefined);
-  pool = opened;
-  return opened;
 }

@@ -1,4 +1,4 @@
-import { Pool } from "pg";
+import { connections } from "../pool.ts";
 
 const subscribed = "select id::text as id from daily_quiz.app_user where notify and id = any($1::bigint[])";
 
@@ -8,7 +8,7 @@ interface Question {
   readonly fail: (error: unknown) => void;
 }
 
-let pool: Pool | null = null;
+const connected = connections(1);
 let open: Question[] = [];
 
 /** Asked for each target right before its call. Questions of one batch come together and are one query. */
@@ -27,19 +27,4 @@ async function ask(questions: readonly Question[]): Promise<void> {
   } catch (error) {
     for (const { fail } of questions) fail(error);
   }
-}
-
-function connected(): Pool {
-  if (pool !== null) return pool;
-  const opened = new Pool({
-    connectionString: process.env["DATABASE_URL"],
-    max: 1,
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 10_000,
-    allowExitOnIdle: true,
-  });
-  // An idle connection that breaks would end the process; the next query opens another one.
-  opened.on("error", () => undefined);
-  pool = opened;
-  return opened;
 }

@@ -85,18 +85,22 @@ export const rules: readonly Rule[] = [
   // Definitions and what they use: the public surface, their own files and any package.
   { files: /^jobs\//, mayImport: [publicSurface, adaptersForApps, /^jobs\//], packages: "any" },
   {
-    files: /^examples\/(index|stand-ins|stand-in\/.*)\.ts$/,
+    files: /^examples\/(index|stand-ins|pool|stand-in\/.*)\.ts$/,
     mayImport: [publicSurface, adaptersForApps, /^examples\//],
     packages: "any",
   },
   {
     files: /^examples\/([^/]+)\//,
-    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/stand-in(\.ts$|\/)/],
+    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/(pool|stand-in)(\.ts$|\/)/],
     packages: "any",
   },
   {
     files: /^infra\//,
-    mayImport: [/^infra\//, /^src\/(topology|stages|apps|bundle-console)\.ts$/, /^src\/core\/definitions\/(check|problem)\.ts$/],
+    mayImport: [
+      /^infra\//,
+      /^src\/(topology|stages|apps|bundle-console)\.ts$/,
+      /^src\/core\/definitions\/(check|problem)\.ts$/,
+    ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },
   },
   // Proofs and documents look at everything; nothing else may lean on them.
