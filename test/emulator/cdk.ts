@@ -20,13 +20,21 @@ export interface Cdk {
 
 export const stackName = "belfry-emulator";
 
-/** The real CDK CLI, told where AWS is. `folder` keeps its output. */
-export function cdkAt(aws: Aws, folder: string, environment: Readonly<Record<string, string>>): Cdk {
+export interface CdkOptions {
+  /** Keeps its output. */
+  readonly folder: string;
+  readonly stage: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The real CDK CLI, told where AWS is. */
+export function cdkAt(aws: Aws, { folder, stage, environment }: CdkOptions): Cdk {
+  const stackName = `belfry-${stage}`;
   const assembly = join(folder, "cdk.out");
   const outputs = join(folder, "outputs.json");
   let last = "";
   const run = async (...args: readonly string[]): Promise<void> => {
-    last = await cli([...args, "--output", assembly, "-c", "stage=emulator"], aws, environment);
+    last = await cli([...args, "--output", assembly, "-c", `stage=${stage}`], aws, environment);
   };
   return {
     bootstrap: () => run("bootstrap", `aws://${aws.account}/${aws.region}`),
@@ -51,12 +59,9 @@ async function cli(args: readonly string[], aws: Aws, environment: Readonly<Reco
       ...process.env,
       ...environment,
       PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`,
-      AWS_ENDPOINT_URL: aws.endpoint,
+      ...(aws.endpoint === null ? {} : { AWS_ENDPOINT_URL: aws.endpoint, AWS_EC2_METADATA_DISABLED: "true" }),
       AWS_REGION: aws.region,
       AWS_DEFAULT_REGION: aws.region,
-      AWS_ACCESS_KEY_ID: "test",
-      AWS_SECRET_ACCESS_KEY: "test",
-      AWS_EC2_METADATA_DISABLED: "true",
     },
   });
   const lines: string[] = [];

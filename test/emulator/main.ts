@@ -16,7 +16,9 @@ import { audit, idOf, judge, knownGaps, substitutes } from "./audit.ts";
 import { type Aws, awsAt } from "./aws-call.ts";
 import { type Cdk, cdkAt } from "./cdk.ts";
 import { physicalIds } from "./deployed.ts";
+import { reachFunctionUrls } from "./function-url.ts";
 import { installMinistack, startMinistack } from "./ministack.ts";
+import { callerAccount, preflight } from "../smoke/preflight.ts";
 import { type Deployed, steps } from "./scenario.ts";
 
 const folder = join(fileURLToPath(new URL("../../", import.meta.url)), ".belfry", "emulator");
@@ -25,8 +27,8 @@ const account = "000000000000";
 const region = "us-east-1";
 
 // Nothing here is AWS's: any keys do, and none of a person's are used.
-process.env["AWS_ACCESS_KEY_ID"] = "test";
-process.env["AWS_SECRET_ACCESS_KEY"] = "test";
+const keys = { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
+Object.assign(process.env, keys);
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -41,6 +43,7 @@ async function main(): Promise<number> {
   }
   const postgres = await startPostgres({ folder: join(run, "postgres"), port: 0, settings: {} });
   try {
+    reachFunctionUrls(emulator.endpoint);
     await exercise(awsAt(emulator.endpoint, region, account), postgres.url);
     console.log("1 passed, 0 failed");
     return 0;
@@ -61,9 +64,10 @@ async function ownEmulator() {
 }
 
 async function exercise(aws: Aws, databaseUrl: string): Promise<void> {
-  const cdk = cdkAt(aws, run, {});
+  const cdk = cdkAt(aws, { folder: run, stage: "emulator", environment: keys });
   await step("an account with a network, a database and its secret", () => prepareAccount(aws, databaseUrl));
   await step("cdk bootstrap", () => cdk.bootstrap());
+  await step("smoke:aws looks at the account and says what is missing", () => lookBefore(aws));
   const outputs = await step("cdk deploy", () => cdk.deploy());
   await step("what was deployed is the template", async () => {
     judge(await audit(aws, cdk.template()));
@@ -108,6 +112,18 @@ async function scenario(
   } finally {
     await client.end();
   }
+}
+
+/** The emulator has no role of ECS and its own engine versions; what it has must be found. */
+async function lookBefore(aws: Aws): Promise<string> {
+  const seen = await callerAccount(aws);
+  if (seen !== aws.account) throw new Error(`STS says account ${seen}, not ${aws.account}`);
+  const findings = await preflight(aws, "dev");
+  const found = findings.filter(({ ok }) => ok).map(({ name }) => name);
+  if (!found.includes("bootstrap") || !found.includes("Lambda concurrency")) {
+    throw new Error(`found only ${found.join()}:\n${findings.map(({ detail }) => detail).join("\n")}`);
+  }
+  return `${found.length} of ${findings.length} found`;
 }
 
 async function changeImage(aws: Aws, cdk: Cdk): Promise<string> {

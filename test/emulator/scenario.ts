@@ -2,12 +2,18 @@
 import { signedFetch } from "../../src/adapters/aws/signed-fetch.ts";
 import { until } from "../proof/until.ts";
 import type { Aws } from "./aws-call.ts";
+import { everyCommand } from "./commands.ts";
 import { wake } from "./scheduler.ts";
 
-export interface Deployed {
-  readonly aws: Aws;
-  /** Of the API, from the stack's outputs. */
+/** What the steps need that speak to the API only: the same in an account of AWS. */
+export interface DeployedApi {
+  readonly aws: Pick<Aws, "region">;
+  /** From the stack's outputs. */
   readonly apiUrl: string;
+}
+
+export interface Deployed extends DeployedApi {
+  readonly aws: Aws;
   readonly queueUrl: string;
   readonly deadLetterUrl: string;
   readonly taskDefinition: string;
@@ -32,29 +38,31 @@ export const steps: readonly Step[] = [
   ["a second enqueue of a key makes no second job", once],
   ["a job that waits is cancelled, and no message of it runs", cancels],
   ["two schedulers: one passes, the other says who holds the lock", schedulers],
+  ["a job of an unknown kind fails, is a dead letter, and is sent again by a redrive", redrives],
   ["a message that nobody can read ends as a row, and the queues are empty", poison],
+  ["every command of the command line is answered by the deployed API", ({ aws }) => everyCommand(aws)],
 ];
 
-async function health(deployed: Deployed): Promise<string> {
+export async function health(deployed: DeployedApi): Promise<string> {
   const { status, body } = await call(deployed, "GET", "/health");
   if (status !== 200) throw new Error(`/health answered ${status}: ${JSON.stringify(body)}`);
   return JSON.stringify(body);
 }
 
-async function succeeds(deployed: Deployed): Promise<string> {
+export async function succeeds(deployed: DeployedApi): Promise<string> {
   const id = await enqueue(deployed, "succeeds");
   await until(`job ${id} to succeed`, waitMs, async () => (await stateOf(deployed, id)) === "SUCCESS");
   return `job ${id}`;
 }
 
-async function once(deployed: Deployed): Promise<string> {
+export async function once(deployed: DeployedApi): Promise<string> {
   const first = await enqueue(deployed, "again");
   const second = await enqueue(deployed, "again");
   if (first !== second) throw new Error(`one key made the jobs ${first} and ${second}`);
   return `job ${first} twice`;
 }
 
-async function cancels(deployed: Deployed): Promise<string> {
+export async function cancels(deployed: DeployedApi): Promise<string> {
   const id = await enqueue(deployed, "cancels", { delay: "1h" });
   const { status, body } = await call(deployed, "POST", `/jobs/${id}/cancel`, {});
   if (status >= 300) throw new Error(`cancel answered ${status}: ${JSON.stringify(body)}`);
@@ -72,6 +80,24 @@ async function schedulers({ aws, taskDefinition, taskBundle, count }: Deployed):
   const planned = await count("select count(*)::int from belfry.occurrence");
   if (planned === 0) throw new Error("the pass planned no occurrence of hello-every-minute");
   return `${planned} occurrences planned`;
+}
+
+/** As after a release that forgot a kind: people see why, and what they send again is tried again. */
+async function redrives(deployed: Deployed): Promise<string> {
+  const { aws, taskDefinition, taskBundle, count } = deployed;
+  const id = await enqueue(deployed, "of-a-kind-that-goes", { delay: "1h" });
+  await count(`with gone as (
+    update belfry.job set kind = 'gone', due_at = belfry.now() where id = ${Number(id)} and state = 'PENDING' returning 1
+  ) select count(*)::int as count from gone`);
+  const failures = () =>
+    count(`select count(*)::int from belfry.attempt where job_id = ${Number(id)} and outcome = 'FAILED'`);
+  await wake(aws, taskDefinition, taskBundle);
+  await until(`job ${id} to fail`, waitMs, async () => (await failures()) === 1);
+  const { body } = await call(deployed, "GET", "/dead-letters");
+  if (!JSON.stringify(body).includes("UNKNOWN_KIND")) throw new Error(`no dead letter of it: ${JSON.stringify(body)}`);
+  await call(deployed, "POST", `/jobs/${id}/retry`, {});
+  await until(`job ${id} to fail again`, waitMs, async () => (await failures()) === 2);
+  return `job ${id} twice`;
 }
 
 async function poison({ aws, queueUrl, deadLetterUrl, count }: Deployed): Promise<string> {
@@ -99,7 +125,7 @@ async function depth(aws: Aws, url: string): Promise<number> {
 }
 
 async function enqueue(
-  deployed: Deployed,
+  deployed: DeployedApi,
   key: string,
   options: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
@@ -109,17 +135,19 @@ async function enqueue(
   return body["id"];
 }
 
-async function stateOf(deployed: Deployed, id: string): Promise<string> {
+async function stateOf(deployed: DeployedApi, id: string): Promise<string> {
   const { body } = await call(deployed, "GET", `/jobs/${id}`);
   return String(body["state"]);
 }
 
-async function call({ aws, apiUrl }: Deployed, method: "GET" | "POST", path: string, input?: unknown): Promise<Answer> {
-  // The name of a function URL leads to AWS; the emulator has the same function below a path of its own.
-  const { hostname } = new URL(apiUrl);
-  const url = `${aws.endpoint}/_aws/lambda-url/${hostname.split(".")[0]}${path}`;
+async function call(
+  { aws, apiUrl }: DeployedApi,
+  method: "GET" | "POST",
+  path: string,
+  input?: unknown,
+): Promise<Answer> {
   const response = await signedFetch({
-    url,
+    url: new URL(path, apiUrl).href,
     method,
     service: "lambda",
     region: aws.region,
@@ -129,15 +157,8 @@ async function call({ aws, apiUrl }: Deployed, method: "GET" | "POST", path: str
   });
   const text = await response.text();
   try {
-    return unwrapped(response.status, JSON.parse(text) as Answer["body"]);
+    return { status: response.status, body: JSON.parse(text) as Answer["body"] };
   } catch (cause) {
     throw new Error(`${method} ${path} answered ${response.status} without JSON: ${text.slice(0, 300)}`, { cause });
   }
-}
-
-/** The emulator streams no answers: behind a URL that should, it hands out the function's own envelope. */
-function unwrapped(status: number, body: Answer["body"]): Answer {
-  const { statusCode, body: inner } = body;
-  if (typeof statusCode !== "number" || typeof inner !== "string") return { status, body };
-  return { status: statusCode, body: JSON.parse(inner) as Answer["body"] };
 }

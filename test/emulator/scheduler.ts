@@ -31,7 +31,7 @@ export async function wake(aws: Aws, taskDefinition: string, bundle: string): Pr
       // What ECS itself puts there: credentials; and what the emulator is: an address, and less time.
       AWS_ACCESS_KEY_ID: "test",
       AWS_SECRET_ACCESS_KEY: "test",
-      AWS_ENDPOINT_URL: aws.endpoint,
+      ...(aws.endpoint === null ? {} : { AWS_ENDPOINT_URL: aws.endpoint }),
       BELFRY_PASS_MS: String(passMs),
       BELFRY_LOCK_LEASE_MS: String(leaseMs),
     },

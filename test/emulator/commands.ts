@@ -1,0 +1,91 @@
+/** Every command of the command line, as somebody at a terminal would run it, against the deployed API. */
+import type { Command } from "commander";
+import { output } from "../../src/cli/output.ts";
+import { program } from "../../src/cli/program.ts";
+import { run } from "../../src/cli/run.ts";
+import type { Aws } from "./aws-call.ts";
+
+const stage = "emulator";
+/** These make something on this machine, or look at it. */
+const elsewhere = new Set(["console", "dev", "doctor", "init", "migrate"]);
+const notFound = 3;
+
+const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
+const own = ["--kind", "hello", "--cron", "0 0 1 1 *", "--timezone", "UTC"];
+
+/** `ID` is the first job's, `OTHER` the second's. The number is the exit code where it is not 0. */
+const lines: readonly (readonly [command: string, args: string, code?: number])[] = [
+  ["jobs list", "--state PENDING,QUEUED"],
+  ["jobs show", "ID"],
+  ["explain", "ID"],
+  ["jobs run-now", "ID"],
+  ["jobs show", "ID --wait --timeout 60"],
+  ["jobs cancel", "OTHER"],
+  ["jobs retry", "OTHER"],
+  ["runs list", ""],
+  ...["show", "watch", "retry", "cancel", "rerun"].map((each) => [`runs ${each}`, "4711", notFound] as const),
+  ["schedules list", ""],
+  ["schedules show", "hello-every-minute"],
+  ["schedules next", "hello-every-minute"],
+  ["schedules history", "hello-every-minute"],
+  ["schedules explain", `hello-every-minute ${day(0)}`],
+  ["schedules preview", "@daily --timezone UTC"],
+  ["schedules create", "cli OWN"],
+  ["schedules update", "cli OWN"],
+  ["schedules pause", "cli --yes"],
+  ["schedules resume", "cli --yes"],
+  ["schedules trigger", "cli"],
+  ["schedules backfill", `cli --from ${day(-2)} --to ${day(-1)} --force --dry-run`],
+  ["schedules delete", "cli --yes"],
+  ["dead-letters list", ""],
+  ["dead-letters show", "nothing"],
+  ["dead-letters redrive", "--kind hello --dry-run"],
+  ["lanes list", ""],
+  ["lanes pause", "default"],
+  ["lanes resume", "default"],
+  ["lanes limit", "gone 1", notFound],
+  ["locks", ""],
+  ["workers", ""],
+  ["logs", ""],
+  ["check", `--against ${stage}`],
+];
+
+/** @throws Error where a command ends otherwise, or where the list above has forgotten one. */
+export async function everyCommand(aws: Aws): Promise<string> {
+  const ids: Record<string, string> = {};
+  for (const name of ["ID", "OTHER"]) {
+    const { id } = JSON.parse(await belfry(aws, ["jobs", "enqueue", "hello", "--delay", "1h", "--json"], 0)) as {
+      id: string;
+    };
+    ids[name] = id;
+  }
+  for (const [command, args, code = 0] of lines) {
+    const given = args.split(" ").flatMap((arg) => (arg === "OWN" ? own : arg === "" ? [] : [ids[arg] ?? arg]));
+    await belfry(aws, [...command.split(" "), ...given], code);
+  }
+  const ran = new Set(["jobs enqueue", ...lines.map(([command]) => command)]);
+  const forgotten = commands().filter((command) => !ran.has(command) && !elsewhere.has(command));
+  if (forgotten.length > 0) throw new Error(`no line runs ${forgotten.join(", ")}`);
+  return `${ran.size} commands`;
+}
+
+async function belfry(aws: Aws, args: readonly string[], wanted: number): Promise<string> {
+  let out = "";
+  let err = "";
+  const streams = { out: (text: string) => (out += text), err: (text: string) => (err += text), isTerminal: false };
+  const env = { AWS_REGION: aws.region, ...(aws.endpoint === null ? {} : { AWS_ENDPOINT_URL: aws.endpoint }) };
+  const stages = args[0] === "check" ? [] : ["--stage", stage];
+  const code = await run([...args, ...stages], { streams, env, folder: "/" });
+  if (code !== wanted) throw new Error(`belfry ${args.join(" ")} ended with ${code}, not ${wanted}:\n${out}${err}`);
+  return out;
+}
+
+/** The names of all commands that do something. */
+function commands(): readonly string[] {
+  const streams = { out: () => "", err: () => "", isTerminal: false };
+  const walk = (command: Command, path: readonly string[]): readonly string[] =>
+    command.commands.length === 0
+      ? [path.join(" ")]
+      : command.commands.flatMap((each) => walk(each, [...path, each.name()]));
+  return walk(program({ streams, env: {}, folder: "/" }, output(streams, false)), []);
+}

@@ -1,0 +1,76 @@
+/** What makes a first deployment to an account fail late, looked at early: each finding says what to do. */
+import { deploymentOf } from "../../infra/stages.ts";
+import type { Aws } from "../emulator/aws-call.ts";
+
+export interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+const concurrencyMin = 20;
+const engine = "17.7";
+
+export async function preflight(aws: Aws, stage: string): Promise<readonly Finding[]> {
+  const { database } = deploymentOf(stage);
+  const looks: readonly (readonly [name: string, fix: string, look: () => Promise<string>])[] = [
+    ["bootstrap", `npx cdk bootstrap aws://${aws.account}/${aws.region}`, () => bootstrapped(aws)],
+    ["ECS role", "aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com", () => ecsRole(aws)],
+    [
+      "Lambda concurrency",
+      `ask for a quota of ${concurrencyMin} or more concurrent executions`,
+      () => concurrency(aws),
+    ],
+    ...(database.kind === "existing"
+      ? []
+      : [["Postgres", "name an engine version of this region in infra/constructs", () => engineThere(aws)] as const]),
+  ];
+  return Promise.all(
+    looks.map(async ([name, fix, look]) => {
+      try {
+        return { name, ok: true, detail: await look() };
+      } catch (error) {
+        return { name, ok: false, detail: `${error instanceof Error ? error.message : String(error)}: ${fix}` };
+      }
+    }),
+  );
+}
+
+/** The account of the credentials. @throws Error where there are none, or nobody accepts them. */
+export async function callerAccount(aws: Aws): Promise<string> {
+  const text = await aws.form("sts", "GetCallerIdentity", { Version: "2011-06-15" });
+  const account = /<Account>(\d{12})<\/Account>/.exec(text)?.[1];
+  if (account === undefined) throw new Error("STS named no account");
+  return account;
+}
+
+async function bootstrapped(aws: Aws): Promise<string> {
+  const name = "/cdk-bootstrap/hnb659fds/version";
+  const { Parameter } = await aws.json<{ Parameter: { Value: string } }>("ssm", "AmazonSSM.GetParameter", {
+    Name: name,
+  });
+  return `version ${Parameter.Value}`;
+}
+
+async function ecsRole(aws: Aws): Promise<string> {
+  const role = "AWSServiceRoleForECS";
+  await aws.form("iam", "GetRole", { Version: "2010-05-08", RoleName: role });
+  return role;
+}
+
+async function concurrency(aws: Aws): Promise<string> {
+  const { AccountLimit } = await aws.get<{ AccountLimit: { ConcurrentExecutions: number } }>(
+    "lambda",
+    "/2016-08-19/account-settings/",
+  );
+  const { ConcurrentExecutions: most } = AccountLimit;
+  if (most < concurrencyMin) throw new Error(`${most} at once, as in a new account`);
+  return `${most} at once`;
+}
+
+async function engineThere(aws: Aws): Promise<string> {
+  const input = { Version: "2014-10-31", Engine: "postgres", EngineVersion: engine };
+  const text = await aws.form("rds", "DescribeDBEngineVersions", input);
+  if (!text.includes(`<EngineVersion>${engine}</EngineVersion>`)) throw new Error(`Postgres ${engine} is not offered`);
+  return `Postgres ${engine}`;
+}
