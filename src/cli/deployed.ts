@@ -34,7 +34,8 @@ export function deployedApi(stage: string, given: { url: string | undefined; env
   });
 }
 
-async function urlOf(stage: string, region: string, env: Environment): Promise<string> {
+/** The URL of the stage's API, from its stack's outputs. @throws CliError when there is none or nothing can be signed. */
+export async function urlOf(stage: string, region: string, env: Environment): Promise<string> {
   const endpoint =
     env["AWS_ENDPOINT_URL_CLOUDFORMATION"] ??
     env["AWS_ENDPOINT_URL"] ??

@@ -34,6 +34,19 @@ test("console signs what it passes on, shows its address, and ends with 130 on C
   expect(await once(child, "exit")).toEqual([130, null]);
 }, 60_000);
 
+test("console finds a stage by the outputs of its stack", async () => {
+  const api = await receiver(() => ({ status: 200, body: "{}" }));
+  const target = `${api.url}/lambda-url/`;
+  const body = `<Outputs><member><OutputValue>${target}</OutputValue></member></Outputs>`;
+  const stacks = await receiver(() => ({ status: 200, body }));
+  const env = { ...credentials, AWS_ENDPOINT_URL_CLOUDFORMATION: stacks.url };
+  const child = started(["console", "--json", "--stage", "prod"], env);
+  expect(JSON.parse(await firstLine(child))).toMatchObject({ target });
+  expect(stacks.received[0]?.body).toContain("StackName=belfry-prod");
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([130, null]);
+}, 60_000);
+
 test("following the log ends with 130 on Ctrl-C", async () => {
   const { url, call } = await serveApi();
   const child = started(["logs", "-f", "--url", url], {});

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Command, InvalidArgumentError } from "commander";
 import { signedFetch } from "../../adapters/aws/signed-fetch.ts";
+import { urlOf } from "../deployed.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { type Forwarded, startProxy } from "../signed-proxy.ts";
@@ -13,10 +14,9 @@ export function consoleCommand(world: World, out: Output): Command {
   return new Command("console")
     .description("the API and the console of a deployed stage on this machine, with your own AWS credentials")
     .option("--port <n>", "of this machine (default: a free one)", portOf)
-    .addHelpText("after", "\nExample:\n  $ npx belfry console --url https://abc.lambda-url.eu-west-1.on.aws/")
+    .addHelpText("after", "\nExample:\n  $ npx belfry console --stage prod")
     .action(async ({ port }: { port?: number }, command: Command) => {
-      const { url: given } = command.optsWithGlobals<{ url?: string }>();
-      const target = targetOf(given ?? world.env["BELFRY_URL"], world.env);
+      const target = await find(command.optsWithGlobals<{ url?: string; stage?: string }>(), world.env);
       await reach(target);
       const proxy = await startProxy((request) => forward(target, request), port);
       out.result(
@@ -33,11 +33,19 @@ export interface Target {
   readonly region: string;
 }
 
+/** By the address, or by the stage's stack in the region of the environment. */
+async function find({ url, stage }: { url?: string; stage?: string }, env: World["env"]): Promise<Target> {
+  const region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"];
+  const given = url ?? (stage === undefined ? env["BELFRY_URL"] : undefined);
+  if (given !== undefined || stage === undefined || !region) return targetOf(given, env);
+  return { url: await urlOf(stage, region, env), region };
+}
+
 /** A function URL names its region. */
 function targetOf(url: string | undefined, env: World["env"]): Target {
   if (url === undefined || !URL.canParse(url)) {
     throw new CliError(exitCodes.usage, "no-stage", "which stage?", [
-      "name its address: --url https://....lambda-url.REGION.on.aws/ (an output of the stack)",
+      "name it: --stage prod (with AWS_REGION), or its address: --url https://....lambda-url.REGION.on.aws/",
     ]);
   }
   const region = /\.lambda-url\.([a-z\d-]+)\.on\.aws$/.exec(new URL(url).hostname)?.[1] ?? env["AWS_REGION"];
