@@ -16,7 +16,7 @@ const creators = 50;
 const eventsASecond = 50;
 /** Time for the last events to arrive, well beyond the bar. */
 const restMs = 6_000;
-const warmUpMs = 2_000;
+const warmUpMs = 6_000;
 
 interface Api {
   readonly url: string;
@@ -33,7 +33,7 @@ export async function sse(ground: Ground, { minutes }: CaseOptions): Promise<rea
       ...(await reconnecting(database, api)),
       ...(await manyClients(database, api, minutes * 12)),
       await oneKey(api),
-      ...(await creating(database, api, minutes * 2)),
+      ...(await creating(database, api, Math.max(3, minutes * 2))),
     ];
   } finally {
     child.disconnect();
@@ -172,10 +172,10 @@ function startLanes(database: Database): { stop(): Promise<number> } {
     const worker = workerOf(store, definition, `lane ${n}`);
     while (!over.signal.aborted) {
       const { rows } = await database.pool.query<{ id: string; generation: number }>(
-        "select id, generation from belfry.job where state = 'QUEUED' and id % 2 = $1 order by id limit 100",
+        "select id, generation from belfry.job where finished_at is null and state = 'QUEUED' and id % 2 = $1 order by id limit 100",
         [n],
       );
-      if (rows.length === 0) await wait(5);
+      if (rows.length < 100) await wait(50);
       const messages = rows.map((row) => ({ jobId: row.id as never, generation: row.generation, trace: "t" }));
       if (messages.length > 0) await worker.handle(recordsOf(messages), { remainingMs: () => 600_000 });
       done += messages.length;
