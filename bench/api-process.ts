@@ -1,7 +1,7 @@
 /** The HTTP API in a process of its own, so that its memory is counted alone. Ends with its parent. */
 import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
-import { listen } from "../src/local/server.ts";
+import { listen } from "../src/local/services/server.ts";
 import { apiOn } from "./api-app.ts";
 import { connect, createPostgresStore } from "../src/adapters/postgres/index.ts";
 

@@ -9,7 +9,7 @@ import { sqsClient } from "../src/adapters/aws/endpoint.ts";
 import { connect, createPostgresStore, migrate } from "../src/adapters/postgres/index.ts";
 import { keptPlanSettings } from "../src/adapters/postgres/statement.ts";
 import type { Store } from "../src/core/ports.ts";
-import { startPostgres, type RunningPostgres } from "../src/local/postgres.ts";
+import { startPostgres, type RunningPostgres } from "../src/local/services/postgres.ts";
 import { cpuUs } from "./backend-cpu.ts";
 
 /** Durable as in production: fsync and synchronous_commit stay on. Only what would end a short run early is enlarged. */

@@ -1,5 +1,5 @@
 /** The SQS API in a process of its own, so that its work is not counted as ours. Ends with its parent. */
-import { startSqs } from "../src/local/sqs.ts";
+import { startSqs } from "../src/local/services/sqs.ts";
 
 const server = await startSqs();
 process.send?.(server.url);

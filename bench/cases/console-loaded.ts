@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Page } from "playwright-core";
 import { bundleConsole } from "../../src/bundle-console.ts";
-import { listen } from "../../src/local/server.ts";
+import { listen } from "../../src/local/services/server.ts";
 import { openBrowser, openPage } from "../../test/console/browser.ts";
 import { apiOn } from "../api-app.ts";
 import type { Database, Ground } from "../ground.ts";

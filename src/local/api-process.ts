@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Children } from "./children.ts";
-import { freePort } from "./free-port.ts";
+import type { Children } from "./process/children.ts";
+import { freePort } from "./process/free-port.ts";
 
 export interface ApiProcess {
   readonly url: string;

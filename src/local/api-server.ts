@@ -10,7 +10,7 @@ import { upkeep } from "../core/operations/upkeep.ts";
 import { readConfig } from "../config.ts";
 import { openRuntime } from "../runtime.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { listen } from "./server.ts";
+import { listen } from "./services/server.ts";
 
 // Ctrl-C in a terminal reaches every process of the group; the one that started us decides what ends when.
 process.on("SIGINT", () => {});

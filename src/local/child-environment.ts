@@ -1,5 +1,5 @@
 import type { Home } from "./home.ts";
-import type { Parts } from "./parts.ts";
+import type { Parts } from "./services/parts.ts";
 
 /** What every process of the system has in its environment. */
 export function childEnvironment(

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { identityOf, isRunning, type ProcessIdentity } from "./process-identity.ts";
+import { identityOf, isRunning, type ProcessIdentity } from "./process/process-identity.ts";
 
 /** What the running system says about itself; the command line finds its API by this file. */
 export interface SystemFile extends ProcessIdentity {

@@ -2,8 +2,8 @@
 /** `npm start`: the local system in a terminal. */
 import { parseArgs } from "node:util";
 import { AlreadyRunning } from "./home.ts";
-import { isPortTaken } from "./free-port.ts";
-import { SetupFailed } from "./run-setup.ts";
+import { isPortTaken } from "./process/free-port.ts";
+import { SetupFailed } from "./setup/run-setup.ts";
 import { humanScreen, jsonScreen, type Screen } from "./screen.ts";
 import { statusLine, statusReader } from "./status.ts";
 import { type LocalSystem, startLocal } from "./system.ts";

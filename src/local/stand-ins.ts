@@ -2,9 +2,9 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Children } from "./children.ts";
-import { freePort } from "./free-port.ts";
-import type { SetupReport } from "./setup-report.ts";
+import type { Children } from "./process/children.ts";
+import { freePort } from "./process/free-port.ts";
+import type { SetupReport } from "./setup/setup-report.ts";
 
 type StandIn = SetupReport["standIns"][number];
 

@@ -4,17 +4,17 @@ import { sqsClient } from "../adapters/aws/endpoint.ts";
 import { stageNamed } from "../stages.ts";
 import { type ApiProcess, startApi } from "./api-process.ts";
 import { childEnvironment } from "./child-environment.ts";
-import { Children } from "./children.ts";
+import { Children } from "./process/children.ts";
 import { claimHome, type Home } from "./home.ts";
-import { createLanes, type Lanes } from "./lanes.ts";
-import { type Parts, startParts } from "./parts.ts";
-import { runSetup, type SetupFlag } from "./run-setup.ts";
-import type { SetupReport } from "./setup-report.ts";
-import { type RuleClock, startRuleClock } from "./rule-clock.ts";
+import { createLanes, type Lanes } from "./lambda/lanes.ts";
+import { type Parts, startParts } from "./services/parts.ts";
+import { runSetup, type SetupFlag } from "./setup/run-setup.ts";
+import type { SetupReport } from "./setup/setup-report.ts";
+import { type RuleClock, startRuleClock } from "./tasks/rule-clock.ts";
 import { type StandIns, startStandIns } from "./stand-ins.ts";
-import { stopInOrder } from "./stop-in-order.ts";
-import { startTasks, type Tasks } from "./tasks.ts";
-import { startWakeClock, type WakeClock } from "./wake-clock.ts";
+import { stopInOrder } from "./process/stop-in-order.ts";
+import { startTasks, type Tasks } from "./tasks/tasks.ts";
+import { startWakeClock, type WakeClock } from "./tasks/wake-clock.ts";
 import { watchSources } from "./watch.ts";
 
 export interface LocalOptions {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { databasePassword } from "../../src/adapters/aws/database-password.ts";
 import { createApplicationUser } from "../../src/adapters/postgres/access.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { listen } from "../../src/local/server.ts";
+import { listen } from "../../src/local/services/server.ts";
 import { blankDatabase } from "../support/database.ts";
 
 const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:belfry-AbCdEf";

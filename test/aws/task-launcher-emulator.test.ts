@@ -15,7 +15,7 @@ import {
 import { afterAll, beforeAll, describe } from "vitest";
 import { ecsClient } from "../../src/adapters/aws/endpoint.ts";
 import { createEcsLauncher } from "../../src/adapters/aws/task-launcher.ts";
-import { freePort } from "../../src/local/free-port.ts";
+import { freePort } from "../../src/local/process/free-port.ts";
 import { launcherContract } from "../contract/launcher.ts";
 import { type Emulator, installedMinistack, startMinistack } from "../emulator/ministack.ts";
 

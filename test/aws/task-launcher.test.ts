@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { ecsClient } from "../../src/adapters/aws/endpoint.ts";
 import { ownTask } from "../../src/adapters/aws/task-metadata.ts";
 import { createEcsLauncher, type TaskPlace } from "../../src/adapters/aws/task-launcher.ts";
-import { type EcsOptions, type LocalEcs, startEcs } from "../../src/local/ecs.ts";
-import type { TaskEvent } from "../../src/local/ecs-task.ts";
+import { type EcsOptions, type LocalEcs, startEcs } from "../../src/local/tasks/ecs.ts";
+import type { TaskEvent } from "../../src/local/tasks/ecs-task.ts";
 import { launchOf, launcherContract, type TaskSeen } from "../contract/launcher.ts";
 import { until } from "../local/until.ts";
 

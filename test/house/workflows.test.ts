@@ -6,14 +6,17 @@ import manifest from "../../package.json" with { type: "json" };
 const read = (name: string): string =>
   readFileSync(new URL(`../../.github/workflows/${name}.yml`, import.meta.url), "utf8");
 
-test.each(["ci", "deploy"])("%s is YAML, says that we did not run it, and pins every action to a commit", async (name) => {
-  const text = read(name);
-  await expect(format(text, { parser: "yaml" })).resolves.toContain("jobs:");
-  expect(text).toMatch(/^# Not run by us/);
-  const used = [...text.matchAll(/uses: (\S+)/g)].map(([, action]) => action);
-  expect(used.length).toBeGreaterThan(0);
-  for (const action of used) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
-});
+test.each(["ci", "deploy"])(
+  "%s is YAML, says that we did not run it, and pins every action to a commit",
+  async (name) => {
+    const text = read(name);
+    await expect(format(text, { parser: "yaml" })).resolves.toContain("jobs:");
+    expect(text).toMatch(/^# Not run by us/);
+    const used = [...text.matchAll(/uses: (\S+)/g)].map(([, action]) => action);
+    expect(used.length).toBeGreaterThan(0);
+    for (const action of used) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+  },
+);
 
 test("no workflow keeps a key of AWS, and deploys come by OIDC", () => {
   const text = read("deploy");

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { AlreadyRunning, claimHome } from "../../src/local/home.ts";
-import { identityOf } from "../../src/local/process-identity.ts";
+import { identityOf } from "../../src/local/process/process-identity.ts";
 import { freshFolder } from "./folder.ts";
 
 it("tells the second start which process runs and where", () => {

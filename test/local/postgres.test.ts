@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { keepPostgres } from "../../src/local/kept-postgres.ts";
-import { newRecord, removePostgres, writeRecord } from "../../src/local/postgres-files.ts";
-import { type RunningPostgres, startPostgres } from "../../src/local/postgres.ts";
-import { identityOf } from "../../src/local/process-identity.ts";
-import { unprivilegedUser } from "../../src/local/unprivileged.ts";
+import { keepPostgres } from "../../src/local/services/kept-postgres.ts";
+import { newRecord, removePostgres, writeRecord } from "../../src/local/services/postgres-files.ts";
+import { type RunningPostgres, startPostgres } from "../../src/local/services/postgres.ts";
+import { identityOf } from "../../src/local/process/process-identity.ts";
+import { unprivilegedUser } from "../../src/local/services/unprivileged.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
 
@@ -68,7 +68,7 @@ it("listens on loopback only, asks for its password, and keeps UTC", async () =>
 it("ends a server whose system was killed, and takes over its data", async () => {
   const folder = join(freshFolder(), "postgres");
   const program = `
-    import { startPostgres } from ${JSON.stringify(new URL("../../src/local/postgres.ts", import.meta.url).href)};
+    import { startPostgres } from ${JSON.stringify(new URL("../../src/local/services/postgres.ts", import.meta.url).href)};
     const { pid } = await startPostgres({ folder: ${JSON.stringify(folder)}, port: 0 });
     console.log(pid);
     setInterval(() => {}, 1000);`;

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
-import { Children } from "../../src/local/children.ts";
-import { identityOf } from "../../src/local/process-identity.ts";
-import { createSandbox } from "../../src/local/sandbox.ts";
+import { Children } from "../../src/local/process/children.ts";
+import { identityOf } from "../../src/local/process/process-identity.ts";
+import { createSandbox } from "../../src/local/lambda/sandbox.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
 

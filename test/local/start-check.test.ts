@@ -11,8 +11,11 @@ const root = new URL("../../", import.meta.url);
 const entries = {
   "the scheduler task": ["scheduler-task/main.ts", "pass"],
   "the task of a schedule's own rule": ["scheduler-task/main.ts", "run-schedule", "greet-often"],
-  "a worker": ["src/local/sandbox-runner.ts", fileURLToPath(new URL("functions/worker.ts", root))],
-  "the dead-letter drain": ["src/local/sandbox-runner.ts", fileURLToPath(new URL("functions/dead-letter.ts", root))],
+  "a worker": ["src/local/lambda/sandbox-runner.ts", fileURLToPath(new URL("functions/worker.ts", root))],
+  "the dead-letter drain": [
+    "src/local/lambda/sandbox-runner.ts",
+    fileURLToPath(new URL("functions/dead-letter.ts", root)),
+  ],
   "the API": ["src/local/api-server.ts"],
 } as const;
 

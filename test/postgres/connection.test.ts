@@ -5,7 +5,7 @@ import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { readConfig } from "../../src/config.ts";
 import { UnknownOutcome } from "../../src/core/ports.ts";
 import { aJob, insertOne, lookAheadMs, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
-import { freePort } from "../../src/local/free-port.ts";
+import { freePort } from "../../src/local/process/free-port.ts";
 import { until } from "../local/until.ts";
 import { blankDatabase, freshDatabase, type TestDatabase } from "../support/database.ts";
 import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { listen } from "../../src/local/server.ts";
+import { listen } from "../../src/local/services/server.ts";
 
 /** Shares of messages, and of calls. */
 export interface Chaos {

@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { type EventSource, startEventSource } from "../../src/local/event-source.ts";
-import type { LaneQueues } from "../../src/local/resources.ts";
-import { SandboxPool } from "../../src/local/sandbox-pool.ts";
-import { createSandbox, type Sandbox } from "../../src/local/sandbox.ts";
-import { createSourceQueue } from "../../src/local/source-queue.ts";
+import { type EventSource, startEventSource } from "../../src/local/lambda/event-source.ts";
+import type { LaneQueues } from "../../src/local/setup/resources.ts";
+import { SandboxPool } from "../../src/local/lambda/sandbox-pool.ts";
+import { createSandbox, type Sandbox } from "../../src/local/lambda/sandbox.ts";
+import { createSourceQueue } from "../../src/local/lambda/source-queue.ts";
 import type { Processes } from "./process-log.ts";
 
 export interface FleetOptions {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Table from "cli-table3";
 import { Command, InvalidArgumentError } from "commander";
-import { startPostgres } from "../../src/local/postgres.ts";
+import { startPostgres } from "../../src/local/services/postgres.ts";
 import { proofs } from "./catalog.ts";
 import type { Proof, Verdict } from "./proof.ts";
 import { stopSystems } from "./system.ts";

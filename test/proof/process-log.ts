@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { Children, type ChildOptions } from "../../src/local/children.ts";
+import { Children, type ChildOptions } from "../../src/local/process/children.ts";
 import type { HistoryLine } from "./recorder.ts";
 import { elapsedMs } from "./until.ts";
 

@@ -1,5 +1,5 @@
 import { Agent, createServer, request as forward, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { listen } from "../../src/local/server.ts";
+import { listen } from "../../src/local/services/server.ts";
 
 /** One call of an AWS SDK client on its way to a service. */
 export interface ProxiedCall {

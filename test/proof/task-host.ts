@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { type Fate, type LocalEcs, startEcs } from "../../src/local/ecs.ts";
-import type { RunTaskRequest, TaskEvent } from "../../src/local/ecs-task.ts";
-import { createSandbox, type Sandbox } from "../../src/local/sandbox.ts";
-import { taskSettings } from "../../src/local/tasks.ts";
+import { type Fate, type LocalEcs, startEcs } from "../../src/local/tasks/ecs.ts";
+import type { RunTaskRequest, TaskEvent } from "../../src/local/tasks/ecs-task.ts";
+import { createSandbox, type Sandbox } from "../../src/local/lambda/sandbox.ts";
+import { taskSettings } from "../../src/local/tasks/tasks.ts";
 import type { System } from "./system.ts";
 
 /** ECS and EventBridge of a proof: real processes for tasks, and events that the case may lose and repeat. */

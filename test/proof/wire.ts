@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
-import { listen } from "../../src/local/server.ts";
+import { listen } from "../../src/local/services/server.ts";
 
 /** A network in front of a TCP server, which can be slow or lose everything. */
 export interface Wire {

@@ -5,7 +5,7 @@ import { Client } from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { installTestClock } from "../../src/adapters/postgres/test-clock.ts";
-import { startPostgres } from "../../src/local/postgres.ts";
+import { startPostgres } from "../../src/local/services/postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { compressTime } from "../../../src/local/compressed-time.ts";
+import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { judge } from "../judge.ts";
 import { Checklist, type Proof } from "../proof.ts";
 import { pass, type ProxiedCall } from "../proxy.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type RunningPostgres, startPostgres } from "../../../src/local/postgres.ts";
+import { type RunningPostgres, startPostgres } from "../../../src/local/services/postgres.ts";
 import { steadySql } from "../app/steady.ts";
 import { type Load, startLoad } from "../load.ts";
 import { Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { sqsClient } from "../../../src/adapters/aws/endpoint.ts";
-import { compressTime } from "../../../src/local/compressed-time.ts";
+import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { type Chaos, type ChaosQueue, startChaosQueue } from "../chaos-queue.ts";
 import { startFleet } from "../fleet.ts";
 import { judge } from "../judge.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { DeleteQueueCommand } from "@aws-sdk/client-sqs";
-import { compressTime } from "../../../src/local/compressed-time.ts";
+import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { schemaVersionOfCode } from "../../../src/adapters/postgres/migrate.ts";
-import { createQueue, type LaneQueues } from "../../../src/local/resources.ts";
+import { createQueue, type LaneQueues } from "../../../src/local/setup/resources.ts";
 import { steadySql } from "../app/steady.ts";
 import { startFleet } from "../fleet.ts";
 import { judge } from "../judge.ts";

@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import type { Topology } from "../topology.ts";
-import type { Children } from "./children.ts";
+import type { Topology } from "../../topology.ts";
+import type { Children } from "../process/children.ts";
 import { type EventSource, startEventSource } from "./event-source.ts";
-import type { LaneQueues } from "./resources.ts";
+import type { LaneQueues } from "../setup/resources.ts";
 import { createSandbox } from "./sandbox.ts";
 import { SandboxPool } from "./sandbox-pool.ts";
 import { createSourceQueue } from "./source-queue.ts";
@@ -32,8 +32,8 @@ interface Function {
   readonly source: EventSource;
 }
 
-const worker = fileURLToPath(new URL("../../functions/worker.ts", import.meta.url));
-const deadLetter = fileURLToPath(new URL("../../functions/dead-letter.ts", import.meta.url));
+const worker = fileURLToPath(new URL("../../../functions/worker.ts", import.meta.url));
+const deadLetter = fileURLToPath(new URL("../../../functions/dead-letter.ts", import.meta.url));
 const stopMs = 18_000;
 
 export function createLanes(options: LanesOptions): Lanes {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Children } from "./children.ts";
+import type { Children } from "../process/children.ts";
 import type { SetupReport } from "./setup-report.ts";
 
 const file = fileURLToPath(new URL("./setup.ts", import.meta.url));

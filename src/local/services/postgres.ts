@@ -15,9 +15,9 @@ import {
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../process/free-port.ts";
 import { handOver, newRecord, type PostgresRecord, programs, readRecord, writeRecord } from "./postgres-files.ts";
-import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "./process-identity.ts";
+import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "../process/process-identity.ts";
 import { type User, unprivilegedUser } from "./unprivileged.ts";
 
 export interface PostgresOptions {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { Children } from "./children.ts";
+import type { Children } from "../process/children.ts";
 
 export interface WakeClockOptions {
   readonly children: Children;
@@ -18,7 +18,7 @@ export interface WakeClock {
   stop(): Promise<void>;
 }
 
-const task = fileURLToPath(new URL("../../scheduler-task/main.ts", import.meta.url));
+const task = fileURLToPath(new URL("../../../scheduler-task/main.ts", import.meta.url));
 /** A process takes half a second of a core to start, so compressed time does not start them faster than this. */
 const intervalMsMin = 10_000;
 const intervalShare = 55 / 60;

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Children } from "./children.ts";
+import type { Children } from "../process/children.ts";
 import type { TaskEvent } from "./ecs-task.ts";
-import { createSandbox } from "./sandbox.ts";
-import { SandboxPool } from "./sandbox-pool.ts";
+import { createSandbox } from "../lambda/sandbox.ts";
+import { SandboxPool } from "../lambda/sandbox-pool.ts";
 
 export interface TaskEventsOptions {
   readonly children: Children;
@@ -22,7 +22,7 @@ export interface TaskEvents {
   stop(): Promise<void>;
 }
 
-const entry = fileURLToPath(new URL("../../functions/ecs-events.ts", import.meta.url));
+const entry = fileURLToPath(new URL("../../../functions/ecs-events.ts", import.meta.url));
 const name = "ecs-events";
 const timeoutMs = 30_000;
 const stopMs = 5_000;

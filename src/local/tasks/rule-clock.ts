@@ -1,9 +1,9 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { type Timetable, timetable } from "../core/schedules/timetable.ts";
-import type { ScheduleWakeTopology } from "../topology.ts";
-import type { Children } from "./children.ts";
+import { type Timetable, timetable } from "../../core/schedules/timetable.ts";
+import type { ScheduleWakeTopology } from "../../topology.ts";
+import type { Children } from "../process/children.ts";
 
 export interface RuleClockOptions {
   readonly children: Children;
@@ -20,7 +20,7 @@ export interface RuleClock {
   stop(): Promise<void>;
 }
 
-const task = fileURLToPath(new URL("../../scheduler-task/main.ts", import.meta.url));
+const task = fileURLToPath(new URL("../../../scheduler-task/main.ts", import.meta.url));
 /** A process takes half a second of a core to start, so compressed time starts one schedule's no faster than this. */
 const intervalMsMin = 10_000;
 const lookMsMin = 50;

@@ -3,14 +3,14 @@
  * table, slots and schedules. Run at the start and after every edit, so that each run reads the code as it is now.
  */
 import { fileURLToPath } from "node:url";
-import { dynamodbClient, sqsClient } from "../adapters/aws/endpoint.ts";
-import { migrate } from "../adapters/postgres/migrate.ts";
-import { type Config, readConfig } from "../config.ts";
-import { installDefinitions } from "../core/schedules/install.ts";
-import { limits } from "../core/limits.ts";
-import { DatabaseUnfit } from "../adapters/postgres/failure.ts";
-import { ProblemsFound } from "../core/definitions/problem.ts";
-import { openRuntime, type Runtime } from "../runtime.ts";
+import { dynamodbClient, sqsClient } from "../../adapters/aws/endpoint.ts";
+import { migrate } from "../../adapters/postgres/migrate.ts";
+import { type Config, readConfig } from "../../config.ts";
+import { installDefinitions } from "../../core/schedules/install.ts";
+import { limits } from "../../core/limits.ts";
+import { DatabaseUnfit } from "../../adapters/postgres/failure.ts";
+import { ProblemsFound } from "../../core/definitions/problem.ts";
+import { openRuntime, type Runtime } from "../../runtime.ts";
 import { compressTime } from "./compressed-time.ts";
 import { releaseLocks } from "./release-locks.ts";
 import { createResources } from "./resources.ts";
@@ -81,6 +81,6 @@ async function requeueAll(runtime: Runtime): Promise<number> {
 
 async function standInsOf(config: Config): Promise<SetupReport["standIns"]> {
   if (config.appModules !== null || !config.stage.apps.includes("examples")) return [];
-  const { standIns } = await import("../../examples/stand-ins.ts");
+  const { standIns } = await import("../../../examples/stand-ins.ts");
   return standIns.map(({ name, file, env, once }) => ({ name, file: fileURLToPath(file), env, once }));
 }

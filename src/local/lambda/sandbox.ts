@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { Children } from "./children.ts";
-import { hasEnded } from "./children.ts";
+import type { Children } from "../process/children.ts";
+import { hasEnded } from "../process/children.ts";
 import type { FromSandbox, ToSandbox } from "./sandbox-message.ts";
 
 export interface SandboxOptions {

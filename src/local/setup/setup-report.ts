@@ -1,4 +1,4 @@
-import type { Topology } from "../topology.ts";
+import type { Topology } from "../../topology.ts";
 import type { LaneQueues } from "./resources.ts";
 
 /** What the setup process tells the system, as the last line it writes. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Children } from "./children.ts";
+import type { Children } from "../process/children.ts";
 import { startEcs } from "./ecs.ts";
 import { createTaskEvents } from "./task-events.ts";
 
@@ -26,7 +26,7 @@ export interface Tasks {
   stop(): Promise<void>;
 }
 
-const entry = fileURLToPath(new URL("../../scheduler-task/main.ts", import.meta.url));
+const entry = fileURLToPath(new URL("../../../scheduler-task/main.ts", import.meta.url));
 /** From SIGTERM to SIGKILL, where a task on ECS has 60 s. */
 const stopMs = 18_000;
 

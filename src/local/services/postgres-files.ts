@@ -18,7 +18,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import type { ProcessIdentity } from "./process-identity.ts";
+import type { ProcessIdentity } from "../process/process-identity.ts";
 import { canReach, type User } from "./unprivileged.ts";
 
 /** What is kept in the folder itself, whoever owns the data. Deleting the folder gives a fresh database. */

@@ -19,7 +19,7 @@ import {
   type TaskEvent,
   type TaskRecord,
 } from "./ecs-task.ts";
-import { listen, type LocalServer } from "./server.ts";
+import { listen, type LocalServer } from "../services/server.ts";
 
 /** What becomes of one RunTask. */
 export type Fate =

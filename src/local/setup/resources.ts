@@ -12,7 +12,7 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { setTimeout as wait } from "node:timers/promises";
-import type { LaneTopology, Topology } from "../topology.ts";
+import type { LaneTopology, Topology } from "../../topology.ts";
 
 export interface LaneQueues {
   readonly lane: LaneTopology;
