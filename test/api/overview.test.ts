@@ -38,17 +38,20 @@ async function create(opened: Opened, body: object): Promise<JobId> {
   return (await opened.call("POST", "/jobs", body)).body.id;
 }
 
-async function created({ operations }: Opened): Promise<number> {
+async function added({ operations }: Opened): Promise<{ created: number; ended: number }> {
   const minutes = await operations.minutes({ since: 0, kind: null, lane: null });
-  return minutes.reduce((sum, minute) => sum + minute.created, 0);
+  return {
+    created: minutes.reduce((sum, minute) => sum + minute.created, 0),
+    ended: minutes.reduce((sum, minute) => sum + minute.succeeded + minute.failed, 0),
+  };
 }
 
 /** What is added up stops before the oldest transaction still open, and other tests' databases share the server's numbers. */
-async function addUp(opened: Opened, jobs: number): Promise<void> {
+async function addUp(opened: Opened, jobs: { created: number; ended: number }): Promise<void> {
   await vi.waitFor(
     async () => {
       await opened.operations.rollUp(10);
-      expect(await created(opened)).toBe(jobs);
+      expect(await added(opened)).toEqual(jobs);
     },
     { timeout: 20_000, interval: 20 },
   );
@@ -105,7 +108,7 @@ test("summary, throughput, workers and lanes tell what happened", async () => {
   await create(opened, { kind: "ping", delay: "1h" });
   await finish(opened, done, "SUCCESS");
   await finish(opened, failed, "FAILED");
-  await addUp(opened, 4);
+  await addUp(opened, { created: 4, ended: 2 });
   expect(await get(opened, "/summary")).toMatchObject({
     live: { total: 2, byState: { QUEUED: 1, PENDING: 1 }, waiting: 1, scheduled: 1, held: 0, oldestWaitingMs: 0 },
     deadLetters: { count: 1, isMore: false },
@@ -128,9 +131,9 @@ test("events are added up once, however often and by however many", async () => 
   await opened.operations.rollUp(10);
   for (let n = 0; n < 25; n += 1) await create(opened, { kind: "ping" });
   await Promise.all([1, 2, 3, 4].map(() => opened.operations.rollUp(10)));
-  await addUp(opened, 25);
+  await addUp(opened, { created: 25, ended: 0 });
   await Promise.all([1, 2, 3, 4].map(() => opened.operations.rollUp(10)));
-  expect(await created(opened)).toBe(25);
+  expect((await added(opened)).created).toBe(25);
 });
 
 test("failures that differ in numbers only are one group, whose jobs can be listed", async () => {
@@ -180,7 +183,7 @@ test("metrics tell by job how long tries took, what batches did and which locks 
   const opened = await openApi();
   await opened.operations.rollUp(10);
   await finish(opened, await create(opened, { kind: "ping" }), "SUCCESS");
-  await addUp(opened, 1);
+  await addUp(opened, { created: 1, ended: 1 });
   await vi.waitFor(
     async () => {
       await opened.operations.rollUp(10);
