@@ -22,6 +22,8 @@ export async function bundle(entry: string, outfile: string): Promise<void> {
     format: "esm",
     mainFields: ["module", "main"],
     minify: true,
+    // An error that nobody catches is printed behind its source line: one of 200 KB pushes the message out of the log.
+    lineLimit: 200,
     keepNames: true,
     sourcemap: true,
     sourcesContent: false,

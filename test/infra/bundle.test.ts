@@ -26,6 +26,7 @@ test.each(["worker", "dead-letter"])("the bundled %s gets as far as reading its 
   await bundle(`functions/${name}.ts`, join(folder, `${name}.mjs`));
   const { status, stderr } = run([`${name}.mjs`]);
   expect(stderr).toContain("setting: DATABASE_URL (missing)");
+  expect(stderr.length).toBeLessThan(10_000);
   expect(status).toBe(1);
 });
 
