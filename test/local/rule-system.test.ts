@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { startLocal } from "../../src/local/system.ts";
-import { freshFolder } from "../local/folder.ts";
-import { until } from "../local/until.ts";
+import { freshFolder } from "./folder.ts";
+import { until } from "./until.ts";
 
 test("a rule of its own, for real: its process takes the lock, runs the job and settles it; no time is lost or doubled", async () => {
   const lines: string[] = [];
