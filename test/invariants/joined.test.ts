@@ -56,6 +56,9 @@ describe("C7", () => {
   test("finds what waits for ever, counters that are wrong, and a run that closes early or never", () => {
     const waits = task("c", ["a", "b"], { state: "PENDING", blocked: true, preds: { open: 1, ok: 1, bad: 0 } });
     expect(found(run([task("a", []), task("b", []), waits], { ok: 2, state: "RUNNING" }), [])).toHaveLength(1);
+    expect(found(run([task("a", []), task("b", []), waits], { ok: 2, state: "RUNNING", createdAt: 10 }), [])).toEqual(
+      [],
+    );
     const counts = [
       task("a", [], { state: "RUNNING" }),
       task("b", []),

@@ -75,7 +75,9 @@ function count(before: readonly { state: State; notTaken: boolean }[], { onFailu
 /** At the end: nothing waits whose predecessors have ended, and the run's own figures. */
 function* counted(run: RunFact, evidence: Evidence): Generator<Violation> {
   const states = new Map(run.tasks.map((task) => [task.jobId, task]));
-  for (const task of run.tasks.filter((one) => one.blocked && !isFinal(one.state))) {
+  // A run that is still going may lie between the end of a task and the count of it.
+  const isSettled = run.createdAt < evidence.endedBefore;
+  for (const task of isSettled ? run.tasks.filter((one) => one.blocked && !isFinal(one.state)) : []) {
     const preds = count(
       task.after.flatMap((before) => states.get(before) ?? []),
       run,
@@ -87,7 +89,7 @@ function* counted(run: RunFact, evidence: Evidence): Generator<Violation> {
   const open = run.tasks.filter((task) => !isFinal(task.state));
   const isClosed = run.state !== "RUNNING" && run.state !== "CANCELING";
   if (isClosed && open.length > 0) yield broken(`run ${run.id} is ${run.state} with ${open.length} open jobs`);
-  if (!isClosed && run.createdAt < evidence.endedBefore && run.sealed && open.length === 0)
+  if (!isClosed && isSettled && run.sealed && open.length === 0)
     yield broken(`run ${run.id} is ${run.state}, but all its jobs have ended`);
   if (!isClosed) return;
   const of = (state: State): number => run.tasks.filter((task) => task.state === state).length;
