@@ -93,3 +93,8 @@ test("no file is longer than 300 lines", () => {
   expect(tables.length).toBeGreaterThan(5);
   expect([...files, ...tables].filter((file) => lines(file) > 300)).toEqual([]);
 });
+
+test("npm start becomes the program: a shell between them would end on a signal and leave the system running", () => {
+  const { scripts } = JSON.parse(readSource("package.json")) as { scripts: Record<string, string> };
+  expect(scripts["start"]).toMatch(/^exec node /);
+});
