@@ -3,8 +3,9 @@
 
 -- Jobs that have not ended, newest first: lists and counts of what is live never walk over what is finished.
 create index job_live on belfry.job (id) where finished_at is null;
--- What waits, by its due time. Neither a claim nor a settle writes an entry.
-create index job_next on belfry.job (due_at, id) where state in ('PENDING', 'QUEUED', 'RETRY_WAIT');
+-- What waits, by its due time. Neither a claim nor a settle writes an entry. Like `job_out` it has a column in its predicate
+-- that claims do not mention, so that no claim of ten rows is planned as a walk over all that wait.
+create index job_next on belfry.job (due_at, id) where state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and lease_until is null;
 create index job_paused on belfry.job (lane, id) where hold = 'paused';
 
 -- A lane has a row once somebody changed something about it.

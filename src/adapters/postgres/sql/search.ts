@@ -75,7 +75,8 @@ order by id limit $4`,
 
 /** Due times travel in microseconds since 1970: of two jobs in one millisecond the next page must bring the second. */
 const dueUs = `(extract(epoch from due_at) * 1000000)::bigint::text as due_us`;
-const waiting = `state in ('PENDING', 'QUEUED', 'RETRY_WAIT')`;
+/** As the index has it: what waits has no lease. */
+const waiting = `state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and lease_until is null`;
 const afterDue = `(due_at, id) > (timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::bigint)`;
 
 /** Where one look of a search by due time ends: $3 rows after due $1 id $2. Locks nothing. */
