@@ -22,6 +22,8 @@ import { type Emulator, installedMinistack, startMinistack } from "../emulator/m
 const program = installedMinistack(fileURLToPath(new URL("../../.belfry/emulator", import.meta.url)));
 const startMsMax = 90_000;
 
+if (program === null) console.warn("skipped: the launcher on ministack, which `npm run deploy:emulator` installs");
+
 describe.skipIf(program === null)("on an emulator", () => {
   let folder = "";
   let emulator: Emulator | null = null;

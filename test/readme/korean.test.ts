@@ -25,6 +25,11 @@ test("it shows the same code, commands, files and addresses, block by block", ()
   expect(korean).toEqual(english);
 });
 
+test("there are two commands to set it up with, each whole: one runs the product, one its tests", () => {
+  const setUp = english?.flatMap(({ code }) => /^npm ci.*$/m.exec(code ?? "")?.[0] ?? []);
+  expect(setUp).toEqual(["npm ci && npm start", "npm ci && npm test"]);
+});
+
 function blocksOf(markdown: string): readonly Shared[] {
   const whole = /```[\s\S]*?^```$|<picture>[\s\S]*?<\/picture>|[^\n]+(?:\n(?!```|\n)[^\n]+)*/gm;
   return [...markdown.matchAll(whole)].map(([text]) => {
