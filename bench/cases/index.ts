@@ -17,11 +17,7 @@ import { settles } from "./settles.ts";
 import { sse } from "./sse.ts";
 import { throughput } from "./throughput.ts";
 import { work } from "./work.ts";
-
-export interface CaseOptions {
-  /** How long the cases that live in real time go on. */
-  readonly minutes: number;
-}
+import type { CaseOptions } from "../case-options.ts";
 
 export interface Case {
   readonly name: string;

@@ -7,7 +7,7 @@ import { follow, type Follower } from "../follower.ts";
 import type { Database, Ground } from "../ground.ts";
 import { type Figure, measured, quantile } from "../measure.ts";
 import { recordsOf, workerOf } from "../ports.ts";
-import type { CaseOptions } from "./index.ts";
+import type { CaseOptions } from "../case-options.ts";
 
 const reconnects = 100;
 const clients = 200;
