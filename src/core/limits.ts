@@ -104,6 +104,8 @@ export const limits = {
   sendConcurrencyMax: 4,
   queueDelayMsMax: 900_000,
   earlyMessageWaitMsMax: 2_000,
+  earlyClaimRoundsMax: 4,
+  stuckMessageDelayMs: 1_000,
   handoffOpenMs: 5_000,
   handoffsResentMax: 20,
   wakeRowsMax: 100,

@@ -48,6 +48,39 @@ describe("a message that comes before its job is due", () => {
     expect(starts).toEqual([1]);
   });
 
+  test("and whose timer ends before the database's clock says so is waited for again, in place", async () => {
+    starts.length = 0;
+    const asked: number[] = [];
+    const ports: World = withStore((store) => ({
+      claim: async (messages, options) => {
+        asked.push(ports.clock.elapsedMs());
+        return asked.length <= 3 ? [] : store.claim(messages, options);
+      },
+      look: async (ids) => (await store.look(ids)).map((row) => ({ ...row, dueInMs: 0.5 })),
+    }));
+    const job = note(ports);
+    const { enqueue, work } = await shop([job], ports);
+    await enqueue(job, { n: 1 });
+    const batch = work();
+    await ports.clock.advance(10);
+    expect(await batch).toEqual([]);
+    expect(asked).toEqual([0, 0.5, 1, 1.5]);
+    expect(starts).toEqual([1.5]);
+  });
+
+  test("and that no claim ever takes is sent anew a second later, not given back to stay hidden", async () => {
+    starts.length = 0;
+    const ports: World = withStore((store) => ({
+      claim: async () => [],
+      look: async (ids) => (await store.look(ids)).map((row) => ({ ...row, dueInMs: 0 })),
+    }));
+    const job = note(ports);
+    const { enqueue, work } = await shop([job], ports);
+    await enqueue(job, { n: 1 });
+    expect(await work()).toEqual([]);
+    expect([ports.queue.size(lane), ports.queue.nextVisibleAt(lane)]).toEqual([1, limits.stuckMessageDelayMs]);
+  });
+
   test("keeps nobody of its batch waiting", async () => {
     starts.length = 0;
     const ports = world();

@@ -80,7 +80,9 @@ const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({
 
 /**
  * Waits for each of those that came early and claims it when it is due, together with those that are due by then: a job
- * that is due does not wait for the last of its batch. What still is not due is sent anew.
+ * that is due does not wait for the last of its batch. A timer or the claim may come a moment before the database's clock:
+ * then it is waited for again. What still is not claimed after some rounds is sent anew, never given back: a message that
+ * is given back stays hidden for the queue's visibility timeout.
  */
 export async function* claimEarly(
   scope: WorkerScope,
@@ -88,34 +90,37 @@ export async function* claimEarly(
   options: { alone: boolean; remainingMs: () => number },
 ): AsyncGenerator<ClaimedBatch> {
   const { clock } = scope.ports;
-  let left = early.toSorted((a, b) => a.dueAtMs - b.dueAtMs);
-  for (let first = left[0]; first !== undefined; first = left[0]) {
-    const waitMs = Math.min(first.dueAtMs - clock.elapsedMs(), options.remainingMs());
+  const rounds = new Map<string, number>();
+  let left = early;
+  while (left.length > 0) {
+    const firstMs = Math.min(...left.map((each) => each.dueAtMs));
+    const waitMs = Math.min(firstMs - clock.elapsedMs(), options.remainingMs());
     if (waitMs > 0) await clock.sleep(waitMs, scope.stopping);
     // A worker that has no time left to wait asks for all of them once.
     const isOver = scope.stopping.aborted || options.remainingMs() <= 0;
-    const untilMs = isOver ? Number.POSITIVE_INFINITY : Math.max(clock.elapsedMs(), first.dueAtMs);
+    const untilMs = isOver ? Number.POSITIVE_INFINITY : Math.max(clock.elapsedMs(), firstMs);
     const due = left.filter((each) => each.dueAtMs <= untilMs);
-    left = left.slice(due.length);
-    yield await claimDue(scope, due, options.alone);
+    const items = due.map((each) => each.item);
+    for (const { messageId } of items) rounds.set(messageId, (rounds.get(messageId) ?? 0) + 1);
+    const batch = await claimBatch(scope, items, options.alone);
+    const again = ({ item }: Early): boolean =>
+      !isOver && (rounds.get(item.messageId) ?? 0) < limits.earlyClaimRoundsMax;
+    left = [...left.filter((each) => each.dueAtMs > untilMs), ...batch.early.filter(again)];
+    const refused = await sendLater(
+      scope,
+      batch.early.filter((each) => !again(each)),
+    );
+    yield { ...batch, giveBack: [...batch.giveBack, ...refused], early: [] };
   }
 }
 
-async function claimDue(scope: WorkerScope, due: readonly Early[], alone: boolean): Promise<ClaimedBatch> {
-  const batch = await claimBatch(
-    scope,
-    due.map((each) => each.item),
-    alone,
-  );
+/** At the earliest when a row that cannot be claimed now, and nobody knows why, may be asked for again. */
+function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[]> {
   const nowMs = scope.ports.clock.elapsedMs();
-  const later = batch.early.filter((each) => each.dueAtMs > nowMs);
-  // Due, and twice not claimed: the queue's own patience, not a loop.
-  const stuck = batch.early.filter((each) => each.dueAtMs <= nowMs).map((each) => each.item.messageId);
-  const refused = await sendAnew(
+  return sendAnew(
     scope,
-    later.map(({ item, dueAtMs }) => ({ item, delayMs: dueAtMs - nowMs })),
+    early.map(({ item, dueAtMs }) => ({ item, delayMs: Math.max(dueAtMs - nowMs, limits.stuckMessageDelayMs) })),
   );
-  return { ...batch, giveBack: [...batch.giveBack, ...stuck, ...refused], early: [] };
 }
 
 /** What a claim refused: counted by reason, and the slots looked at again, since one may have been freed meanwhile. */
