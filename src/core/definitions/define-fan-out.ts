@@ -6,7 +6,7 @@ import { insideOf } from "../work/inside.ts";
 import type { InvocationScope } from "../work/invocation-scope.ts";
 import type { Json } from "../job.ts";
 import { limits } from "../limits.ts";
-import { type Moment, momentJson, momentOf, readMoment } from "./moment.ts";
+import { checkMoment, type Moment, momentJson, momentOf, readMoment } from "./moment.ts";
 import { checkedJson } from "../new-job.ts";
 import type { InRun, NewRun, NewTarget, RunId } from "../ports.ts";
 import { ProblemList } from "./problem.ts";
@@ -47,6 +47,8 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
     makes: [each],
     materializeBeforeMs,
     writesPages: true,
+    readsMoment: true,
+    check: checkMoment,
     run: (_payload, context) => fanOut(options, each, context, base.retentionMs),
     asks: (run) => ask(options, run),
   };
@@ -73,10 +75,11 @@ async function fanOut<R, I>(
   const scope = insideOf(context);
   const { store } = scope.worker.ports;
   const { lookAheadMs } = scope.worker.options;
-  const asked = runOf(options.id, scope, retentionMs, momentOf(context, scope));
+  const own = await momentOf(context, scope);
+  const asked = runOf(options.id, scope, retentionMs, own);
   const run = await store.startRun(asked, { lookAheadMs });
   // The run's own: that of the first try, or of the run that is done again.
-  const moment = readMoment(run.input) ?? momentOf(context, scope);
+  const moment = readMoment(run.input) ?? own;
   const source = run.parentId === null ? options : { ...options, key: keyAgain(options, asked.key) };
   if (!run.sealed) await writePages(source, each, context, moment, run);
   await context.tx(async (tx) => {

@@ -1,10 +1,9 @@
 import type { Context, Duration, Job } from "./context.ts";
 import { cursorOf, limitsOf } from "./define-fan-out.ts";
-import { type Moment, momentJson, momentOf, readMoment } from "./moment.ts";
+import { checkMoment, type Moment, momentJson, momentOf, toldMoment } from "./moment.ts";
 import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
 import type { JobDefinition } from "./definition.ts";
 import { prepare } from "../enqueue.ts";
-import { PermanentError } from "./errors.ts";
 import { insideOf } from "../work/inside.ts";
 import type { InvocationScope } from "../work/invocation-scope.ts";
 import type { Json } from "../job.ts";
@@ -35,12 +34,6 @@ export interface SweepOptions<R, I> extends StarterLimits {
   readonly maxLateness: Duration;
 }
 
-/** What a sweep that goes on was given by the one before. */
-interface Continued {
-  readonly after: Json;
-  readonly moment: Json;
-}
-
 /**
  * Defines a sweep: each time, one keyed job for every row that is due. Bounded: when rows are left it enqueues its own
  * continuation, so the last minute's rows never keep the next minute's waiting.
@@ -60,18 +53,17 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
     problems: [...(base.problems ?? []), ...problems.found],
     makes: [each],
     maxLatenessMs,
-    check: async (payload) =>
-      payload === null || payload === undefined || isContinued(payload)
-        ? { ok: true, value: payload }
-        : { ok: false, issues: [{ path: "", message: "a sweep takes no payload" }] },
+    readsMoment: true,
+    check: checkMoment,
     run: (_payload, context) =>
       new Sweep(options, { definition, each, batchSize, maxIterations, maxLatenessMs }, context).run(),
   };
   return jobOf(definition, undefined);
 }
 
-const isContinued = (payload: unknown): payload is Continued =>
-  typeof payload === "object" && payload !== null && "after" in payload && "moment" in payload;
+/** Behind which row a sweep goes on, as the one before it wrote; null is the start. */
+const afterOf = (payload: Json): Json | null =>
+  typeof payload === "object" && payload !== null && "after" in payload ? (payload["after"] ?? null) : null;
 
 interface Settings {
   readonly definition: JobDefinition;
@@ -100,11 +92,10 @@ class Sweep<R, I> {
   async run(): Promise<void> {
     const { batchSize, maxIterations } = this.#settings;
     const { payload } = this.#scope.job;
-    const continued = isContinued(payload) ? payload : null;
-    const moment = this.#momentOf(continued);
-    if (continued === null) this.#measureLateness();
+    const moment = await momentOf(this.#context, this.#scope);
+    if (toldMoment(payload) === null) this.#measureLateness();
     const query = this.#options.due(moment);
-    let after: Json | null = continued?.after ?? null;
+    let after = afterOf(payload);
     for (let round = 1; round < maxIterations; round += 1) {
       this.#context.signal.throwIfAborted();
       const page: Json | null = await this.#ownPage(query, after);
@@ -170,13 +161,6 @@ class Sweep<R, I> {
 
   get #by(): string {
     return this.#options.by ?? "id";
-  }
-
-  #momentOf(continued: Continued | null): Moment {
-    if (continued === null) return momentOf(this.#context, this.#scope);
-    const moment = readMoment(continued.moment);
-    if (moment === null) throw new PermanentError("a continuation without a time");
-    return moment;
   }
 
   #measureLateness(): void {

@@ -58,6 +58,8 @@ export interface JobDefinition {
   readonly plan?: (payload: unknown, how: PlanOptions) => Promise<NewRun>;
   /** Its job opens a run and writes the run's jobs page by page: to do the run again is to run such a job again. */
   readonly writesPages?: true;
+  /** Its payload may name the moment it works for; what is triggered by hand has no occurrence that would. */
+  readonly readsMoment?: true;
   /** For a graph: of its shape; a run keeps the one it was started with. */
   readonly version?: number;
   /** For what starts a run: whether one of its jobs is wanted, asked before that job is claimed. */

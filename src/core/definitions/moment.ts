@@ -1,5 +1,7 @@
 import type { Context } from "./context.ts";
+import type { JobDefinition, Occurrence } from "./definition.ts";
 import type { Json } from "../job.ts";
+import { limits } from "../limits.ts";
 import type { InvocationScope } from "../work/invocation-scope.ts";
 
 /** The occurrence a fan-out or sweep works for. Started without a schedule: its own due time, in UTC. */
@@ -12,14 +14,41 @@ export interface Moment {
   readonly missedCount: number;
 }
 
-/** Of the job that runs now. */
-export function momentOf(context: Context, { job, worker }: InvocationScope): Moment {
+/** Of the job that runs now: what its payload says, else what its occurrence does. */
+export async function momentOf(context: Context, scope: InvocationScope): Promise<Moment> {
   const { scheduledFor, isCatchUp, missedCount } = context;
-  const schedule = job.scheduleId === null ? undefined : worker.registry.schedules.get(job.scheduleId);
-  const app = worker.registry.apps.find((one) => schedule !== undefined && one.schedules.includes(schedule));
-  const timezone = schedule?.spec(worker.options.stage, app?.name ?? "").timezone ?? "UTC";
-  return { scheduledFor, day: dayIn(timezone, scheduledFor), timezone, isCatchUp, missedCount };
+  const told = toldMoment(scope.job.payload);
+  return told ?? { scheduledFor, ...(await clockOf(scope, scheduledFor)), isCatchUp, missedCount };
 }
+
+/**
+ * The zone and the day of the nominal time, as its row has them: the schedule may have been made by people, or moved to
+ * another zone since. Of a row that is not kept any more, the schedule's own zone.
+ */
+async function clockOf({ job, worker }: InvocationScope, at: Date): Promise<Pick<Moment, "day" | "timezone">> {
+  const { store } = worker.ports;
+  if (job.scheduleId === null) return { day: dayIn("UTC", at), timezone: "UTC" };
+  const rows = await store.occurrencesBetween(job.scheduleId, at.getTime(), at.getTime(), limits.answersMax);
+  const own = rows.find((row) => row.jobId === job.jobId);
+  if (own !== undefined) return { day: own.localTime.slice(0, 10), timezone: own.timezone };
+  const timezone = (await store.scheduleFacts(job.scheduleId))?.row?.spec.timezone ?? "UTC";
+  return { day: dayIn(timezone, at), timezone };
+}
+
+/** The payload of a job that no tick planned but that works for a schedule all the same. */
+export const momentPayload = ({ scheduledFor, day, timezone, isCatchUp, missedCount }: Occurrence): Json => ({
+  moment: momentJson({ scheduledFor, day, timezone, isCatchUp, missedCount }),
+});
+
+/** @returns null for a payload that names none. */
+export const toldMoment = (payload: Json): Moment | null =>
+  typeof payload === "object" && payload !== null && "moment" in payload ? readMoment(payload["moment"] ?? null) : null;
+
+/** A caller gives none; one that is told its moment, or goes on for another, has it in its payload. */
+export const checkMoment: JobDefinition["check"] = async (payload) =>
+  payload === null || payload === undefined || toldMoment(payload as Json) !== null
+    ? { ok: true, value: payload }
+    : { ok: false, issues: [{ path: "", message: "this job takes no payload: pass none" }] };
 
 /** As JSON keeps it: for a job that goes on later, or does it again, without the schedule's occurrence. */
 export const momentJson = (moment: Moment): Json => ({ ...moment, scheduledFor: moment.scheduledFor.toISOString() });
@@ -27,12 +56,12 @@ export const momentJson = (moment: Moment): Json => ({ ...moment, scheduledFor: 
 /** @returns null for what is no stored moment. */
 export function readMoment(stored: Json): Moment | null {
   if (typeof stored !== "object" || stored === null) return null;
-  const { scheduledFor, timezone, isCatchUp, missedCount } = stored as Readonly<Record<string, Json>>;
+  const { scheduledFor, day, timezone, isCatchUp, missedCount } = stored as Readonly<Record<string, Json>>;
   const at = new Date(typeof scheduledFor === "string" ? Date.parse(scheduledFor) : Number.NaN);
-  if (Number.isNaN(at.getTime()) || typeof timezone !== "string") return null;
+  if (Number.isNaN(at.getTime()) || typeof day !== "string" || typeof timezone !== "string") return null;
   return {
     scheduledFor: at,
-    day: dayIn(timezone, at),
+    day,
     timezone,
     isCatchUp: isCatchUp === true,
     missedCount: typeof missedCount === "number" ? missedCount : 0,

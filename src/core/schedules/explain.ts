@@ -36,8 +36,9 @@ export async function explain(
     localTimes: [asked.localTime, `${asked.localTime}:00`],
     instants: asked.instants,
   });
-  const own = found.filter((row) => isAsked(row, asked));
-  const rows = own.length > 0 ? own : found;
+  const near = asked.isInstant ? found.filter((row) => asked.instants.includes(row.nominalAt)) : found;
+  const own = near.filter((row) => isAsked(row, asked));
+  const rows = own.length > 0 ? own : near;
   if (rows.length === 0) return [await explainOne({ store }, facts, asked, null)];
   return await Promise.all(rows.map((row) => explainOne({ store }, facts, asked, row)));
 }
@@ -101,7 +102,10 @@ async function holderOf(
   return job.hold === "slot" ? await store.slotHolder(job.id, { at: now, prefix: "" }) : null;
 }
 
-/** The row that a COALESCED one was merged into: `into YYYY-MM-DDTHH:MM`. */
+/**
+ * The row that a COALESCED one was merged into: `into YYYY-MM-DDTHH:MM`. After a clock change it is another reading of the
+ * same instant; after an outage a later time, which may be the second pass of the very same reading.
+ */
 async function intoOf(
   store: Reads,
   { row }: ScheduleFacts,
@@ -110,5 +114,8 @@ async function intoOf(
   const localTime = /^into (\S+)$/.exec(occurrence?.reason ?? "")?.[1];
   if (occurrence === null || localTime === undefined) return null;
   const rows = await store.occurrencesAt(row?.id ?? occurrence.scheduleId, { localTimes: [localTime], instants: [] });
-  return rows.find((each) => each.nominalAt >= occurrence.nominalAt) ?? null;
+  const { nominalAt } = occurrence;
+  const sameInstant = rows.find((each) => each.nominalAt === nominalAt && each.localTime !== occurrence.localTime);
+  const later = rows.find((each) => each.nominalAt > nominalAt && each.outcome !== "COALESCED");
+  return sameInstant ?? later ?? null;
 }

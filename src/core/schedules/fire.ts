@@ -96,7 +96,8 @@ async function jobOf(
   });
 }
 
-function occurrenceFor(row: ScheduleRow, { time, isCatchUp, missedCount }: Decision): Occurrence {
+/** What handlers, payload functions and queries are told of it. */
+export function occurrenceFor(row: ScheduleRow, { time, isCatchUp, missedCount }: Decision): Occurrence {
   return {
     scheduleId: row.id,
     scheduledFor: new Date(time.instant),

@@ -2,7 +2,8 @@
 import type { SchedulePolicies } from "../definitions/schedule-policy.ts";
 import { fixedPayload } from "../definitions/define-schedule.ts";
 import type { JobDefinition, Registry } from "../definitions/definition.ts";
-import { occurrenceOf } from "./fire.ts";
+import { momentPayload } from "../definitions/moment.ts";
+import { occurrenceFor, occurrenceOf } from "./fire.ts";
 import type { JobId } from "../job.ts";
 import { slotGroupsOf } from "../new-job.ts";
 import { slotGroupsOfSchedule } from "./overlap.ts";
@@ -15,6 +16,7 @@ import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
 import { specMaker } from "../definitions/schedule-spec.ts";
 import { sendHandoffs } from "../send.ts";
 import { checkId } from "../definitions/setting.ts";
+import { openZone } from "./zone.ts";
 
 /** A schedule as a person gives it: the options of `defineSchedule`, with the job by its id and the payload a value. */
 export interface ScheduleInput extends Omit<SchedulePolicies, "startAt" | "endAt" | "enabled" | "launch"> {
@@ -83,7 +85,8 @@ export async function triggerSchedule(
   if (facts === null || facts.row === null) throw unknownSchedule(id);
   const { row, now } = facts;
   const definition = definitionOfKind(registry, row.spec.job.kind);
-  const time = { localTime: secondText(now), fold: 0, instant: now, kind: "fires", mergedInto: null } as const;
+  const localTime = secondText(now + openZone(row.spec.timezone).offsetAt(now));
+  const time = { localTime, fold: 0, instant: now, kind: "fires", mergedInto: null } as const;
   const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: false, missedCount: 0, dueAt: null } as const;
   const trace = ports.random.id();
   const { occurrence, failure } = await occurrenceOf(row, decision, definition, registry, { ...options, trace });
@@ -91,7 +94,9 @@ export async function triggerSchedule(
     throw new ScheduleRefused("invalid-schedule", `schedule "${id}" gives no payload now: ${failure?.message ?? ""}`);
   }
   await installSlots(ports, registry, row.spec);
-  const job = { ...occurrence.job, key: options.key ?? null };
+  const payload =
+    definition.readsMoment === true ? momentPayload(occurrenceFor(row, decision)) : occurrence.job.payload;
+  const job = { ...occurrence.job, payload, key: options.key ?? null };
   const { results, handoffs } = await ports.store.insert([job], { lookAheadMs: options.lookAheadMs });
   await sendHandoffs(ports, handoffs);
   const [result] = results;
