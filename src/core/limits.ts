@@ -104,7 +104,7 @@ export const limits = {
   sendConcurrencyMax: 4,
   queueDelayMsMax: 900_000,
   earlyMessageWaitMsMax: 2_000,
-  earlyClaimRoundsMax: 4,
+  earlyClaimRoundsMax: 3,
   stuckMessageDelayMs: 1_000,
   handoffOpenMs: 5_000,
   handoffsResentMax: 20,
@@ -152,6 +152,7 @@ export const limits = {
 
   // the worker
   claimLockTimeoutMs: 2_000,
+  lockedClaimsMax: 2,
   workerRescueIntervalMs: 5_000,
   workerRescueRowsMax: 20,
   settleGroupMax: 500,

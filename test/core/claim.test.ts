@@ -54,7 +54,7 @@ describe("a message that comes before its job is due", () => {
     const ports: World = withStore((store) => ({
       claim: async (messages, options) => {
         asked.push(ports.clock.elapsedMs());
-        return asked.length <= 3 ? [] : store.claim(messages, options);
+        return asked.length <= 2 ? [] : store.claim(messages, options);
       },
       look: async (ids) => (await store.look(ids)).map((row) => ({ ...row, dueInMs: 0.5 })),
     }));
@@ -64,8 +64,8 @@ describe("a message that comes before its job is due", () => {
     const batch = work();
     await ports.clock.advance(10);
     expect(await batch).toEqual([]);
-    expect(asked).toEqual([0, 0.5, 1, 1.5]);
-    expect(starts).toEqual([1.5]);
+    expect(asked).toEqual([0, 0.5, 1]);
+    expect(starts).toEqual([1]);
   });
 
   test("and that no claim ever takes is sent anew a second later, not given back to stay hidden", async () => {

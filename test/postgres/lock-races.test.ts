@@ -1,5 +1,6 @@
 /** The races of CORRECTNESS.md, by number: what went wrong there must not go wrong here. Fast versions of its stress runs. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { JobId } from "../../src/core/job.ts";
 import {
   aJob,
   insertMany,
@@ -131,16 +132,35 @@ describe("finding 11: a claim waits", () => {
     expect(await claim).toEqual([]);
   });
 
-  test("no longer than its lock timeout: then it throws, and the row is untouched", async () => {
+  test("no longer than its lock timeout: then the row is left out, and its batch mates are claimed", async () => {
     const { store, pool } = db;
-    const jobId = await insertOne(store);
+    const [first, locked, last, full] = await lockedAmongFour(db);
     const other = await pool.connect();
     await other.query("begin");
-    await other.query("select 1 from belfry.job where id = $1 for no key update", [jobId]);
-    const claim = store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
-    await expect(claim).rejects.toThrow("statement claim failed with 55P03");
+    await other.query("select 1 from belfry.job where id = $1 for no key update", [locked]);
+    const messages = [first, locked, last, full].map((jobId) => ({ jobId, generation: 1, trace: "" }));
+    const claimed = await store.claim(messages, { worker: "worker-1", alone: false });
     await other.query("rollback");
     other.release();
-    expect((await show(store, jobId)).job).toMatchObject({ state: "QUEUED", attempt: 0 });
+    expect(claimed.map((row) => row.jobId).toSorted()).toEqual([first, last, full].toSorted());
+    expect((await show(store, locked)).job).toMatchObject({ state: "QUEUED", attempt: 0 });
+  });
+
+  test("and what was claimed stays claimed when a later statement of the claim fails", async () => {
+    const { store, pool } = db;
+    const [first, , , full] = await lockedAmongFour(db);
+    await pool.query("alter table belfry.slot rename to gone");
+    const messages = [first, full].map((jobId) => ({ jobId, generation: 1, trace: "" }));
+    const claimed = await store.claim(messages, { worker: "worker-1", alone: false });
+    expect(claimed).toMatchObject([{ jobId: first, state: "RUNNING" }]);
+    expect((await show(store, full)).job).toMatchObject({ state: "QUEUED", attempt: 0 });
   });
 });
+
+/** Three plain jobs and one that needs a slot. */
+async function lockedAmongFour({ store }: TestDatabase): Promise<[JobId, JobId, JobId, JobId]> {
+  await store.installSlots([{ key: "cap:one", size: 1, onRefusal: "hold", reason: "slot" }]);
+  const [a, b, c, d] = await insertMany(store, [{}, {}, {}, { slotKeys: ["cap:one"] }]);
+  if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error("four were inserted");
+  return [a, b, c, d];
+}

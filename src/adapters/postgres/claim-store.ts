@@ -1,6 +1,8 @@
 import type { JobId, Json } from "../../core/job.ts";
 import type { Claimed, InRun, Looked, Message, Store } from "../../core/ports.ts";
 import type { State } from "../../core/state.ts";
+import { limits } from "../../core/limits.ts";
+import { isLockTimeout } from "./failure.ts";
 import { newest } from "./newest.ts";
 import { inRuns } from "./run-read.ts";
 import type { Session } from "./session.ts";
@@ -60,7 +62,11 @@ export function claimStore(session: Session): Pick<Store, "claim" | "look" | "he
   };
 }
 
-/** One statement when every row is plain. The others follow: those that need one slot at most together, the rest singly. */
+/**
+ * One statement when every row is plain. The others follow: those that need one slot at most together, the rest singly.
+ * Each statement commits by itself, so a later one that fails does not take back what an earlier one claimed: the caller
+ * gets that, and finds the rest still QUEUED.
+ */
 async function claim(
   session: Session,
   messages: readonly Message[],
@@ -72,25 +78,53 @@ async function claim(
   const rows = plain.map((row): ClaimedRow => ({ ...row, ...plainClaim }));
   for (const row of rows) asked.delete(row.id);
   if (asked.size === 0) return rows.map((row) => claimed(row));
-  const full = await session.run(findFull, [[...asked.keys()], options.alone, options.asked ?? []]);
-  for (const ids of claimable(full)) {
-    const group = new Map(ids.map((id) => [id, asked.get(id) ?? 0]));
-    rows.push(...(await claimWith(session, claimFull, group, options, [options.asked ?? []])));
+  try {
+    const full = await session.run(findFull, [[...asked.keys()], options.alone, options.asked ?? []]);
+    for (const ids of claimable(full)) {
+      const group = new Map(ids.map((id) => [id, asked.get(id) ?? 0]));
+      rows.push(...(await claimWith(session, claimFull, group, options, [options.asked ?? []])));
+    }
+  } catch (error) {
+    if (rows.length === 0) throw error;
   }
-  const runs = await inRuns(
-    session,
-    rows.filter((row) => row.run_id !== null).map((row) => row.id),
-  );
+  const inRun = rows.filter((row) => row.run_id !== null).map((row) => row.id);
+  const runs = await inRuns(session, inRun);
   return rows.map((row) => claimed(row, runs.get(row.id)));
 }
 
-const claimWith = <R>(
+/**
+ * A row that somebody else keeps locked (a person's open transaction) costs its batch mates its wait, not their claim:
+ * each is then claimed by itself, and what is locked is left out, as are those behind the second such row.
+ */
+async function claimWith<R>(
   session: Session,
   statement: Statement<R>,
   asked: ReadonlyMap<string, number>,
-  { worker, alone }: ClaimOptions,
+  options: ClaimOptions,
   more: readonly unknown[] = [],
-): Promise<R[]> => session.run(statement, [[...asked.keys()], [...asked.values()], worker, alone, ...more]);
+): Promise<R[]> {
+  const claimOf = (ids: readonly string[]): Promise<R[]> =>
+    session.run(statement, [ids, ids.map((id) => asked.get(id)), options.worker, options.alone, ...more]);
+  const ids = [...asked.keys()];
+  const together = await unlessLocked(claimOf(ids));
+  if (together !== null) return together;
+  const rows: R[] = [];
+  let locked = 0;
+  for (const id of ids.length > 1 ? ids : []) {
+    const row = await unlessLocked(claimOf([id])).catch(() => null);
+    rows.push(...(row ?? []));
+    if (row === null) locked += 1;
+    if (locked >= limits.lockedClaimsMax) break;
+  }
+  return rows;
+}
+
+/** @returns null when somebody else kept a row locked for too long. */
+const unlessLocked = <R>(claiming: Promise<R[]>): Promise<R[] | null> =>
+  claiming.catch((error: unknown) => {
+    if (!isLockTimeout(error)) throw error;
+    return null;
+  });
 
 function claimable(rows: readonly { id: string; slots: number }[]): readonly (readonly string[])[] {
   const together = rows.filter((row) => row.slots <= 1).map((row) => row.id);

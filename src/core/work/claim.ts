@@ -117,6 +117,10 @@ export async function* claimEarly(
 /** At the earliest when a row that cannot be claimed now, and nobody knows why, may be asked for again. */
 function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[]> {
   const nowMs = scope.ports.clock.elapsedMs();
+  if (early.length > 0) {
+    const jobs = early.map(({ item }) => item.message.jobId);
+    scope.ports.log.warn("due jobs could not be claimed; their messages are sent again", { jobs });
+  }
   return sendAnew(
     scope,
     early.map(({ item, dueAtMs }) => ({ item, delayMs: Math.max(dueAtMs - nowMs, limits.stuckMessageDelayMs) })),
