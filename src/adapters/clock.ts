@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { Clock, Random } from "../core/ports.ts";
 
@@ -33,5 +33,6 @@ export function createClock(scale = 1): Clock {
 
 export const systemRandom: Random = {
   next: Math.random,
-  id: () => randomBytes(16).toString("hex"),
+  // Node draws these many at a time; drawing 16 bytes for each costs a call of the system.
+  id: () => randomUUID().replaceAll("-", ""),
 };

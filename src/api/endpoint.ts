@@ -8,8 +8,14 @@ import { Problem } from "./problem.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
 
 /** What a handler answers: JSON with a status, or a response of its own (streams and text). */
-export type Answer =
-  { readonly status: ContentfulStatusCode; readonly body: unknown; readonly location?: string } | Response;
+export type Answer = Json | Response;
+
+interface Json {
+  readonly status: ContentfulStatusCode;
+  /** A promise: the change has happened and may be noted while this is still being read. */
+  readonly body: unknown;
+  readonly location?: string;
+}
 
 export interface Asked<P, Q, B> {
   readonly params: P;
@@ -17,7 +23,6 @@ export interface Asked<P, Q, B> {
   readonly body: B;
   readonly caller: Caller;
   readonly request: Request;
-  readonly signal: AbortSignal;
 }
 
 /** One method and path with everything a person, a test and OpenAPI need to know of it. */
@@ -68,21 +73,22 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 
 async function run(each: Endpoint, c: Context, { identify, audit }: MountOptions): Promise<Response> {
   const caller = allowed(each, identify(c.req.raw, c.env));
-  if (each.method === "GET") return send(c, await each.handle(await read(each, c, caller)));
+  if (each.method === "GET") return await send(c, await each.handle(await read(each, c, caller)));
   const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path };
   let body: unknown = null;
+  let answer: Answer;
   try {
     const asked = await read(each, c, caller);
     body = asked.body ?? null;
-    const answer = await each.handle(asked);
-    await audit.note({ ...change, status: answer.status, body });
-    return send(c, answer);
+    answer = await each.handle(asked);
   } catch (error) {
     const status = error instanceof Problem ? error.status : 500;
     // What was refused before anything was looked at changed nothing and may come in floods.
     if (status !== 400 && status !== 413) await audit.note({ ...change, status, body });
     throw error;
   }
+  const [response] = await Promise.all([send(c, answer), audit.note({ ...change, status: answer.status, body })]);
+  return response;
 }
 
 function allowed(each: Endpoint, caller: Caller | null): Caller {
@@ -100,7 +106,6 @@ async function read(each: Endpoint, c: Context, caller: Caller): Promise<Asked<n
     body: (each.body === undefined ? undefined : readBody(await readJson(c.req.raw), each.body)) as never,
     caller,
     request: c.req.raw,
-    signal: c.req.raw.signal,
   };
 }
 
@@ -113,10 +118,10 @@ function refuseQuery(c: Context): undefined {
   });
 }
 
-function send(c: Context, answer: Answer): Response {
+async function send(c: Context, answer: Answer): Promise<Response> {
   if (answer instanceof Response) return answer;
   return c.json(
-    answer.body as object,
+    (await answer.body) as object,
     answer.status,
     answer.location === undefined ? {} : { location: answer.location },
   );

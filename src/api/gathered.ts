@@ -1,3 +1,21 @@
+import { limits } from "../core/limits.ts";
+
+export interface GatheredOptions<I> {
+  /** What an item weighs; a call takes `limits.gatheredBytesMax` of them, and always one. Default: nothing. */
+  readonly bytesOf?: (item: I) => number;
+  /**
+   * Whether an error may be one item's fault. Each item is then tried alone, so only for errors after which nothing was done.
+   * Default: never.
+   */
+  readonly isOfOne?: (error: unknown) => boolean;
+}
+
+interface Waiting<I, O> {
+  readonly item: I;
+  readonly resolve: (value: O) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
  * Turns a function for many items into one for a single item: while one call is under way the next items wait and go
  * together in the next call. One at a time costs what it costs; fifty at a time cost little more than one.
@@ -5,27 +23,14 @@
  */
 export function gathered<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
-  itemsMax = 500,
+  options: GatheredOptions<I> = {},
 ): (item: I) => Promise<O> {
-  interface Waiting {
-    readonly item: I;
-    readonly resolve: (value: O) => void;
-    readonly reject: (error: unknown) => void;
-  }
-  const waiting: Waiting[] = [];
+  const waiting: Waiting<I, O>[] = [];
   let isBusy = false;
   const drain = async (): Promise<void> => {
     if (isBusy) return;
     isBusy = true;
-    while (waiting.length > 0) {
-      const some = waiting.splice(0, itemsMax);
-      try {
-        const answers = await work(some.map(({ item }) => item));
-        some.forEach(({ resolve }, index) => resolve(answers[index] as O));
-      } catch (error) {
-        for (const { reject } of some) reject(error);
-      }
-    }
+    while (waiting.length > 0) await answer(work, waiting.splice(0, fitting(waiting, options)), options);
     isBusy = false;
   };
   return (item) =>
@@ -33,4 +38,27 @@ export function gathered<I, O>(
       waiting.push({ item, resolve, reject });
       void drain();
     });
+}
+
+/** How many of those that wait go into the next call. */
+function fitting<I, O>(waiting: readonly Waiting<I, O>[], { bytesOf }: GatheredOptions<I>): number {
+  if (bytesOf === undefined) return limits.gatheredRowsMax;
+  let bytes = 0;
+  const over = waiting.findIndex(({ item }) => (bytes += bytesOf(item)) > limits.gatheredBytesMax);
+  return over === -1 ? limits.gatheredRowsMax : Math.min(Math.max(over, 1), limits.gatheredRowsMax);
+}
+
+async function answer<I, O>(
+  work: (items: readonly I[]) => Promise<readonly O[]>,
+  some: readonly Waiting<I, O>[],
+  options: GatheredOptions<I>,
+): Promise<void> {
+  try {
+    const answers = await work(some.map(({ item }) => item));
+    some.forEach(({ resolve }, index) => resolve(answers[index] as O));
+  } catch (error) {
+    if (some.length > 1 && options.isOfOne?.(error) === true) {
+      for (const each of some) await answer(work, [each], options);
+    } else for (const { reject } of some) reject(error);
+  }
 }

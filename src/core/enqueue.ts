@@ -28,12 +28,14 @@ export interface Client {
     options?: { tx?: Tx | undefined; trace?: string | undefined },
   ): Promise<readonly Enqueued[]>;
   /**
-   * Prepared jobs of any definitions in one statement and one hand-off, answered in the order of the input. A key that
-   * exists with another payload is told in its answer and keeps the others from nothing. At most `limits.insertRowsMax`.
+   * Prepared jobs of any definitions in one statement, answered in the order of the input. A key that exists with another
+   * payload is told in its answer and keeps the others from nothing. At most `limits.insertRowsMax`.
+   * Resolves when they are committed; their one hand-off goes on meanwhile and is told by `sent`, which never rejects.
    */
-  insert(
-    items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[],
-  ): Promise<readonly InsertResult[]>;
+  insert(items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[]): Promise<{
+    readonly results: readonly InsertResult[];
+    readonly sent: Promise<void>;
+  }>;
 }
 
 type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "crashPoint">;
@@ -66,8 +68,7 @@ export function createClient(ports: ClientPorts, settings: { stage: string; look
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);
       const { results, handoffs } = await ports.store.insert(jobs, { lookAheadMs: settings.lookAheadMs });
-      await sendHandoffs(ports, handoffs);
-      return results;
+      return { results, sent: sendHandoffs(ports, handoffs).then(() => {}) };
     },
   };
 }

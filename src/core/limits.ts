@@ -95,6 +95,9 @@ export const limits = {
 
   // enqueue and hand-off
   insertRowsMax: 1_000,
+  /** What one statement writes for requests that came at the same time: rows, and bytes of payload. */
+  gatheredRowsMax: 500,
+  gatheredBytesMax: 4 * 1024 * 1024,
   insertRoundsMax: 5,
   delayMsMax: 366 * 86_400_000,
   /** The end of the year 9999. */

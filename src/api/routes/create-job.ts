@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isDataError } from "../../adapters/postgres/failure.ts";
 import type { JobDefinition } from "../../core/definitions/definition.ts";
 import { InvalidPayload, KeyConflict } from "../../core/definitions/errors.ts";
 import { prepare } from "../../core/enqueue.ts";
@@ -17,11 +18,16 @@ import { detailJson, readJob } from "./jobs.ts";
 
 type NewJobBody = z.infer<typeof newJobBody>;
 
-/** POST /jobs. Requests that arrive while others are written go together: one statement, one hand-off, one answer. */
+/**
+ * POST /jobs. Requests that arrive while others are written go together: one statement, one hand-off, one reading back.
+ * While a hand-off is sent, the next statement is under way already.
+ */
 export function createJobEndpoint(options: ApiOptions): Endpoint {
-  const write = gathered<{ definition: JobDefinition; job: NewJob }, InsertResult>((items) =>
-    options.client.insert(items),
-  );
+  const insert = async (items: readonly Item[]): Promise<readonly Inserted[]> => {
+    const { results, sent } = await options.client.insert(items);
+    return results.map((result) => ({ ...result, sent }));
+  };
+  const write = gathered(insert, { bytesOf: ({ job }) => job.canonicalInput.length, isOfOne: isDataError });
   const readBack = gathered<JobId, Written | null>(async (ids) => {
     const found = await options.operations.jobsById(ids);
     return ids.map((id) => found.get(id) ?? null);
@@ -42,8 +48,18 @@ interface Written {
   readonly events: readonly EventView[];
 }
 
+interface Item {
+  readonly definition: JobDefinition;
+  readonly job: NewJob;
+}
+
+interface Inserted extends InsertResult {
+  /** Resolves when its message was sent, or is left to whoever finds the hand-off open. */
+  readonly sent: Promise<void>;
+}
+
 interface Gathered {
-  write(item: { definition: JobDefinition; job: NewJob }): Promise<InsertResult>;
+  write(item: Item): Promise<Inserted>;
   readBack(id: JobId): Promise<Written | null>;
 }
 
@@ -51,17 +67,21 @@ interface Gathered {
 async function create(options: ApiOptions, body: NewJobBody, { write, readBack }: Gathered): Promise<Answer> {
   const definition = knownKind(options, body.kind);
   const job = await prepared(options, definition, body);
-  const { id, created, conflict } = await write({ definition, job });
-  if (conflict !== null) throw keyConflict(job, id, conflict);
-  const location = `/jobs/${id}`;
-  if (created) {
-    const written = await readBack(id);
-    if (written !== null && written.job.payloadBytes <= limits.listPayloadBytesMax) {
-      const job = detailJson({ ...written, attempts: [] }, written.job.createdAt);
-      return { status: 201, location, body: { created, ...job } };
-    }
+  const { id, created, conflict, sent } = await write({ definition, job });
+  if (conflict !== null) {
+    await sent;
+    throw keyConflict(job, id, conflict);
   }
-  return { status: created ? 201 : 200, location, body: { created, ...(await readJob(options, id)) } };
+  const told = readWritten(options, id, created ? readBack : null);
+  const answer = Promise.all([told, sent]).then(([written]) => ({ created, ...written }));
+  return { status: created ? 201 : 200, location: `/jobs/${id}`, body: answer };
+}
+
+/** A new job is read back together with others. One with a large payload is read by itself: the others come without it. */
+async function readWritten(options: ApiOptions, id: JobId, readBack: Gathered["readBack"] | null) {
+  const written = (await readBack?.(id)) ?? null;
+  if (written === null || written.job.payloadBytes > limits.listPayloadBytesMax) return await readJob(options, id);
+  return detailJson({ ...written, attempts: [] }, written.job.createdAt);
 }
 
 function knownKind({ registry }: ApiOptions, kind: string): JobDefinition {

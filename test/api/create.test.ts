@@ -1,0 +1,105 @@
+import { expect, test, vi } from "vitest";
+import { DatabaseError } from "../../src/adapters/postgres/failure.ts";
+import { limits } from "../../src/core/limits.ts";
+import { openApi } from "./harness.ts";
+
+const patience = { timeout: 5_000, interval: 5 };
+
+/** Resolves every call to `work` only after `open()`. */
+function gated<A extends unknown[], R>(work: (...given: A) => Promise<R>) {
+  const gate = Promise.withResolvers<void>();
+  let begun = 0;
+  return {
+    open: gate.resolve,
+    begun: () => begun,
+    work: async (...given: A): Promise<R> => {
+      begun += 1;
+      await gate.promise;
+      return await work(...given);
+    },
+  };
+}
+
+async function insertsOf({ store }: Awaited<ReturnType<typeof openApi>>) {
+  const inserts: number[] = [];
+  const { insert } = store;
+  store.insert = async (jobs, options) => {
+    inserts.push(jobs.length);
+    return await insert(jobs, options);
+  };
+  return inserts;
+}
+
+test("creates that come while others are written go in one statement and one hand-off", async () => {
+  const opened = await openApi();
+  const gate = gated(opened.store.insert);
+  opened.store.insert = gate.work;
+  const inserts = await insertsOf(opened);
+  const first = opened.call("POST", "/jobs", { kind: "ping" });
+  await vi.waitFor(() => expect(gate.begun()).toBe(1), patience);
+  const send = vi.spyOn(opened.ports.queue, "send");
+  const others = Array.from({ length: 10 }, () => opened.call("POST", "/jobs", { kind: "ping" }));
+  gate.open();
+  expect((await Promise.all([first, ...others])).map(({ status }) => status)).toEqual(Array(11).fill(201));
+  expect(inserts.length).toBeLessThan(11);
+  expect(inserts.reduce((sum, rows) => sum + rows, 0)).toBe(11);
+  expect(send.mock.calls).toHaveLength(inserts.length);
+});
+
+test("while a hand-off is sent the next creates are written, and none is answered before its own was sent", async () => {
+  const opened = await openApi();
+  const gate = gated(opened.ports.queue.send);
+  opened.ports.queue.send = gate.work;
+  const answered: number[] = [];
+  const create = (n: number) => opened.call("POST", "/jobs", { kind: "ping" }).then(() => answered.push(n));
+  const first = create(1);
+  await vi.waitFor(() => expect(gate.begun()).toBe(1), patience);
+  const second = create(2);
+  await vi.waitFor(async () => {
+    const { rows } = await opened.pool.query("select count(*)::int as audits from belfry.audit");
+    expect([gate.begun(), rows]).toEqual([2, [{ audits: 2 }]]);
+  }, patience);
+  expect(answered).toEqual([]);
+  gate.open();
+  await Promise.all([first, second]);
+  expect(answered).toHaveLength(2);
+});
+
+test("a queue that refuses costs a create nothing: it is written, and its hand-off stays open", async () => {
+  const opened = await openApi();
+  opened.ports.queue.send = () => Promise.reject(new Error("the queue is away"));
+  expect(await opened.call("POST", "/jobs", { kind: "ping" })).toMatchObject({
+    status: 201,
+    body: { state: "QUEUED" },
+  });
+  const { rows } = await opened.pool.query("select count(*)::int as open from belfry.handoff");
+  expect(rows).toEqual([{ open: 1 }]);
+});
+
+test("one create that the database refuses fails alone: those that went with it are written", async () => {
+  const opened = await openApi();
+  const { insert } = opened.store;
+  opened.store.insert = async (jobs, options) => {
+    if (jobs.some(({ key }) => key === "bad")) throw new DatabaseError("out of range", { code: "22003" });
+    return await insert(jobs, options);
+  };
+  const gate = gated(opened.store.insert);
+  opened.store.insert = gate.work;
+  const first = opened.call("POST", "/jobs", { kind: "ping" });
+  await vi.waitFor(() => expect(gate.begun()).toBe(1), patience);
+  const others = ["a", "bad", "b"].map((key) => opened.call("POST", "/jobs", { kind: "ping", key }));
+  await opened.call("GET", "/jobs");
+  gate.open();
+  expect((await Promise.all([first, ...others])).map(({ status }) => status)).toEqual([201, 201, 500, 201]);
+  const { rows } = await opened.pool.query("select status from belfry.audit order by status");
+  expect(rows.map(({ status }: { status: number }) => status)).toEqual([201, 201, 201, 500]);
+});
+
+test("large payloads that come at once go in statements of a bounded size", async () => {
+  const opened = await openApi();
+  const inserts = await insertsOf(opened);
+  const name = "x".repeat(200_000);
+  const creates = Array.from({ length: 60 }, () => opened.call("POST", "/jobs", { kind: "greet", payload: { name } }));
+  expect(new Set((await Promise.all(creates)).map(({ status }) => status))).toEqual(new Set([201]));
+  expect(Math.max(...inserts)).toBeLessThanOrEqual(limits.gatheredBytesMax / name.length);
+});
