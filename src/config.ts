@@ -3,7 +3,7 @@ import type { DatabaseAuth } from "./adapters/aws/database-password.ts";
 import type { AwsSettings } from "./adapters/aws/endpoint.ts";
 import type { TaskPlace } from "./adapters/aws/task-launcher.ts";
 import type { EventSinkSettings } from "./adapters/events/sink.ts";
-import { addressForm, isAddress, withoutPassword } from "./adapters/postgres/address.ts";
+import { addressProblem, withoutPassword } from "./adapters/postgres/address.ts";
 import { type CrashPlan, parseCrashPlans } from "./adapters/crash-point.ts";
 import { type LogLevel, logLevels } from "./adapters/telemetry/log.ts";
 import { limits } from "./core/limits.ts";
@@ -103,13 +103,14 @@ const taskPlace = z.object(
   rule("must be JSON with cluster, taskDefinition, container, subnets, securityGroups and assignPublicIp"),
 );
 
-const databaseRule = `must be the address of a Postgres database: ${addressForm}`;
-
 const settings = z.object({
   BELFRY_STAGE: z
     .enum(stageNames as [string, ...string[]], rule(`must be a stage of src/stages.ts: ${stageNames.join(", ")}`))
     .default("dev"),
-  DATABASE_URL: z.string(rule(databaseRule)).refine(isAddress, rule(databaseRule)),
+  DATABASE_URL: z.string(rule(addressProblem("") ?? "")).superRefine((text, found) => {
+    const message = addressProblem(text);
+    if (message !== null) found.addIssue({ code: "custom", message });
+  }),
   AWS_REGION: z
     .string()
     .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, rule("must be a region, for example eu-west-1"))
@@ -220,6 +221,11 @@ function relations(value: Settings): readonly Problem[] {
   }
   if (value.BELFRY_CRASH_POINT !== undefined && value.BELFRY_STAGE === "prod") {
     add("BELFRY_CRASH_POINT", "(set)", "kills processes on purpose and is refused in prod", "unset it");
+  }
+  const { BELFRY_LOOK_AHEAD_MS: ahead } = value;
+  if (ahead !== undefined && ahead < limits.wakeMs && local === undefined) {
+    const late = `must be at least ${limits.wakeMs}, the time between two wakes: what is due between them would be late`;
+    add("BELFRY_LOOK_AHEAD_MS", String(ahead), late, "raise it, or unset it for the stage's own");
   }
   const { BELFRY_TIME_SCALE: scale, BELFRY_TIME_START: start } = value;
   const compressed = "compresses time, which the real services cannot follow";

@@ -128,7 +128,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     deadLetters,
     jobs: scheduledJobs(apps),
     lock: { tableName: `belfry-${stage.name}-lock` },
-    wakes: [{ id: "pass", rateMinutes: 1, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
+    wakes: [{ id: "pass", rateMinutes: limits.wakeMs / 60_000, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
     scheduleWakes,
     schedulerTask: { cpu: 256, memoryMb: 512, stopTimeoutSeconds: 30 },
     jobTask: jobTaskOf(apps),

@@ -150,6 +150,7 @@ export const limits = {
   tickRoundsMax: 10,
   tickRowsMax: 20_000,
   pruneRowsMax: 1_000,
+  wakeMs: 60_000,
   passMs: 55_000,
   passIntervalMs: 1_000,
 
@@ -166,6 +167,10 @@ export const limits = {
   deadlineMarginMs: 3_000,
   abortGraceMs: 1_000,
   shutdownMs: 15_000,
+  /** Longer than a release takes to reach the last worker. */
+  unknownKindMs: 900_000,
+  unknownKindRetryMs: 5_000,
+  unknownKindRetryMsMax: 60_000,
   launchLeaseMs: 180_000,
   launchRetryMs: 30_000,
   /** Between two launches of one worker: ECS takes about 20 RunTask a second from a whole account. */

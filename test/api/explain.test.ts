@@ -111,6 +111,16 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     { cause: "not-started", advice: "look at the image, its roles and its network" },
   ],
   [
+    "a kind that its worker's release does not know",
+    (o) =>
+      plant(
+        o,
+        "state, due_at, attempt, error_code, error_message",
+        `'QUEUED', belfry.now() + interval '5 s', 1, 'UNKNOWN_KIND', 'no definition "report" in this release'`,
+      ),
+    { cause: "unknown-kind", advice: expect.stringContaining("deploy the code that defines") },
+  ],
+  [
     "a lock",
     async (o) => {
       await o.store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "skip", reason: "lock-held" }]);

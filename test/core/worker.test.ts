@@ -148,16 +148,6 @@ describe("what nobody can run", () => {
     expect(await work()).toEqual([id]);
   });
 
-  test("a job of an unknown kind is FAILED at once, with what to do", async () => {
-    const old = defineJob({ id: "old", run: () => {} });
-    const { enqueue, receive, world: ports } = await shop([old]);
-    const id = await enqueue(old, undefined);
-    const { worker } = await shop([], ports);
-    await worker.handle(receive(), { remainingMs: plenty });
-    expect(await jobOf(ports, id)).toMatchObject({ state: "FAILED", errorCode: "UNKNOWN_KIND", attempt: 1 });
-    expect((await jobOf(ports, id)).errorMessage).toContain('"old"');
-  });
-
   test("a payload that no longer fits its schema is FAILED at once, with the path", async () => {
     const { enqueue, world: ports } = await shop([defineJob({ id: "mail", payload: to, run: () => {} })]);
     const id = await enqueue(defineJob({ id: "mail", payload: to, run: () => {} }), { to: "ada" });

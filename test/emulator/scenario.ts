@@ -82,12 +82,12 @@ async function schedulers({ aws, taskDefinition, taskBundle, count }: Deployed):
   return `${planned} occurrences planned`;
 }
 
-/** As after a release that forgot a kind: people see why, and what they send again is tried again. */
+/** As long after a release that forgot a kind: people see why, and what they send again is tried again. */
 async function redrives(deployed: Deployed): Promise<string> {
   const { aws, taskDefinition, taskBundle, count } = deployed;
   const id = await enqueue(deployed, "of-a-kind-that-goes", { delay: "1h" });
   await count(`with gone as (
-    update belfry.job set kind = 'gone', due_at = belfry.now() where id = ${Number(id)} and state = 'PENDING' returning 1
+    update belfry.job set kind = 'gone', due_at = belfry.now(), created_at = created_at - interval '1 day' where id = ${Number(id)} and state = 'PENDING' returning 1
   ) select count(*)::int as count from gone`);
   const failures = () =>
     count(`select count(*)::int from belfry.attempt where job_id = ${Number(id)} and outcome = 'FAILED'`);

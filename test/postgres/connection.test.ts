@@ -43,6 +43,23 @@ describe("a DATABASE_URL that is", () => {
     expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" })).not.toThrow(/hunt|er2/);
   });
 
+  test.each(["prefer", "no-verify", "Disable", "reqiure", ""])(
+    "with sslmode=%s is refused with those there are",
+    async (mode) => {
+      const url = `postgresql://u:hunter2@h:5432/db?sslmode=${mode}`;
+      const rule = `sslmode "${mode}": write disable, require, verify-ca or verify-full`;
+      expect(() => connect({ url, applicationName: "t" })).toThrow(rule);
+      expect(() => connect({ url, applicationName: "t" })).not.toThrow(/hunter/);
+      await expect(migrate({ url })).rejects.toThrow(rule);
+      expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" })).toThrow(rule);
+    },
+  );
+
+  test.each(["disable", "require", "verify-ca", "verify-full"])("with sslmode=%s is taken", (mode) => {
+    const DATABASE_URL = `postgresql://u:hunter2@h:5432/db?sslmode=${mode}`;
+    expect(readConfig({ DATABASE_URL, AWS_REGION: "eu-west-1" }).databaseUrl).toBe(DATABASE_URL);
+  });
+
   test("right but nobody listens there: says where and what to check", async () => {
     const port = await freePort();
     const store = storeAt(`postgresql://u:secret@127.0.0.1:${port}/db`);

@@ -11,14 +11,27 @@ export interface Address {
 /** @throws Error when the text is not an address of Postgres; it never shows the password. */
 export function parseAddress(text: string): Address {
   const address = read(text);
-  if (address !== null) return address;
-  throw new Error(
-    `DATABASE_URL ${text === "" ? "(empty)" : `"${withoutPassword(text)}"`} is not the address of a Postgres database: ` +
-      `write ${addressForm}`,
-  );
+  const shown = text === "" ? "(empty)" : `"${withoutPassword(text)}"`;
+  if (address === null) {
+    throw new Error(`DATABASE_URL ${shown} is not the address of a Postgres database: write ${addressForm}`);
+  }
+  const problem = sslProblem(text);
+  if (problem !== null) throw new Error(`DATABASE_URL ${shown}: ${problem}`);
+  return address;
 }
 
-export const isAddress = (text: string): boolean => read(text) !== null;
+/** @returns null for an address that `parseAddress` takes, else the rule that the text breaks. */
+export const addressProblem = (text: string): string | null =>
+  read(text) === null ? `must be the address of a Postgres database: ${addressForm}` : sslProblem(text);
+
+/** A mode that falls back to plain text, or takes any server for the right one, is none of them. */
+const sslModes: readonly string[] = ["disable", "require", "verify-ca", "verify-full"];
+
+function sslProblem(text: string): string | null {
+  const mode = URL.parse(text)?.searchParams.get("sslmode") ?? "disable";
+  if (sslModes.includes(mode)) return null;
+  return `sslmode "${mode}": write disable, require, verify-ca or verify-full; all but disable verify the server's certificate`;
+}
 
 /** How to write one. A letter that has a meaning in a URL has to be escaped in a password, also the escape's own. */
 export const addressForm =

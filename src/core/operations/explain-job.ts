@@ -29,6 +29,7 @@ export const causes = [
   "retrying",
   "no-room",
   "not-started",
+  "unknown-kind",
   "predecessors",
   "slot",
   "paused",
@@ -122,6 +123,17 @@ function early(job: JobRecord): JobExplanation {
     const often = `${job.interruptions} of ${limits.interruptionsMax}`;
     const sentence = `${job.errorMessage}; it is launched again at ${iso(job.dueAt)}: interruption ${often}`;
     return say("not-started", sentence, { until: job.dueAt, advice: "look at the image, its roles and its network" });
+  }
+  if (job.attempt > 0 && job.errorCode === "UNKNOWN_KIND") {
+    const until = iso(job.createdAt + limits.unknownKindMs);
+    return say(
+      "unknown-kind",
+      `${job.errorMessage}: it is tried again at ${iso(job.dueAt)}, and FAILED after ${until}`,
+      {
+        until: job.dueAt,
+        advice: `deploy the code that defines "${job.kind}" to the workers of lane ${job.lane}`,
+      },
+    );
   }
   if (job.failures > 0) {
     const last = job.errorCode === null ? "" : ` after ${job.errorCode}`;

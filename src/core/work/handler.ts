@@ -7,6 +7,7 @@ import type { Json, NewJob } from "../job.ts";
 import { limits } from "../limits.ts";
 import { checkedJson } from "../new-job.ts";
 import type { Claimed } from "../ports.ts";
+import { unknownKind } from "./unknown-kind.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export type Finished =
@@ -21,12 +22,7 @@ export type Finished =
 export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs: () => number): Promise<Finished> {
   const { ports } = worker;
   const definition = worker.registry.jobs.get(job.kind);
-  if (definition === undefined) {
-    return failedAtOnce(
-      "UNKNOWN_KIND",
-      `no definition "${job.kind}" in this release: deploy the code that defines it, then retry the job`,
-    );
-  }
+  if (definition === undefined) return { is: "outcome", outcome: await unknownKind(worker, job), children: [] };
   const checked = await checkPayload(definition, job);
   if ("is" in checked) return checked;
   const startedMs = ports.clock.elapsedMs();

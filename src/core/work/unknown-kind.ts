@@ -1,0 +1,35 @@
+import type { Outcome } from "../decide.ts";
+import { limits } from "../limits.ts";
+import type { Claimed } from "../ports.ts";
+import type { WorkerScope } from "./worker-scope.ts";
+
+/**
+ * While a release rolls out, what is newer may make jobs that an older worker of the lane does not know. Such a job waits
+ * for a worker that does and pays no try for it, ever longer, until no release can be on its way any more: a job that is
+ * older than `unknownKindMs` is FAILED, because its kind was taken out of the code.
+ */
+export async function unknownKind(worker: WorkerScope, job: Claimed): Promise<Outcome> {
+  const ageMs = await ageOf(worker, job);
+  const error = { code: "UNKNOWN_KIND", message: `no definition "${job.kind}" in this release` } as const;
+  if (ageMs > limits.unknownKindMs) {
+    return {
+      is: "permanent",
+      ...error,
+      message: `${error.message}: deploy the code that defines it, then retry the job`,
+    };
+  }
+  const afterMs = Math.min(limits.unknownKindRetryMsMax, Math.max(limits.unknownKindRetryMs, ageMs));
+  const message = `${error.message}; it waits for a worker of a newer one`;
+  return { is: "postponed", ...error, message, afterMs, counted: false };
+}
+
+/** By the database's clock. A row that cannot be read now may be young. */
+async function ageOf({ ports: { store, log } }: WorkerScope, { jobId }: Claimed): Promise<number> {
+  try {
+    const [shown, now] = [await store.job(jobId), await store.now()];
+    return shown === null ? 0 : now - shown.job.createdAt;
+  } catch (error) {
+    log.warn("nobody can say how old a job of an unknown kind is", { job: jobId, error });
+    return 0;
+  }
+}
