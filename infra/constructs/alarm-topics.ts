@@ -1,4 +1,4 @@
-import { CfnOutput } from "aws-cdk-lib";
+import { Aws, CfnOutput } from "aws-cdk-lib";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
@@ -36,6 +36,8 @@ export class AlarmTopics extends Construct implements Topics {
           principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
           actions: ["sns:Publish"],
           resources: [made.topicArn],
+          // The service is everybody's: without this, an alarm of any account could wake somebody here.
+          conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
         }),
       );
       new CfnOutput(this, `${name}Topic`, { value: made.topicArn, description: "Subscribe to it" });

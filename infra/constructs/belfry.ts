@@ -103,7 +103,7 @@ export class Belfry extends Construct {
     describe(this, topology);
   }
 
-  /** Workers launch, the API stops what was canceled, and a task may do what a worker may. */
+  /** Workers launch, whoever cancels stops, and a task may do what a worker may. */
   #fargateJobs(
     { topology, code, image }: BelfryProps,
     parts: { share: FunctionShare; cluster: ICluster; locks: LockTable; workers: readonly Function[] },
@@ -124,7 +124,7 @@ export class Belfry extends Construct {
       if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker);
       for (const sender of [jobs.role, jobs.events]) lane.grantSend(sender);
     }
-    jobs.grantStop(this.api.function);
+    for (const canceler of [this.api.function, this.scheduler]) jobs.grantStop(canceler);
     locks.grantHandlerLocks(jobs.role);
     return jobs;
   }

@@ -1,10 +1,11 @@
 import type { Construct } from "constructs";
 import type { Topology } from "../../src/topology.ts";
-import { AuroraServerless, type AuroraServerlessProps } from "./aurora-serverless.ts";
+import { type AuroraServerlessProps, makeAurora } from "./aurora-serverless.ts";
 import type { Database } from "./database.ts";
 import { ExistingDatabase, type ExistingDatabaseProps } from "./existing-database.ts";
 import type { Network } from "./network.ts";
-import { RdsInstance, type RdsInstanceProps } from "./rds-instance.ts";
+import { RdsDatabase } from "./rds-database.ts";
+import { makeInstance, type RdsInstanceProps } from "./rds-instance.ts";
 
 /** Which Postgres a deployment has. Belfry is the only user of one that it makes. */
 export type DatabaseProps =
@@ -26,6 +27,11 @@ export function createDatabase(
     );
   }
   if (database.kind === "existing") return new ExistingDatabase(scope, id, { ...database, network, stage });
-  if (database.kind === "instance") return new RdsInstance(scope, id, { ...database, network, maxConnections });
-  return new AuroraServerless(scope, id, { ...database, network });
+  return new RdsDatabase(scope, id, {
+    network,
+    maxConnections,
+    settings: database,
+    make: (within, place) =>
+      database.kind === "instance" ? makeInstance(within, database, place) : makeAurora(within, database, place),
+  });
 }

@@ -12,8 +12,6 @@ export interface Database {
   grantConnect(grantee: IGrantable): void;
   /** For the migration alone: the user that may create the application's own; null where that is the team's work. */
   readonly administration: DatabaseAdministration | null;
-  /** What the alarms on RDS's own metrics are about; null where the database is not ours. */
-  readonly metricDimensions: Readonly<Record<string, string>> | null;
 }
 
 export interface DatabaseAdministration {

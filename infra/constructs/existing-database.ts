@@ -23,7 +23,6 @@ export class ExistingDatabase extends Construct implements Database {
   readonly clients: ISecurityGroup;
   readonly environment: Readonly<Record<string, string>>;
   readonly administration = null;
-  readonly metricDimensions = null;
   readonly verifyCertificate: boolean;
   readonly #secret: ISecret;
 

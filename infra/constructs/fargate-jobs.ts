@@ -30,6 +30,12 @@ export interface FargateJobsProps {
   readonly code: Code;
 }
 
+/** A function or the scheduler task. */
+interface Canceler {
+  readonly role?: IRole | undefined;
+  addEnvironment(name: string, value: string): unknown;
+}
+
 const containerName = "Job";
 const eventsTimeoutSeconds = 30;
 /** The lease has decided by then. */
@@ -90,18 +96,18 @@ export class FargateJobs extends Construct {
     );
   }
 
-  /** For whoever cancels jobs. */
-  grantStop(canceler: Function): void {
+  /** For whoever cancels jobs: the API, and the scheduler task, which works off changes of many. */
+  grantStop(canceler: Canceler): void {
     const { cluster } = this.#props;
     canceler.addEnvironment("BELFRY_TASKS", this.#place());
-    canceler.addToRolePolicy(
+    if (canceler.role === undefined) return;
+    canceler.role.addToPrincipalPolicy(
       new PolicyStatement({
         actions: ["ecs:StopTask"],
         resources: [`arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task/${cluster.clusterName}/*`],
         conditions: { ArnEquals: { "ecs:cluster": cluster.clusterArn } },
       }),
     );
-    if (canceler.role === undefined) return;
     Validations.of(canceler.role).acknowledge({
       id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:task/${shownName(cluster)}/*]`,
       reason: "Tasks get their ids when they are launched; the cluster is named.",

@@ -36,6 +36,7 @@ export class SchedulerTask extends Construct {
   readonly role: IRole;
   readonly rules: readonly Rule[];
   readonly lostWakes: Queue;
+  readonly #task: FargateTaskDefinition;
 
   constructor(scope: Construct, id: string, props: SchedulerTaskProps) {
     super(scope, id);
@@ -59,6 +60,11 @@ export class SchedulerTask extends Construct {
     });
     this.rules = [...wakes, ...schedules];
     this.role = task.taskRole;
+    this.#task = task;
+  }
+
+  addEnvironment(name: string, value: string): void {
+    this.#task.defaultContainer?.addEnvironment(name, value);
   }
 }
 

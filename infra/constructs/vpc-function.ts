@@ -1,5 +1,5 @@
 import { Duration, Validations } from "aws-cdk-lib";
-import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, type Code, Function, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
@@ -66,17 +66,19 @@ export class VpcFunction extends Construct {
 }
 
 /**
- * What Lambda needs to put a function into a VPC. The service's own calls cannot be limited to one interface, but code
- * of the function can be denied the same calls by where they come from.
+ * What Lambda needs to put a function into a VPC. The service's own calls cannot be limited to one interface; the same calls
+ * made by code of a function carry the function's ARN, which the service's do not, and are denied.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
  */
 function allowInterfaces(role: Role): void {
   const actions = ["CreateNetworkInterface", "DeleteNetworkInterface", "DescribeNetworkInterfaces", "DescribeSubnets"];
-  role.addToPolicy(
-    new PolicyStatement({
-      actions: [...actions, "AssignPrivateIpAddresses", "UnassignPrivateIpAddresses"].map((name) => `ec2:${name}`),
-      resources: ["*"],
-    }),
-  );
+  const interfaces = {
+    actions: [...actions, "AssignPrivateIpAddresses", "UnassignPrivateIpAddresses"].map((name) => `ec2:${name}`),
+    resources: ["*"],
+  };
+  role.addToPolicy(new PolicyStatement(interfaces));
+  const conditions = { Null: { "lambda:SourceFunctionArn": "false" } };
+  role.addToPolicy(new PolicyStatement({ ...interfaces, effect: Effect.DENY, conditions }));
   Validations.of(role).acknowledge({
     id: "AwsSolutions-IAM5[Resource::*]",
     reason: "Lambda manages the network interfaces of functions in a VPC by calls that take no resource.",

@@ -4,6 +4,8 @@ import { defineJob } from "../../src/core/definitions/define-job.ts";
 import type { Job } from "../../src/core/definitions/context.ts";
 import { limits } from "../../src/core/limits.ts";
 import { cancelJobs } from "../../src/core/control.ts";
+import type { Operations } from "../../src/core/operations/operations.ts";
+import { runBulkPage } from "../../src/core/operations/run-bulk.ts";
 import { type Launch, type Launched, type Launcher, taskWorker } from "../../src/core/ports.ts";
 import { rescue } from "../../src/core/rescue.ts";
 import { runJob } from "../../src/core/work/run-job.ts";
@@ -229,4 +231,34 @@ test("a canceled job's task is stopped, and one that has not begun is left to fi
   stop.abort();
   expect((await running).state).toBe("CANCELED");
   expect((await task(launched.find(({ jobId }) => jobId === second))).outcome).toBe("refused");
+});
+
+test("a change of many jobs that cancels them stops their tasks too", async () => {
+  const stop = new AbortController();
+  const begun = gate();
+  const job = defineJob({
+    id: "long",
+    runOn: "fargate",
+    async run() {
+      begun.open();
+      // Deaf to its own signal: only the stop of its task ends it.
+      await once(stop.signal, "abort");
+    },
+  });
+  const { enqueue, work, launched, stopped, task, registry, world: ports } = await yard(job);
+  const id = await enqueue(job, undefined);
+  await work();
+  const running = task(launched[0]);
+  await begun.promise;
+  const bulk = { id: "1", action: "cancel", dueAt: 0, paceMs: 0 };
+  const page = {
+    takeBulk: async () => bulk,
+    bulkPage: async () => ({ ids: [id], next: "0" }),
+    advanceBulk: async () => {},
+  };
+  const operations = page as unknown as Operations;
+  expect(await runBulkPage(ports, registry, operations, { owner: "scheduler", lookAheadMs: 0 })).toBe(true);
+  expect(stopped).toEqual(["t1"]);
+  stop.abort();
+  expect((await running).state).toBe("CANCELED");
 });

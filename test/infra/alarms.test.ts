@@ -91,6 +91,16 @@ test("each alarm tells somebody, and CloudWatch may use the key of the topics", 
   expect(JSON.stringify(key?.Properties["KeyPolicy"])).toContain('"Service":"cloudwatch.amazonaws.com"');
 });
 
+test("only alarms of this account may publish to the topics", () => {
+  const policies = resources(template, "AWS::SNS::TopicPolicy").map(({ Properties }) => Properties["PolicyDocument"]);
+  const publishing = policies.flatMap((policy) => {
+    const { Statement } = policy as { Statement: { Principal?: { Service?: string }; Condition?: unknown }[] };
+    return Statement.filter(({ Principal }) => Principal?.Service === "cloudwatch.amazonaws.com");
+  });
+  const own = { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } };
+  expect(publishing.map(({ Condition }) => Condition)).toEqual([own, own]);
+});
+
 test("a scheduler that says nothing is an alarm after two wakes", () => {
   const silent = alarms.find(({ id }) => id.includes("SchedulerSilent"));
   expect(silent?.Properties).toMatchObject({ TreatMissingData: "breaching", EvaluationPeriods: 2, Period: 60 });

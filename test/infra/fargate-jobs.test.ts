@@ -41,7 +41,17 @@ test("a job's task has its own role, size and time to stop, and writes nothing t
   });
 });
 
-test("only the worker of its lane and the API, which cancels, know where tasks run", () => {
+test("whoever cancels may stop a task: the API, and the scheduler task that works off a change of many jobs", () => {
+  const stopping = resources(template, "AWS::IAM::Policy").filter(({ Properties }) =>
+    JSON.stringify(Properties["PolicyDocument"]).includes('"ecs:StopTask"'),
+  );
+  const whose = new Set(stopping.map(({ id }) => /HttpApi|Scheduler/.exec(id)?.[0] ?? id));
+  expect(whose).toEqual(new Set(["HttpApi", "Scheduler"]));
+  expect(JSON.stringify(taskOf("Pass").Properties["ContainerDefinitions"])).toContain('"Name":"BELFRY_TASKS"');
+  expect(JSON.stringify(taskOf("Job").Properties["ContainerDefinitions"])).not.toContain("BELFRY_TASKS");
+});
+
+test("of the functions only the worker of its lane and the API, which cancels, know where tasks run", () => {
   const knowing = resources(template, "AWS::Lambda::Function").filter(({ Properties }) =>
     JSON.stringify(Properties["Environment"] ?? {}).includes("BELFRY_TASKS"),
   );

@@ -7,7 +7,7 @@ import { relay } from "../relay.ts";
 import type { Bulk } from "./bulk.ts";
 import type { Operations } from "./operations.ts";
 
-type BulkPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">;
+type BulkPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
  * Goes on with the oldest change of many jobs that nobody else goes on with, one page.

@@ -10,7 +10,7 @@ import { runBulkPage } from "./run-bulk.ts";
  * Any number of processes may do it at once: each step belongs to one of them. Ends with the signal; never throws.
  */
 export async function upkeep(
-  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
+  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">,
   registry: Registry,
   operations: Operations,
   options: { owner: string; lookAheadMs: number; signal: AbortSignal },

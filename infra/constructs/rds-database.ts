@@ -1,0 +1,138 @@
+import { ArnFormat, Stack } from "aws-cdk-lib";
+import { type ISecurityGroup, Port, SecurityGroup } from "aws-cdk-lib/aws-ec2";
+import { Grant, type IGrantable } from "aws-cdk-lib/aws-iam";
+import { CfnDBSubnetGroup } from "aws-cdk-lib/aws-rds";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { Construct } from "constructs";
+import type { Database, DatabaseAdministration } from "./database.ts";
+import type { Network } from "./network.ts";
+
+const databaseName = "belfry";
+/** The role in Postgres that every process of ours is. It proves itself by IAM and has no password. */
+const databaseUser = "belfry_app";
+const administrator = "belfry_admin";
+const port = 5432;
+
+/** What is asked of every server that RDS runs for us. */
+export interface ServerProps {
+  /** Days that backups, and with them any second in between, are kept. */
+  readonly backupDays: number;
+  readonly deletionProtection: boolean;
+}
+
+/** What whoever makes the server is given. */
+export interface ServerPlace {
+  readonly securityGroups: string[];
+  readonly databaseName: string;
+  /** Properties that an instance and a cluster spell alike. */
+  readonly shared: ReturnType<typeof sharedProps>;
+  /** Of its parameter group. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** A server as RDS made it. */
+export interface Server {
+  /** Of the writer. */
+  readonly host: string;
+  /** Its own id, not its name: IAM names it in `rds-db:connect`. */
+  readonly resourceId: string;
+  /** What RDS made for the administrator and rotates. */
+  readonly secretArn: string;
+}
+
+export interface RdsDatabaseProps {
+  readonly network: Network;
+  readonly maxConnections: number;
+  readonly settings: ServerProps;
+  readonly make: (scope: Construct, place: ServerPlace) => Server;
+}
+
+/**
+ * A Postgres 17 that RDS runs: encrypted, in subnets without a way out, TLS required, users proven by IAM. What IAM
+ * replaces is the password of the application; the administrator's is made, kept and rotated by RDS.
+ */
+export class RdsDatabase extends Construct implements Database {
+  readonly clients: ISecurityGroup;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly verifyCertificate = true;
+  readonly administration: DatabaseAdministration;
+  readonly #resourceId: string;
+
+  constructor(scope: Construct, id: string, { network, maxConnections, settings, make }: RdsDatabaseProps) {
+    super(scope, id);
+    const groups = accessGroups(this, network);
+    const subnets = new CfnDBSubnetGroup(this, "Subnets", {
+      dbSubnetGroupDescription: "Belfry",
+      subnetIds: network.vpc.selectSubnets(network.data).subnetIds,
+    });
+    const { host, resourceId, secretArn } = make(this, {
+      securityGroups: [groups.server.securityGroupId],
+      databaseName,
+      shared: sharedProps(settings, subnets.ref),
+      parameters: parametersFor(maxConnections),
+    });
+    const where = `${host}:${port}/${databaseName}`;
+    this.clients = groups.clients;
+    this.environment = { DATABASE_URL: `postgresql://${databaseUser}@${where}`, BELFRY_DATABASE_AUTH: "iam" };
+    this.administration = administrationBy(this, `postgresql://${administrator}@${where}`, secretArn);
+    this.#resourceId = resourceId;
+  }
+
+  grantConnect(grantee: IGrantable): void {
+    const arn = Stack.of(this).formatArn({
+      service: "rds-db",
+      resource: "dbuser",
+      resourceName: `${this.#resourceId}/${databaseUser}`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    Grant.addToPrincipal({ grantee, actions: ["rds-db:connect"], resourceArns: [arn] });
+  }
+}
+
+/** Clients may reach the server, nobody else, and neither may call anybody by it. */
+function accessGroups(scope: Construct, { vpc }: Network): { server: SecurityGroup; clients: SecurityGroup } {
+  const server = new SecurityGroup(scope, "Server", {
+    vpc,
+    description: "The database of Belfry",
+    allowAllOutbound: false,
+  });
+  const clients = new SecurityGroup(scope, "Clients", { vpc, description: "Processes of Belfry" });
+  server.addIngressRule(clients, Port.tcp(port), "Processes of Belfry");
+  return { server, clients };
+}
+
+const sharedProps = ({ backupDays, deletionProtection }: ServerProps, dbSubnetGroupName: string) => ({
+  masterUsername: administrator,
+  manageMasterUserPassword: true,
+  enableIamDatabaseAuthentication: true,
+  storageEncrypted: true,
+  backupRetentionPeriod: backupDays,
+  deletionProtection,
+  copyTagsToSnapshot: true,
+  enableCloudwatchLogsExports: ["postgresql"],
+  dbSubnetGroupName,
+});
+
+const parametersFor = (maxConnections: number): Readonly<Record<string, string>> => ({
+  "rds.force_ssl": "1",
+  // A process that was stopped in a transaction must not keep dead rows from being cleaned for hours.
+  idle_in_transaction_session_timeout: "300000",
+  log_lock_waits: "1",
+  // What the concurrency of all lanes was checked against.
+  max_connections: String(maxConnections),
+});
+
+/** Why a server of ours does not do what cdk-nag asks for. */
+export const serverReasons = ({ deletionProtection }: ServerProps) => [
+  { id: "AwsSolutions-RDS11", reason: "Only our own processes reach the port: another number would hide nothing." },
+  ...(deletionProtection
+    ? []
+    : [{ id: "AwsSolutions-RDS10", reason: "This stage may be destroyed; a snapshot stays." }]),
+];
+
+const administrationBy = (scope: Construct, url: string, secretArn: string): DatabaseAdministration => ({
+  environment: { BELFRY_ADMIN_DATABASE_URL: url, BELFRY_ADMIN_DATABASE_SECRET: secretArn },
+  grant(grantee) {
+    Secret.fromSecretCompleteArn(scope, "Administrator", secretArn).grantRead(grantee);
+  },
+});
