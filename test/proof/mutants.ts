@@ -55,8 +55,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   key: [
     {
       file: "/src/core/work/handler-context.ts",
-      from: "effectKey: (name) => `${job.jobId}:${name}`",
-      to: "effectKey: (name) => `${job.jobId}:${name}:${Math.random()}`",
+      from: "effectKey = (name) => `${job.jobId}:${name}`",
+      to: "effectKey = (name) => `${job.jobId}:${name}:${Math.random()}`",
     },
   ],
   /** A due row has lost its message although the queue still has delayed ones. */

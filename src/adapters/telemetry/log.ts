@@ -21,7 +21,7 @@ export function createLog(options: LogOptions): Log {
     logFormatter: new UtcFormatter(),
     jsonReplacerFn: (_, value) => (typeof value === "string" ? onOneLine(value) : value),
   });
-  return write(logger, options.fields ?? {});
+  return write(logger, logLevels.indexOf(options.level), options.fields ?? {});
 }
 
 /** JSON leaves these two as they are, and many readers of lines, Node's too, end a line there: text could forge one. */
@@ -30,14 +30,19 @@ const onOneLine = (text: string): string =>
 
 const levelNames = { debug: "DEBUG", info: "INFO", warn: "WARN", error: "ERROR", silent: "SILENT" } as const;
 
-/** Children share the logger and carry only their fields: a log per job must cost nothing until it writes. */
-function write(logger: Logger, fields: Readonly<Record<string, unknown>>): Log {
+/**
+ * Children share the logger and carry only their fields: a log per job must cost nothing until it writes. The logger itself
+ * reads the environment for each line before it looks at the level, so the level is looked at here.
+ */
+function write(logger: Logger, lowest: number, fields: Readonly<Record<string, unknown>>): Log {
+  const line = (level: Exclude<LogLevel, "silent">): Log["info"] =>
+    logLevels.indexOf(level) < lowest ? () => {} : (message, more) => logger[level](message, { ...fields, ...more });
   return {
-    debug: (message, more) => logger.debug(message, { ...fields, ...more }),
-    info: (message, more) => logger.info(message, { ...fields, ...more }),
-    warn: (message, more) => logger.warn(message, { ...fields, ...more }),
-    error: (message, more) => logger.error(message, { ...fields, ...more }),
-    child: (more) => write(logger, { ...fields, ...more }),
+    debug: line("debug"),
+    info: line("info"),
+    warn: line("warn"),
+    error: line("error"),
+    child: (more) => write(logger, lowest, { ...fields, ...more }),
   };
 }
 

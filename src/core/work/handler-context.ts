@@ -3,47 +3,76 @@ import { definitionOf } from "../definitions/define-job.ts";
 import { durationMs } from "../definitions/duration.ts";
 import { KeyConflict } from "../definitions/errors.ts";
 import { prepare } from "../enqueue.ts";
-import { openInside } from "./inside.ts";
+import { Inside } from "./inside.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { Json, NewJob } from "../job.ts";
 import { limits } from "../limits.ts";
 import { acquireLock } from "../lock.ts";
-import type { MetricUnit, Tx } from "../ports.ts";
+import type { Log, MetricUnit, Tx } from "../ports.ts";
 import { valueFor, type Staged } from "../definitions/stage.ts";
 
-/** The `ctx` of one try. Every write through it is fenced by the attempt. */
-export function createContext(
-  scope: InvocationScope,
-  transact: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
-): Context {
-  const { job, worker } = scope;
-  const { ports } = worker;
-  const context: Context = {
-    jobId: job.jobId,
-    runId: job.run?.runId ?? null,
-    attempt: job.attempt,
-    failures: job.failures,
-    key: job.key,
-    stage: worker.options.stage,
-    scheduledFor: new Date(job.scheduledFor ?? job.dueAt),
-    lateness: job.latenessMs,
-    isCatchUp: job.isCatchUp,
-    missedCount: job.missedCount,
-    signal: scope.signal,
-    log: ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace }),
-    heartbeat(progress) {
+/** The `ctx` of one try. Every write through it is fenced by the attempt. Its functions may be taken out of it. */
+export function createContext(scope: InvocationScope, transact: Context["tx"]): Context {
+  return new TryContext(scope, transact);
+}
+
+class TryContext extends Inside implements Context {
+  readonly jobId: Context["jobId"];
+  readonly runId: Context["runId"];
+  readonly attempt: number;
+  readonly failures: number;
+  readonly key: string | null;
+  readonly stage: string;
+  readonly scheduledFor: Date;
+  readonly lateness: number;
+  readonly isCatchUp: boolean;
+  readonly missedCount: number;
+  readonly signal: AbortSignal;
+  readonly heartbeat: Context["heartbeat"];
+  readonly metric: Context["metric"];
+  readonly effectKey: Context["effectKey"];
+  readonly tx: Context["tx"];
+  readonly enqueue: Context["enqueue"];
+  readonly withLock: Context["withLock"];
+  readonly batches: Context["batches"];
+  readonly pages: Context["pages"];
+  #log: Log | null = null;
+  readonly #newLog: () => Log;
+
+  constructor(scope: InvocationScope, transact: Context["tx"]) {
+    super(scope);
+    const { job, worker } = scope;
+    const { ports } = worker;
+    this.jobId = job.jobId;
+    this.runId = job.run?.runId ?? null;
+    this.attempt = job.attempt;
+    this.failures = job.failures;
+    this.key = job.key;
+    this.stage = worker.options.stage;
+    this.scheduledFor = new Date(job.scheduledFor ?? job.dueAt);
+    this.lateness = job.latenessMs;
+    this.isCatchUp = job.isCatchUp;
+    this.missedCount = job.missedCount;
+    this.signal = scope.signal;
+    this.#newLog = () => ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace });
+    this.heartbeat = (progress) => {
       if (progress !== undefined) worker.heart.progress(job, checkedProgress(job.kind, progress));
       return Promise.resolve();
-    },
-    metric: (name: string, value: number, unit?: MetricUnit) => ports.metrics.add(name, value, unit, { job: job.kind }),
-    effectKey: (name) => `${job.jobId}:${name}`,
-    tx: transact,
-    enqueue: (child, payload, options) => enqueueChild(scope, child, payload, options ?? {}),
-    withLock: (name, options, work) => withLock(scope, name, options.ttl, work),
-    batches: (options, work) => batches(scope, options, work),
-    pages: (next, options) => pages(scope, next, options.maxPages),
-  };
-  return openInside(context, scope);
+    };
+    this.metric = (name: string, value: number, unit?: MetricUnit) =>
+      ports.metrics.add(name, value, unit, { job: job.kind });
+    this.effectKey = (name) => `${job.jobId}:${name}`;
+    this.tx = transact;
+    this.enqueue = (child, payload, options) => enqueueChild(scope, child, payload, options ?? {});
+    this.withLock = (name, options, work) => withLock(scope, name, options.ttl, work);
+    this.batches = (options, work) => batches(scope, options, work);
+    this.pages = (next, options) => pages(scope, next, options.maxPages);
+  }
+
+  get log(): Log {
+    this.#log ??= this.#newLog();
+    return this.#log;
+  }
 }
 
 function checkedProgress(kind: string, progress: number): number {

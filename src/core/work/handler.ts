@@ -86,7 +86,6 @@ type End = { readonly value: Json | void } | { readonly error: unknown };
 
 /** A handler that ignores its signal is left behind after a short grace; the attempt's number fences what it writes. */
 async function race(worker: WorkerScope, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
-  const { overdue } = worker.heart;
   const abandoned = Promise.withResolvers<End>();
   let cancel = (): void => {};
   const leave = (): void => abandoned.resolve({ error: signal.reason });
@@ -99,13 +98,13 @@ async function race(worker: WorkerScope, running: Promise<Json | void>, signal: 
   );
   signal.addEventListener("abort", giveUp, { once: true });
   // The worker outlives its jobs: a listener that stayed would make every later job slower than the one before.
-  overdue.addEventListener("abort", leave, { once: true });
+  const stay = worker.heart.whenOverdue(leave);
   try {
     return await Promise.race([handler, abandoned.promise]);
   } finally {
     cancel();
     signal.removeEventListener("abort", giveUp);
-    overdue.removeEventListener("abort", leave);
+    stay();
   }
 }
 

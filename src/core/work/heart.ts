@@ -12,8 +12,8 @@ export interface Heart {
   progress(job: Claimed, progress: number): void;
   /** Aborts every handler now, and gives up on those that still run after `graceMs`. */
   interruptAll(why: Interruption, graceMs: number): void;
-  /** Aborts `graceMs` after `interruptAll`: do not wait for the handler any longer. */
-  readonly overdue: AbortSignal;
+  /** Calls `leave` `graceMs` after `interruptAll`: do not wait for the handler any longer. @returns what takes it back. */
+  whenOverdue(leave: () => void): () => void;
 }
 
 interface Beating {
@@ -27,7 +27,8 @@ interface Beating {
 
 export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worker: string): Heart {
   const held = new Map<string, Beating>();
-  const overdue = new AbortController();
+  // Not a signal: each listener that is added to one is compared with all that are there.
+  const overdue = new Set<() => void>();
   const timer = createTimer(ports.clock);
   let interruption: Interruption | null = null;
   let isBeating = false;
@@ -75,9 +76,14 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
     interruptAll(why, graceMs) {
       interruption = why;
       for (const beating of held.values()) beating.controller.abort(why);
-      ports.clock.after(graceMs, () => overdue.abort(why));
+      ports.clock.after(graceMs, () => {
+        for (const leave of overdue) leave();
+      });
     },
-    overdue: overdue.signal,
+    whenOverdue(leave) {
+      overdue.add(leave);
+      return () => void overdue.delete(leave);
+    },
   };
 }
 

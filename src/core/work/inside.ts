@@ -1,17 +1,25 @@
 import type { Context } from "../definitions/context.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
-const scopes = new WeakMap<Context, InvocationScope>();
+/**
+ * Lets the definitions that Belfry itself makes (graphs, fan-outs, sweeps) reach what a handler must not. A private field and
+ * not a weak map beside it: the map's entries cost the collector more than all else of a small job.
+ */
+export class Inside {
+  readonly #scope: InvocationScope;
 
-/** Lets the definitions that Belfry itself makes (graphs, fan-outs, sweeps) reach what a handler must not. */
-export function openInside(context: Context, scope: InvocationScope): Context {
-  scopes.set(context, scope);
-  return context;
+  constructor(scope: InvocationScope) {
+    this.#scope = scope;
+  }
+
+  static of(context: Context): InvocationScope | null {
+    return #scope in context ? context.#scope : null;
+  }
 }
 
 /** @throws TypeError for a context that no worker made. */
 export function insideOf(context: Context): InvocationScope {
-  const scope = scopes.get(context);
-  if (scope === undefined) throw new TypeError("this context was not made by a worker: run the job through one");
+  const scope = Inside.of(context);
+  if (scope === null) throw new TypeError("this context was not made by a worker: run the job through one");
   return scope;
 }

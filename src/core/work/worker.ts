@@ -164,8 +164,10 @@ async function runSuspects(
       continue;
     }
     const batch = await claimBatch(scope, [suspect], true);
-    giveBack.push(...batch.giveBack, ...batch.early.map(({ item }) => item.messageId));
     ended.push(...(await runAll(scope, batch.running, remainingMs)));
+    const early = await runEarly(scope, batch.early, { alone: true, remainingMs });
+    ended.push(...early.ended);
+    giveBack.push(...batch.giveBack, ...early.giveBack);
   }
   return { ended, giveBack };
 }
