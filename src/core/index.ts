@@ -31,7 +31,7 @@ export type {
 } from "./definitions/define-graph.ts";
 export type { JoinRule } from "./runs/join.ts";
 export type { JobLimits, JobOptions, Retry } from "./definitions/define-job.ts";
-export type { AwsCron, AwsRate, Cron, ScheduleOptions, When } from "./definitions/define-schedule.ts";
+export type { AwsAt, AwsCron, AwsRate, Cron, ScheduleOptions, When } from "./definitions/define-schedule.ts";
 export type { BatchResult, Context, Duration, Enqueued, EnqueueOptions, Job, Settled } from "./definitions/context.ts";
 export type { AppDefinition, LaneDefinition, Occurrence, ScheduleDefinition } from "./definitions/definition.ts";
 export type { Inside, Routes } from "./definitions/routes.ts";

@@ -141,3 +141,34 @@ test("the history comes in pages, and a cursor of one's own making is refused", 
     body: { detail: expect.stringContaining("nextCursor of the page before") },
   });
 });
+
+test("the history of a deleted schedule is still there; one that never was is told apart", async () => {
+  const opened = await openApi();
+  await call(opened, "POST", "/schedules", { ...made, cron: "* * * * *" });
+  await call(opened, "DELETE", "/schedules/nightly", {});
+  const history = await call(opened, "GET", "/schedules/nightly/occurrences");
+  expect(history).toMatchObject({ status: 200, body: { occurrences: [], nextCursor: null } });
+  expect(await call(opened, "GET", "/schedules/ping-oftn/occurrences")).toMatchObject({
+    status: 404,
+    body: { code: "unknown-schedule", detail: expect.stringContaining("did you mean ping-often?") },
+  });
+});
+
+test("a setting that its expression has no use for is refused, not dropped", async () => {
+  const opened = await openApi();
+  const often = { id: "often", kind: "ping", every: "5m" };
+  const wrong = { ...often, timezone: "Asia/Seoul", dst: { gap: "skip" } };
+  const { status, body } = await call(opened, "POST", "/schedules", wrong);
+  expect([status, body["code"]]).toEqual([422, "invalid-schedule"]);
+  expect((body["errors"] as { path: string }[]).map((each) => each.path)).toEqual(["timezone", "dst"]);
+  expect(await call(opened, "POST", "/schedules", { ...often, timezone: "UTC" })).toMatchObject({ status: 201 });
+});
+
+test("an expression whose next time no calendar reaches is refused by preview as by a schedule", async () => {
+  const opened = await openApi();
+  for (const expression of ["90000000d", "rate(999999999 days)", "500ms"])
+    expect(await call(opened, "GET", `/preview?expression=${encodeURIComponent(expression)}`)).toMatchObject({
+      status: 422,
+      body: { code: "invalid-expression", detail: expect.stringMatching(/must be at (?:least|most)/) },
+    });
+});

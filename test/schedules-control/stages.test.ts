@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { checkApps, notesOf } from "../../src/core/definitions/check.ts";
 import type { Context } from "../../src/core/definitions/context.ts";
 import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineFanOut } from "../../src/core/definitions/define-fan-out.ts";
 import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { aws, defineSchedule } from "../../src/core/definitions/define-schedule.ts";
 import { leaseMsOf } from "../../src/core/new-job.ts";
@@ -74,20 +75,42 @@ test("a rule of its own: the topology has its wake, the template its rule, and a
 test("check refuses a rule that would have to wake faster than rules can, in the stages that want one", () => {
   const fast = appOf({ every: { default: "1m", dev: "15s" }, launch: "rule" });
   expect(checkApps([fast], "dev").map(line)).toEqual([
-    'schedule "s": every "15000ms" a rule wakes at most once a minute; make it at least 1m in stage "dev", or launch: { "dev": "tick" }',
+    'schedule "s": every "15000ms" a rule wakes at most once a minute; make it at least 1m in stage "dev", or use launch: { "dev": "tick" }',
   ]);
   expect(checkApps([fast], "prod")).toEqual([]);
   expect(checkApps([appOf({ launch: { prdo: "rule" } })], "prod", ["prod"]).map(line)[0]).toContain("launch.prdo");
   expect(checkApps([appOf({ launch: "lambda" })], "prod").map(line)[0]).toContain('launch "lambda" is not one of');
 });
 
+test("check refuses a rule for what is to be written ahead: its task starts at the nominal time", () => {
+  const ahead = defineFanOut({
+    id: "ahead",
+    materializeBefore: "10m",
+    from: async function* () {},
+    key: () => "k",
+    each: work,
+    payload: () => undefined,
+  });
+  expect(checkApps([appOf({ run: ahead, launch: { default: "tick", prod: "rule" } })], "prod").map(line)).toEqual([
+    'schedule "s": launch "rule" starts a task at the nominal time, and "ahead" is to be written 10m before it; use launch: { "prod": "tick" }',
+  ]);
+  expect(checkApps([appOf({ run: ahead, launch: { default: "tick", prod: "rule" } })], "dev")).toEqual([]);
+});
+
 test("AWS's own expressions are accepted, and what is wrong with one is said", () => {
   const weekdays = { every: undefined, cron: aws("cron(0 8 ? * MON-FRI *)"), timezone: "Asia/Seoul" };
   expect(specOf("dev", weekdays)?.expression).toEqual({ form: "cron", cron: "cron(0 8 ? * MON-FRI *)" });
   expect(specOf("dev", { every: aws("rate(5 minutes)") })?.expression).toEqual({ form: "every", everyMs: 5 * minute });
-  const wrong = [{ every: aws("rate(5 minute)") }, { ...weekdays, cron: aws("cron(0 8 * * MON-FRI *)") }];
+  const once = { every: undefined, at: aws("at(2026-12-31T23:59:00)") };
+  expect(specOf("dev", once)?.expression).toEqual({ form: "at", at: Date.UTC(2026, 11, 31, 23, 59) });
+  const wrong = [
+    { every: aws("rate(5 minute)") },
+    { ...once, at: aws("at(2026-02-30T00:00:00)") },
+    { ...weekdays, cron: aws("cron(0 8 * * MON-FRI *)") },
+  ];
   expect(wrong.flatMap((over) => checkApps([appOf(over)], "dev").map(line))).toEqual([
     'schedule "s": every "rate(5 minute)" unit "minute": write rate(5 minutes)',
+    'schedule "s": at "at(2026-02-30T00:00:00)" there is no such date or time',
     expect.stringContaining("exactly one of the two is `?`"),
   ]);
 });

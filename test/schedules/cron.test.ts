@@ -195,13 +195,14 @@ describe("AWS's forms", () => {
   });
 
   test("rate is elapsed time, singular for 1 and plural above", () => {
-    expect(parseRate("rate(1 minute)")).toEqual({ ok: true, every: { form: "every", everyMs: 60_000 } });
-    expect(parseRate("rate(7 days)")).toEqual({ ok: true, every: { form: "every", everyMs: 7 * 86_400_000 } });
+    expect(parseRate("rate(1 minute)")).toEqual({ ok: true, expression: { form: "every", everyMs: 60_000 } });
+    expect(parseRate("rate(7 days)")).toEqual({ ok: true, expression: { form: "every", everyMs: 7 * 86_400_000 } });
     for (const bad of [
       "rate(1 minutes)",
       "rate(5 hour)",
       "rate(0 minutes)",
       "rate(5 weeks)",
+      "rate(3661 days)",
       " rate(1 day)",
       "rate( 1 day )",
     ]) {
@@ -209,8 +210,11 @@ describe("AWS's forms", () => {
     }
   });
 
-  test("at is a reading without an offset", () => {
-    expect(parseAt("at(2026-11-21T08:30:00)")).toEqual({ ok: true, reading: Date.UTC(2026, 10, 21, 8, 30) });
+  test("at has no offset and is UTC", () => {
+    expect(parseAt("at(2026-11-21T08:30:00)")).toEqual({
+      ok: true,
+      expression: { form: "at", at: Date.UTC(2026, 10, 21, 8, 30) },
+    });
     for (const bad of [
       "at(2026-11-21)",
       "at(2026-11-21T08:30:00Z)",

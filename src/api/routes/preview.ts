@@ -1,6 +1,6 @@
 import { parseRate } from "../../core/schedules/aws-cron.ts";
 import { parseCron } from "../../core/schedules/cron.ts";
-import { parseDuration } from "../../core/definitions/duration.ts";
+import { formatDuration, parseDuration } from "../../core/definitions/duration.ts";
 import { limits } from "../../core/limits.ts";
 import { preview, type PreviewTime } from "../../core/schedules/preview.ts";
 import type { Expression } from "../../core/schedules/schedule.ts";
@@ -47,11 +47,13 @@ function readExpression(text: string): { expression: Expression; notes: readonly
   if (text.startsWith("rate(")) {
     const rate = parseRate(text);
     if (!rate.ok) throw invalid("expression", rate.problem);
-    if ("every" in rate) return { expression: rate.every, notes: [] };
+    return { expression: rate.expression, notes: [] };
   }
   const everyMs = parseDuration(text);
   if (everyMs !== null) {
-    if (everyMs < limits.everyMsMin) throw invalid("expression", `every "${text}": must be at least 1s`);
+    const { everyMsMin: min, everyMsMax: max } = limits;
+    if (everyMs < min) throw invalid("expression", `every "${text}": must be at least ${formatDuration(min)}`);
+    if (everyMs > max) throw invalid("expression", `every "${text}": must be at most ${formatDuration(max)}`);
     return { expression: { form: "every", everyMs }, notes: [] };
   }
   const parsed = parseCron(text);

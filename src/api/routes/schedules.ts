@@ -22,15 +22,18 @@ export function scheduleEndpoints({ ports: { store } }: ApiOptions): readonly En
     endpoint({
       method: "GET",
       path: "/schedules/:id/occurrences",
-      summary: "What became of its times, the newest first",
+      summary: "What became of its times, the newest first; also after it was deleted",
       role: "read",
       params: z.object({ id: text(200) }),
       query: occurrencesQuery,
       replies: { 200: occurrenceList },
       async handle({ params: { id }, query: { limit, cursor } }) {
-        const known = (await store.schedules()).map((row) => row.id);
-        if (!known.includes(id)) throw unknown(id, known);
         const rows = await store.occurrences(id, limit, cursor);
+        if (rows.length === 0 && (await store.scheduleFacts(id)) === null)
+          throw unknown(
+            id,
+            (await store.schedules()).map((row) => row.id),
+          );
         const last = rows.length < limit ? undefined : rows.at(-1);
         const nextCursor = last === undefined ? null : cursorOf(last);
         return { status: 200, body: { occurrences: rows.map(occurrenceJson), nextCursor } };

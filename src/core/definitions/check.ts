@@ -72,8 +72,8 @@ function checkRule(schedule: ScheduleDefinition, stage: string, app: string): re
   const rule = spec.enabled && spec.launch === "rule" ? ruleProblem(spec) : null;
   if (rule === null) return [];
   const problems = new ProblemList(`schedule "${schedule.id}"`);
-  const fix = `make it at least 1m in stage "${stage}", or launch: { "${stage}": "tick" }`;
-  problems.add("every", spec.expression.form === "every" ? `${spec.expression.everyMs}ms` : "", rule, fix);
+  const longer = rule.field === "every" ? `make it at least 1m in stage "${stage}", or ` : "";
+  problems.add(rule.field, rule.value, rule.why, `${longer}use launch: { "${stage}": "tick" }`);
   return problems.found;
 }
 

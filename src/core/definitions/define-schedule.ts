@@ -18,13 +18,16 @@ export type Cron = `${string} ${string} ${string} ${string} ${string}`;
 /** AWS's own texts, so that a schedule moves here as it is: pass them through `aws`. */
 export type AwsCron = `cron(${string})` & { readonly aws: "cron" };
 export type AwsRate = `rate(${string})` & { readonly aws: "rate" };
+export type AwsAt = `at(${string})` & { readonly aws: "at" };
 
 /**
- * Marks an expression of AWS: `cron: aws("cron(0 8 ? * MON-FRI *)")` or `every: aws("rate(5 minutes)")`. In AWS's form
- * weekday 1 is Sunday and exactly one of the two day fields is `?`. It is checked with the schedule.
+ * Marks an expression of AWS: `cron: aws("cron(0 8 ? * MON-FRI *)")`, `every: aws("rate(5 minutes)")` or
+ * `at: aws("at(2026-12-31T23:59:00)")`, which is UTC. In AWS's form weekday 1 is Sunday and exactly one of the two day
+ * fields is `?`. It is checked with the schedule.
  */
 export function aws(text: `cron(${string})`): AwsCron;
 export function aws(text: `rate(${string})`): AwsRate;
+export function aws(text: `at(${string})`): AwsAt;
 export function aws(text: string): string {
   return text;
 }
@@ -51,7 +54,7 @@ export type When =
     }
   | {
       /** Once. */
-      readonly at: InstantText;
+      readonly at: InstantText | AwsAt;
       readonly cron?: never;
       readonly every?: never;
       readonly timezone?: never;

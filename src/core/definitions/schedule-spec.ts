@@ -1,5 +1,5 @@
 /** The stored form of a schedule from the options that code or a person gives: read once, all problems together. */
-import { parseRate } from "../schedules/aws-cron.ts";
+import { parseAt, parseRate } from "../schedules/aws-cron.ts";
 import { parseCron } from "../schedules/cron.ts";
 import type { SchedulePolicies } from "./schedule-policy.ts";
 import type { JobDefinition } from "./definition.ts";
@@ -79,8 +79,15 @@ function readExpression(options: PlainOptions, problems: ProblemList, notes: str
   }
   if (options.cron !== undefined) return readCron(options.cron, problems, notes);
   if (options.every !== undefined) return readEvery(options.every, problems);
-  const at = readInstant("at", options.at, problems) ?? 0;
-  return () => ({ form: "at", at });
+  return readAt(options.at ?? "", problems);
+}
+
+function readAt(text: string, problems: ProblemList): (stage: string) => Expression {
+  const aws = text.startsWith("at(") ? parseAt(text) : null;
+  if (aws?.ok === true) return () => aws.expression;
+  const at = aws === null ? readInstant("at", text, problems) : null;
+  if (aws !== null) problems.add("at", text, withoutSubject(aws.problem), "");
+  return () => ({ form: "at", at: at ?? 0 });
 }
 
 function readCron(text: string, problems: ProblemList, notes: string[]): (stage: string) => Expression {
@@ -102,13 +109,18 @@ function readPeriodOf(field: string, value: string, problems: ProblemList): numb
   const bounds = { min: limits.everyMsMin, max: limits.everyMsMax, fallback: 60_000 };
   if (typeof value !== "string" || !value.startsWith("rate(")) return readDuration(problems, field, value, bounds);
   const rate = parseRate(value);
-  if (rate.ok && "every" in rate) return rate.every.everyMs;
-  problems.add(field, value, withoutSubject(rate.ok ? "is not a rate" : rate.problem), "");
+  if (rate.ok) return rate.expression.everyMs;
+  problems.add(field, value, withoutSubject(rate.problem), "");
   return bounds.fallback;
 }
 
-function readZone({ cron, timezone }: PlainOptions, problems: ProblemList): string {
-  if (cron === undefined) return "UTC";
+function readZone({ cron, timezone, dst }: PlainOptions, problems: ProblemList): string {
+  if (cron === undefined) {
+    const why = "goes with cron: `every` counts elapsed time and `at` is an instant, so no clock changes either";
+    if (timezone !== undefined && timezone !== "UTC") problems.add("timezone", timezone, why, "leave it out");
+    if (dst !== undefined) problems.add("dst", dst, why, "leave it out");
+    return "UTC";
+  }
   if (timezone === undefined) {
     problems.add("timezone", timezone, "is required with cron", 'name the IANA zone, like "Asia/Seoul" or "UTC"');
     return "UTC";

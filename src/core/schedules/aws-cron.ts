@@ -1,5 +1,7 @@
 /** AWS's schedule expressions: `cron(...)` with six fields, `rate(...)` and `at(...)`. */
 import { type CronParts, CronProblem } from "./cron-field.ts";
+import { formatDuration } from "../definitions/duration.ts";
+import { limits } from "../limits.ts";
 import type { Expression } from "./schedule.ts";
 
 /** Splits `cron(minute hour day-of-month month day-of-week year)`. Exactly one of the two day fields is `?`. */
@@ -24,14 +26,13 @@ export function splitAws(text: string): CronParts {
 
 const units = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
-/** What `rate(...)` or `at(...)` says; `at` is a wall-clock reading in the schedule's zone, in UTC milliseconds. */
-export type AwsExpression =
-  | { readonly ok: true; readonly every: Expression & { form: "every" } }
-  | { readonly ok: true; readonly reading: number }
+/** What `rate(...)` or `at(...)` says, or what is wrong with it. */
+export type AwsExpression<F extends Expression["form"]> =
+  | { readonly ok: true; readonly expression: Expression & { form: F } }
   | { readonly ok: false; readonly problem: string };
 
 /** `rate(value unit)`: elapsed time; the unit is singular for 1 and plural above. */
-export function parseRate(text: string): AwsExpression {
+export function parseRate(text: string): AwsExpression<"every"> {
   const match = /^rate\((\d{1,9}) (minute|hour|day)(s?)\)$/.exec(text);
   const unit = match?.[2] as keyof typeof units | undefined;
   if (match === null || unit === undefined) {
@@ -48,17 +49,20 @@ export function parseRate(text: string): AwsExpression {
       problem: `rate "${text}": unit "${unit}${match[3]}": write rate(${value} ${unit}${value === 1 ? "" : "s"})`,
     };
   }
-  return { ok: true, every: { form: "every", everyMs: value * units[unit] } };
+  const everyMs = value * units[unit];
+  if (everyMs > limits.everyMsMax) {
+    return { ok: false, problem: `rate "${text}": must be at most ${formatDuration(limits.everyMsMax)}` };
+  }
+  return { ok: true, expression: { form: "every", everyMs } };
 }
 
-/** `at(yyyy-mm-ddThh:mm:ss)`, without an offset: the zone is the schedule's. */
-export function parseAt(text: string): AwsExpression {
+/** `at(yyyy-mm-ddThh:mm:ss)`, without an offset: the time is UTC, as in AWS when no zone is given. */
+export function parseAt(text: string): AwsExpression<"at"> {
   const match = /^at\((\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\)$/.exec(text);
   if (match === null) return { ok: false, problem: `at "${text}": write at(yyyy-mm-ddThh:mm:ss), without an offset` };
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number);
-  const reading = Date.UTC(year, month - 1, day, hour, minute, second);
-  const read = new Date(reading).toISOString().slice(0, 19);
-  if (Number.isNaN(reading) || `at(${read})` !== text)
+  const at = Date.UTC(year, month - 1, day, hour, minute, second);
+  if (`at(${new Date(at).toISOString().slice(0, 19)})` !== text)
     return { ok: false, problem: `at "${text}": there is no such date or time` };
-  return { ok: true, reading };
+  return { ok: true, expression: { form: "at", at } };
 }

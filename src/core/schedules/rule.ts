@@ -1,16 +1,29 @@
 /** When the EventBridge rule of a schedule wakes its task. Rules are UTC and know whole minutes only. */
 import { parseCron } from "./cron.ts";
 import { minuteText } from "./reading.ts";
+import { formatDuration } from "../definitions/duration.ts";
+import type { ScheduleSpec } from "./schedule.ts";
 import type { When } from "./timetable.ts";
 import { openZone, type Zone } from "./zone.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** @returns null when a rule can wake it, else why not. */
-export function ruleProblem({ expression }: Pick<When, "expression">): string | null {
-  if (expression.form !== "every" || expression.everyMs >= minuteMs) return null;
-  return "a rule wakes at most once a minute";
+/** @returns null when a rule can wake it, else the setting that it cannot follow and why. */
+export function ruleProblem({
+  expression,
+  materializeBeforeMs,
+  job,
+}: Pick<ScheduleSpec, "expression" | "materializeBeforeMs" | "job">): {
+  field: string;
+  value: string;
+  why: string;
+} | null {
+  if (expression.form === "every" && expression.everyMs < minuteMs)
+    return { field: "every", value: `${expression.everyMs}ms`, why: "a rule wakes at most once a minute" };
+  if (materializeBeforeMs === 0) return null;
+  const why = `starts a task at the nominal time, and "${job.kind}" is to be written ${formatDuration(materializeBeforeMs)} before it`;
+  return { field: "launch", value: "rule", why };
 }
 
 /**
