@@ -4,7 +4,7 @@ import { InvalidPayload, KeyConflict } from "./definitions/errors.ts";
 import type { NewJob } from "./job.ts";
 import { limits } from "./limits.ts";
 import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "./new-job.ts";
-import type { Handoff, InsertResult, Ports, Tx } from "./ports.ts";
+import type { InsertResult, Ports, Tx } from "./ports.ts";
 import { sendHandoffs } from "./send.ts";
 
 export interface EnqueueItem {
@@ -20,6 +20,8 @@ export interface Client {
    * Jobs of one definition, 1,000 a statement, answered in the order of the input.
    * Without `tx` the messages are handed off before this resolves; with it they follow the caller's commit: at once when
    * the caller says `afterCommit()`, else as soon as somebody finds the hand-off open.
+   * In a `tx` the keys of one call are locked in one order, however many there are; several calls lock in theirs, so callers
+   * that share keys among several calls must make them in the same order, or else Postgres ends one of them (40P01).
    * @throws InvalidPayload before anything is written; KeyConflict after the jobs without a conflict were written.
    */
   enqueue(
@@ -47,22 +49,23 @@ export function createClient(ports: ClientPorts, settings: { stage: string; look
       const trace = options.trace ?? ports.random.id();
       const jobs = await prepare(definition, settings.stage, trace, items);
       await installSlotsOnce(ports, definition, installed);
+      const insert = { lookAheadMs: settings.lookAheadMs };
+      if (options.tx !== undefined) {
+        // At once: the store takes the keys of all of them in one order, whatever their order here, so that two callers cannot deadlock.
+        const { results, handoffs } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
+        refuseConflicts(jobs, results);
+        const open = [...handoffs];
+        const afterCommit = async (): Promise<void> => void (await sendHandoffs(ports, open.splice(0)));
+        return results.map(({ id, created }) => ({ id, created, afterCommit }));
+      }
       const answers: InsertResult[] = [];
-      const open: Handoff[] = [];
       for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
-        const page = jobs.slice(from, from + limits.insertRowsMax);
-        const inserted = await ports.store.insert(page, {
-          lookAheadMs: settings.lookAheadMs,
-          ...(options.tx === undefined ? {} : { tx: options.tx }),
-        });
-        if (options.tx === undefined) await sendHandoffs(ports, inserted.handoffs);
-        else open.push(...inserted.handoffs);
+        const inserted = await ports.store.insert(jobs.slice(from, from + limits.insertRowsMax), insert);
+        await sendHandoffs(ports, inserted.handoffs);
         answers.push(...inserted.results);
       }
       refuseConflicts(jobs, answers);
-      if (options.tx === undefined) return answers.map(({ id, created }) => ({ id, created }));
-      const afterCommit = async (): Promise<void> => void (await sendHandoffs(ports, open.splice(0)));
-      return answers.map(({ id, created }) => ({ id, created, afterCommit }));
+      return answers.map(({ id, created }) => ({ id, created }));
     },
     async insert(items) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);

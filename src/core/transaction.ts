@@ -12,6 +12,20 @@ export interface Tx {
 export interface StoreTx extends Tx {
   /** Runs `work` in a savepoint: when it throws, its writes are undone, the transaction lives on, and the error is rethrown. */
   nested<T>(work: () => Promise<T>): Promise<T>;
+  /** The error of a statement by which Postgres keeps nothing of the transaction any more, whoever caught it. */
+  readonly brokenBy: Error | null;
+}
+
+/**
+ * Refuses to go on in a transaction whose work caught the error of a statement: every later statement, and the commit,
+ * would fail with an error that says nothing of the first. @throws Error naming `whose` work it was.
+ */
+export function refuseBroken(tx: StoreTx, whose: string): void {
+  if (tx.brokenBy === null) return;
+  const text =
+    `${whose}: a statement failed and its error was caught, after which Postgres keeps nothing of the transaction: let the ` +
+    `error be thrown, or put the statement between "savepoint" and "rollback to savepoint"; it was: ${tx.brokenBy.message}`;
+  throw new Error(text, { cause: tx.brokenBy });
 }
 
 /** A row that rescue or cancel moved, with what its `onSettled` needs. */

@@ -198,6 +198,21 @@ describe("onSettled", () => {
     expect(await jobOf(open.world, id)).toMatchObject({ state: "FAILED", failures: 2, errorCode: "ON_SETTLED" });
   });
 
+  test("that fails always does not keep a failed try's own error from being written", async () => {
+    const fail = (): never => {
+      throw new Error("always");
+    };
+    const job = logged(fail, fail);
+    const open = await shop([job]);
+    const id = await open.enqueue(job, { n: 1 });
+    for (let round = 0; round < 3; round += 1) {
+      const batch = open.work();
+      await open.world.clock.advance(60_000);
+      await batch;
+    }
+    expect(await jobOf(open.world, id)).toMatchObject({ state: "FAILED", failures: 2, errorCode: "Error" });
+  });
+
   test("that fails does not touch its batch mates", async () => {
     const job = logged(
       () => {},

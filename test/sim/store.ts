@@ -206,6 +206,7 @@ function txFor(process: SimProcess, line: StoreLine, real: StoreTx, facts: Worke
   const tx: StoreTx = {
     query: (text, values) => line.wire.call(process, "tx.query", () => real.query(text, values)),
     nested: (work) => real.nested(work),
+    brokenBy: null,
   };
   transactions.set(tx, { real, facts });
   return tx;

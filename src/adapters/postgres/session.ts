@@ -123,16 +123,26 @@ async function rollback(client: PoolClient & Partial<Pick<Client, "end">>): Prom
 
 /** `failures` keeps what the driver threw, whatever the work makes of it. */
 function storeTx(client: PoolClient, failures: WeakSet<object>): StoreTx {
+  let brokenBy: Error | null = null;
   const query: StoreTx["query"] = async (text, values) => {
     try {
-      return await client.query(text, values);
+      const answer = await client.query(text, values);
+      // After an error nothing but going back to a savepoint succeeds.
+      brokenBy = null;
+      return answer;
     } catch (error) {
-      if (error instanceof Error) failures.add(error);
+      if (error instanceof Error) {
+        failures.add(error);
+        brokenBy ??= error;
+      }
       throw error;
     }
   };
   return {
     query,
+    get brokenBy() {
+      return brokenBy;
+    },
     async nested(work) {
       await query("savepoint belfry_nested");
       try {

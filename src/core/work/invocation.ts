@@ -3,7 +3,7 @@ import type { JobDefinition } from "../definitions/definition.ts";
 import type { Json, NewJob } from "../job.ts";
 import { limits } from "../limits.ts";
 import { checkedJson } from "../new-job.ts";
-import { UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports.ts";
+import { refuseBroken, UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports.ts";
 import { resolveAfter } from "../runs/resolve.ts";
 import { wakeHeld } from "../relay.ts";
 import { sendHandoffs } from "../send.ts";
@@ -80,6 +80,7 @@ async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>,
         scope.runs.clear();
         scope.tx = tx;
         const done = await work(tx);
+        refuseBroken(tx, "ctx.tx");
         freed = await settleIn(scope, tx, done);
         return done;
       },

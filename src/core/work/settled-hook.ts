@@ -1,6 +1,6 @@
 import type { Settled } from "../definitions/context.ts";
 import type { Registry } from "../definitions/definition.ts";
-import type { InSameTransaction, Moved, Ports, StoreTx } from "../ports.ts";
+import { type InSameTransaction, type Moved, type Ports, refuseBroken, type StoreTx } from "../ports.ts";
 import { isFinal } from "../state.ts";
 
 /** Whether any of these kinds wants to write its own row when a try ends. */
@@ -48,4 +48,5 @@ export async function callHook(
     ...(row.errorCode === null ? {} : { error: { code: row.errorCode, message: row.errorMessage ?? "" } }),
   };
   await definition.onSettled(checked.ok ? checked.value : row.payload, settled, tx);
+  refuseBroken(tx, `onSettled of "${row.kind}"`);
 }

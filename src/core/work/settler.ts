@@ -134,7 +134,7 @@ async function writeAgain(
 ): Promise<boolean> {
   let error = first;
   let next = item;
-  let hook = true;
+  let hookFailures = 0;
   for (let round = 1; round < limits.settleTriesMax; round += 1) {
     if (error instanceof HookFailed) {
       ports.log.error("onSettled failed; its job counts as failed", {
@@ -143,13 +143,14 @@ async function writeAgain(
         error: error.cause,
       });
       ports.metrics.add("job.on_settled.failed", 1, "Count", { job: item.job.kind });
-      hook = next === item;
+      hookFailures += 1;
       next = afterHookFailure(ports, registry, item, error);
     } else {
       await ports.clock.sleep(limits.settleRetryMs * round);
     }
     try {
-      await writeOnce(ports, registry, options, [next], hook);
+      // A hook gets a second chance; after that the end of its job matters more than what it would have written.
+      await writeOnce(ports, registry, options, [next], hookFailures < 2);
       return true;
     } catch (again) {
       error = again;

@@ -32,6 +32,8 @@ interface Step {
  * changed the rows in between, it fails instead. (A real database holds row locks; here the later one gives way.)
  */
 export class ReferenceTx implements StoreTx {
+  /** Its statements only fail together with their work. */
+  readonly brokenBy = null;
   readonly #tables: Tables;
   readonly #steps: Step[] = [];
 
