@@ -10,6 +10,7 @@ import type { ApiOptions } from "./options.ts";
 import { answerProblem, Problem } from "./problem.ts";
 import { auditEndpoints } from "./routes/audits.ts";
 import { bulkEndpoints } from "./routes/bulk.ts";
+import { countJobsEndpoint } from "./routes/count-jobs.ts";
 import { createJobEndpoint } from "./routes/create-job.ts";
 import { deadLetterEndpoints } from "./routes/dead-letters.ts";
 import { explainEndpoint } from "./routes/explain.ts";
@@ -66,6 +67,7 @@ export function createApi(options: ApiOptions): Hono {
 export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
   return [
     createJobEndpoint(options),
+    countJobsEndpoint(options),
     ...jobEndpoints(options),
     explainEndpoint(options),
     ...runEndpoints(options),

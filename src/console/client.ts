@@ -6,6 +6,7 @@ import type {
   Edge,
   Explanation,
   FailureGroup,
+  JobCounts,
   JobDetail,
   JobPage,
   Lane,
@@ -27,6 +28,9 @@ const at = encodeURIComponent;
 
 export const loadJobs = (filter: JobQuery, page: { cursor: string | null; limit: number }, signal?: AbortSignal) =>
   get<JobPage>(`/jobs${query({ ...filter, cursor: page.cursor, limit: page.limit })}`, signal);
+/** Of each state, whichever states the filter asks for. */
+export const countJobs = (filter: JobQuery, signal?: AbortSignal) =>
+  get<JobCounts>(`/jobs/counts${query({ ...filter, state: null })}`, signal);
 export const loadJob = (id: string, signal?: AbortSignal) => get<JobDetail>(`/jobs/${at(id)}`, signal);
 export const explainJob = (id: string, signal?: AbortSignal) => get<Explanation>(`/jobs/${at(id)}/explain`, signal);
 export const retryJob = (id: string) => post<JobDetail>(`/jobs/${at(id)}/retry`);

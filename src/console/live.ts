@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import type { Job } from "./shape.ts";
 import { type Message, readMessages } from "./stream.ts";
 
 /**
@@ -113,6 +114,7 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
 
 /** Events may come again after a reconnect: each counts once. After a gap or at the start everything is asked anew. */
 function take({ event, data }: Message): void {
+  if (event === "snapshot") begin(data);
   if (event === "snapshot" || event === "gap") announce();
   if (event !== "job") return;
   const change = JSON.parse(data) as Change;
@@ -121,6 +123,24 @@ function take({ event, data }: Message): void {
   if (seen.size > rememberedIdsMax) seen.delete(seen.values().next().value ?? "");
   feed.value = [change, ...feed.value].slice(0, feedRowsMax);
   announce();
+}
+
+/** The newest jobs as they stand: a system that was busy a minute ago does not look dead to somebody who just came. */
+function begin(data: string): void {
+  if (feed.value.length > 0) return;
+  const { jobs } = JSON.parse(data) as { readonly jobs: readonly Job[] };
+  const stands = jobs.map(({ id, kind, state, createdAt, startedAt, finishedAt }) => {
+    return {
+      id: `job ${id}`,
+      job: id,
+      kind,
+      at: finishedAt ?? startedAt ?? createdAt,
+      from: null,
+      to: state,
+      reason: null,
+    };
+  });
+  feed.value = stands.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
 
 const gatherMs = 500;

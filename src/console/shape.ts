@@ -1,5 +1,5 @@
 /** What the page shows: the API's own types under short names. `client.ts` is where the two may differ. */
-import type { JobDetailReply, JobListReply, JobReply } from "../api/shape/job.ts";
+import type { JobCountsReply, JobDetailReply, JobListReply, JobReply } from "../api/shape/job.ts";
 import type {
   LaneReply,
   LockReply,
@@ -14,6 +14,7 @@ import type { occurrenceJson, scheduleJson } from "../api/view.ts";
 export type Job = JobReply;
 export type JobDetail = JobDetailReply;
 export type JobPage = JobListReply;
+export type JobCounts = JobCountsReply;
 export type State = Job["state"];
 export type JobEvent = JobDetail["events"][number];
 export type Schedule = ReturnType<typeof scheduleJson>;

@@ -1,4 +1,4 @@
-import type { Count, State } from "./shape.ts";
+import type { Count, Job, State } from "./shape.ts";
 
 /** The word people read; the state's own name stays in the filter and the API. */
 export const stateWords: Readonly<Record<State, string>> = {
@@ -23,6 +23,16 @@ export const stateMeanings: Readonly<Record<State, string>> = {
   CANCELED: "Ended by a person",
   SKIPPED: "Decided not to run; the reason is written down",
 };
+
+/** How often it was tried, and what counts against the tries it has. */
+export function triesText({
+  attempt,
+  failures,
+  maxAttempts,
+}: Pick<Job, "attempt" | "failures" | "maxAttempts">): string {
+  if (attempt === 0) return `not tried yet, up to ${maxAttempts} failures`;
+  return failures === 0 ? `no failure (try ${attempt})` : `failure ${failures} of ${maxAttempts} (try ${attempt})`;
+}
 
 const format = new Intl.NumberFormat("en-US");
 

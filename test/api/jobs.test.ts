@@ -100,7 +100,27 @@ test("the list is filtered and paged by a cursor without repeats or gaps", async
   expect((await call("GET", "/jobs?state=FAILED")).body.jobs).toEqual([]);
 });
 
+test("jobs are counted by state, whatever else a filter asks for", async () => {
+  const { call } = await openApi();
+  for (let n = 0; n < 3; n += 1) await call("POST", "/jobs", { kind: "ping", key: `ping-${n}` });
+  const { body } = await call("POST", "/jobs", ada);
+  await call("POST", `/jobs/${body.id}/cancel`);
+  const counts = async (query: string) => {
+    const found = (await call("GET", `/jobs/counts${query}`)).body as unknown as Record<string, { count: number }>;
+    return Object.fromEntries(
+      Object.entries(found).flatMap(([state, { count }]) => (count > 0 ? [[state, count]] : [])),
+    );
+  };
+  expect(await counts("")).toEqual({ QUEUED: 3, CANCELED: 1 });
+  expect(await counts("?kind=ping")).toEqual({ QUEUED: 3 });
+  expect(await counts("?key=greet-ada")).toEqual({ CANCELED: 1 });
+  expect(await counts("?payload.name=Nobody")).toEqual({});
+});
+
 test.each([
+  ["/jobs/counts?state=FAILED", "?state"],
+  ["/jobs/counts?sort=due", "?sort"],
+  ["/jobs?toString=1", "?toString"],
   ["/jobs?state=BROKEN", "?state"],
   ["/jobs?limit=0", "?limit"],
   ["/jobs?limit=501", "?limit"],

@@ -49,6 +49,7 @@ test("every endpoint answers as the document says", async () => {
   for (const verb of ["run-now", "cancel", "retry"]) await post(`/jobs/${job.id}/${verb}`);
   for (const path of [
     "/jobs?sort=due",
+    "/jobs/counts?kind=ping",
     `/jobs/${job.id}`,
     `/jobs/${job.id}/explain`,
     "/summary",

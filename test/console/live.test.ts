@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { until } from "../local/until.ts";
 import { describeInBrowser } from "./in-browser.ts";
-import { ago } from "./scene.ts";
+import { ago, jobOf } from "./scene.ts";
 
 await describeInBrowser("the live page", (its) => {
   const { open, at } = its;
@@ -13,6 +13,19 @@ await describeInBrowser("the live page", (its) => {
     const change = { id: String(told), job: String(told), kind: "send-open-mail", from: "QUEUED", to: "RUNNING" };
     its.api.events.send({ ...change, at: ago(0), reason: null });
   };
+
+  test("a page that was just opened tells of the newest jobs, and of each change once", async () => {
+    its.api.events.snapshot = { jobs: [jobOf(140, "SUCCESS"), jobOf(139, "RUNNING")] };
+    const { page, close: leave } = await open();
+    await page.goto(at("/"));
+    await rows(page).getByText("#140").waitFor();
+    await rows(page).getByText("#139").waitFor();
+    its.api.events.snapshot = null;
+    tell();
+    await rows(page).getByText(`#${told}`, { exact: true }).waitFor();
+    expect(await rows(page).count()).toBe(3);
+    await leave();
+  });
 
   test("a stream that is cut 100 times tells every event once", async () => {
     const { page, problems, close: leave } = await open();

@@ -1,6 +1,7 @@
 /** What a stand-in API answers: the same shapes as the real one, held to them by the types. */
 import type {
   Job,
+  JobCounts,
   JobDetail,
   Minute,
   Occurrence,
@@ -204,3 +205,10 @@ export const tasks: readonly Task[] = taskStates.map((state, index) => ({
   startedAt: state === "PENDING" || state === "SKIPPED" ? null : ago(400 - index * 40),
   finishedAt: state === "SUCCESS" || state === "FAILED" ? ago(330 - index * 40) : null,
 }));
+
+export const counts: JobCounts = Object.fromEntries(
+  states.map((state, index) => [state, { count: index === 4 ? 1_000 : index, isMore: index === 4 }]),
+) as JobCounts;
+export const noCounts: JobCounts = Object.fromEntries(
+  states.map((state) => [state, { count: 0, isMore: false }]),
+) as JobCounts;

@@ -80,6 +80,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
   const routes: readonly (readonly [RegExp, () => unknown])[] = [
     [/^\/summary$/, () => (isEmpty ? emptySummary : scene.summary)],
     [/^\/throughput$/, () => ({ minutes: list(scene.minutes) })],
+    [/^\/jobs\/counts$/, () => (isEmpty ? scene.noCounts : scene.counts)],
     [/^\/jobs$/, () => ({ jobs: list(jobs), nextCursor: null, complete: true })],
     [
       /^\/jobs\/\d+\/explain$/,
@@ -157,6 +158,8 @@ export interface EventDesk {
   send(change: object): void;
   /** Breaks every connection. @returns how many there were. */
   cut(): number;
+  /** What a page without a `Last-Event-ID` is told first; null for nothing. */
+  snapshot: { readonly jobs: readonly object[] } | null;
   readonly listeners: () => number;
   /** The `Last-Event-ID` of each connection, in order. */
   readonly resumed: (string | null)[];
@@ -166,7 +169,8 @@ function eventDesk(): EventDesk {
   const kept: string[] = [];
   const open = new Set<{ write: (text: string) => void; cut: () => void }>();
   const resumed: (string | null)[] = [];
-  return {
+  const desk: EventDesk = {
+    snapshot: null,
     resumed,
     listeners: () => open.size,
     open(c) {
@@ -180,6 +184,9 @@ function eventDesk(): EventDesk {
           listener = { write, cut: () => void outgoing.destroy() };
           open.add(listener);
           write(": here\n\n");
+          if (last === null && desk.snapshot !== null) {
+            write(`event: snapshot\ndata: ${JSON.stringify(desk.snapshot)}\n\n`);
+          }
           // One event of those that were seen comes again, as after a real resume.
           for (const text of kept.slice(Math.max(0, last === null ? 0 : Number(last) - 1))) write(text);
         },
@@ -201,4 +208,5 @@ function eventDesk(): EventDesk {
       return all.length;
     },
   };
+  return desk;
 }

@@ -47,19 +47,25 @@ const jobsQuery = z
     limit: limit(limits.listRowsMax, 50),
   })
   .catchall(text(1_000))
-  .superRefine(onlyPayloadMembers);
+  .superRefine((query, ctx) => {
+    onlyPayloadMembers(query, ctx, { ...searchFields, sort: null, cursor: null, limit: null });
+    sortsWhatWaits(query, ctx);
+  });
 
+type Query = Readonly<Record<string, unknown>>;
 const waitingStates = new Set<unknown>(["PENDING", "QUEUED", "RETRY_WAIT"]);
 
 /** An unknown parameter is refused, so that a misspelt filter does not list everything. */
-function onlyPayloadMembers(query: Readonly<Record<string, unknown>>, ctx: z.RefinementCtx): void {
-  const known = new Set([...Object.keys(searchFields), "sort", "cursor", "limit"]);
-  const others = Object.keys(query).filter((name) => !known.has(name));
+export function onlyPayloadMembers(query: Query, ctx: z.RefinementCtx, known: object): void {
+  const others = Object.keys(query).filter((name) => !Object.hasOwn(known, name));
   const unknown = others.filter((name) => !/^payload(\.[^.]{1,100}){1,8}$/.test(name));
   if (unknown.length > 0) ctx.addIssue({ code: "unrecognized_keys", keys: unknown, input: query });
   if (others.length - unknown.length > limits.searchedPayloadsMax) {
     ctx.addIssue({ code: "custom", message: `at most ${limits.searchedPayloadsMax} payload members`, input: query });
   }
+}
+
+function sortsWhatWaits(query: Query, ctx: z.RefinementCtx): void {
   const { cursor, state } = query;
   if (query["sort"] === "due" && Array.isArray(state) && !state.every((each) => waitingStates.has(each))) {
     const message = "due is for jobs that wait: ask for states among PENDING, QUEUED and RETRY_WAIT";

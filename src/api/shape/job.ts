@@ -53,6 +53,10 @@ export const jobList = z
   })
   .meta({ id: "JobList" });
 
+const boundedCount = z.object({ count, isMore: z.boolean() });
+/** By state. `isMore`: the count stopped at its bound, or its time was over. */
+export const jobCounts = z.record(state, boundedCount).meta({ id: "JobCounts" });
+
 export const attempt = z
   .object({
     attempt: count,
@@ -89,6 +93,7 @@ export const createdJob = z
 export type JobReply = z.infer<typeof job>;
 export type JobDetailReply = z.infer<typeof jobDetail>;
 export type JobListReply = z.infer<typeof jobList>;
+export type JobCountsReply = z.infer<typeof jobCounts>;
 
 export const recordJson = (record: JobRecord, now: Instant): JobReply => ({
   ...jobJson(record, now),

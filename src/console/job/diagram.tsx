@@ -1,5 +1,6 @@
 import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
+import { ScrollTable } from "../parts/scroll-table.tsx";
 import type { JobDetail, State } from "../shape.ts";
 import { reading, timeMode } from "../time.ts";
 import { stateWords } from "../words.ts";
@@ -46,18 +47,24 @@ export function StateDiagram({ job, zone }: { readonly job: JobDetail; readonly 
       <header class="card-head">
         <h2>States</h2>
       </header>
-      <div class="diagram">
-        <svg viewBox="0 0 628 208" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-          {[...usual.filter(([, to]) => to !== "CANCELED" && to !== "SKIPPED"), ...extra].map(([from, to]) => (
-            <path key={`${from}>${to}`} class={taken.has(`${from}>${to}`) ? "edge taken" : "edge"} d={line(from, to)} />
-          ))}
-        </svg>
-        <ul>
-          {(Object.keys(places) as State[]).map((state) => (
-            <Box key={state} state={state} visit={visits.get(state)} isNow={job.state === state} zone={zone} />
-          ))}
-        </ul>
-      </div>
+      <ScrollTable label="Diagram">
+        <div class="diagram">
+          <svg viewBox="0 0 628 208" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+            {[...usual.filter(([, to]) => to !== "CANCELED" && to !== "SKIPPED"), ...extra].map(([from, to]) => (
+              <path
+                key={`${from}>${to}`}
+                class={taken.has(`${from}>${to}`) ? "edge taken" : "edge"}
+                d={line(from, to)}
+              />
+            ))}
+          </svg>
+          <ul>
+            {(Object.keys(places) as State[]).map((state) => (
+              <Box key={state} state={state} visit={visits.get(state)} isNow={job.state === state} zone={zone} />
+            ))}
+          </ul>
+        </div>
+      </ScrollTable>
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { addresses } from "../address.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Time } from "../parts/time.tsx";
 import type { JobDetail } from "../shape.ts";
+import { triesText } from "../words.ts";
 
 /** What is written in the job's row, with links to what it belongs to. */
 export const Facts = ({ job, zone }: { readonly job: JobDetail; readonly zone?: string | undefined }) => (
@@ -18,9 +19,7 @@ export const Facts = ({ job, zone }: { readonly job: JobDetail; readonly zone?: 
         </a>
       </Fact>
       <Fact name="Tries">
-        {job.attempt === 0
-          ? `none of ${job.maxAttempts} yet`
-          : `${job.failures} of ${job.maxAttempts} failed, last try ${job.attempt}`}
+        {triesText(job)}
         {job.interruptions > 0 ? `, ${job.interruptions} interrupted` : ""}
       </Fact>
       <Fact name="Due">

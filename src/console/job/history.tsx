@@ -1,6 +1,7 @@
 import { StateBadge } from "../parts/state-badge.tsx";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Time } from "../parts/time.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import type { JobDetail } from "../shape.ts";
 import { reasonText } from "../words.ts";
 
@@ -17,19 +18,9 @@ export function History({ job, zone }: { readonly job: JobDetail; readonly zone?
       </header>
       <ScrollTable label="Changes">
         <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">At</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Try
-              </th>
-              <th scope="col">Why</th>
-              <th scope="col" class="col-worker">
-                Worker
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={["At", "State", { name: "Try", isNumber: true }, "Why", { name: "Worker", width: "col-worker" }]}
+          />
           <tbody>
             {events.map((event) => (
               <tr key={event.id}>

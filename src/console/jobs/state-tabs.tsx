@@ -1,15 +1,17 @@
 import { Icon } from "../parts/icon.tsx";
-import { states } from "../shape.ts";
-import { stateWords } from "../words.ts";
+import { type Count, type JobCounts, states } from "../shape.ts";
+import { counted, stateWords } from "../words.ts";
 
 interface StateTabsProps {
+  /** How many of each state match the rest of the filter; null until they are counted. */
+  readonly counts: JobCounts | null;
   readonly filter: string;
   /** The state's name in the filter, or null for all. */
   readonly onFilter: (state: string | null) => void;
 }
 
 /** One click for the filter that is wanted most. */
-export function StateTabs({ filter, onFilter }: StateTabsProps) {
+export function StateTabs({ counts, filter, onFilter }: StateTabsProps) {
   const chosen = /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? null;
   return (
     <div class="tabs" role="group" aria-label="State">
@@ -26,8 +28,12 @@ export function StateTabs({ filter, onFilter }: StateTabsProps) {
         >
           <Icon name={state} size={12} />
           {stateWords[state]}
+          {counts === null ? null : <span class="tab-count">{countText(counts[state])}</span>}
         </button>
       ))}
     </div>
   );
 }
+
+/** Nothing was found before the time to look was over: that is no zero. */
+const countText = (count: Count): string => (count.isMore && count.count === 0 ? "?" : counted(count));

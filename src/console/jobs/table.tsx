@@ -4,6 +4,7 @@ import { Time } from "../parts/time.tsx";
 import { VirtualRows } from "../parts/virtual-rows.tsx";
 import { duration } from "../time.ts";
 import type { Job } from "../shape.ts";
+import { triesText } from "../words.ts";
 import type { JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";
 
@@ -101,9 +102,6 @@ const ErrorText = ({ code, message }: { readonly code: string; readonly message:
     <span class="mono error-code">{code}</span> {message}
   </>
 );
-
-const triesText = ({ failures, maxAttempts, attempt }: Job): string =>
-  attempt === 0 ? "not tried yet" : `failure ${failures} of ${maxAttempts} (try ${attempt})`;
 
 function took({ startedAt, finishedAt, state }: Job) {
   if (startedAt === null || finishedAt === null || state === "CANCELED") return <span class="nothing">–</span>;

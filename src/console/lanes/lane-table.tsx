@@ -1,5 +1,6 @@
 import { addresses } from "../address.ts";
 import { Tag } from "../parts/tag.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import type { Lane } from "../shape.ts";
 import { duration } from "../time.ts";
 import { counted } from "../words.ts";
@@ -9,22 +10,18 @@ interface LaneTableProps {
   readonly onToggle: (lane: Lane) => void;
 }
 
+const counts = ["Waiting", "Oldest waits", "Running", "Retrying", "Scheduled", "Held", "Workers at most"];
+
 export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
   <table class="table">
-    <thead>
-      <tr>
-        <th scope="col">Lane</th>
-        <th scope="col">State</th>
-        {["Waiting", "Oldest waits", "Running", "Retrying", "Scheduled", "Held", "Workers at most"].map((name) => (
-          <th key={name} scope="col" class="number">
-            {name}
-          </th>
-        ))}
-        <th scope="col">
-          <span class="hidden">Actions</span>
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[
+        "Lane",
+        "State",
+        ...counts.map((name) => ({ name, isNumber: true })),
+        { name: "Actions", isHidden: true },
+      ]}
+    />
     <tbody>
       {lanes.map((lane) => (
         <tr key={lane.name}>

@@ -1,5 +1,6 @@
 import { addresses } from "../address.ts";
 import { Time } from "../parts/time.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import type { SlotUse } from "../shape.ts";
 import { counted } from "../words.ts";
 
@@ -12,16 +13,7 @@ export const SlotTable = ({ title, slots }: { readonly title: string; readonly s
       <h2>{title}</h2>
     </header>
     <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">Slots</th>
-          <th scope="col">In use</th>
-          <th scope="col" class="number">
-            Waiting
-          </th>
-          <th scope="col">Held by</th>
-        </tr>
-      </thead>
+      <TableHead columns={["Slots", "In use", { name: "Waiting", isNumber: true }, "Held by"]} />
       <tbody>
         {slots.map(({ key, size, taken, waiting, holders }) => (
           <tr key={key}>

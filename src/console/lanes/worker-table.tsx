@@ -2,6 +2,7 @@ import { addresses } from "../address.ts";
 import type { IconName } from "../parts/icon.tsx";
 import { Tag } from "../parts/tag.tsx";
 import { Time } from "../parts/time.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import type { Worker } from "../shape.ts";
 import { counted } from "../words.ts";
 
@@ -22,24 +23,18 @@ export const WorkerTable = ({ workers }: { readonly workers: readonly Worker[] }
       <span class="dim">seen in the last hour</span>
     </header>
     <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">State</th>
-          <th scope="col">Worker</th>
-          <th scope="col">Lane</th>
-          <th scope="col">Running now</th>
-          <th scope="col">Seen</th>
-          <th scope="col" class="number">
-            Ended
-          </th>
-          <th scope="col" class="number">
-            Failed
-          </th>
-          <th scope="col" class="number">
-            Lost
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          "State",
+          "Worker",
+          "Lane",
+          "Running now",
+          "Seen",
+          { name: "Ended", isNumber: true },
+          { name: "Failed", isNumber: true },
+          { name: "Lost", isNumber: true },
+        ]}
+      />
       <tbody>
         {workers.map((worker) => (
           <Row key={worker.id} worker={worker} />

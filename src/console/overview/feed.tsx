@@ -14,7 +14,7 @@ export const Feed = () => (
       <span class="dim">as it happens</span>
     </header>
     {feed.value.length === 0 ? (
-      <p class="card-empty">Nothing has happened since this page was opened</p>
+      <p class="card-empty">Nothing has happened yet: each change of a job appears here at once</p>
     ) : (
       <ol class="feed">
         {feed.value.slice(0, shownRows).map((change) => (

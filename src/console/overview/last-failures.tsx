@@ -1,5 +1,6 @@
 import { addresses } from "../address.ts";
 import { Time } from "../parts/time.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import type { Job } from "../shape.ts";
 
 export const LastFailures = ({ jobs }: { readonly jobs: readonly Job[] }) => (
@@ -15,17 +16,7 @@ export const LastFailures = ({ jobs }: { readonly jobs: readonly Job[] }) => (
       <p class="card-empty">No job has failed for good</p>
     ) : (
       <table class="table fixed">
-        <thead>
-          <tr>
-            <th scope="col" class="col-kind">
-              Kind
-            </th>
-            <th scope="col">Error</th>
-            <th scope="col" class="col-time">
-              Ended
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={[{ name: "Kind", width: "col-kind" }, "Error", { name: "Ended", width: "col-time" }]} />
         <tbody>
           {jobs.map((job) => (
             <tr key={job.id}>

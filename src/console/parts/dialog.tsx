@@ -9,11 +9,16 @@ interface DialogProps {
   readonly wide?: boolean;
 }
 
-/** A modal dialog of the browser's own: it keeps the focus inside, closes on Escape and gives the focus back. */
+/** A modal dialog of the browser's own: it keeps the focus inside and closes on Escape. */
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const name = useId();
-  useEffect(() => element.current?.showModal(), []);
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    // The browser gives the focus back only when it closes the dialog itself: an answer takes it away.
+    return () => before instanceof HTMLElement && before.focus();
+  }, []);
   return (
     <dialog ref={element} class={wide ? "dialog wide" : "dialog"} aria-labelledby={name} onClose={onClose}>
       <div class="dialog-head">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** Around a table without links: where it is wider than the window it scrolls, and then the keyboard reaches it too. */
+/** Around a table or drawing without links: where it is wider than the window it scrolls, and then the keyboard reaches it too. */
 export function ScrollTable({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null);
   const [scrolls, setScrolls] = useState(false);

@@ -9,12 +9,20 @@ import { layersOf } from "./layers.ts";
 import { type LaidOut, layOut } from "./layout.ts";
 
 const laidOutMax = 150;
+/** Of one layer: with more beside each other, what comes before and after is out of sight. */
+const besideMax = 24;
 const nodeWidth = 148;
 const nodeHeight = 36;
 
-/** Lines and boxes up to 150 tasks; columns by layer above, where lines would cover each other. */
-export const TaskGraph = ({ tasks }: { readonly tasks: RunTasks }) =>
-  tasks.tasks.length <= laidOutMax ? <Drawn tasks={tasks} /> : <Columns tasks={tasks} />;
+/** Lines and boxes for what can be followed by eye; columns by layer where lines would cover each other. */
+export function TaskGraph({ tasks }: { readonly tasks: RunTasks }) {
+  const layers = layersOf(
+    tasks.tasks.map(({ job }) => job),
+    tasks.edges,
+  );
+  const isDrawn = tasks.tasks.length <= laidOutMax && layers.every((layer) => layer.length <= besideMax);
+  return isDrawn ? <Drawn tasks={tasks} /> : <Columns tasks={tasks.tasks} layers={layers} />;
+}
 
 function Drawn({ tasks: { tasks, edges } }: { readonly tasks: RunTasks }) {
   const [laidOut, setLaidOut] = useState<LaidOut | null>(null);
@@ -99,12 +107,13 @@ function curve(from: Point, to: Point, through: readonly Point[]): string {
 
 const nameOf = (task: Task): string => `${task.task ?? task.key ?? task.job}: ${stateWords[task.state]}`;
 
-function Columns({ tasks: { tasks, edges } }: { readonly tasks: RunTasks }) {
+interface ColumnsProps {
+  readonly tasks: readonly Task[];
+  readonly layers: readonly (readonly string[])[];
+}
+
+function Columns({ tasks, layers }: ColumnsProps) {
   const byId = new Map(tasks.map((task) => [task.job, task]));
-  const layers = layersOf(
-    tasks.map(({ job }) => job),
-    edges,
-  );
   return (
     <div class="graph layers" tabIndex={0} role="region" aria-label="Tasks in columns by layer">
       {layers.map((layer, index) => (

@@ -50,6 +50,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
         <h2>Backfill</h2>
         <span class="dim">times in UTC</span>
       </header>
+      <p class="form-lead">Runs the times of a range that have not run. The preview shows each and changes nothing.</p>
       <form
         class="form"
         onSubmit={(event) => {

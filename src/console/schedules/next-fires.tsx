@@ -2,6 +2,7 @@ import type { NextTime } from "../client.ts";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
 import { Loaded } from "../parts/loaded.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import type { Resource } from "../resource.ts";
 import type { Schedule } from "../shape.ts";
 import { inZone, myZone, relative } from "../time.ts";
@@ -33,15 +34,7 @@ export const NextFires = ({ next, schedule }: NextFiresProps) => (
 const NextTable = ({ times, zone }: { readonly times: readonly NextTime[]; readonly zone: string }) => (
   <ScrollTable label="Times">
     <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">{`In ${zone}`}</th>
-          <th scope="col">{`In yours, ${myZone}`}</th>
-          <th scope="col" class="number">
-            From now
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={[`In ${zone}`, `In yours, ${myZone}`, { name: "From now", isNumber: true }]} />
       <tbody>
         {times.map(({ at, fires, note }) => (
           <tr key={at}>

@@ -2,6 +2,7 @@ import { addresses } from "../address.ts";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import type { Occurrence } from "../shape.ts";
 import { duration } from "../time.ts";
 import { reasonText } from "../words.ts";
@@ -17,17 +18,7 @@ export function OccurrenceTable({ occurrences }: { readonly occurrences: readonl
   ) : (
     <ScrollTable label="Past times">
       <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">For</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Why</th>
-            <th scope="col" class="number">
-              Lateness
-            </th>
-            <th scope="col">Job</th>
-          </tr>
-        </thead>
+        <TableHead columns={["For", "Outcome", "Why", { name: "Lateness", isNumber: true }, "Job"]} />
         <tbody>
           {past.map((each) => (
             <tr key={`${each.localTime}${each.fold}${each.timezone}`}>

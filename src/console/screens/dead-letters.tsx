@@ -4,6 +4,7 @@ import { loadFailureGroups } from "../client.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import type { FailureGroup } from "../shape.ts";
 import { useTitle } from "../title.ts";
@@ -40,20 +41,16 @@ export function DeadLettersScreen() {
 const GroupTable = ({ groups, onDone }: { readonly groups: readonly FailureGroup[]; readonly onDone: () => void }) => (
   <div class="card">
     <table class="table tall">
-      <thead>
-        <tr>
-          <th scope="col" class="number">
-            Jobs
-          </th>
-          <th scope="col">Kind</th>
-          <th scope="col">Error</th>
-          <th scope="col">First</th>
-          <th scope="col">Last</th>
-          <th scope="col">
-            <span class="hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          { name: "Jobs", isNumber: true },
+          "Kind",
+          "Error",
+          "First",
+          "Last",
+          { name: "Actions", isHidden: true },
+        ]}
+      />
       <tbody>
         {groups.map((group) => (
           <Group key={`${group.kind} ${group.fingerprint}`} group={group} onDone={onDone} />

@@ -75,7 +75,7 @@ function Why({ job }: { readonly job: JobDetail }) {
         <p>{sentence(why.data?.sentence ?? `it is ${job.phase}`)}</p>
         {why.data === null || why.data.waitsFor.length === 0 ? null : (
           <p>
-            It waits for{" "}
+            Look at{" "}
             {why.data.waitsFor.slice(0, 5).map((id) => (
               <a key={id} class="link" href={addresses.job(id)}>
                 {`#${id} `}

@@ -1,6 +1,7 @@
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
+import { countJobs } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { FilterBar, filterFieldId } from "../jobs/filter-bar.tsx";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
@@ -13,6 +14,7 @@ import { JobTable } from "../jobs/table.tsx";
 import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failure } from "../parts/failure.tsx";
+import { useResource } from "../resource.ts";
 import { useTitle } from "../title.ts";
 
 /** The list. Its address holds the whole filter: a link shows the same list to somebody else. */
@@ -23,6 +25,12 @@ export function JobsScreen() {
   const filter = useMemo(() => parseFilter(text), [text]);
   const asked = queryOf(filter, currentTime());
   const rows = useJobRows(text, asked);
+  const others = withTerm(text, "state", null);
+  const counts = useResource(`counts ${others}`, (signal) => countJobs(asked, signal), { again: "slow" });
+  const onDone = (): void => {
+    rows.reload();
+    counts.reload();
+  };
   const selection = useSelection(rows.jobs, text);
   const [current, setCurrent] = useState(-1);
   // Keys may come faster than the screen is drawn: they act on what the one before left.
@@ -46,7 +54,7 @@ export function JobsScreen() {
     <div class="fill">
       <div class="screen-head">
         <h1>Jobs</h1>
-        <StateTabs filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
+        <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
       </div>
       <FilterBar text={text} known={useKnown()} onFilter={apply} />
       {filter.problems.map((problem) => (
@@ -55,7 +63,7 @@ export function JobsScreen() {
         </p>
       ))}
       {rows.error === null ? null : <Failure error={rows.error} onRetry={rows.reload} />}
-      {rows.jobs.length === 0 ? null : <BulkBar selection={selection} filter={asked} onDone={rows.reload} />}
+      {rows.jobs.length === 0 ? null : <BulkBar selection={selection} filter={asked} onDone={onDone} />}
       {rows.jobs.length > 0 ? (
         <JobTable rows={rows} selection={selection} current={current} />
       ) : rows.isLoading || rows.error !== null ? null : (

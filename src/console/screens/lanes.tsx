@@ -34,9 +34,14 @@ export function LanesScreen() {
         {(found) =>
           found.length === 0 ? (
             <Empty title="No worker was seen in the last hour">
-              <a class="link" href={addresses.jobsWith("state:queued")}>
-                Jobs that wait for one
-              </a>
+              <p>
+                A lane&rsquo;s worker starts when a job of it is due. Enqueue one, or look at the{" "}
+                <a class="link" href={addresses.jobsWith("state:queued")}>
+                  jobs that wait for one
+                </a>
+                :
+              </p>
+              <pre class="command">npx belfry jobs enqueue hello</pre>
             </Empty>
           ) : (
             <WorkerTable workers={found} />

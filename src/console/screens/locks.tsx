@@ -3,6 +3,7 @@ import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Tag } from "../parts/tag.tsx";
 import { Time } from "../parts/time.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import type { Lock } from "../shape.ts";
@@ -43,20 +44,16 @@ export function LocksScreen() {
 const LockTable = ({ locks }: { readonly locks: readonly Lock[] }) => (
   <ScrollTable label="Holders">
     <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">Lock</th>
-          <th scope="col">State</th>
-          <th scope="col">Holder</th>
-          <th scope="col" class="number">
-            Fence
-          </th>
-          <th scope="col" class="number">
-            Lease
-          </th>
-          <th scope="col">Fence installed</th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          "Lock",
+          "State",
+          "Holder",
+          { name: "Fence", isNumber: true },
+          { name: "Lease", isNumber: true },
+          "Fence installed",
+        ]}
+      />
       <tbody>
         {locks.map((lock) => (
           <tr key={lock.name}>

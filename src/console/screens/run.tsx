@@ -1,6 +1,7 @@
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { loadRun, loadTasks, type RunTasks } from "../client.ts";
+import { Empty } from "../parts/empty.tsx";
 import { JsonView } from "../parts/json.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
@@ -73,15 +74,31 @@ function Found({ run, onDone }: { readonly run: Run; readonly onDone: () => void
           </>
         )}
       </p>
-      <Loaded of={tasks}>{(loaded) => <Views run={run} tasks={loaded} />}</Loaded>
+      <Loaded of={tasks}>
+        {(loaded) => (loaded.tasks.length === 0 ? <NoTasks run={run} /> : <Views run={run} tasks={loaded} />)}
+      </Loaded>
     </div>
   );
 }
 
+const NoTasks = ({ run }: { readonly run: Run }) =>
+  run.finishedAt === null ? (
+    <Empty title="Its jobs are being written">
+      <p>They appear here as they are.</p>
+    </Empty>
+  ) : (
+    <>
+      <Empty title="There was nothing to do">
+        <p>It ended without a job: what it was started for had no rows.</p>
+      </Empty>
+      <JsonView value={run.input} label="Input" />
+    </>
+  );
+
 /** A fan-out has targets, which have no edges: it opens with its funnel. */
 function Views({ run, tasks }: { readonly run: Run; readonly tasks: RunTasks }) {
   const { query, path, route } = useLocation();
-  const isFanOut = tasks.tasks.length > 0 && tasks.tasks.every(({ task }) => task === null);
+  const isFanOut = tasks.tasks.every(({ task }) => task === null);
   const offered = views.filter((each) => each !== (isFanOut ? "graph" : "funnel"));
   const view = offered.find((each) => each === query["view"]) ?? (isFanOut ? "funnel" : "grid");
   return (

@@ -5,6 +5,7 @@ import { now } from "../clock.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
@@ -76,18 +77,7 @@ const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
 const RunTable = ({ runs }: { readonly runs: readonly Run[] }) => (
   <div class="card">
     <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">State</th>
-          <th scope="col">Run</th>
-          <th scope="col">Key</th>
-          <th scope="col">Progress</th>
-          <th scope="col">Started</th>
-          <th scope="col" class="number">
-            Took
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={["State", "Run", "Key", "Progress", "Started", { name: "Took", isNumber: true }]} />
       <tbody>
         {runs.map((run) => (
           <tr key={run.id}>

@@ -22,6 +22,20 @@ export function ScheduleScreen() {
   return <Loaded of={schedule}>{(found) => <Found schedule={found} onDone={schedule.reload} />}</Loaded>;
 }
 
+const overlapWords: Readonly<Record<string, string>> = {
+  allow: "runs may overlap",
+  skip: "skipped while the one before runs",
+  "queue-one": "one waits while the one before runs",
+};
+const misfireWords: Readonly<Record<string, string>> = {
+  skip: "missed times are skipped",
+  latest: "of missed times the latest runs",
+  all: "missed times all run",
+};
+
+const policyText = ({ overlap, misfire }: Schedule): string =>
+  `${overlapWords[overlap] ?? overlap} · ${misfireWords[misfire] ?? misfire}`;
+
 function plannedText(occurrences: readonly Occurrence[]): string {
   const planned = occurrences.filter(({ outcome }) => outcome === "PLANNED").length;
   return planned === 0 ? "" : `${planned} of them planned ahead`;
@@ -69,8 +83,8 @@ function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onD
         {plainWords(expression)} <span class="dim">in {timezone}</span>
       </p>
       <p class="dim">
-        <span class="mono">{expression}</span> starts <strong>{kind}</strong> · overlap {schedule.overlap} · missed
-        times {schedule.misfire} · version {schedule.version}, from {schedule.source}
+        <span class="mono">{expression}</span> starts <strong>{kind}</strong> · {policyText(schedule)} · version{" "}
+        {schedule.version}, from {schedule.source}
       </p>
       <div class="columns even">
         <NextFires next={next} schedule={schedule} />

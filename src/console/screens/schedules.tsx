@@ -5,12 +5,13 @@ import { Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { runNow, togglePause } from "../schedules/actions.tsx";
 import { latenessText, scheduleStatus } from "../schedules/status.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
 import { Squares } from "../schedules/squares.tsx";
-import type { Schedule } from "../shape.ts";
+import type { Occurrence, Schedule } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 export function SchedulesScreen() {
@@ -44,21 +45,17 @@ interface TableProps {
 const ScheduleTable = ({ schedules, onDone }: TableProps) => (
   <div class="card">
     <table class="table tall">
-      <thead>
-        <tr>
-          <th scope="col">Schedule</th>
-          <th scope="col">When</th>
-          <th scope="col">State</th>
-          <th scope="col">Next</th>
-          <th scope="col">Last 30</th>
-          <th scope="col" class="number">
-            Lateness
-          </th>
-          <th scope="col">
-            <span class="hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          "Schedule",
+          "When",
+          "State",
+          "Next",
+          "Last 30",
+          { name: "Lateness", isNumber: true },
+          { name: "Actions", isHidden: true },
+        ]}
+      />
       <tbody>
         {schedules.map((schedule) => (
           <Row key={schedule.id} schedule={schedule} onDone={onDone} />
@@ -67,6 +64,9 @@ const ScheduleTable = ({ schedules, onDone }: TableProps) => (
     </table>
   </div>
 );
+
+const Past = ({ occurrences }: { readonly occurrences: readonly Occurrence[] }) =>
+  occurrences.length === 0 ? <span class="dim small">none yet</span> : <Squares occurrences={occurrences} />;
 
 /** The schedule's row says when the tick looks again; when it fires next is another question. */
 async function loadTimes(id: string, signal: AbortSignal) {
@@ -99,7 +99,7 @@ function Row({ schedule, onDone }: { readonly schedule: Schedule; readonly onDon
           <Time at={times.data?.next ?? null} zone={timezone} />
         )}
       </td>
-      <td>{times.data === null ? null : <Squares occurrences={times.data.past} />}</td>
+      <td>{times.data === null ? null : <Past occurrences={times.data.past} />}</td>
       <td class="number">{times.data === null ? null : latenessText(times.data.past)}</td>
       <td>
         <span class="actions">

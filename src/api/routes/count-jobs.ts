@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { limits } from "../../core/limits.ts";
+import type { JobSearch } from "../../core/operations/job-search.ts";
+import { states } from "../../core/state.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { text } from "../query.ts";
+import { jobCounts, type JobCountsReply } from "../shape/job.ts";
+import { onlyPayloadMembers, searchFields, searchOf } from "./jobs.ts";
+
+const { state: _, ...otherFields } = searchFields;
+const countsQuery = z
+  .object(otherFields)
+  .catchall(text(1_000))
+  .superRefine((query, ctx) => onlyPayloadMembers(query, ctx, otherFields));
+
+/** GET /jobs/counts: beside each state how many of it match what else is asked for. */
+export const countJobsEndpoint = ({ operations }: ApiOptions): Endpoint =>
+  endpoint({
+    method: "GET",
+    path: "/jobs/counts",
+    summary: "How many jobs of each state match a filter; a count stops at a bound",
+    role: "read",
+    query: countsQuery,
+    replies: { 200: jobCounts },
+    handle: async ({ query }) => ({ status: 200, body: await countAll(operations, searchOf(query)) }),
+  });
+
+/** One after the other: a page that is open must not hold more than one connection. */
+async function countAll(operations: ApiOptions["operations"], search: JobSearch): Promise<JobCountsReply> {
+  const counts: Partial<JobCountsReply> = {};
+  for (const state of states) {
+    counts[state] = await operations.count({ ...search, states: [state] }, limits.countedRowsMax);
+  }
+  return counts as JobCountsReply;
+}
