@@ -10,7 +10,8 @@ export type QueueSights = Map<string, number>;
  * A row that was due and out while its queue showed nothing to receive has lost its message: the queue forgot it, or a
  * worker received it and died before the claim, which a live one makes within seconds. The second case would else wait
  * for the queue's visibility timeout, six times the function's. Lost, too, is what later messages of its lane overtook.
- * While the queue has delayed messages, the row's own may be one of them although it is due: it gets more time.
+ * While the queue has more delayed messages than there are rows that are not due yet, the row's own may be one of them: it
+ * gets more time.
  */
 export async function requeueLost(
   ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics">,
@@ -63,14 +64,21 @@ async function requeueLane(
   if (nowMs - sinceMs < (isEmpty ? limits.emptyQueueMs : limits.unclaimedMs)) return overtaken;
   sights.set(lane, nowMs);
   const seenMs = nowMs - sinceMs;
+  const mayBeLate = depth.delayed > 0 && !(await areAhead(ports, lane, depth.delayed));
   const lost = await ports.store.requeueLost({
     lane,
     evidence: "queue-empty",
-    olderThanMs: depth.delayed > 0 ? Math.max(seenMs, limits.lateMessageMs) : seenMs,
+    olderThanMs: mayBeLate ? Math.max(seenMs, limits.lateMessageMs) : seenMs,
     limit: limits.requeueRowsMax,
     ...options,
   });
   return overtaken + lost;
+}
+
+/** The messages of rows that become due later. Those of the last moments count: a delay is whole seconds, rounded down. */
+async function areAhead({ store }: Pick<Ports, "store">, lane: string, delayed: number): Promise<boolean> {
+  if (delayed > limits.aheadRowsMax) return false;
+  return (await store.countAhead({ lane, sinceMs: limits.aheadSinceMs, limit: delayed })) >= delayed;
 }
 
 const lanesOf = (registry: Registry): ReadonlySet<string> =>

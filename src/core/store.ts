@@ -170,6 +170,8 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
     limit: number;
     fence?: Fence;
   }): Promise<number>;
+  /** QUEUED rows of a lane that are due in what a queue can delay, or are due for less than `sinceMs`: counted up to `limit`. */
+  countAhead(options: { lane: string; sinceMs: number; limit: number }): Promise<number>;
   /** After the commit that freed or was refused a slot: hands off as many held rows as there are free slots. */
   wake(options: { slotKeys: readonly string[] | "all"; limit: number; fence?: Fence }): Promise<readonly Handoff[]>;
 

@@ -3,7 +3,7 @@ import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
 import { pass, runPasses, schedulerLock, type PassOptions, type PassReport } from "../../src/core/pass.ts";
 import { FenceLost, type LockStore, type Store } from "../../src/core/ports.ts";
-import { jobOf, registryFor, shop, sum, world, type World } from "./world.ts";
+import { jobOf, lane, registryFor, shop, sum, world, type World } from "./world.ts";
 
 const registry = registryFor();
 const leaseMs = limits.lockLeaseMs;
@@ -148,6 +148,19 @@ describe("the steps of a pass", () => {
     expect(await stateAfter(limits.unclaimedMs)).toBe("QUEUED");
     expect(await stateAfter(limits.lateMessageMs - limits.unclaimedMs - 1_000)).toBe("QUEUED");
     expect(await stateAfter(limits.unclaimedMs)).toBe("PENDING");
+  });
+
+  test("but not for delayed messages that belong to rows that are not due yet", async () => {
+    const hello = defineJob({ id: "hello", run: () => {} });
+    const { world: ports, enqueue, registry: known } = await shop([hello]);
+    const id = await enqueue(hello, undefined);
+    for (let n = 0; n < 3; n += 1) await enqueue(hello, undefined, { delayMs: 4 * 60_000 });
+    ports.queue.delete(lane, ["m1"]);
+    const sights = new Map<string, number>();
+    await pass(ports, known, { ...options(), sights });
+    await ports.clock.advance(limits.unclaimedMs);
+    await pass(ports, known, { ...options(), sights });
+    expect((await jobOf(ports, id)).state).toBe("PENDING");
   });
 
   test("a lost fence stops all that follow", async () => {

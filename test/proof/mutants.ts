@@ -63,7 +63,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   late: [
     {
       file: "/src/core/requeue.ts",
-      from: "depth.delayed > 0 ? Math.max(seenMs, limits.lateMessageMs) : seenMs",
+      from: "mayBeLate ? Math.max(seenMs, limits.lateMessageMs) : seenMs",
       to: "seenMs",
     },
   ],

@@ -3,10 +3,12 @@ import type { Store } from "../../core/ports.ts";
 import { handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { confirmPart, confirmWhole, relayDue, reopenHandoffs } from "./sql/relay.ts";
-import { requeueOvertaken, requeueUnqueued } from "./sql/requeue.ts";
+import { countAhead, requeueOvertaken, requeueUnqueued } from "./sql/requeue.ts";
 import { wakeAll, wakeKeys } from "./sql/wake.ts";
 
-export function relayStore(session: Session): Pick<Store, "relay" | "confirm" | "reopen" | "requeueLost" | "wake"> {
+type RelayPart = "relay" | "confirm" | "reopen" | "requeueLost" | "countAhead" | "wake";
+
+export function relayStore(session: Session): Pick<Store, RelayPart> {
   return {
     async relay({ lookAheadMs, limit, lane, fence }) {
       return handoffsOf(await session.fenced(fence, relayDue, [lookAheadMs, limit, lane ?? null]));
@@ -28,6 +30,10 @@ export function relayStore(session: Session): Pick<Store, "relay" | "confirm" | 
           ? await session.fenced(fence, requeueUnqueued, values)
           : await session.fenced(fence, requeueOvertaken, [...values, limits.runningSampleMax]);
       return rows.length;
+    },
+    async countAhead({ lane, sinceMs, limit }) {
+      const [row] = await session.run(countAhead, [lane, sinceMs, limits.queueDelayMsMax, limit]);
+      return row?.n ?? 0;
     },
     async wake({ slotKeys, limit, fence }) {
       if (slotKeys === "all") return handoffsOf(await session.fenced(fence, wakeAll, [limit]));

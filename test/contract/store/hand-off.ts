@@ -128,6 +128,19 @@ function requeue(open: OpenStore): void {
     expect(await store.requeueLost({ ...empty, lane: "mail" })).toBe(1);
   });
 
+  test("what is ahead is counted by lane, with what became due a moment ago, up to a limit", async () => {
+    const { store, advance } = at();
+    await insertMany(store, [{}, { delayMs: minute }, { delayMs: minute }, { lane: "mail", delayMs: minute }]);
+    await running(store);
+    const ahead = { lane: "default", sinceMs: 2_000, limit: 10 };
+    await advance(2_001);
+    expect(await store.countAhead(ahead)).toBe(2);
+    await advance(minute - 1_000);
+    expect(await store.countAhead(ahead)).toBe(2);
+    expect(await store.countAhead({ ...ahead, sinceMs: 0 })).toBe(0);
+    expect(await store.countAhead({ ...ahead, limit: 1 })).toBe(1);
+  });
+
   test("age alone is no evidence: a row is overtaken only when its lane runs what was handed off long after it", async () => {
     const { store, advance } = at();
     const overtaken = { ...empty, evidence: "overtaken" } as const;

@@ -75,6 +75,13 @@ export function requeueLost(
   return lost.length;
 }
 
+export const countAhead = (t: Tables, options: { lane: string; sinceMs: number; limit: number }): number =>
+  t
+    .inStates("QUEUED")
+    .filter((row) => row.lane === options.lane && row.dueAt > t.now() - options.sinceMs)
+    .filter((row) => row.dueAt < t.now() + limits.queueDelayMsMax)
+    .slice(0, options.limit).length;
+
 /** Since when a message could have been claimed. */
 const outSince = (row: JobRow): number => Math.max(row.handedAt ?? 0, row.dueAt);
 

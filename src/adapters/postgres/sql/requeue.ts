@@ -24,6 +24,18 @@ with lost as materialized (
 select id from moved`,
 );
 
+/** What a queue may rightly count as delayed, in the order of `job_next`. $1 lane $2 since in ms $3 until in ms $4 limit. Locks nothing. */
+export const countAhead = statement<{ n: number }>(
+  "requeue-ahead",
+  `
+select count(*)::int as n from (
+  select from belfry.job
+  where state = 'QUEUED' and lease_until is null and lane = $1
+    and due_at > belfry.now() - belfry.span($2::float8) and due_at < belfry.now() + belfry.span($3::float8)
+  order by due_at limit $4
+) ahead`,
+);
+
 /**
  * Messages sent much later already run: those sent before them are lost. The mark is 2 minutes before the 5th percentile
  * of the lane's running jobs, and the row must also be older than $2. It looks at $4 running jobs of all lanes at most:
