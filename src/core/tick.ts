@@ -7,7 +7,7 @@ import { planNext } from "./schedules/plan-eras.ts";
 import type { Fence, Ports } from "./ports.ts";
 import type { PlannedSchedule, ScheduleRow } from "./schedules/schedule.ts";
 import { sendHandoffs } from "./send.ts";
-import { tzVersion } from "./schedules/zone.ts";
+import { tzProblem } from "./schedules/timetable.ts";
 
 export interface TickOptions {
   readonly stage: string;
@@ -126,10 +126,8 @@ class Turn {
   }
 
   #problemOf(row: ScheduleRow): string | null {
-    const ours = this.#options.tzVersion ?? tzVersion;
-    if (row.spec.tzVersion > ours) {
-      return `its times were computed with tz data ${row.spec.tzVersion}, this scheduler has ${ours}: deploy it with a newer Node`;
-    }
+    const older = tzProblem(row.spec, this.#options.tzVersion);
+    if (older !== null) return older;
     if (row.removed !== true && !this.#registry.jobs.has(row.spec.job.kind))
       return `its job "${row.spec.job.kind}" is not defined in this process: deploy the app that has it`;
     return null;

@@ -136,6 +136,8 @@ describe("a tick", () => {
 });
 
 describe("a schedule that cannot be decided here is left as it is, and said once", () => {
+  const daily = (timezone: string) => ({ expression: { form: "cron", cron: "0 0 * * *" } as const, timezone });
+
   async function withStored(spec: Partial<ScheduleSpec>) {
     const at = await started(minutely("fine"));
     await at.store.installSchedules([aSpec({ id: "odd", app: "other", ...spec })]);
@@ -144,9 +146,9 @@ describe("a schedule that cannot be decided here is left as it is, and said once
 
   test.each([
     [{ job: { ...aSpec().job, kind: "unknown" } }, 'its job "unknown" is not defined in this process'],
-    [{ tzVersion: "2999z" }, "its times were computed with tz data 2999z"],
+    [{ ...daily("Asia/Seoul"), tzVersion: "2999z" }, "its times were computed with tz data 2999z"],
     [{ expression: { form: "cron", cron: "61 * * * *" } as const }, 'minute "61"'],
-    [{ expression: { form: "cron", cron: "0 0 * * *" } as const, timezone: "Mars/Phobos" }, 'timezone "Mars/Phobos"'],
+    [daily("Mars/Phobos"), 'timezone "Mars/Phobos"'],
   ])("%o", async (spec, problem) => {
     const at = await withStored(spec);
     expect(await at.tick()).toMatchObject({ schedules: 1, undecided: 1 });
@@ -156,10 +158,17 @@ describe("a schedule that cannot be decided here is left as it is, and said once
     expect(at.lines.map((line) => line.fields["problem"])).toEqual([expect.stringContaining(problem)]);
   });
 
+  test("newer tz data keeps nobody from what needs none", async () => {
+    const at = await withStored({ tzVersion: "2999z" });
+    expect(await at.tick()).toMatchObject({ schedules: 2, undecided: 0 });
+  });
+
   test("however many there are, the others are still planned", async () => {
     const at = world([app(minutely("z"))], referenceGround(midnight));
     await at.store.installSchedules(
-      Array.from({ length: 600 }, (_, k) => aSpec({ id: `a${k}`, app: "other", tzVersion: "2999z" })),
+      Array.from({ length: 600 }, (_, k) =>
+        aSpec({ ...daily("Asia/Seoul"), id: `a${k}`, app: "other", tzVersion: "2999z" }),
+      ),
     );
     await at.install();
     expect(await at.tick()).toMatchObject({ schedules: 1, occurrences: 5, undecided: 600 });

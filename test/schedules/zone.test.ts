@@ -1,10 +1,28 @@
+import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openZone, zoneProblem } from "../../src/core/schedules/zone.ts";
+import { imageTzVersion, openZone, storedTzVersion, zoneProblem } from "../../src/core/schedules/zone.ts";
 import { intlOffset } from "./clock.ts";
 
 const at = (text: string): number => Date.parse(text);
 const hour = 3_600_000;
+
+describe("the version of the tz data", () => {
+  const root = new URL("../../", import.meta.url);
+  const read = (name: string): string => readFileSync(new URL(name, root), "utf8");
+  const pinned = /^FROM node:([\d.]+)-slim$/m.exec(read("Dockerfile"))?.[1];
+
+  test("of the scheduler's image is known, so that a Node of Lambda that is ahead of it stores none the image would refuse", () => {
+    const { optionalDependencies: node } = JSON.parse(read("package.json")) as { optionalDependencies: object };
+    expect(Object.values(node).includes(pinned)).toBe(true);
+    expect(storedTzVersion("2999z")).toBe(imageTzVersion);
+    expect(storedTzVersion("2020a")).toBe("2020a");
+  });
+
+  test.runIf(process.version === `v${pinned}`)("of the image's Node is what this says", () => {
+    expect(imageTzVersion).toBe(process.versions.tz);
+  });
+});
 
 describe("transitions", () => {
   test.each([

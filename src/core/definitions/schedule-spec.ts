@@ -11,7 +11,7 @@ import type { ProblemList } from "./problem.ts";
 import type { Expression, GapRule, Launch, OverlapReadings, ScheduleSpec } from "../schedules/schedule.ts";
 import { readChoice, readDuration } from "./setting.ts";
 import { mapStages, type PerStage, type Staged, valueFor } from "./stage.ts";
-import { tzVersion, zoneProblem } from "../schedules/zone.ts";
+import { storedTzVersion, tzVersion, zoneProblem } from "../schedules/zone.ts";
 
 /** The same options without the types that only guide whoever writes a definition. */
 export interface PlainOptions extends SchedulePolicies {
@@ -56,7 +56,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     ...fromCode,
     launch: valueFor(stage, launch) ?? "tick",
     enabled: options.enabled === undefined || valueFor(stage, options.enabled) === true,
-    tzVersion,
+    tzVersion: storedTzVersion(tzVersion),
     job: {
       kind: job.id,
       lane: job.lane,

@@ -10,9 +10,8 @@ import { type Fence, FenceLost, type Handoff, type Ports } from "../ports.ts";
 import type { ScheduleRow } from "./schedule.ts";
 import { definitionOfKind } from "./schedule-control.ts";
 import type { State } from "../state.ts";
-import { timetable } from "./timetable.ts";
+import { timetable, tzProblem } from "./timetable.ts";
 import { createWorker, type Worker } from "../work/worker.ts";
-import { tzVersion } from "./zone.ts";
 
 export interface RunScheduleOptions {
   readonly id: string;
@@ -99,11 +98,8 @@ async function decide(
   options: RunScheduleOptions,
   fence: Fence,
 ): Promise<{ occurrences: number; handoffs: readonly Handoff[] }> {
-  if (row.spec.tzVersion > tzVersion) {
-    throw new Error(
-      `schedule "${row.id}" needs tz data ${row.spec.tzVersion}, this task has ${tzVersion}: use a newer Node`,
-    );
-  }
+  const older = tzProblem(row.spec);
+  if (older !== null) throw new Error(`schedule "${row.id}": ${older}`);
   definitionOfKind(registry, row.spec.job.kind);
   let occurrences = 0;
   const handoffs: Handoff[] = [];

@@ -5,7 +5,7 @@ import type { Instant } from "../job.ts";
 import { limits } from "../limits.ts";
 import { readings, secondText } from "./reading.ts";
 import type { Expression, ScheduleSpec } from "./schedule.ts";
-import { openZone, type Zone } from "./zone.ts";
+import { openZone, tzVersion, type Zone } from "./zone.ts";
 
 /** The part of a spec that says when. `[startAt, endAt)`: a time at `startAt` counts, one at `endAt` does not. */
 export type When = Pick<ScheduleSpec, "expression" | "timezone" | "dst" | "startAt" | "endAt">;
@@ -29,6 +29,18 @@ export function timetable(when: When): Timetable {
       return time !== null && time.instant <= end ? time : null;
     },
   };
+}
+
+/**
+ * Two schedulers with different tz data would give one reading two instants, so the older one leaves a schedule alone.
+ * @returns null when a process with this data may compute its times, else why not. UTC and elapsed time need none.
+ */
+export function tzProblem(
+  { expression, timezone, tzVersion: needed }: Pick<ScheduleSpec, "expression" | "timezone" | "tzVersion">,
+  ours: string = tzVersion,
+): string | null {
+  if (needed <= ours || expression.form !== "cron" || timezone === "UTC") return null;
+  return `its times were computed with tz data ${needed}, this scheduler has ${ours}: deploy it with a newer Node`;
 }
 
 function wholeTimetable(when: When): Timetable {

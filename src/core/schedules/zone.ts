@@ -20,6 +20,15 @@ export interface Zone {
 /** Version of the tz data of this runtime, for example `2026c`; grows in text order. A constant of the process. */
 export const tzVersion: string = process.versions.tz ?? "";
 
+/** That of the Node in the Dockerfile, which the schedulers run on. */
+export const imageTzVersion = "2026c";
+
+/**
+ * What a schedule is stored with: a scheduler whose data is older leaves it alone. Lambda's Node, which stores schedules
+ * too, is AWS's own and gets newer without a deploy; its version would keep every schedule from the scheduler's image.
+ */
+export const storedTzVersion = (own: string): string => (own < imageTzVersion ? own : imageTzVersion);
+
 /** @returns null when the zone exists, else what is wrong and what to write. */
 export function zoneProblem(name: string): string | null {
   if (name.length <= limits.idCharactersMax && isZone(name)) return null;
