@@ -129,7 +129,7 @@ class Turn {
     const older = tzProblem(row.spec, this.#options.tzVersion);
     if (older !== null) return older;
     if (row.removed !== true && !this.#registry.jobs.has(row.spec.job.kind))
-      return `its job "${row.spec.job.kind}" is not defined in this process: deploy the app that has it`;
+      return `its job "${row.spec.job.kind}" is not defined in this process: deploy the app that has it, or npx belfry schedules delete ${row.id}`;
     return null;
   }
 

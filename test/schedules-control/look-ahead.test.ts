@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Cron, defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import { aSpec } from "../schedules/spec.ts";
 import { control, midnight, minute, stage, work } from "./stage.ts";
 import {
   createSchedule,
@@ -58,7 +59,7 @@ describe("what was handed to the queue already", () => {
   test("does not run after a delete, and the ledger keeps what ran before", async () => {
     const at = await handedOff();
     await at.liveUntil(midnight + 2 * minute);
-    await deleteSchedule(at.ports, "made");
+    await deleteSchedule(at.ports, at.definitions, "made");
     await at.liveUntil(midnight + 10 * minute);
     expect(outcomes(await at.ledger("made"))).toEqual([["00:02", "FIRED"]]);
     expect(at.ran).toHaveLength(1);
@@ -106,8 +107,17 @@ describe("people and code", () => {
       code: "schedule-in-code",
     });
     await expect(updateSchedule(at.ports, at.definitions, mine, control)).rejects.toThrow("change it there and deploy");
-    await expect(deleteSchedule(at.ports, "s")).rejects.toThrow("defined in code");
+    await expect(deleteSchedule(at.ports, at.definitions, "s")).rejects.toThrow("defined in code");
     expect(await pauseSchedule(at.ports, "s", true)).toMatchObject({ paused: true, source: "code" });
+  });
+
+  test("what the code of an app left behind that is gone as a whole can be deleted", async () => {
+    const at = await stage([often("0 * * * *")]);
+    await at.store.installSchedules([aSpec({ id: "left", app: "gone", job: { ...aSpec().job, kind: "gone" } })]);
+    await at.tick();
+    expect(at.lines.at(-1)?.fields["problem"]).toContain("npx belfry schedules delete left");
+    expect(await deleteSchedule(at.ports, at.definitions, "left")).toEqual({ canceled: 0 });
+    expect(await at.tick()).toMatchObject({ undecided: 0 });
   });
 
   test("everything that is wrong with a schedule is said at once", async () => {

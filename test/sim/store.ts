@@ -94,7 +94,7 @@ function scheduleControlFor(call: Call, base: Store): ScheduleControlStore {
     createSchedule: (spec) => call("createSchedule", () => base.createSchedule(spec)),
     updateSchedule: (spec) => call("updateSchedule", () => base.updateSchedule(spec)),
     pauseSchedule: (id, paused) => call("pauseSchedule", () => base.pauseSchedule(id, paused)),
-    deleteSchedule: (id) => call("deleteSchedule", () => base.deleteSchedule(id)),
+    deleteSchedule: (id, options) => call("deleteSchedule", () => base.deleteSchedule(id, options)),
     occurrencesAt: (id, at) => call("occurrencesAt", () => base.occurrencesAt(id, at)),
     occurrencesBetween: (id, from, until, limit) =>
       call("occurrencesBetween", () => base.occurrencesBetween(id, from, until, limit)),

@@ -32,7 +32,7 @@ export function scheduleControlStore(session: Session): ScheduleControlStore {
     createSchedule: (spec) => session.transaction((tx) => create(tx, spec)),
     updateSchedule: (spec) => session.transaction((tx) => update(tx, spec)),
     pauseSchedule: (id, paused) => session.transaction((tx) => pause(tx, id, paused)),
-    deleteSchedule: (id) => session.transaction((tx) => remove(tx, id)),
+    deleteSchedule: (id, options) => session.transaction((tx) => remove(tx, id, options?.ofCode === true)),
     async occurrencesAt(id, { localTimes, instants }) {
       return (await session.run(readOccurrencesAt, [id, localTimes, instants, limits.answersMax])).map(occurrenceView);
     },
@@ -85,10 +85,10 @@ async function pause(tx: Tx, id: string, paused: boolean): Promise<ScheduleRow |
   return changed.length === 0 ? { refused: "unknown" } : stored(tx, id);
 }
 
-async function remove(tx: Tx, id: string): ReturnType<ScheduleControlStore["deleteSchedule"]> {
+async function remove(tx: Tx, id: string, ofCode: boolean): ReturnType<ScheduleControlStore["deleteSchedule"]> {
   const [locked] = await execute(tx, lockSchedule, [id, null]);
   if (locked === undefined) return { refused: "unknown" };
-  if (locked.source === "code") return { refused: "code" };
+  if (locked.source === "code" && !ofCode) return { refused: "code" };
   await execute(tx, withdrawPlanned, [[id]]);
   const canceled = await cancelWaiting(tx, [id]);
   await execute(tx, removeSchedules, [[id]]);

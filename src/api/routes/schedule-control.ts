@@ -82,7 +82,7 @@ function writes(options: ApiOptions): readonly Endpoint[] {
       path: "/schedules/:id",
       summary: "Delete a schedule that no code defines; its ledger stays",
       replies: { 200: deleted },
-      handle: async ({ params }) => ({ status: 200, body: await answered(deleteSchedule(ports, params.id)) }),
+      handle: async ({ params }) => ({ status: 200, body: await answered(deleteSchedule(ports, registry, params.id)) }),
     }),
   ];
 }

@@ -66,9 +66,17 @@ export async function pauseSchedule(ports: ControlPorts, id: string, paused: boo
   return granted(await ports.store.pauseSchedule(id, paused), id);
 }
 
-/** Nothing of it starts any more; its ledger stays. @throws ScheduleRefused for one that code defines. */
-export async function deleteSchedule(ports: ControlPorts, id: string): Promise<{ readonly canceled: number }> {
-  return granted(await ports.store.deleteSchedule(id), id);
+/**
+ * Nothing of it starts any more; its ledger stays. One that came from code is deleted by a deploy without it, unless its
+ * whole app went: then nobody but this looks after it. @throws ScheduleRefused for one that code defines.
+ */
+export async function deleteSchedule(
+  ports: ControlPorts,
+  registry: Registry,
+  id: string,
+): Promise<{ readonly canceled: number }> {
+  if (registry.schedules.has(id)) throw inCode(id);
+  return granted(await ports.store.deleteSchedule(id, { ofCode: true }), id);
 }
 
 /**

@@ -59,7 +59,11 @@ export interface ScheduleControlStore {
    * Its ledger and versions stay; times up to now that nobody has decided are left to the next tick, SKIPPED `deleted`
    * where they would have run. From here on every method but `dueSchedules` says that there is none. @returns how many jobs of past times were canceled.
    */
-  deleteSchedule(id: string): Promise<{ readonly canceled: number } | ScheduleRefusal>;
+  deleteSchedule(
+    id: string,
+    /** Also one that came from code: the caller knows that no code has it any more. */
+    options?: { readonly ofCode: boolean },
+  ): Promise<{ readonly canceled: number } | ScheduleRefusal>;
   /** Rows by wall-clock reading or instant, for `explain`; at most `limits.answersMax`. */
   occurrencesAt(
     id: string,

@@ -66,6 +66,8 @@ function making(open: OpenStore): void {
     expect(await store.updateSchedule(aSpec(faster))).toEqual({ refused: "code" });
     expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "code" });
     expect(only(await store.schedules())).toMatchObject({ version: 1, spec: aSpec() });
+    expect(await store.deleteSchedule("every-minute", { ofCode: true })).toEqual({ canceled: 0 });
+    expect(await store.schedules()).toEqual([]);
   });
 
   test("what does not exist is neither updated, paused nor deleted", async () => {

@@ -23,7 +23,7 @@ export function scheduleControl(t: Tables, run: Run): ScheduleControlStore {
     createSchedule: async (spec) => run(() => create(t, spec)),
     updateSchedule: async (spec) => run(() => update(t, spec)),
     pauseSchedule: async (id, paused) => run(() => pause(t, id, paused)),
-    deleteSchedule: async (id) => run(() => remove(t, id)),
+    deleteSchedule: async (id, options) => run(() => remove(t, id, options?.ofCode === true)),
     occurrencesAt: async (id, { localTimes, instants }) =>
       rowsOf(t, id)
         .filter((row) => localTimes.includes(row.localTime) || instants.includes(row.nominalAt))
@@ -77,10 +77,10 @@ function pause(t: Tables, id: string, paused: boolean): ScheduleRow | ScheduleRe
   return scheduleRow(t.schedules.row(id));
 }
 
-function remove(t: Tables, id: string): { canceled: number } | ScheduleRefusal {
+function remove(t: Tables, id: string, ofCode: boolean): { canceled: number } | ScheduleRefusal {
   const stored = storedSchedule(t, id);
   if (stored === undefined) return { refused: "unknown" };
-  if (stored.source !== "api") return { refused: "code" };
+  if (stored.source !== "api" && !ofCode) return { refused: "code" };
   return { canceled: removeSchedule(t, stored) };
 }
 
