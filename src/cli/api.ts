@@ -23,6 +23,3 @@ export function apiOf(stage: string, world: World, command: Command): ApiClient 
     ? deployedApi(stage, { url, env: world.env })
     : apiClient(apiAddress(url, world.env, world.folder));
 }
-
-/** An id in a path: whatever was typed stays one part of it. */
-export const part = (text: string): string => encodeURIComponent(text);

@@ -159,6 +159,12 @@ export interface ApiClient {
 
 const timeoutMs = 15_000;
 
+/** An id in a path: whatever was typed stays one part of it. @throws CliError for what a URL takes for another place. */
+export function part(text: string): string {
+  if (!/^\.{0,2}$/.test(text)) return encodeURIComponent(text);
+  throw new CliError(exitCodes.usage, "bad-id", `${JSON.stringify(text)} is no id: write the one that list shows`);
+}
+
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
@@ -186,7 +192,7 @@ export function apiClient(url: string, send: Send = plainly(url)): ApiClient {
   const write = <T>(path: string, body: unknown): Promise<T> => call<T>(to, "POST", path, body);
   const change = <T>(method: "PUT" | "DELETE", path: string, body: unknown): Promise<T> =>
     call<T>(to, method, path, body);
-  const at = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
+  const at = (id: string): string => `/jobs/${part(id)}`;
   return {
     url,
     get: (path, query = {}) => read(`${path}${queryOf(query)}`),
@@ -211,7 +217,7 @@ interface Calls {
 }
 
 function scheduleClient({ read, write, change }: Calls): ScheduleClient {
-  const at = (id: string): string => `/schedules/${encodeURIComponent(id)}`;
+  const at = (id: string): string => `/schedules/${part(id)}`;
   return {
     list: () => read("/schedules"),
     show: (id) => read(at(id)),

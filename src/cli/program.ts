@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import manifest from "../../package.json" with { type: "json" };
 import { consoleCommand } from "./commands/console.ts";
 import { initCommand } from "./commands/init.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -33,9 +34,8 @@ export function program(world: World, out: Output): Command {
     .option("--json", "write one JSON object to stdout; messages go to stderr")
     .option("--url <address>", "of the API (default: BELFRY_URL, else the running local system)")
     .option("--stage <name>", "the API of a deployed stage: found by its stack's outputs, requests are signed")
-    .addHelpText("after", after)
-    .showHelpAfterError("(add --help for what there is)")
-    .showSuggestionAfterError(true);
+    .version(manifest.version)
+    .addHelpText("after", after);
   for (const command of [
     jobsCommand,
     runsCommand,
@@ -58,9 +58,10 @@ export function program(world: World, out: Output): Command {
   return quiet(root, world);
 }
 
-/** Commander throws instead of ending the process, and writes where we say; subcommands do not inherit either. */
+/** Commander throws instead of ending the process, and writes where we say; subcommands inherit nothing of it. */
 function quiet(command: Command, world: World): Command {
   command.exitOverride().configureOutput({ writeOut: world.streams.out, writeErr: world.streams.err });
+  command.showHelpAfterError("(add --help for what there is)").showSuggestionAfterError(true);
   command.commands.forEach((each) => quiet(each, world));
   return command;
 }

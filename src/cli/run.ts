@@ -21,7 +21,8 @@ export async function run(args: readonly string[], world: World): Promise<ExitCo
 /** Help and version end here too. A usage error was written to stderr already, with a hint of what was meant. */
 function parsed(error: CommanderError, out: Output): ExitCode {
   if (error.exitCode === 0) return exitCodes.ok;
-  out.errorResult(new CliError(exitCodes.usage, "usage", error.message.replace(/^error: /, "")));
+  const message = error.code === "commander.help" ? "name a command" : error.message.replace(/^error: /, "");
+  out.errorResult(new CliError(exitCodes.usage, "usage", message));
   return exitCodes.usage;
 }
 

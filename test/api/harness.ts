@@ -22,10 +22,10 @@ const greet = defineJob({
   payload: z.object({ name: z.string().min(1), loud: z.boolean().default(false) }),
   run() {},
 });
-const ping = defineJob({ id: "ping", run() {} });
+export const ping = defineJob({ id: "ping", run() {} });
 const shout = defineJob({ id: "shout", concurrency: 2, run() {} });
 const pingSchedule = defineSchedule({ id: "ping-often", every: "10m", run: ping });
-const app = defineApp({ name: "tests", jobs: [greet, ping, shout], schedules: [pingSchedule] });
+export const app = defineApp({ name: "tests", jobs: [greet, ping, shout], schedules: [pingSchedule] });
 
 export const startOfTime = Date.UTC(2026, 10, 21, 8);
 const stage = "dev";

@@ -42,8 +42,8 @@ export async function belfry(
 }
 
 /** The API on the reference store behind a real port; stopped when the test ends. */
-export async function serveApi(options: Parameters<typeof openApi>[1] = {}) {
-  const opened = await openApi(undefined, options);
+export async function serveApi(options: Parameters<typeof openApi>[1] = {}, apps?: Parameters<typeof openApi>[0]) {
+  const opened = await openApi(apps, options);
   const server = serve({ fetch: opened.api.fetch, hostname: "127.0.0.1", port: 0 });
   await new Promise((resolve) => server.once("listening", resolve));
   onTestFinished(() => void server.close());

@@ -119,7 +119,7 @@ test("retry and cancel go on after one that cannot be steered, and report each",
   const { json: failed } = await belfry("jobs", "enqueue", "ping", "--json");
   await fail(store, failed.id);
   const { code, json } = await belfry("jobs", "retry", "999", failed.id, "--json");
-  expect(code).toBe(3);
+  expect(code).toBe(6);
   expect(json).toMatchObject({
     jobs: [{ id: failed.id, state: "QUEUED" }],
     errors: [{ id: "999", code: "unknown-job" }],

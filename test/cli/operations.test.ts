@@ -18,40 +18,6 @@ async function plant({ pool }: Served, jobs: number): Promise<void> {
   );
 }
 
-/** The names and kinds of all members: what a script may rely on. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
-  if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shapeOf(each)]));
-}
-
-test.each([
-  [["lanes"]],
-  [["locks"]],
-  [["workers"]],
-  [["runs", "list"]],
-  [["runs", "show", "RUN"]],
-  [["dead-letters", "list"]],
-  [["explain", "JOB"]],
-  [["jobs", "run-now", "JOB"]],
-  [["dead-letters", "redrive", "--kind", "ping", "--dry-run"]],
-  [["dead-letters", "redrive", "--kind", "ping", "--yes"]],
-  [["lanes", "pause", "default"]],
-  [["lanes", "limit", "shout", "3"]],
-])("the JSON of %j keeps its shape, and a terminal gets a text without control characters", async (args) => {
-  const served = await serveApi();
-  await plant(served, 2);
-  const { json: job } = await served.belfry("jobs", "enqueue", "ping", "--delay", "1h", "--json");
-  const { rows } = await served.pool.query<{ id: string }>("select id from belfry.run");
-  const words = args.map((word) => (word === "JOB" ? job.id : word === "RUN" ? (rows[0]?.id ?? "") : word));
-  const written = await served.belfry(...words, "--json");
-  expect(written).toMatchObject({ code: 0 });
-  expect(shapeOf(written.json)).toMatchSnapshot();
-  const shown = await served.belfry(...words);
-  expect(shown.code).toBe(0);
-  expect(shown.out).not.toContain("\u001b[31m");
-});
-
 test("each exit code says what happened", async () => {
   const served = await serveApi();
   await plant(served, 1);

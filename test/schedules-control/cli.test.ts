@@ -32,7 +32,7 @@ test("more than one is confirmed, and one that fails does not stop the others", 
   const { belfry } = await serveApi();
   expect(await belfry("schedules", "pause", "ping-often", "none")).toMatchObject({ code: 2 });
   const both = await belfry("schedules", "pause", "none", "ping-often", "--yes", "--json");
-  expect(both.code).toBe(3);
+  expect(both.code).toBe(6);
   expect(both.json).toMatchObject({ schedules: [{ id: "ping-often", paused: true }], errors: [{ id: "none" }] });
 });
 

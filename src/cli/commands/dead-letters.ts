@@ -31,6 +31,7 @@ function list(world: World, out: Output): Command {
     .description("in groups that failed alike, the largest first")
     .option("--kind <kind>", "the id of the definition")
     .option("--check", "exit with 7 when there are any")
+    .addHelpText("after", "\nExample:\n  $ npx belfry dead-letters list --kind send-mail")
     .action(async ({ kind, check }: { kind?: string; check?: boolean }, command: Command) => {
       const found = await api(world, command).get<Groups>("/dead-letters", { kind });
       const rows = found.groups.map((group) => [
@@ -50,8 +51,9 @@ function list(world: World, out: Output): Command {
 function show(world: World, out: Output): Command {
   return new Command("show")
     .description("the jobs of one group, the newest first")
-    .argument("<group>")
+    .argument("<group>", "as list shows it")
     .option("--limit <count>", "1 to 500", "50")
+    .addHelpText("after", "\nExample:\n  $ npx belfry dead-letters show 5e1f0c2a")
     .action(async (fingerprint: string, { limit }: { limit: string }, command: Command) => {
       const query = { state: "FAILED", fingerprint, limit };
       const page = await api(world, command).get<{ jobs: readonly Job[] }>("/jobs", query);

@@ -8,7 +8,7 @@ const local = fileURLToPath(new URL("../../local/main.ts", import.meta.url));
 export function devCommand(): Command {
   return new Command("dev")
     .description("start the local system and keep it running; the same as npm start")
-    .addHelpText("after", "\nStops on Ctrl-C. State lives in .belfry and survives.")
+    .addHelpText("after", "\nExample:\n  $ npx belfry dev\n\nStops on Ctrl-C. State lives in .belfry and survives.")
     .allowUnknownOption()
     .argument("[options...]", "passed on to the local system")
     .action(async (options: string[], _: object, command: Command) => {

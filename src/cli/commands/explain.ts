@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { api, part } from "../api.ts";
+import { api } from "../api.ts";
+import { part } from "../client.ts";
 import { type Output, printable } from "../output.ts";
 import type { World } from "../world.ts";
 

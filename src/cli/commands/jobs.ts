@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError } from "commander";
 import { api } from "../api.ts";
 import type { Job, JobDetail } from "../client.ts";
-import { CliError, exitCodes, Finished } from "../exit.ts";
+import { each } from "../each.ts";
+import { exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { csv, table } from "../output.ts";
 import type { World } from "../world.ts";
@@ -114,27 +115,17 @@ function failIfFailed(job: JobDetail, matters: boolean): void {
   if (matters && job.state === "FAILED") throw new Finished(exitCodes.failedJob);
 }
 
-/** Each id by itself: one that cannot be steered does not stop the others; the first error gives the exit code. */
 function steer(world: World, out: Output, verb: "retry" | "cancel" | "runNow", description: string): Command {
-  return new Command(verb === "runNow" ? "run-now" : verb)
+  const name = verb === "runNow" ? "run-now" : verb;
+  return new Command(name)
     .description(description)
     .argument("<id...>")
-    .addHelpText("after", `\nExample:\n  $ npx belfry jobs ${verb === "runNow" ? "run-now" : verb} 42 43`)
+    .addHelpText("after", `\nExample:\n  $ npx belfry jobs ${name} 42 43`)
     .action(async (ids: string[], _: object, command: Command) => {
       const client = api(world, command);
-      const done: Job[] = [];
-      const errors: { id: string; error: CliError }[] = [];
-      for (const id of ids) {
-        try {
-          done.push(await client[verb](id));
-        } catch (error) {
-          if (!(error instanceof CliError) || error.code === "not-running") throw error;
-          errors.push({ id, error });
-        }
-      }
-      const failed = errors.map(({ id, error: { code, message } }) => ({ id, code, message }));
-      out.result({ jobs: done, errors: failed }, () => listText(done, world.streams.isTerminal));
-      for (const { message } of failed) out.note(`error: ${message}`);
-      if (errors[0] !== undefined) throw new Finished(errors[0].error.exitCode);
+      await each<Job>(ids, out, client[verb], (jobs) => ({
+        value: { jobs },
+        text: () => listText(jobs, world.streams.isTerminal),
+      }));
     });
 }

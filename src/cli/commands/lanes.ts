@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { api, part } from "../api.ts";
+import { api } from "../api.ts";
+import { part } from "../client.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
 
@@ -29,6 +30,7 @@ function limit(world: World, out: Output): Command {
     .description("how many jobs of a kind run at once, until the next release brings its own number")
     .argument("<kind>", "the id of a definition that has a concurrency")
     .argument("<size>", "jobs at once")
+    .addHelpText("after", "\nExample:\n  $ npx belfry lanes limit send-mail 5")
     .action(async (kind: string, size: string, _: object, command: Command) => {
       const answer = await api(world, command).put<{ code: number }>(`/caps/${part(kind)}`, { size: Number(size) });
       out.result(answer, () => `${size} jobs of ${kind} run at once from now on; the code says ${answer.code}`);
@@ -36,7 +38,10 @@ function limit(world: World, out: Output): Command {
 }
 
 function list(world: World, out: Output): Command {
-  return new Command("list").action(async (_: object, command: Command) => {
+  const command = new Command("list")
+    .description("every lane")
+    .addHelpText("after", "\nExample:\n  $ npx belfry lanes");
+  return command.action(async (_: object, command: Command) => {
     const found = await api(world, command).get<Lanes>("/lanes");
     const rows = found.lanes.map(({ held, ...lane }) => [
       lane.name,
@@ -57,6 +62,7 @@ function steer(world: World, out: Output, verb: "pause" | "resume"): Command {
   return new Command(verb)
     .description(verb === "pause" ? "start no job of it any more; what runs goes on" : "start its jobs again")
     .argument("<lane>")
+    .addHelpText("after", `\nExample:\n  $ npx belfry lanes ${verb} mail`)
     .action(async (name: string, _: object, command: Command) => {
       const answer = await api(world, command).post<{ paused: boolean; released: number }>(
         `/lanes/${part(name)}/${verb}`,

@@ -14,7 +14,8 @@ interface Locks {
 }
 
 export function locksCommand(world: World, out: Output): Command {
-  return new Command("locks").description("who holds which lock").action(async (_: object, command: Command) => {
+  const locks = new Command("locks").description("who holds which lock");
+  return locks.addHelpText("after", "\nExample:\n  $ npx belfry locks").action(async (_: object, command: Command) => {
     const found = await api(world, command).get<Locks>("/locks");
     const rows = [
       ...found.locks.map((lock) => [

@@ -35,6 +35,7 @@ export function logsCommand(world: World, out: Output): Command {
     .option("--job <id>")
     .option("--run <id>")
     .option("--state <states>", "one or more, like FAILED,RETRY_WAIT")
+    .addHelpText("after", "\nExample:\n  $ npx belfry logs -f --state FAILED")
     .action(async ({ follow, ...filter }: Record<string, string> & { follow?: boolean }, command: Command) => {
       const client = api(world, command);
       let { cursor } = await client.get<Page>("/events", filter);

@@ -16,9 +16,12 @@ export function migrateCommand(world: World, out: Output): Command {
   return new Command("migrate")
     .description("bring the database to this release's schema; safe to run again")
     .option("--database-url <url>", "default: DATABASE_URL")
-    .option("--stage <name>", `whose apps' tables: ${stageNames.join(", ")}`, world.env["BELFRY_STAGE"] ?? "dev")
+    .option("--stage <name>", `whose apps' tables: ${stageNames.join(", ")} (default: BELFRY_STAGE, else dev)`)
     .addHelpText("after", "\nExample:\n  $ DATABASE_URL=postgresql://... npx belfry migrate --stage prod")
-    .action(async ({ databaseUrl, stage }: { databaseUrl?: string; stage: string }) => {
+    .action(async (_: object, command: Command) => {
+      // The program has an option of this name too, and takes it wherever it stands.
+      const given = command.optsWithGlobals<{ databaseUrl?: string; stage?: string }>();
+      const { databaseUrl, stage = world.env["BELFRY_STAGE"] ?? "dev" } = given;
       const url = databaseUrl ?? world.env["DATABASE_URL"];
       if (!url)
         throw new CliError(exitCodes.usage, "no-database", "name the database: set DATABASE_URL or --database-url");

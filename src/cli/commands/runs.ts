@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Command } from "commander";
-import { api, part } from "../api.ts";
-import type { ApiClient } from "../client.ts";
+import { api } from "../api.ts";
+import { type ApiClient, part } from "../client.ts";
 import { exitCodes, Finished } from "../exit.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
@@ -59,6 +59,7 @@ function list(world: World, out: Output): Command {
     .option("--limit <count>", "1 to 500", "50")
     .option("--cursor <cursor>", "the nextCursor of the page before")
     .option("--check", "exit with 7 when a FAILED run is listed")
+    .addHelpText("after", "\nExample:\n  $ npx belfry runs list --state RUNNING,FAILED")
     .action(async ({ check, ...query }: Record<string, string> & { check?: boolean }, command: Command) => {
       const page = await api(world, command).get<{ runs: readonly Run[]; nextCursor: string | null }>("/runs", query);
       out.result(page, () => (page.runs.length === 0 ? "no runs" : listText(page.runs, world.streams.isTerminal)));
@@ -84,6 +85,7 @@ function show(world: World, out: Output): Command {
     .description("one run with its tasks")
     .argument("<id>")
     .option("--check", "exit with 7 when it is FAILED")
+    .addHelpText("after", "\nExample:\n  $ npx belfry runs show 7")
     .action(async (id: string, { check }: { check?: boolean }, command: Command) => {
       const client = api(world, command);
       const run = await client.get<Run>(`/runs/${part(id)}`);
@@ -102,6 +104,7 @@ function watch(world: World, out: Output): Command {
   return new Command("watch")
     .description("follow a run to its end; exit with 7 when it FAILED")
     .argument("<id>")
+    .addHelpText("after", "\nExample:\n  $ npx belfry runs watch 7")
     .action(async (id: string, _: object, command: Command) => {
       const run = await follow(api(world, command), id, out);
       out.result(run, () => listText([run], world.streams.isTerminal));
@@ -126,6 +129,7 @@ function steer(world: World, out: Output, verb: string, description: string): Co
   return new Command(verb)
     .description(description)
     .argument("<id>")
+    .addHelpText("after", `\nExample:\n  $ npx belfry runs ${verb} 7`)
     .action(async (id: string, _: object, command: Command) => {
       const answer = await api(world, command).post<Run | { readonly run: Run }>(`/runs/${part(id)}/${verb}`);
       const run = "run" in answer ? answer.run : answer;

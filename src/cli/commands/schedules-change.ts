@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Schedule } from "../client.ts";
-import { CliError, exitCodes, Finished } from "../exit.ts";
+import { each } from "../each.ts";
+import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { readPayload } from "../payload.ts";
 import type { World } from "../world.ts";
@@ -75,7 +76,6 @@ function update(world: World, out: Output): Command {
     });
 }
 
-/** Each id by itself: one that cannot be steered does not stop the others; the first error gives the exit code. */
 function steer(world: World, out: Output, verb: "pause" | "resume", description: string): Command {
   return new Command(verb)
     .description(description)
@@ -84,15 +84,10 @@ function steer(world: World, out: Output, verb: "pause" | "resume", description:
     .addHelpText("after", `\nExample:\n  $ npx belfry schedules ${verb} nightly`)
     .action(async (ids: string[], { yes }: { yes?: boolean }, command: Command) => {
       confirmed(ids, yes, verb);
-      const done: Schedule[] = [];
-      await each(
-        ids,
-        out,
-        async (id) => void done.push(await client(world, command)[verb](id)),
-        () => {
-          return { value: { schedules: done }, text: () => listText(done, world.streams.isTerminal) };
-        },
-      );
+      await each<Schedule>(ids, out, client(world, command)[verb], (schedules) => ({
+        value: { schedules },
+        text: () => listText(schedules, world.streams.isTerminal),
+      }));
     });
 }
 
@@ -104,18 +99,15 @@ function remove(world: World, out: Output): Command {
     .addHelpText("after", "\nExample:\n  $ npx belfry schedules delete nightly")
     .action(async (ids: string[], { yes }: { yes?: boolean }, command: Command) => {
       confirmed(ids, yes, "delete");
-      const deleted: { id: string; canceled: number }[] = [];
+      const steps = client(world, command);
       await each(
         ids,
         out,
-        async (id) => void deleted.push({ id, ...(await client(world, command).remove(id)) }),
-        () => {
-          return {
-            value: { deleted },
-            text: () =>
-              deleted.map(({ id, canceled }) => `${id} deleted, ${canceled} waiting jobs canceled`).join("\n"),
-          };
-        },
+        async (id) => ({ id, ...(await steps.remove(id)) }),
+        (deleted) => ({
+          value: { deleted },
+          text: () => deleted.map(({ id, canceled }) => `${id} deleted, ${canceled} waiting jobs canceled`).join("\n"),
+        }),
       );
     });
 }
@@ -137,26 +129,4 @@ function confirmed(ids: readonly string[], yes: boolean | undefined, verb: strin
   if (ids.length > 1 && yes !== true) {
     throw new CliError(exitCodes.usage, "not-confirmed", `${verb} ${ids.length} schedules? Say so with --yes`);
   }
-}
-
-async function each(
-  ids: readonly string[],
-  out: Output,
-  work: (id: string) => Promise<void>,
-  result: () => { value: object; text: () => string },
-): Promise<void> {
-  const errors: { id: string; error: CliError }[] = [];
-  for (const id of ids) {
-    try {
-      await work(id);
-    } catch (error) {
-      if (!(error instanceof CliError) || error.code === "not-running") throw error;
-      errors.push({ id, error });
-    }
-  }
-  const failed = errors.map(({ id, error: { code, message } }) => ({ id, code, message }));
-  const { value, text } = result();
-  out.result({ ...value, errors: failed }, text);
-  for (const { message } of failed) out.note(`error: ${message}`);
-  if (errors[0] !== undefined) throw new Finished(errors[0].error.exitCode);
 }

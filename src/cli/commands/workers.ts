@@ -19,20 +19,22 @@ interface Workers {
 
 export function workersCommand(world: World, out: Output): Command {
   const command = new Command("workers").description("who worked in the last hour, and what each runs now");
-  return command.action(async (_: object, of: Command) => {
-    const found = await api(world, of).get<Workers>("/workers");
-    const rows = found.workers.map((worker) => [
-      worker.id,
-      worker.lane ?? "",
-      worker.version ?? "",
-      worker.status,
-      worker.seenAt,
-      `${worker.ended} (${worker.failed} failed, ${worker.lost} lost)`,
-      worker.running.map(runningText).join(", "),
-    ]);
-    const head = ["WORKER", "LANE", "VERSION", "STATUS", "SEEN", "TRIES", "RUNNING"];
-    out.result(found, () => (rows.length === 0 ? "no workers" : table(head, rows, world.streams.isTerminal)));
-  });
+  return command
+    .addHelpText("after", "\nExample:\n  $ npx belfry workers --json")
+    .action(async (_: object, of: Command) => {
+      const found = await api(world, of).get<Workers>("/workers");
+      const rows = found.workers.map((worker) => [
+        worker.id,
+        worker.lane ?? "",
+        worker.version ?? "",
+        worker.status,
+        worker.seenAt,
+        `${worker.ended} (${worker.failed} failed, ${worker.lost} lost)`,
+        worker.running.map(runningText).join(", "),
+      ]);
+      const head = ["WORKER", "LANE", "VERSION", "STATUS", "SEEN", "TRIES", "RUNNING"];
+      out.result(found, () => (rows.length === 0 ? "no workers" : table(head, rows, world.streams.isTerminal)));
+    });
 }
 
 const runningText = ({ job, progress }: Workers["workers"][number]["running"][number]): string =>
