@@ -205,6 +205,7 @@ export const limits = {
   runDeltasMax: 100,
   cancelRowsMax: 1_000,
   cancelRoundsMax: 1_000,
+  cancelingRunsMax: 10,
   rerunsMax: 1_000,
   fanOutPageRowsMax: 1_000,
   starterAttemptsDefault: 12,

@@ -7,6 +7,7 @@ import { relay, resendOpen, wakeHeld } from "./relay.ts";
 import { requeueLost, type QueueSights } from "./requeue.ts";
 import { rescue } from "./rescue.ts";
 import { resolveRuns } from "./runs/resolve.ts";
+import { finishCancels } from "./runs/run-control.ts";
 import { tick } from "./tick.ts";
 
 export interface PassOptions {
@@ -82,6 +83,7 @@ export async function pass(
       "resolve",
       () => resolveRuns(ports, { runs: "all", rounds: limits.passResolveRoundsMax, lookAheadMs, signal, ...fenced }),
     ],
+    ["cancel", () => finishCancels(ports, registry, { lookAheadMs, signal })],
     ["requeue", () => requeueLost(ports, registry, options.sights ?? new Map(), fenced)],
     ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, ...fenced })],
     ["prune", () => prune(ports, fenced)],

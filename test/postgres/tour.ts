@@ -218,6 +218,7 @@ async function runs(store: Store, tag: string): Promise<void> {
   await store.tasks(runId, { states: ["FAILED"], limit: 10 });
   await store.resumeRun(runId, {});
   await store.cancelRun(runId);
+  await store.cancelingRuns(10);
   await store.cancelPage(runId, { limit: 1_000 });
   await store.startRun({ ...run, key: `${tag}-empty`, tasks: [] }, { lookAheadMs });
   const pages = await store.startRun({ ...run, key: `${tag}-pages`, sealed: false, tasks: [] }, { lookAheadMs });

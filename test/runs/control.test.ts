@@ -55,6 +55,17 @@ describe("control of runs", () => {
     expect(await ports.store.run(run.id)).toMatchObject({ state: "CANCELED", done: 2 });
     expect(await cancelRun(ports, registry, run.id, options)).toBe(null);
   });
+
+  test("a cancel whose process died between two pages is finished by the pass", async () => {
+    const run = await startedRun(twoSteps({ now: false }), { day: "d1" });
+    const { world: ports } = run.shop;
+    await ports.store.cancelRun(run.id);
+    expect(await ports.store.cancelPage(run.id, { limit: 1 })).toBe(1);
+    expect(await ports.store.run(run.id)).toMatchObject({ state: "CANCELING" });
+    expect(await runToEnd(run)).toBe("CANCELED");
+    expect(await stateOf(run)).toEqual({ load: "CANCELED", post: "CANCELED" });
+    expect(await ports.store.cancelingRuns(10)).toEqual([]);
+  });
 });
 
 const loaded = (tasks: readonly DataTask[], ran: unknown[] = []) =>

@@ -14,6 +14,7 @@ import { resolve } from "./reference/resolve.ts";
 import { resumeRun } from "./reference/resume.ts";
 import {
   addPage,
+  cancelingRuns,
   cancelRun,
   inRuns,
   openJobs,
@@ -94,6 +95,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     skip: async (messages, options) => run(() => skip(t, messages, options)),
     resolve: async (options) => run(() => fenced(t, options.fence, () => resolve(t, options))),
     cancelRun: async (id) => run(() => cancelRun(t, id)),
+    cancelingRuns: async (limit) => run(() => cancelingRuns(t, limit)),
     cancelPage: async (id, { limit, inSameTransaction }) =>
       (await moving(() => cancel(t, openJobs(t, id, limit), "run canceled"), inSameTransaction)).rows.length,
     resumeRun: async (id, { ids }) => run(() => resumeRun(t, id, ids)),

@@ -10,7 +10,7 @@ import { chooseAgain, lockRun, lockWaiting, putBack, recount, reopenRun } from "
 import { execute } from "./statement.ts";
 import { insertTasks } from "./task-store.ts";
 
-type Writes = "startRun" | "addPage" | "sealRun" | "skip" | "cancelRun" | "cancelPage" | "resumeRun";
+type Writes = "startRun" | "addPage" | "sealRun" | "skip" | "cancelRun" | "cancelPage" | "cancelingRuns" | "resumeRun";
 
 export function runStore(session: Session): Pick<RunStore, Writes> {
   const inTx = <T>(tx: Tx | undefined, work: (tx: Tx) => Promise<T>): Promise<T> =>
@@ -34,6 +34,9 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
       await moveRows(session, cancelJobs, [ids, "run canceled"], { inSameTransaction });
       // A job that ended meanwhile was not canceled, but this page was not empty either.
       return open.length;
+    },
+    async cancelingRuns(limit) {
+      return (await session.run(sql.findCanceling, [limit])).map((row) => row.id as RunId);
     },
     resumeRun: (runId, { ids }) => session.transaction((tx) => resumeRun(tx, runId, ids)),
   };

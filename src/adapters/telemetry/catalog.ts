@@ -35,6 +35,7 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "scheduler.lock.skipped": passFault,
   "scheduler.jobs.started": passes,
   "scheduler.jobs.lost": passFault,
+  "scheduler.jobs.canceled": passFault,
   "scheduler.occurrences.overdue": passFault,
   "database.dead_rows": passFault,
   "database.oldest_transaction": passFault,

@@ -36,6 +36,23 @@ export async function cancelRun(
   return canceled;
 }
 
+/**
+ * Goes on with cancels whose process died between two pages: else their run would stay open for ever, with the slots it
+ * holds. Beside a process that still writes its pages this only helps: a job is canceled once, whoever does it.
+ */
+export async function finishCancels(
+  ports: ControlPorts,
+  registry: Registry,
+  options: { readonly lookAheadMs: number; readonly signal: AbortSignal },
+): Promise<Record<string, number>> {
+  let canceled = 0;
+  for (const runId of await ports.store.cancelingRuns(limits.cancelingRunsMax)) {
+    if (options.signal.aborted) break;
+    canceled += (await cancelRun(ports, registry, runId, options)) ?? 0;
+  }
+  return { "jobs.canceled": canceled };
+}
+
 /** Goes on from the failure: what succeeded is not repeated. @returns the jobs that run again. */
 export async function resumeRun(
   ports: ControlPorts,

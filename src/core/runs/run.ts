@@ -218,6 +218,8 @@ export interface RunStore {
   cancelRun(runId: RunId): Promise<boolean>;
   /** One page of a CANCELING run's open jobs -> CANCELED. @returns how many. */
   cancelPage(runId: RunId, options: { limit: number; inSameTransaction?: InSameTransaction }): Promise<number>;
+  /** CANCELING runs with open jobs: somebody is writing their pages, or died of it. */
+  cancelingRuns(limit: number): Promise<readonly RunId[]>;
   /**
    * What FAILED, was CANCELED or was SKIPPED because of it runs again; what succeeded does not, nor does a branch that was
    * not taken. `ids` narrows it to those jobs and what was skipped because of them. Counters are recounted from the edges.

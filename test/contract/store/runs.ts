@@ -106,9 +106,12 @@ function ending(open: OpenStore): void {
   test("a run that is being canceled starts nothing, and is CANCELED with its last page", async () => {
     const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
+    expect(await store.cancelingRuns(10)).toEqual([]);
     expect(await store.cancelRun(bench.runId)).toBe(true);
+    expect(await store.cancelingRuns(10)).toEqual([bench.runId]);
     expect(await bench.claim("load")).not.toMatchObject({ state: "RUNNING" });
     while ((await store.cancelPage(bench.runId, { limit: 1 })) > 0);
+    expect(await store.cancelingRuns(10)).toEqual([]);
     await bench.resolve();
     expect(await store.run(bench.runId)).toMatchObject({ state: "CANCELED", done: 4 });
     expect(await store.cancelRun(bench.runId)).toBe(false);

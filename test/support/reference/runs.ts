@@ -164,6 +164,12 @@ export const openJobs = (t: Tables, id: RunId, limit: number): JobId[] =>
         .slice(0, limit)
         .map(idOf);
 
+export const cancelingRuns = (t: Tables, limit: number): RunId[] =>
+  [...t.runs.values()]
+    .map((row) => String(row.id) as RunId)
+    .filter((id) => openJobs(t, id, 1).length > 0)
+    .slice(0, limit);
+
 export function runView(t: Tables, id: RunId): RunView | null {
   const row = t.runs.get(Number(id));
   return row === undefined ? null : viewOf(t, row);

@@ -167,6 +167,18 @@ with mine as materialized (
 select id from mine`,
 );
 
+/** Runs that are being canceled and have open jobs left. It reads only open runs. $1 limit. Locks nothing. */
+export const findCanceling = statement<{ id: string }>(
+  "run-canceling",
+  `
+select r.id from belfry.run r
+where r.state in ('RUNNING', 'CANCELING') and r.state = 'CANCELING'
+  and exists (
+    select from belfry.job j where j.run_id = r.id and j.state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT')
+  )
+order by r.id limit $1`,
+);
+
 /** Open jobs of a run that is being canceled. $1 run $2 limit. Locks nothing: the cancel locks them in id order. */
 export const openJobs = statement<{ id: string }>(
   "run-open-jobs",
