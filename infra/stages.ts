@@ -43,6 +43,13 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     terminationProtection: false,
     tags: {},
   },
+  smoke: {
+    network: { kind: "small" },
+    database: smallDatabase,
+    alarms: usualAlarms,
+    terminationProtection: false,
+    tags: {},
+  },
   small: {
     network: { kind: "small" },
     database: { ...smallDatabase, backupDays: 7, deletionProtection: true },

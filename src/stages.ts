@@ -8,7 +8,7 @@ export type AppSet = "jobs" | "examples";
 
 export interface Stage {
   readonly name: string;
-  /** `examples` also deploys their stand-ins, and is refused in a stage called prod. */
+  /** `examples` is refused in a stage called prod. */
   readonly apps: readonly AppSet[];
   /** False for a stage that only ever runs on one machine. */
   readonly deployed: boolean;
@@ -63,6 +63,16 @@ export const stages = {
     database: { maxConnections: 100, poolPerWorker: 2 },
     laneConcurrency: 2,
     logRetentionDays: 30,
+  },
+  /** What `npm run smoke:aws` deploys, and destroys: a stage that nobody else has. */
+  smoke: {
+    ...everywhere,
+    name: "smoke",
+    apps: ["jobs"],
+    deployed: false,
+    database: { maxConnections: 80, poolPerWorker: 2 },
+    laneConcurrency: 2,
+    logRetentionDays: 7,
   },
   /** The cheapest that runs a team's own jobs. */
   small: {

@@ -174,11 +174,14 @@ function functionTimeout(jobs: readonly JobDefinition[]): number {
   return Math.ceil((Math.min(handlerMs, limits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
 }
 
+/** Of a job on Fargate that does not give its own. */
+export const jobTaskSize = { cpu: 512, memoryMb: 1_024 } as const;
+
 function jobTaskOf(apps: readonly AppDefinition[]): JobTaskTopology | null {
   const jobs = apps.flatMap((app) => app.jobs.filter((job) => job.runOn === "fargate"));
   if (jobs.length === 0) return null;
   const lanes = [...new Set(jobs.map((job) => job.lane))].toSorted();
-  return { cpu: 512, memoryMb: 1_024, stopTimeoutSeconds: 60, lanes };
+  return { ...jobTaskSize, stopTimeoutSeconds: 60, lanes };
 }
 
 const jobTasksMax = (apps: readonly AppDefinition[]): number =>

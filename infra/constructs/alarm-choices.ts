@@ -43,6 +43,12 @@ export interface AlarmChoices {
   readonly failedInvocations: Choice;
   /** Throttled invocations of a function in 5 minutes. Warn. */
   readonly throttles: Choice;
+  /** Launches of a lane in 5 minutes that ECS refused for good: each is a failed try. Warn. */
+  readonly failedLaunches: Choice;
+  /** Launches of a lane that found no room, in each of three times 5 minutes. Warn. */
+  readonly postponedLaunches: Choice;
+  /** Ends of tasks that no function could take. Warn. */
+  readonly lostEvents: Choice;
 }
 
 /** What fits most stages; spread it and change single ones. */
@@ -67,6 +73,9 @@ export const usualAlarms: AlarmChoices = {
   lostWakes: 0,
   failedInvocations: 0,
   throttles: 0,
+  failedLaunches: 0,
+  postponedLaunches: 0,
+  lostEvents: 0,
 };
 
 /** For a stage that nobody is called for. */

@@ -13,6 +13,7 @@ import { Construct } from "constructs";
 import type { Topology } from "../../src/topology.ts";
 import type { AlarmChoices, Choice } from "./alarm-choices.ts";
 import type { Topics } from "./alarm-topics.ts";
+import type { FargateJobs } from "./fargate-jobs.ts";
 import type { Lane } from "./lane.ts";
 import type { SchedulerTask } from "./scheduler-task.ts";
 
@@ -23,6 +24,8 @@ export interface AlarmsProps {
   readonly lanes: readonly Lane[];
   readonly functions: readonly Function[];
   readonly scheduler: SchedulerTask;
+  /** Null when no job runs on Fargate. */
+  readonly jobs: FargateJobs | null;
 }
 
 /** Of the metrics that our own processes write (`src/adapters/telemetry`). */
@@ -41,6 +44,7 @@ export class Alarms extends Construct {
     this.#database();
     for (const job of props.topology.jobs) this.#job(job);
     for (const lane of props.lanes) this.#lane(lane);
+    if (props.jobs !== null) this.#launches(props.jobs);
     this.#rest();
   }
 
@@ -185,6 +189,28 @@ export class Alarms extends Construct {
       metric: lane.queue.metricApproximateAgeOfOldestMessage({ period: minutes(5), statistic: "Maximum" }),
       what: `Messages of lane ${lane.name} wait for a worker (seconds)`,
       section: "oldest-message",
+    });
+  }
+
+  #launches({ lostEvents }: FargateJobs): void {
+    const { choices, topology } = this.#props;
+    for (const lane of topology.jobTask?.lanes ?? []) {
+      this.#add(`FailedLaunches-${lane}`, choices.failedLaunches, {
+        metric: this.#own("job.launch.failed", "Sum", minutes(5), { lane }, "worker"),
+        what: `Tasks of lane ${lane} are refused by ECS`,
+        section: "failed-launches",
+      });
+      this.#add(`PostponedLaunches-${lane}`, choices.postponedLaunches, {
+        metric: this.#own("job.launch.postponed", "Sum", minutes(5), { lane }, "worker"),
+        periods: 3,
+        what: `Tasks of lane ${lane} find no room`,
+        section: "postponed-launches",
+      });
+    }
+    this.#add("LostEvents", choices.lostEvents, {
+      metric: lostEvents.metricApproximateNumberOfMessagesVisible({ period: minutes(5), statistic: "Maximum" }),
+      what: "Ends of tasks could not be settled",
+      section: "lost-events",
     });
   }
 

@@ -98,6 +98,7 @@ export class Belfry extends Construct {
       lanes: this.lanes,
       functions: [...workers, drain.function, this.api.function, ...(this.jobs === null ? [] : [this.jobs.events])],
       scheduler: this.scheduler,
+      jobs: this.jobs,
     });
     decorate(this, props);
     describe(this, topology);

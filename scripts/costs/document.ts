@@ -1,6 +1,7 @@
 import { ofType } from "../../infra/checks/template.ts";
-import { assumed, jobUses, type Load, loads, metricUses } from "./jobs.ts";
-import { prices, region, type Use, usdOf } from "./prices.ts";
+import { jobTaskSize } from "../../src/topology.ts";
+import { assumed, jobUses, type Load, loads, metricUses, taskUses } from "./jobs.ts";
+import { hoursAMonth, prices, region, type Use, usdOf } from "./prices.ts";
 import { idleUses } from "./resources.ts";
 import { type Synthesized, synthesized } from "./template.ts";
 
@@ -19,6 +20,7 @@ lists: nothing here was compared with a bill, and no program read AWS's own list
 page to compare it with.
 
 ${parts.join("\n")}
+${fargatePart()}
 ## What the million assumes
 
 A job succeeds at its first try. Its handler takes 50 ms on Lambda (an invocation ${assumed.invocationMs} ms) and calls nothing that is paid for. ${assumed.logBytesAJob} bytes of log a job
@@ -28,7 +30,7 @@ and ${assumed.logBytesAnInvocation} an invocation. "Ten a batch" is how jobs com
 
 What handlers do and call; data between zones and out of AWS; requests of the API and its event streams; backups above the size of
 the disk; snapshots; the image in its registry, and starting it from a registry that is not reached through S3 (through a NAT gateway
-each start would pay for the whole image); mails of the topics; Fargate jobs; metrics of faults, which are paid by the hour they last.
+each start would pay for the whole image); mails of the topics; metrics of faults, which are paid by the hour they last.
 
 ## Prices
 
@@ -37,6 +39,28 @@ each start would pay for the whole image); mails of the topics; Fargate jobs; me
 ${Object.entries(prices)
   .map(([name, { usd, per, checkedOn, source }]) => `| ${name} | ${usd} | ${per} | ${checkedOn} | <${source}> |`)
   .join("\n")}
+`;
+}
+
+function fargatePart(): string {
+  const { cpu, memoryMb } = jobTaskSize;
+  const rows = [
+    ["1 task of a second (billed as a minute)", taskUses(1, 1 / 60)],
+    ["1,000 tasks of a second", taskUses(1_000, 1 / 60)],
+    ["1,000 tasks of ten minutes", taskUses(1_000, 10)],
+    ["1 task of an hour", taskUses(1, 60)],
+    ["1 task that never ends, a month", taskUses(1, hoursAMonth * 60)],
+  ] as const;
+  return `## Jobs on Fargate
+
+A task of the default size (${cpu / 1_024} vCPU, ${memoryMb / 1_024} GB, ARM) costs, beside the job's messages and the worker's launch of it, which are
+as above; its disk of 20 GB is included. In a stage whose network is \`small\` each task has a public address while it runs, at ${prices["public IPv4 address"].usd} an hour.
+
+| | USD |
+|---|---|
+${rows.map(([what, uses]) => `| ${what} | ${usdOf(uses).toFixed(4)} |`).join("\n")}
+
+A stage with such jobs has three alarms more for one lane, ${money(3 * prices["CloudWatch alarm, metric"].usd)} a month.
 `;
 }
 

@@ -1,5 +1,6 @@
 import type { Topology } from "../../src/topology.ts";
 import { catalog } from "../../src/adapters/telemetry/catalog.ts";
+import { jobTaskSize } from "../../src/topology.ts";
 import type { PriceName, Use } from "./prices.ts";
 
 /** How a million jobs are assumed to come. What a handler itself does and calls is the team's own. */
@@ -40,6 +41,15 @@ export function jobUses({ jobsABatch }: Load, memoryMb: number, hasGateway: bool
     use("Lambda ARM, duration", gbSeconds, "run time"),
     use("CloudWatch logs, written", logged / gb, "logs and metrics"),
     ...(hasGateway ? [use("NAT gateway, data", (invocations * networkBytesAnInvocation) / gb, "calls of AWS")] : []),
+  ];
+}
+
+/** Tasks of the default size. Fargate bills seconds, and a minute at least. */
+export function taskUses(tasks: number, minutes: number): readonly Use[] {
+  const hours = (tasks * Math.max(1, minutes)) / 60;
+  return [
+    use("Fargate ARM, CPU", (hours * jobTaskSize.cpu) / 1_024, "CPU"),
+    use("Fargate ARM, memory", (hours * jobTaskSize.memoryMb) / 1_024, "memory"),
   ];
 }
 

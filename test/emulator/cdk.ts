@@ -18,23 +18,25 @@ export interface Cdk {
   readonly template: () => Template;
 }
 
-export const stackName = "belfry-emulator";
+export const stackOf = (stage: string): string => `belfry-${stage}`;
 
 export interface CdkOptions {
   /** Keeps its output. */
   readonly folder: string;
   readonly stage: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Gets what the CLI prints, as it comes. */
+  readonly onOutput?: (text: string) => void;
 }
 
 /** The real CDK CLI, told where AWS is. */
-export function cdkAt(aws: Aws, { folder, stage, environment }: CdkOptions): Cdk {
-  const stackName = `belfry-${stage}`;
+export function cdkAt(aws: Aws, { folder, stage, environment, onOutput = () => {} }: CdkOptions): Cdk {
+  const stackName = stackOf(stage);
   const assembly = join(folder, "cdk.out");
   const outputs = join(folder, "outputs.json");
   let last = "";
   const run = async (...args: readonly string[]): Promise<void> => {
-    last = await cli([...args, "--output", assembly, "-c", `stage=${stage}`], aws, environment);
+    last = await cli([...args, "--output", assembly, "-c", `stage=${stage}`], aws, { environment, onOutput });
   };
   return {
     bootstrap: () => run("bootstrap", `aws://${aws.account}/${aws.region}`),
@@ -51,7 +53,11 @@ export function cdkAt(aws: Aws, { folder, stage, environment }: CdkOptions): Cdk
 }
 
 /** @throws Error with what the CLI printed. */
-async function cli(args: readonly string[], aws: Aws, environment: Readonly<Record<string, string>>): Promise<string> {
+async function cli(
+  args: readonly string[],
+  aws: Aws,
+  { environment, onOutput }: Required<Pick<CdkOptions, "environment" | "onOutput">>,
+): Promise<string> {
   const child = spawn(process.execPath, [join(root, "node_modules/aws-cdk/bin/cdk"), ...args, "--progress", "events"], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
@@ -65,7 +71,12 @@ async function cli(args: readonly string[], aws: Aws, environment: Readonly<Reco
     },
   });
   const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => lines.push(data.toString()));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (data: Buffer) => {
+      lines.push(data.toString());
+      onOutput(data.toString());
+    });
+  }
   const [code] = (await once(child, "close")) as [number | null];
   const said = lines.join("");
   if (code !== 0) throw new Error(`cdk ${args.join(" ")} ended with code ${code}:\n${said.slice(-6_000)}`);

@@ -1,8 +1,9 @@
 import type { Aws } from "./aws-call.ts";
-import { stackName } from "./cdk.ts";
+import { stackOf } from "./cdk.ts";
 
-/** What the emulator made of the template: physical ids by logical id. */
-export async function physicalIds(aws: Aws): Promise<ReadonlyMap<string, string>> {
+/** What was made of the template: physical ids by logical id. */
+export async function physicalIds(aws: Aws, stage = "emulator"): Promise<ReadonlyMap<string, string>> {
+  const stackName = stackOf(stage);
   const ids = new Map<string, string>();
   const xml = await aws.form("cloudformation", "DescribeStackResources", {
     Version: "2010-05-15",

@@ -8,6 +8,7 @@ import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
 import { defineSweep } from "../../src/core/definitions/define-sweep.ts";
 import { sql } from "../../src/core/definitions/query.ts";
+import type { Launched } from "../../src/core/launcher.ts";
 import { limits } from "../../src/core/limits.ts";
 import { measureHealth } from "../../src/core/operations/measure-health.ts";
 import type { Health, Minute } from "../../src/core/operations/overview.ts";
@@ -32,10 +33,11 @@ const sweep = defineSweep({
   payload: () => undefined,
   maxLateness: "60s",
 });
+const long = defineJob({ id: "long", runOn: "fargate", concurrency: 1, run: () => {} });
 const each = { cron: "* * * * *", timezone: "UTC" } as const;
 const app = defineApp({
   name: "app",
-  jobs: [batch, sweep],
+  jobs: [batch, sweep, long],
   schedules: [defineSchedule({ id: "batch", ...each, run: batch }), defineSchedule({ id: "due", ...each, run: sweep })],
 });
 /** A stage in which every alarm is made. */
@@ -77,6 +79,8 @@ export const faults: Readonly<Record<string, () => Promise<readonly Emitted[]>>>
   "a sweep's query takes six minutes": () => written(() => work(sweep, items(0), { slowMs: 360_000 })),
   "a job starts two minutes late": () => written(() => work(batch, items(0), { lateMs: 120_000 })),
   "a sweep starts two minutes late": () => written(() => work(sweep, items(0), { lateMs: 120_000 })),
+  "ECS refuses a task": () => written(() => launch(() => Promise.reject(new Error("no such task definition")))),
+  "Fargate has no room": () => written(() => launch(async () => ({ is: "no-room", reason: "RESOURCE:MEMORY" }))),
   "a call has no answer": () => written(() => work(batch, () => Promise.reject(new AmbiguousError("no answer")))),
 };
 
@@ -150,6 +154,17 @@ async function work(job: Job<void>, handler: Handler, { lateMs = 0, slowMs = 0 }
   );
   await at.enqueue(job, undefined);
   await at.world.clock.advance(lateMs);
+  await advanceUntil(at.world, at.work(), 1_000);
+  metrics.flush();
+}
+
+async function launch(answer: () => Promise<Launched>): Promise<void> {
+  const metrics = createMetrics({ service: "worker", dimensions: { stage: stage.name, lane: "default" } });
+  const at = await shop(
+    [long],
+    world(() => ({ metrics, launcher: { launch: answer, stop: async () => {} } })),
+  );
+  await at.enqueue(long, undefined);
   await advanceUntil(at.world, at.work(), 1_000);
   metrics.flush();
 }

@@ -1,6 +1,10 @@
 /** What makes a first deployment to an account fail late, looked at early: each finding says what to do. */
+import { spawnSync } from "node:child_process";
+import { auroraVersion } from "../../infra/constructs/aurora-serverless.ts";
+import { instanceVersion } from "../../infra/constructs/rds-instance.ts";
 import { deploymentOf } from "../../infra/stages.ts";
 import type { Aws } from "../emulator/aws-call.ts";
+import { stackOf } from "../emulator/cdk.ts";
 
 export interface Finding {
   readonly name: string;
@@ -9,12 +13,15 @@ export interface Finding {
 }
 
 const concurrencyMin = 20;
-const engine = "17.7";
 
-export async function preflight(aws: Aws, stage: string): Promise<readonly Finding[]> {
+/** @param image one that others built: then nothing is built here. */
+export async function preflight(aws: Aws, stage: string, image?: string): Promise<readonly Finding[]> {
   const { database } = deploymentOf(stage);
+  const destroy = `npx cdk destroy ${stackOf(stage)} -c stage=${stage}`;
   const looks: readonly (readonly [name: string, fix: string, look: () => Promise<string>])[] = [
     ["bootstrap", `npx cdk bootstrap aws://${aws.account}/${aws.region}`, () => bootstrapped(aws)],
+    ["no stack", `it is of another run, which may still go on; else ${destroy}`, () => absent(aws, stackOf(stage))],
+    ["image", "start Docker, or name a builder in CDK_DOCKER, or pass --image URI", async () => builder(image)],
     ["ECS role", "aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com", () => ecsRole(aws)],
     [
       "Lambda concurrency",
@@ -23,7 +30,16 @@ export async function preflight(aws: Aws, stage: string): Promise<readonly Findi
     ],
     ...(database.kind === "existing"
       ? []
-      : [["Postgres", "name an engine version of this region in infra/constructs", () => engineThere(aws)] as const]),
+      : [
+          [
+            "Postgres",
+            "name an engine version of this region in infra/constructs",
+            () =>
+              database.kind === "instance"
+                ? engineThere(aws, "postgres", instanceVersion)
+                : engineThere(aws, "aurora-postgresql", auroraVersion),
+          ] as const,
+        ]),
   ];
   return Promise.all(
     looks.map(async ([name, fix, look]) => {
@@ -68,9 +84,27 @@ async function concurrency(aws: Aws): Promise<string> {
   return `${most} at once`;
 }
 
-async function engineThere(aws: Aws): Promise<string> {
-  const input = { Version: "2014-10-31", Engine: "postgres", EngineVersion: engine };
+async function engineThere(aws: Aws, engine: string, version: string): Promise<string> {
+  const input = { Version: "2014-10-31", Engine: engine, EngineVersion: version };
   const text = await aws.form("rds", "DescribeDBEngineVersions", input);
-  if (!text.includes(`<EngineVersion>${engine}</EngineVersion>`)) throw new Error(`Postgres ${engine} is not offered`);
-  return `Postgres ${engine}`;
+  if (!text.includes(`<EngineVersion>${version}</EngineVersion>`))
+    throw new Error(`${engine} ${version} is not offered`);
+  return `${engine} ${version}`;
+}
+
+/** What is destroyed at the end must be what this run made. */
+async function absent(aws: Aws, stack: string): Promise<string> {
+  const input = { Version: "2010-05-15", StackName: stack };
+  const found = await aws.form("cloudformation", "DescribeStacks", input).catch((error: unknown) => String(error));
+  if (/does not exist/.test(found)) return `${stack} is free`;
+  throw new Error(found.includes("<StackId>") ? `${stack} is there already` : found);
+}
+
+function builder(image: string | undefined): string {
+  if (image !== undefined) return image;
+  const program = process.env["CDK_DOCKER"] ?? "docker";
+  const { status, stderr, error } = spawnSync(program, ["version"], { encoding: "utf8" });
+  if (status !== 0)
+    throw new Error(`${program} builds nothing here: ${error?.message ?? stderr.trim().split("\n")[0]}`);
+  return `built by ${program}`;
 }
