@@ -49,20 +49,36 @@ const reasons: Readonly<Record<string, string>> = {
   overlap: "the one before was still running",
   paused: "its schedule was paused",
   expired: "its time had passed",
-  "branch-not-taken": "its branch was not taken",
-  "not-wanted": "it was no longer wanted",
+  "not taken": "its branch was not taken",
+  "no longer wanted": "it was no longer wanted",
   "dst-gap": "the clock skipped this time",
   withdrawn: "the schedule was changed",
   permanent: "it was refused for good",
+  "tries used up": "no try was left",
+  ambiguous: "nobody knows whether what it did outside happened",
+  undeliverable: "no worker took any of its messages",
+  unsettleable: "its result could not be written",
+  "never started": "its task never started",
+  postponed: "there was no room for its task yet",
   retry: "it failed and is tried again",
   interrupted: "its worker was stopped or lost",
+  stopped: "its worker was told to stop",
+  "task stopped": "its task was stopped",
   slot: "no slot was free",
   "message-lost": "its message was lost and is sent anew",
+  "run now": "somebody did not want to wait",
+  resumed: "the run goes on from what failed",
+  canceled: "somebody canceled it",
   disabled: "its schedule was off",
   deleted: "its schedule was deleted",
-  payload: "its payload is not valid",
+  payload: "no payload could be made for it",
+  "no-job": "no job of its version is defined any more",
   misfire: "it was missed and is not caught up",
 };
 
-export const reasonText = (reason: string | null): string =>
-  reason === null ? "" : (reasons[reason] ?? reason.replaceAll("-", " "));
+export function reasonText(reason: string | null): string {
+  if (reason === null) return "";
+  const merged = /^into (\S+)T(\S+)$/.exec(reason);
+  if (merged !== null) return `merged into that of ${merged[1]} ${merged[2]}`;
+  return reasons[reason] ?? reason.replaceAll("-", " ");
+}

@@ -3,8 +3,27 @@ import { type JobQuery, loadJobs } from "../client.ts";
 import { changes } from "../live.ts";
 import type { Job } from "../shape.ts";
 
+/** What the list shows of a job. A hundred thousand may be loaded: payloads, results and traces are not kept. */
+export type JobRow = Pick<
+  Job,
+  | "id"
+  | "kind"
+  | "key"
+  | "run"
+  | "task"
+  | "state"
+  | "lane"
+  | "attempt"
+  | "failures"
+  | "maxAttempts"
+  | "dueAt"
+  | "startedAt"
+  | "finishedAt"
+  | "error"
+>;
+
 export interface JobRows {
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly JobRow[];
   readonly isComplete: boolean;
   readonly isLoading: boolean;
   readonly error: Error | null;
@@ -14,7 +33,7 @@ export interface JobRows {
 }
 
 interface Held {
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly JobRow[];
   readonly cursor: string | null;
   readonly isComplete: boolean;
 }
@@ -93,7 +112,7 @@ type Page = Awaited<ReturnType<typeof loadJobs>>;
 
 function appended({ jobs }: Held, page: Page): Held {
   const last = jobs.at(-1)?.id;
-  const added = page.jobs.filter(({ id }) => last === undefined || isOlder(id, last));
+  const added = page.jobs.filter(({ id }) => last === undefined || isOlder(id, last)).map(rowOf);
   return { jobs: [...jobs, ...added], cursor: page.nextCursor, isComplete: page.nextCursor === null };
 }
 
@@ -101,9 +120,17 @@ function appended({ jobs }: Held, page: Page): Held {
 function refreshed(before: Held, page: Page): Held {
   const last = page.jobs.at(-1);
   const hasTail = before.jobs.length > page.jobs.length && last !== undefined && page.nextCursor !== null;
-  if (!hasTail) return { jobs: page.jobs, cursor: page.nextCursor, isComplete: page.nextCursor === null };
-  const tail = before.jobs.filter(({ id }) => isOlder(id, last.id));
-  return { ...before, jobs: [...page.jobs, ...tail] };
+  const newest = page.jobs.map(rowOf);
+  if (!hasTail) return { jobs: newest, cursor: page.nextCursor, isComplete: page.nextCursor === null };
+  // It begins near the top: of the many rows below nothing is looked at.
+  const tail = before.jobs.findIndex(({ id }) => isOlder(id, last.id));
+  return { ...before, jobs: tail < 0 ? newest : [...newest, ...before.jobs.slice(tail)] };
+}
+
+function rowOf(job: Job): JobRow {
+  const { id, kind, key, run, task, state, lane, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error } =
+    job;
+  return { id, kind, key, run, task, state, lane, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error };
 }
 
 /** Ids are numbers that may not fit a double; as text of one length they compare alike. */

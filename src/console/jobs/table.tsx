@@ -3,9 +3,8 @@ import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { VirtualRows } from "../parts/virtual-rows.tsx";
 import { duration } from "../time.ts";
-import type { Job } from "../shape.ts";
 import { triesText } from "../words.ts";
-import type { JobRows } from "./list.ts";
+import type { JobRow, JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";
 
 const columns = [
@@ -47,7 +46,7 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
 );
 
 interface RowProps {
-  readonly job: Job;
+  readonly job: JobRow;
   readonly index: number;
   readonly isCurrent: boolean;
   readonly selection: Selection;
@@ -76,8 +75,8 @@ const Row = ({ job, index, isCurrent, selection }: RowProps) => (
         {job.kind}
       </a>
     </span>
-    <span role="cell" class="mono dim" title={job.key ?? undefined}>
-      {job.key ?? `#${job.id}`}
+    <span role="cell" class="mono dim" title={nameOf(job)}>
+      {nameOf(job)}
     </span>
     <span role="cell" class="dim">
       {job.lane}
@@ -103,7 +102,13 @@ const ErrorText = ({ code, message }: { readonly code: string; readonly message:
   </>
 );
 
-function took({ startedAt, finishedAt, state }: Job) {
+/** What tells it from others of its kind: its key, its place in a run, or else its number. */
+function nameOf({ key, run, task, id }: JobRow): string {
+  if (key !== null) return key;
+  return task === null ? `#${id}` : `${task} in run ${run}`;
+}
+
+function took({ startedAt, finishedAt, state }: JobRow) {
   if (startedAt === null || finishedAt === null || state === "CANCELED") return <span class="nothing">–</span>;
   return duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
 }
