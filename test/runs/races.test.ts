@@ -1,5 +1,6 @@
 /** Findings 5, 7, 10 and 23 of the races behind the design, on real connections. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Claimed, NewRun, NewTask, RunId } from "../../src/core/ports.ts";
 import { lookAheadMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
@@ -72,6 +73,39 @@ describe("finding 5: a run", () => {
     expect(rows).toEqual([{ n: 0 }]);
   });
 });
+
+test("finding 5: a run whose last page and seal commit while it is added up does not close without that page", async () => {
+  const paged = { ...aRun({ key: "paged", tasks: [] }), sealed: false };
+  const { runId } = await db.store.startRun(paged, { lookAheadMs });
+  const delta = (columns: string, values: string) =>
+    db.pool.query(`insert into belfry.run_delta (run_id, ${columns}) values (${runId}, ${values})`);
+  await delta("total, done, ok", "5, 5, 5");
+  const gate = await db.pool.connect();
+  await gate.query("select pg_advisory_lock(5)");
+  // The statement as it is, held between its snapshot and its lock of the run.
+  const gated = "select run.* from belfry.run, (select pg_advisory_xact_lock_shared(5)) gate where";
+  const held = addUpRuns.text.replace("select * from belfry.run where", gated);
+  expect(held).toContain(gated);
+  const adding = db.pool.query(held, [[runId]]);
+  await untilWaiting(db);
+  await delta("total", "3");
+  await db.store.sealRun(runId, {});
+  await gate.query("select pg_advisory_unlock(5)");
+  gate.release();
+  await adding;
+  expect(await db.store.run(runId)).toMatchObject({ state: "RUNNING" });
+  await db.store.resolve({ runs: [runId], limit: 10, lookAheadMs });
+  expect(await db.store.run(runId)).toMatchObject({ state: "RUNNING", total: 8, done: 5 });
+});
+
+/** Until a session waits for an advisory lock. */
+async function untilWaiting({ pool }: TestDatabase): Promise<void> {
+  for (let look = 0; look < 1_000; look += 1) {
+    const { rows } = await pool.query("select from pg_locks where locktype = 'advisory' and not granted");
+    if (rows.length > 0) return;
+  }
+  throw new Error("nobody waits");
+}
 
 describe("finding 10: settles over shared successors", () => {
   test("and cancels of those successors never deadlock", async () => {

@@ -177,6 +177,8 @@ order by t.id`,
 
 /**
  * Adds deltas up and closes what is complete: FAILED when a job of it FAILED, or was canceled by itself. $1 runs.
+ * Whether it is sealed is read without the lock, by the snapshot that also reads the deltas: the locked row may be sealed
+ * since, and its last page's delta not be seen.
  * Locks: the runs in id order with SKIP LOCKED; look again after it.
  */
 export const addUpRuns = statement<{
@@ -186,19 +188,21 @@ export const addUpRuns = statement<{
 }>(
   "resolve-runs",
   `
-with mine as materialized (
+with seen as materialized (
+  select id, sealed from belfry.run where id = any($1::bigint[])
+), mine as materialized (
   select * from belfry.run where id = any($1::bigint[]) and state in ('RUNNING', 'CANCELING')
   order by id
   for no key update skip locked
 ), taken as (
   delete from belfry.run_delta where run_id = any(array(select id from mine)) returning *
 ), sums as materialized (
-  select m.id, m.state, m.sealed, m.on_failure, m.stopped,
+  select m.id, m.state, x.sealed, m.on_failure, m.stopped,
     m.total + coalesce(sum(t.total), 0)::int as total, m.done + coalesce(sum(t.done), 0)::int as done,
     m.ok + coalesce(sum(t.ok), 0)::int as ok, m.failed + coalesce(sum(t.failed), 0)::int as failed,
     m.skipped + coalesce(sum(t.skipped), 0)::int as skipped
-  from mine m join taken t on t.run_id = m.id
-  group by m.id, m.state, m.sealed, m.on_failure, m.stopped, m.total, m.done, m.ok, m.failed, m.skipped
+  from mine m join seen x on x.id = m.id join taken t on t.run_id = m.id
+  group by m.id, m.state, x.sealed, m.on_failure, m.stopped, m.total, m.done, m.ok, m.failed, m.skipped
 )
 update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.failed, skipped = s.skipped,
   stopped = s.stopped or (s.on_failure = 'stop' and s.failed > 0 and s.state = 'RUNNING'),
