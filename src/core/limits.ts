@@ -118,6 +118,8 @@ export const limits = {
   unclaimedMs: 30_000,
   /** What a queue counts as delayed may be a message that is late: by a minute, and then it has to be received. */
   lateMessageMs: 90_000,
+  /** Between two scheduler tasks: longer ago, and the queue may have been full and empty again. */
+  sightAgeMsMax: 15_000,
   aheadRowsMax: 10_000,
   aheadSinceMs: 2_000,
   overtakenMs: 120_000,

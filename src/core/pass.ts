@@ -4,7 +4,7 @@ import { acquireLock, keep, type HeldLock } from "./lock.ts";
 import { FenceLost, type Fence, type Ports } from "./ports.ts";
 import { prune } from "./prune.ts";
 import { relay, resendOpen, wakeHeld } from "./relay.ts";
-import { requeueLost, type QueueSights } from "./requeue.ts";
+import { keepSights, requeueLost, sightsBefore, type QueueSights } from "./requeue.ts";
 import { rescue } from "./rescue.ts";
 import { resolveRuns } from "./runs/resolve.ts";
 import { finishCancels } from "./runs/run-control.ts";
@@ -40,7 +40,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   await ports.crashPoint("fence.installed");
   const signal = AbortSignal.any([options.signal, lock.lost]);
   const totals: Record<string, number> = {};
-  const sights: QueueSights = new Map();
+  const sights: QueueSights = await sightsBefore(ports);
   let passes = 0;
   let outcome: PassReport["outcome"] = "done";
   try {
@@ -51,6 +51,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
       await ports.clock.sleep(limits.passIntervalMs, signal);
     }
     if (lock.lost.aborted) outcome = "fence-lost";
+    else await keepSights(ports, sights);
   } catch (error) {
     if (!(error instanceof FenceLost)) throw error;
     ports.log.warn("another scheduler holds the lock now; stopping", { fence: fence.token });

@@ -2,8 +2,37 @@ import type { Registry } from "./definitions/definition.ts";
 import { limits } from "./limits.ts";
 import { type Fence, FenceLost, type Ports } from "./ports.ts";
 
-/** Per lane, since when (monotonic) its queue showed no visible message. Lives as long as one scheduler task. */
+/** Per lane, since when (monotonic, of this process) its queue showed no visible message. */
 export type QueueSights = Map<string, number>;
+
+/** What the task before saw, so that a lost message is found as soon at the turn of two tasks as in the middle of one. */
+export async function sightsBefore({
+  store,
+  clock,
+  log,
+}: Pick<Ports, "store" | "clock" | "log">): Promise<QueueSights> {
+  try {
+    const nowMs = clock.elapsedMs();
+    const seen = await store.sights({ maxAgeMs: limits.sightAgeMsMax });
+    return new Map(seen.map(({ lane, emptyMs }) => [lane, nowMs - emptyMs]));
+  } catch (error) {
+    log.warn("what the task before saw of the queues is not known; lost messages are found later", { error });
+    return new Map();
+  }
+}
+
+/** Never throws: without it the next task finds a lost message half a minute later. */
+export async function keepSights(
+  { store, clock, log }: Pick<Ports, "store" | "clock" | "log">,
+  sights: QueueSights,
+): Promise<void> {
+  try {
+    const nowMs = clock.elapsedMs();
+    await store.keepSights([...sights].map(([lane, sinceMs]) => ({ lane, emptyMs: nowMs - sinceMs })));
+  } catch (error) {
+    log.warn("what this task saw of the queues was not kept; lost messages are found later", { error });
+  }
+}
 
 /**
  * Messages that the queue confirmed and lost, on our own evidence only: a backlog is never sent again for its age.

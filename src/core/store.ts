@@ -57,6 +57,12 @@ export interface Claimed {
   readonly run?: InRun;
 }
 
+/** A queue that shows no visible message. */
+export interface QueueSight {
+  readonly lane: string;
+  readonly emptyMs: number;
+}
+
 /** What a row that a claim did not return looks like now. */
 export interface Looked {
   readonly jobId: JobId;
@@ -170,6 +176,10 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
     limit: number;
     fence?: Fence;
   }): Promise<number>;
+  /** For how long each lane's queue was seen empty by the scheduler task before, if it kept that within `maxAgeMs`. */
+  sights(options: { maxAgeMs: number }): Promise<readonly QueueSight[]>;
+  /** Leaves to the next scheduler task what this one saw of the queues, in place of what was there. */
+  keepSights(sights: readonly QueueSight[]): Promise<void>;
   /** QUEUED rows of a lane that are due in what a queue can delay, or are due for less than `sinceMs`: counted up to `limit`. */
   countAhead(options: { lane: string; sinceMs: number; limit: number }): Promise<number>;
   /** After the commit that freed or was refused a slot: hands off as many held rows as there are free slots. */

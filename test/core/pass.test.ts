@@ -163,6 +163,24 @@ describe("the steps of a pass", () => {
     expect((await jobOf(ports, id)).state).toBe("PENDING");
   });
 
+  test("a message that is lost at the turn of two scheduler tasks is found by the second", async () => {
+    const hello = defineJob({ id: "hello", run: () => {} });
+    // A worker received the message and died: the queue holds it, and does not show it.
+    const depth = () => Promise.resolve({ visible: 0, inFlight: 1, delayed: 0 });
+    const ports = world((base) => ({ queue: Object.assign({}, base.queue, { depth }) }));
+    const { enqueue, registry: known } = await shop([hello], ports);
+    const id = await enqueue(hello, undefined);
+    const half = { ...options(), untilMs: limits.unclaimedMs / 2 };
+    const first = runPasses(ports, known, half);
+    await ports.clock.advance(half.untilMs + 2_000);
+    await first;
+    await ports.clock.advance(5_000);
+    const second = runPasses(ports, known, half);
+    await ports.clock.advance(half.untilMs + 2_000);
+    expect((await second).counts).toMatchObject({ requeued: 1 });
+    expect((await jobOf(ports, id)).generation).toBeGreaterThan(1);
+  });
+
   test("a lost fence stops all that follow", async () => {
     const called: string[] = [];
     const ports = withStore(() => ({

@@ -42,6 +42,8 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
   await clock.advance(minute);
   await store.reopen({ olderThanMs: limits.handoffOpenMs, limit: 20 });
   await store.requeueLost({ lane: "default", evidence: "overtaken", olderThanMs: minute, limit: 10 });
+  await store.keepSights([{ lane: "default", emptyMs: minute }]);
+  await store.sights({ maxAgeMs: minute });
   await store.countAhead({ lane: "default", sinceMs: minute, limit: 10 });
   await store.requeueLost({ lane: "quiet", evidence: "queue-empty", olderThanMs: minute, limit: 10 });
 }

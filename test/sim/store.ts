@@ -38,6 +38,8 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     relay: (o) => fenced("relay", o.fence, () => base.relay(o)),
     confirm: (sent) => call("confirm", () => base.confirm(sent)),
     reopen: (o) => fenced("reopen", o.fence, async () => (without.has("reopen") ? [] : await base.reopen(o))),
+    sights: (o) => call("sights", () => base.sights(o)),
+    keepSights: (seen) => call("keepSights", () => base.keepSights(seen)),
     countAhead: (o) => call("countAhead", () => base.countAhead(o)),
     requeueLost: (o) =>
       fenced("requeueLost", o.fence, async () => (without.has("requeue") ? 0 : await base.requeueLost(o))),

@@ -5,7 +5,7 @@
 import type { InSameTransaction, Moved, MovedRows, Settled, Store, Tx } from "../../src/core/ports.ts";
 import { adopt, claim, heartbeat, lend, look } from "./reference/claim.ts";
 import { cancel, prune, retry } from "./reference/control.ts";
-import { confirm, countAhead, relay, reopen, requeueLost, wake } from "./reference/hand-off.ts";
+import { confirm, countAhead, keepSights, relay, reopen, requeueLost, sights, wake } from "./reference/hand-off.ts";
 import { insert } from "./reference/insert.ts";
 import { acquire, beat, installFence, release } from "./reference/locks.ts";
 import { counts, job, jobs, occurrences } from "./reference/read.ts";
@@ -56,6 +56,8 @@ export function referenceStore(now: () => number): ReferenceStore {
     relay: async (options) => run(() => fenced(t, options.fence, () => relay(t, options))),
     confirm: async (sent) => run(() => confirm(t, sent)),
     reopen: async (options) => run(() => fenced(t, options.fence, () => reopen(t, options))),
+    sights: async ({ maxAgeMs }) => run(() => sights(t, maxAgeMs)),
+    keepSights: async (seen) => run(() => keepSights(t, seen)),
     countAhead: async (options) => run(() => countAhead(t, options)),
     requeueLost: async (options) => run(() => fenced(t, options.fence, () => requeueLost(t, options))),
     wake: async (options) => run(() => fenced(t, options.fence, () => wake(t, options))),

@@ -3,10 +3,10 @@ import type { Store } from "../../core/ports.ts";
 import { handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { confirmPart, confirmWhole, relayDue, reopenHandoffs } from "./sql/relay.ts";
-import { countAhead, requeueOvertaken, requeueUnqueued } from "./sql/requeue.ts";
+import { countAhead, keepSights, readSights, requeueOvertaken, requeueUnqueued } from "./sql/requeue.ts";
 import { wakeAll, wakeKeys } from "./sql/wake.ts";
 
-type RelayPart = "relay" | "confirm" | "reopen" | "requeueLost" | "countAhead" | "wake";
+type RelayPart = "relay" | "confirm" | "reopen" | "requeueLost" | "sights" | "keepSights" | "countAhead" | "wake";
 
 export function relayStore(session: Session): Pick<Store, RelayPart> {
   return {
@@ -30,6 +30,14 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
           ? await session.fenced(fence, requeueUnqueued, values)
           : await session.fenced(fence, requeueOvertaken, [...values, limits.runningSampleMax]);
       return rows.length;
+    },
+    async sights({ maxAgeMs }) {
+      const rows = await session.run(readSights, [maxAgeMs]);
+      return rows.map((row) => ({ lane: row.lane, emptyMs: row.empty_ms }));
+    },
+    async keepSights(sights) {
+      if (sights.length === 0) return;
+      await session.run(keepSights, [sights.map(({ lane }) => lane), sights.map(({ emptyMs }) => emptyMs)]);
     },
     async countAhead({ lane, sinceMs, limit }) {
       const [row] = await session.run(countAhead, [lane, sinceMs, limits.queueDelayMsMax, limit]);

@@ -128,6 +128,25 @@ function requeue(open: OpenStore): void {
     expect(await store.requeueLost({ ...empty, lane: "mail" })).toBe(1);
   });
 
+  test("what a scheduler task saw of the queues is there for the next, unless that comes late", async () => {
+    const { store, advance } = at();
+    expect(await store.sights({ maxAgeMs: 15_000 })).toEqual([]);
+    await store.keepSights([]);
+    await store.keepSights([{ lane: "default", emptyMs: 20_000 }]);
+    await store.keepSights([
+      { lane: "mail", emptyMs: 0 },
+      { lane: "default", emptyMs: 30_000 },
+    ]);
+    await advance(5_000);
+    const seen = (await store.sights({ maxAgeMs: 15_000 })).toSorted((a, b) => a.lane.localeCompare(b.lane));
+    expect(seen.map(({ lane, emptyMs }) => [lane, Math.round(emptyMs / 1_000)])).toEqual([
+      ["default", 35],
+      ["mail", 5],
+    ]);
+    await advance(10_000);
+    expect(await store.sights({ maxAgeMs: 15_000 })).toEqual([]);
+  });
+
   test("what is ahead is counted by lane, with what became due a moment ago, up to a limit", async () => {
     const { store, advance } = at();
     await insertMany(store, [{}, { delayMs: minute }, { delayMs: minute }, { lane: "mail", delayMs: minute }]);

@@ -1,6 +1,6 @@
 import type { JobId } from "../../../src/core/job.ts";
 import { limits } from "../../../src/core/limits.ts";
-import type { Handoff } from "../../../src/core/ports.ts";
+import type { Handoff, QueueSight } from "../../../src/core/ports.ts";
 import { isFree } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
@@ -73,6 +73,15 @@ export function requeueLost(
     t.move(row, { state: "PENDING", generation: row.generation + 1 }, { reason: "message-lost" });
   }
   return lost.length;
+}
+
+export const sights = (t: Tables, maxAgeMs: number): readonly QueueSight[] =>
+  [...t.sights.entries()]
+    .filter(([, { seenAt }]) => seenAt > t.now() - maxAgeMs)
+    .map(([lane, { emptySince }]) => ({ lane, emptyMs: t.now() - emptySince }));
+
+export function keepSights(t: Tables, seen: readonly QueueSight[]): void {
+  for (const { lane, emptyMs } of seen) t.sights.set(lane, { emptySince: t.now() - emptyMs, seenAt: t.now() });
 }
 
 export const countAhead = (t: Tables, options: { lane: string; sinceMs: number; limit: number }): number =>

@@ -152,6 +152,11 @@ export interface StandInRow {
   readonly leaseUntil: Instant;
 }
 
+export interface SightRow {
+  readonly emptySince: Instant;
+  readonly seenAt: Instant;
+}
+
 export interface QuarantineRow {
   readonly at: Instant;
   readonly lane: string;

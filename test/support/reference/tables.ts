@@ -29,6 +29,7 @@ export class Tables {
   readonly seats = new Table<string, number>(this.journal);
   readonly fences = new Table<string, number>(this.journal);
   readonly standIns = new Table<string, rows.StandInRow>(this.journal);
+  readonly sights = new Table<string, rows.SightRow>(this.journal);
   readonly schedules = new Table<string, rows.StoredSchedule>(this.journal);
   readonly eras = new AppendOnly<rows.EraRow>(this.journal);
   readonly occurrences = new Table<string, rows.OccurrenceRow>(this.journal);

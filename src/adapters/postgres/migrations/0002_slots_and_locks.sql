@@ -26,6 +26,12 @@ create table belfry.lock_fence (
   token        bigint not null,
   installed_at timestamptz not null
 );
+-- What one scheduler task leaves to the next: since when a lane's queue showed nothing to receive.
+create table belfry.queue_sight (
+  lane        text primary key,
+  empty_since timestamptz not null,
+  seen_at     timestamptz not null
+);
 -- Stands in for the lock store while that is away; judged by the database's clock.
 create table belfry.stand_in_lock (
   name        text primary key,

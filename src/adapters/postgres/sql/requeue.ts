@@ -24,6 +24,24 @@ with lost as materialized (
 select id from moved`,
 );
 
+/** $1 oldest age in ms. Locks nothing. */
+export const readSights = statement<{ lane: string; empty_ms: number }>(
+  "requeue-sights",
+  `
+select lane, extract(epoch from belfry.now() - empty_since)::float8 * 1000 as empty_ms from belfry.queue_sight
+where seen_at > belfry.now() - belfry.span($1::float8)`,
+);
+
+/** $1 lanes $2 ms. Locks: the rows in lane order. What is not named any more grows too old to be read. */
+export const keepSights = statement<never>(
+  "requeue-keep-sights",
+  `
+insert into belfry.queue_sight (lane, empty_since, seen_at)
+select lane, belfry.now() - belfry.span(ms), belfry.now() from unnest($1::text[], $2::float8[]) as s (lane, ms)
+order by lane
+on conflict (lane) do update set empty_since = excluded.empty_since, seen_at = excluded.seen_at`,
+);
+
 /** What a queue may rightly count as delayed, in the order of `job_next`. $1 lane $2 since in ms $3 until in ms $4 limit. Locks nothing. */
 export const countAhead = statement<{ n: number }>(
   "requeue-ahead",
