@@ -44,8 +44,9 @@ export function createApi(options: ApiOptions): Hono {
   const endpoints = endpointsOf(options);
   const document = openApi(endpoints, options.version);
   api.get("/openapi.json", (c) => c.json(document));
-  mount(api, endpoints, { identify: options.identify ?? everybody, audit });
-  mountApps(api, options);
+  const shared = { identify: options.identify ?? everybody, audit };
+  mount(api, endpoints, shared);
+  mountApps(api, options, shared);
   if (options.console !== undefined) {
     api.route("/console", consolePage(options.console));
     api.get("/", (c) => c.redirect("/console/"));

@@ -1,15 +1,33 @@
-import type { Hono } from "hono";
+import type { Hono, MiddlewareHandler } from "hono";
 import { cancelJobs } from "../core/control.ts";
 import type { Inside } from "../core/definitions/routes.ts";
+import { allowed, type MountOptions } from "./endpoint.ts";
 import type { ApiOptions } from "./options.ts";
 
-/** The routes of each app that has some, below `/apps/NAME`. They share the API's guards and its answer to an error. */
-export function mountApps(api: Hono, options: ApiOptions): void {
+/**
+ * The routes of each app that has some, below `/apps/NAME`. They share the API's guards, its roles, its audit (without the
+ * body, which is the app's) and its answer to an error.
+ */
+export function mountApps(api: Hono, options: ApiOptions, shared: MountOptions): void {
   for (const { name, routes } of options.registry.apps) {
     if (routes === null) continue;
     const inside = insideOf(options, name);
+    api.use(`/apps/${name}/*`, watched(`/apps/${name}`, shared));
     api.mount(`/apps/${name}`, (request) => routes.fetch(request, inside));
   }
+}
+
+const looks = new Set(["GET", "HEAD"]);
+
+function watched(path: string, { identify, audit }: MountOptions): MiddlewareHandler {
+  return async (c, next) => {
+    const { method } = c.req;
+    const caller = allowed(looks.has(method) ? "read" : "operate", identify(c.req.raw, c.env));
+    await next();
+    if (looks.has(method)) return;
+    const action = `${method} ${path}`;
+    await audit.note({ caller: caller.name, action, target: c.req.path, status: c.res.status, body: null });
+  };
 }
 
 function insideOf({ ports, registry, stage = "dev" }: ApiOptions, app: string): Inside {

@@ -10,11 +10,17 @@ export const bodyBytesMax = limits.payloadBytesMax + 16 * 1024;
  * @throws Problem 400 or 413.
  */
 export async function readJson(request: Request): Promise<unknown> {
-  const text = decode(await readBytes(request));
+  const text = decode(await readBytes(request).catch(refuseCutOff));
   scan(text);
   const value = parse(text);
   refuseUnstorable(value, "");
   return value;
+}
+
+/** A client that went away, or lost its line, is no failure of ours. */
+function refuseCutOff(error: unknown): never {
+  if (error instanceof Problem) throw error;
+  throw new Problem(400, "body-cut-off", "the connection ended before the body did: send it again");
 }
 
 async function readBytes(request: Request): Promise<Uint8Array> {

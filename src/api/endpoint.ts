@@ -72,7 +72,7 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 }
 
 async function run(each: Endpoint, c: Context, { identify, audit }: MountOptions): Promise<Response> {
-  const caller = allowed(each, identify(c.req.raw, c.env));
+  const caller = allowed(each.role, identify(c.req.raw, c.env));
   if (each.method === "GET") return await send(c, await each.handle(await read(each, c, caller)));
   const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path };
   let body: unknown = null;
@@ -91,9 +91,10 @@ async function run(each: Endpoint, c: Context, { identify, audit }: MountOptions
   return response;
 }
 
-function allowed(each: Endpoint, caller: Caller | null): Caller {
+/** @throws Problem 401 or 403 */
+export function allowed(role: Role, caller: Caller | null): Caller {
   if (caller === null) throw new Problem(401, "unknown-caller", "this API does not know who you are: sign the request");
-  if (each.role === "operate" && caller.role === "read") {
+  if (role === "operate" && caller.role === "read") {
     throw new Problem(403, "needs-operate", `${caller.name} may look but not change: ask for the role "operate"`);
   }
   return caller;

@@ -56,8 +56,15 @@ export function readPath<T>(c: Context, schema: z.ZodType<T>): T {
   return readWith(schema, storable(c.req.param(), ""), (path) => path);
 }
 
-/** Query parameters; an unknown one is refused, so that a misspelt filter does not list everything. */
+/** Query parameters; an unknown one, or one that comes twice, is refused: a filter must not be ignored. */
 export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
+  const twice = Object.entries(c.req.queries())
+    .find(([, values]) => values.length > 1)?.[0]
+    .slice(0, 100);
+  if (twice !== undefined) {
+    const issue = { path: `?${twice}`, message: "comes twice: several values go into one, with commas between them" };
+    throw new Problem(400, "invalid-request", `${issue.path}: ${issue.message}`, { issues: [issue] });
+  }
   return readWith(schema, storable(c.req.query(), "?"), (path) => `?${path}`);
 }
 

@@ -40,11 +40,16 @@ export async function startProxy(
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (isForeign(request.headers)) return refuse(response, 403, "foreign-origin", "made for another site");
+    const path = request.url ?? "/";
+    // Also `//elsewhere` is a place of its own: what is signed must go to the stage and nowhere else.
+    if (URL.parse(path, `http://127.0.0.1:${own}`)?.host !== `127.0.0.1:${own}`) {
+      return refuse(response, 400, "bad-path", "the path must be one of this server");
+    }
     const body = await read(request);
     if (body === null) return refuse(response, 413, "body-too-large", `the body is larger than ${bodyBytesMax} bytes`);
     const answer = await forward({
       method: request.method ?? "GET",
-      path: request.url ?? "/",
+      path,
       headers: pick(asked, (name) => request.headers[name]?.toString()),
       body,
     }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));

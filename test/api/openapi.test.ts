@@ -92,6 +92,17 @@ test("every endpoint answers as the document says", async () => {
   expect([...opened.documentation.seen].toSorted()).toEqual(others.toSorted());
 });
 
+test("the app has no route that the document does not name, but the document itself", async () => {
+  const { api, call } = await openApi([app]);
+  const document = (await call("GET", "/openapi.json")).body as unknown as Document;
+  const named = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`),
+  );
+  // Guards go before every route, whatever the method.
+  const routes = api.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
+  expect(routes.toSorted()).toEqual([...named, "GET /openapi.json"].toSorted());
+});
+
 test("the document is OpenAPI 3.1 whose every reference leads somewhere", async () => {
   const { call } = await openApi();
   const document = (await call("GET", "/openapi.json")).body as unknown as Document;

@@ -1,5 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -32,6 +34,21 @@ test("console signs what it passes on, shows its address, and ends with 130 on C
   expect(received.at(-1)?.headers.authorization).toMatch(/^AWS4-HMAC-SHA256 .*\/eu-west-1\/lambda\/aws4_request/);
   child.kill("SIGINT");
   expect(await once(child, "exit")).toEqual([130, null]);
+}, 60_000);
+
+test("console hands a redirect on: its signature holds for one address only", async () => {
+  const stage = createServer((request, response) =>
+    request.url === "/" ? response.writeHead(302, { location: "/console/" }).end() : response.end("{}"),
+  ).listen(0, "127.0.0.1");
+  await once(stage, "listening");
+  onTestFinished(() => stage.closeAllConnections());
+  const { port } = stage.address() as AddressInfo;
+  const child = started(["console", "--json", "--url", `http://127.0.0.1:${port}`], credentials);
+  const shown = JSON.parse(await firstLine(child)) as { url: string };
+  const answer = await fetch(shown.url, { redirect: "manual" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);
+  child.kill("SIGINT");
+  await once(child, "exit");
 }, 60_000);
 
 test("console finds a stage by the outputs of its stack", async () => {

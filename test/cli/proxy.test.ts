@@ -59,6 +59,24 @@ test("another site's page, or a name that was pointed here, gets nothing done wi
   expect(await asHost(url, { host, origin: url })).toBe(200);
 });
 
+test.each(["//evil.example/jobs", "/\\evil.example/jobs", "http://evil.example/jobs", "///evil.example"])(
+  "nothing is signed for another place: %s",
+  async (path) => {
+    const asked: string[] = [];
+    const url = await proxied((forwarded) => {
+      asked.push(forwarded.path);
+      return Promise.resolve(new Response("{}"));
+    });
+    const { host, hostname, port } = new URL(url);
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      request({ hostname, port, path, headers: { host } }, (response) => resolve(response.resume().statusCode))
+        .once("error", reject)
+        .end();
+    });
+    expect({ status, asked }).toEqual({ status: 400, asked: [] });
+  },
+);
+
 test("a stage that is away is said so, and a body without end is refused", async () => {
   const url = await proxied(() => Promise.reject(new Error("no route")));
   const away = await fetch(url);

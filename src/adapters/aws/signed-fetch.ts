@@ -33,6 +33,8 @@ export async function signedFetch(request: SignedRequest): Promise<Response> {
   });
   return fetch(url, {
     method,
+    // The signature is of this address alone: who asked may follow.
+    redirect: "manual",
     headers: signed.headers,
     signal: AbortSignal.timeout(timeoutMs),
     ...(body === "" ? {} : { body }),

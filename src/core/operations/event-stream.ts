@@ -43,15 +43,31 @@ export interface StreamPlace {
 export const formatCursor = ({ system, from, page }: StreamPlace): StreamCursor =>
   [system, from, ...(page === null ? [] : [page.upto, page.xid, page.id])].join("~") as StreamCursor;
 
-const snapshot = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20}){0,2000})?$/;
-const number = /^\d{1,19}$/;
+const snapshotText = /^\d{1,19}:\d{1,19}:(\d{1,19}(,\d{1,19}){0,2000})?$/;
+const idMax = 2n ** 63n - 1n;
+const isNumber = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) <= idMax;
+
+/** By the rules of Postgres, which answers any other text with an error: bounds above 0 and in order, and so what lies between. */
+function isSnapshot(text: string): boolean {
+  if (!snapshotText.test(text)) return false;
+  const [start = 0n, end = 0n] = text.split(":", 2).map(BigInt);
+  const places = [start, ...snapshotOpen(text).map(BigInt)];
+  const isOrdered = places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0n));
+  return (
+    start > 0n &&
+    end >= start &&
+    end <= idMax &&
+    isOrdered &&
+    places.every((place, index) => index === 0 || place < end)
+  );
+}
 
 /** @returns null for text that is no cursor. */
 export function parseCursor(text: string): StreamPlace | null {
   const [system = "", from = "", upto, xid, id, ...rest] = text.split("~");
-  if (!number.test(system) || !snapshot.test(from) || rest.length > 0) return null;
+  if (!isNumber(system) || !isSnapshot(from) || rest.length > 0) return null;
   if (upto === undefined) return { system, from, page: null };
-  if (!snapshot.test(upto) || !number.test(xid ?? "") || !number.test(id ?? "")) return null;
+  if (!isSnapshot(upto) || !isNumber(xid ?? "") || !isNumber(id ?? "")) return null;
   return { system, from, page: { upto, xid: xid ?? "", id: id ?? "" } };
 }
 

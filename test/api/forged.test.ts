@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { connect } from "node:net";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { defineApp } from "belfry";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openApi } from "./harness.ts";
+
+const numbers = ["0", "00", "1", "18446744073709551615", "18446744073709551616", "99999999999999999999"];
+
+test("whatever a client says it saw is answered: with a page, a gap, or what is wrong with it", async () => {
+  const { call } = await openApi();
+  await call("POST", "/jobs", { kind: "ping" });
+  const { cursor } = (await call("GET", "/events")).body as unknown as { cursor: string };
+  const [system = "", place = ""] = cursor.split("~");
+  const forged = [
+    ...numbers.flatMap((n) => [`${system}~${n}:${n}:`, `${system}~1:${n}:`, `${system}~1:${n}:${n}`, `${n}~${place}`]),
+    ...numbers.flatMap((n) => [`${cursor}~${place}~${n}~${n}`, `${system}~1:1:~${n}:${n}:~1~1`]),
+    `${system}~5:1:`,
+    `${system}~1:5:9,8,7`,
+    `${system}~1:9:${Array.from({ length: 2_000 }, (_, n) => n + 2).join(",")}`,
+    `${system}~1:9:3,3,3`,
+    "~~~~",
+    "1~-1:1:",
+    "1~1e3:1:",
+  ];
+  for (const each of forged) {
+    const { status } = await call("GET", `/events?cursor=${encodeURIComponent(each)}`);
+    expect({ each, status }).toEqual({ each, status: expect.toBeOneOf([200, 400]) as number });
+  }
+});
+
+test("a parameter that comes twice is refused: one of the two would have been ignored", async () => {
+  const { call } = await openApi();
+  expect(await call("GET", "/jobs?state=FAILED&state=PENDING")).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: "?state", message: expect.stringContaining("twice") as string }] },
+  });
+});
+
+test("a body that is cut off is the client's fault, and leaves neither an error in the log nor an audit row", async () => {
+  const opened = await openApi();
+  const server = createAdaptorServer({ fetch: opened.api.fetch });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const socket = connect(port, "127.0.0.1");
+  const head = "POST /jobs HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n";
+  socket.write(`${head}content-length: 100\r\n\r\n{"kind"`);
+  await once(server, "request");
+  socket.destroy();
+  const chunked = request({ port, method: "POST", path: "/jobs", headers: { "content-type": "application/json" } });
+  chunked.on("error", () => {});
+  chunked.write('{"kind"');
+  await once(server, "request");
+  chunked.destroy();
+  await vi.waitFor(async () => expect(await connections(server)).toBe(0), { timeout: 5_000 });
+  expect(opened.logged).toEqual([]);
+  expect((await opened.pool.query("select from belfry.audit")).rowCount).toBe(0);
+});
+
+const connections = (server: ReturnType<typeof createAdaptorServer>): Promise<number> =>
+  new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+
+test("an app's own routes are for those who may: a reader looks, only who operates changes, and that is noted", async () => {
+  const routes = { fetch: () => Response.json({ ok: true }) };
+  const apps = [defineApp({ name: "shop", routes })];
+  const reader = await openApi(apps, { caller: { name: "bob", role: "read" } });
+  expect((await reader.call("GET", "/apps/shop/x")).status).toBe(200);
+  expect(await reader.call("POST", "/apps/shop/x", {})).toMatchObject({ status: 403, body: { code: "needs-operate" } });
+  const nobody = await openApi(apps, { caller: null });
+  expect((await nobody.call("GET", "/apps/shop/x")).status).toBe(401);
+  const ada = await openApi(apps);
+  expect((await ada.call("POST", "/apps/shop/x", {})).status).toBe(200);
+  const { rows } = await ada.pool.query("select caller, action, target, status from belfry.audit");
+  expect(rows).toEqual([{ caller: "ada", action: "POST /apps/shop", target: "/apps/shop/x", status: 200 }]);
+});
