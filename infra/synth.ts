@@ -19,7 +19,7 @@ const { status, error } = spawnSync(process.execPath, [`${root}node_modules/aws-
   },
 });
 if (error !== undefined) throw error;
-const isClean = status === 0 && lint();
+const isClean = status === 0 && lint() && oneArchitecture();
 if (isClean) console.log(`${report()} in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`);
 process.exitCode = isClean ? 0 : (status ?? 0) || 1;
 
@@ -37,6 +37,22 @@ function lint(): boolean {
   if (ran.status === 0) console.log("cfn-lint has nothing to say");
   else console.error(ran.stdout, ran.stderr);
   return ran.status === 0;
+}
+
+/** Functions and tasks are compared in the templates; of an image that is built, only its asset says for what. */
+function oneArchitecture(): boolean {
+  const wrong = deployed.flatMap(({ name }) => {
+    const assets = JSON.parse(readFileSync(`${root}cdk.out/belfry-${name}.assets.json`, "utf8")) as {
+      dockerImages?: Record<string, { source: { platform?: string } }>;
+    };
+    const platforms = Object.values(assets.dockerImages ?? {}).map(
+      ({ source }) => source.platform ?? "the builder's own",
+    );
+    return platforms.filter((platform) => platform !== "linux/arm64").map((platform) => `belfry-${name}: ${platform}`);
+  });
+  if (wrong.length > 0)
+    console.error(`images must be for linux/arm64, as functions and tasks are: ${wrong.join(", ")}`);
+  return wrong.length === 0;
 }
 
 function report(): string {

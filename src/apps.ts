@@ -11,5 +11,6 @@ export async function loadApps(stage: Pick<Stage, "apps">): Promise<readonly App
 
 const load: Readonly<Record<AppSet, () => Promise<readonly AppDefinition[]>>> = {
   jobs: async () => (await import("../jobs/index.ts")).default,
+  drill: async () => (await import("../jobs/drill.ts")).default,
   examples: async () => (await import("../examples/index.ts")).default,
 };

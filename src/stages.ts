@@ -4,11 +4,11 @@
  */
 
 /** Sets of apps a stage can include; `src/apps.ts` loads them. */
-export type AppSet = "jobs" | "examples";
+export type AppSet = "jobs" | "drill" | "examples";
 
 export interface Stage {
   readonly name: string;
-  /** `examples` is refused in a stage called prod. */
+  /** `drill` fails on purpose, for stages that are tried out; `examples` is refused in a stage called prod. */
   readonly apps: readonly AppSet[];
   /** False for a stage that only ever runs on one machine. */
   readonly deployed: boolean;
@@ -58,7 +58,7 @@ export const stages = {
   emulator: {
     ...everywhere,
     name: "emulator",
-    apps: ["jobs"],
+    apps: ["jobs", "drill"],
     deployed: false,
     database: { maxConnections: 100, poolPerWorker: 2 },
     laneConcurrency: 2,
@@ -68,7 +68,7 @@ export const stages = {
   smoke: {
     ...everywhere,
     name: "smoke",
-    apps: ["jobs"],
+    apps: ["jobs", "drill"],
     deployed: false,
     database: { maxConnections: 80, poolPerWorker: 2 },
     laneConcurrency: 2,

@@ -118,9 +118,9 @@ async function scenario(
 async function lookBefore(aws: Aws): Promise<string> {
   const seen = await callerAccount(aws);
   if (seen !== aws.account) throw new Error(`STS says account ${seen}, not ${aws.account}`);
-  const findings = await preflight(aws, "dev");
+  const findings = await preflight(aws, "smoke");
   const found = findings.filter(({ ok }) => ok).map(({ name }) => name);
-  if (!found.includes("bootstrap") || !found.includes("Lambda concurrency")) {
+  if (!["bootstrap", "no stack", "Lambda concurrency"].every((name) => found.includes(name))) {
     throw new Error(`found only ${found.join()}:\n${findings.map(({ detail }) => detail).join("\n")}`);
   }
   return `${found.length} of ${findings.length} found`;

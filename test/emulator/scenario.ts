@@ -29,15 +29,19 @@ interface Answer {
 }
 
 const waitMs = 90_000;
+/** A task of Fargate, and then the minute that it plans. */
+const fireMs = 360_000;
 
 export type Step = readonly [name: string, run: (deployed: Deployed) => Promise<string>];
 
 export const steps: readonly Step[] = [
   ["the API answers signed requests and knows its schema", health],
   ["a job that is enqueued is run by the deployed worker", succeeds],
+  ["a job whose first two tries fail succeeds with the third, and one that goes on failing stops there", retries],
   ["a second enqueue of a key makes no second job", once],
   ["a job that waits is cancelled, and no message of it runs", cancels],
   ["two schedulers: one passes, the other says who holds the lock", schedulers],
+  ["the time of a schedule fires", fires],
   ["a job of an unknown kind fails, is a dead letter, and is sent again by a redrive", redrives],
   ["a message that nobody can read ends as a row, and the queues are empty", poison],
   ["every command of the command line is answered by the deployed API", ({ aws }) => everyCommand(aws)],
@@ -53,6 +57,30 @@ export async function succeeds(deployed: DeployedApi): Promise<string> {
   const id = await enqueue(deployed, "succeeds");
   await until(`job ${id} to succeed`, waitMs, async () => (await stateOf(deployed, id)) === "SUCCESS");
   return `job ${id}`;
+}
+
+/** By themselves: nobody asks for the tries that follow a failure. */
+export async function retries(deployed: DeployedApi): Promise<string> {
+  const tries = async (key: string, failures: number, end: string): Promise<string> => {
+    const id = await enqueue(deployed, key, { kind: "drill", payload: { failures } });
+    await until(`job ${id} to be ${end}`, waitMs, async () => (await stateOf(deployed, id)) === end);
+    const { body } = await call(deployed, "GET", `/jobs/${id}`);
+    if (body["attempt"] !== 3) throw new Error(`job ${id} is ${end} after ${String(body["attempt"])} tries, not 3`);
+    return id;
+  };
+  const [well, ill] = await Promise.all([tries("recovers", 2, "SUCCESS"), tries("stays-ill", 9, "FAILED")]);
+  return `job ${well} succeeded, job ${ill} failed, each at its third try`;
+}
+
+/** What a scheduler task planned, the worker has done. */
+export async function fires(deployed: DeployedApi): Promise<string> {
+  const path = "/schedules/hello-every-minute/occurrences?limit=50";
+  const fired = await until("a time of hello-every-minute to fire", fireMs, async () => {
+    const { body } = await call(deployed, "GET", path);
+    const all = (body["occurrences"] ?? []) as { outcome: string; nominalAt: string }[];
+    return all.find(({ outcome }) => outcome === "FIRED");
+  });
+  return `the one of ${fired.nominalAt}`;
 }
 
 export async function once(deployed: DeployedApi): Promise<string> {

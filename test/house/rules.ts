@@ -68,7 +68,11 @@ export const rules: readonly Rule[] = [
   { files: /^src\/topology\.ts$/, mayImport: [/^src\/core\//, /^src\/stages\.ts$/], packages: { named: [] } },
   {
     files: /^src\/apps\.ts$/,
-    mayImport: [/^src\/(core\/definitions\/definition|stages)\.ts$/, /^(jobs|examples)\/index\.ts$/],
+    mayImport: [
+      /^src\/(core\/definitions\/definition|stages)\.ts$/,
+      /^(jobs|examples)\/index\.ts$/,
+      /^jobs\/drill\.ts$/,
+    ],
     packages: { named: [] },
   },
   {

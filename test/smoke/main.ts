@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { type Aws, awsAt, awsIn } from "../emulator/aws-call.ts";
 import { type Cdk, cdkAt, stackOf } from "../emulator/cdk.ts";
 import { physicalIds } from "../emulator/deployed.ts";
-import { cancels, type DeployedApi, health, once, succeeds } from "../emulator/scenario.ts";
+import { cancels, type DeployedApi, fires, health, once, retries, succeeds } from "../emulator/scenario.ts";
 import { callerAccount, preflight } from "./preflight.ts";
 
 const stage = "smoke";
@@ -62,7 +62,7 @@ async function exercise(cdk: Cdk, aws: Aws, image: string | undefined): Promise<
     const outputs = await cdk.deploy(image === undefined ? undefined : { image });
     const apiUrl = Object.values(outputs).find((value) => value.includes("lambda-url")) ?? "";
     const api: DeployedApi = { aws, apiUrl };
-    for (const step of [health, succeeds, once, cancels]) console.log(`ok      ${await step(api)}`);
+    for (const step of [health, succeeds, retries, once, cancels, fires]) console.log(`ok      ${await step(api)}`);
     return true;
   } catch (error) {
     console.error(error);
@@ -82,6 +82,7 @@ async function destroy(cdk: Cdk, aws: Aws): Promise<boolean> {
     console.log("stays   the last snapshot of the database");
     return true;
   } catch (error) {
+    if (/does not exist/.test(String(error))) return true;
     console.error(error);
     console.error(
       `not all of it is gone, and it is paid for; interfaces of functions take half an hour: ${destroyByHand}`,
