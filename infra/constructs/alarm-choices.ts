@@ -33,6 +33,8 @@ export interface AlarmChoices {
   readonly deadRowsPercent: Choice;
   /** Seconds that the oldest transaction is open; it keeps dead rows alive. Warn. */
   readonly oldestTransactionSeconds: Choice;
+  /** Seconds that the database's clock stands behind the newest decision of a schedule: it stepped back. Page. */
+  readonly clockBehindSeconds: Choice;
   /** Messages in a lane's dead-letter queue. Page. */
   readonly deadLetters: Choice;
   /** Seconds that the oldest message of a lane waits: due, but not claimed. Warn. */
@@ -68,6 +70,7 @@ export const usualAlarms: AlarmChoices = {
   ambiguousJobs: 0,
   deadRowsPercent: 50,
   oldestTransactionSeconds: 600,
+  clockBehindSeconds: 5,
   deadLetters: 0,
   oldestMessageSeconds: 300,
   lostWakes: 0,

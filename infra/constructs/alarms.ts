@@ -132,6 +132,14 @@ export class Alarms extends Construct {
         "oldest-transaction",
         false,
       ],
+      [
+        "ClockBehind",
+        inMilliseconds(choices.clockBehindSeconds),
+        "database.clock_behind",
+        "The database's clock stepped back: schedules wait for it (ms)",
+        "clock-behind",
+        true,
+      ],
     ] as const;
     for (const [id, choice, name, what, section, page] of figures) {
       this.#add(id, choice, { metric: this.#own(name, "Maximum", minutes(5)), what, section, page });

@@ -42,6 +42,7 @@ export const limits = {
   /** Tables with fewer dead rows are nobody's problem. */
   deadRowsMin: 10_000,
   oldTransactionMs: 1_000,
+  clockBehindMs: 1_000,
   failureGroupsMax: 200,
   slotGroupsShownMax: 200,
   slotHoldersShownMax: 20,

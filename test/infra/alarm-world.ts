@@ -73,6 +73,7 @@ export const faults: Readonly<Record<string, () => Promise<readonly Emitted[]>>>
   "workers go silent": () => written(() => measured({}, { started: 100, lost: 2 })),
   "times are left undecided": () => written(() => measured({ overdue: 1 })),
   "dead rows pile up": () => written(() => measured({ deadRowsPercent: 60 })),
+  "the database's clock stepped back": () => written(() => measured({ clockBehindMs: 60_000 })),
   "a transaction stays open": () => written(() => measured({ oldestTransactionMs: 700_000 })),
   "half of the items fail": () => written(() => work(batch, items(5))),
   "a try takes six minutes": () => written(() => work(batch, items(0), { slowMs: 360_000 })),
@@ -130,7 +131,14 @@ async function measured(health: Partial<Health>, minute: Partial<Minute> = {}): 
   await measureHealth(
     { metrics, log: world().log },
     {
-      health: async () => ({ now: 200_000, overdue: 0, deadRowsPercent: 0, oldestTransactionMs: 0, ...health }),
+      health: async () => ({
+        now: 200_000,
+        overdue: 0,
+        deadRowsPercent: 0,
+        oldestTransactionMs: 0,
+        clockBehindMs: 0,
+        ...health,
+      }),
       minutes: async () => [{ ...quiet, at: 120_000, started: 0, lost: 0, ...minute }],
     },
   );

@@ -43,7 +43,7 @@ test.each(reading)("$id reads $name as the code really writes it: name, every di
 
 const unitOf = (name: string): string => {
   if (name === "database.dead_rows") return "Percent";
-  return /\.time$|lateness$|transaction$/.test(name) ? "Milliseconds" : "Count";
+  return /\.time$|lateness$|transaction$|behind$/.test(name) ? "Milliseconds" : "Count";
 };
 
 describe.each(own)("$id", ({ Properties }) => {

@@ -19,6 +19,22 @@ test("an occurrence is overdue when its time is past for longer than asked and n
   }
 });
 
+test("a clock that stepped back shows how far it stands behind the newest decision", async () => {
+  const db = await freshDatabase({});
+  try {
+    const operations = createOperations(db.connections);
+    expect((await operations.health(1)).clockBehindMs).toBe(0);
+    await db.pool.query(`
+      insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, planned_at, decided_at)
+        values ('s', 'a', 0, 'UTC', belfry.now(), 'FIRED', 1, belfry.now(), belfry.now())`);
+    expect((await operations.health(1)).clockBehindMs).toBe(0);
+    await db.clock.advance(-60_000);
+    expect((await operations.health(1)).clockBehindMs).toBeGreaterThan(50_000);
+  } finally {
+    await db.close();
+  }
+});
+
 test("an open transaction shows its age, and goes with it", async () => {
   const db = await freshDatabase({});
   const operations = createOperations(db.connections);

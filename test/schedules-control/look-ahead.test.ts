@@ -111,6 +111,30 @@ describe("people and code", () => {
     expect(await pauseSchedule(at.ports, "s", true)).toMatchObject({ paused: true, source: "code" });
   });
 
+  test("after a clock that ran ahead was put right, an edit makes it decide from now on, and nothing runs twice", async () => {
+    const at = await stage([]);
+    await createSchedule(at.ports, at.definitions, input, control);
+    await at.liveUntil(midnight + 4 * minute);
+    await at.advance(24 * 60 * minute);
+    await at.tick();
+    await at.work();
+    const ran = at.ran.length;
+    await at.advance(-24 * 60 * minute);
+    await at.liveUntil(midnight + 12 * minute);
+    expect(at.ran.length).toBe(ran);
+    await updateSchedule(at.ports, at.definitions, { ...input, misfire: "skip" }, control);
+    await at.liveUntil(midnight + 16 * minute);
+    expect(outcomes(await at.ledger("made")).slice(0, 6)).toEqual([
+      ["00:02", "FIRED"],
+      ["00:04", "FIRED"],
+      ["00:06", "FIRED"],
+      ["00:08", "FIRED"],
+      ["00:10", "COALESCED"],
+      ["00:12", "COALESCED"],
+    ]);
+    expect(at.ran.length - ran).toBe(2);
+  });
+
   test("what the code of an app left behind that is gone as a whole can be deleted", async () => {
     const at = await stage([often("0 * * * *")]);
     await at.store.installSchedules([aSpec({ id: "left", app: "gone", job: { ...aSpec().job, kind: "gone" } })]);

@@ -44,6 +44,7 @@ export function overviewStore(session: Session): OverviewStore {
         overdue: row.overdue,
         deadRowsPercent: row.dead_percent,
         oldestTransactionMs: row.oldest_ms,
+        clockBehindMs: row.behind_ms,
       };
     },
     workers: (since) => workers(session, since),

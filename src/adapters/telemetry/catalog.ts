@@ -39,6 +39,7 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "scheduler.occurrences.overdue": passFault,
   "database.dead_rows": passFault,
   "database.oldest_transaction": passFault,
+  "database.clock_behind": passFault,
   "scheduler.step.failed": { ...passFault, by: "step" },
   "rescue.messages.lost": passFault,
   "events.published": passes,

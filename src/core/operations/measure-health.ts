@@ -14,7 +14,9 @@ export async function measureHealth(
 ): Promise<void> {
   const { metrics, log } = ports;
   try {
-    const { now, overdue, deadRowsPercent, oldestTransactionMs } = await operations.health(limits.overdueMs);
+    const { now, overdue, deadRowsPercent, oldestTransactionMs, clockBehindMs } = await operations.health(
+      limits.overdueMs,
+    );
     const since = Math.floor(now / minuteMs) * minuteMs - minuteMs;
     const [minute] = await operations.minutes({ since, kind: null, lane: null });
     const isWhole = minute !== undefined && minute.at === since;
@@ -25,6 +27,7 @@ export async function measureHealth(
     if (oldestTransactionMs > limits.oldTransactionMs) {
       metrics.add("database.oldest_transaction", oldestTransactionMs, "Milliseconds");
     }
+    if (clockBehindMs > limits.clockBehindMs) metrics.add("database.clock_behind", clockBehindMs, "Milliseconds");
   } catch (error) {
     log.warn("what alarms watch was not measured; the next task does it", { error });
   }

@@ -82,6 +82,8 @@ export interface Health {
   readonly deadRowsPercent: number;
   /** The age in milliseconds of the oldest transaction: rows that died since are kept for it. */
   readonly oldestTransactionMs: number;
+  /** How far the database's clock stands behind the newest decision: it stepped back, so schedules wait until it is there again. */
+  readonly clockBehindMs: number;
 }
 
 /** What happened in one minute. */
