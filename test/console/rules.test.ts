@@ -80,6 +80,8 @@ await describeInBrowser("what holds on every screen", (its) => {
     await page.getByRole("button", { name: "Success 1,000+", exact: true }).waitFor();
     const chosen = page.getByRole("group", { name: "State" }).getByRole("button", { pressed: true });
     expect(await chosen.textContent()).toMatch(/^Failed\s*5$/);
+    await page.getByRole("button", { name: "Mark all 5 matching" }).click();
+    await page.getByText("All 5 that match are marked").waitFor();
     await leave();
   });
 });

@@ -1,19 +1,23 @@
 import { changeMany } from "../bulk/bulk.ts";
 import type { BulkAction, JobQuery } from "../client.ts";
 import { useKeys } from "../keys.ts";
+import type { Count } from "../shape.ts";
 import { counted } from "../words.ts";
 import type { Selection } from "./selection.ts";
 
 interface BulkBarProps {
   readonly selection: Selection;
   readonly filter: JobQuery;
+  /** How many match; null until they are counted. */
+  readonly matching: Count | null;
   readonly onDone: () => void;
 }
 
 /** What may be done with the marked jobs, or with all that match: counted and confirmed before it starts. */
-export function BulkBar({ selection, filter, onDone }: BulkBarProps) {
+export function BulkBar({ selection, filter, matching, onDone }: BulkBarProps) {
   const { chosen } = selection;
   const marked = chosen === "all" ? null : chosen.size;
+  const howMany = matching === null ? "" : `${counted(matching)} `;
   const change = (action: BulkAction): void => {
     if (marked === 0) return;
     const target = chosen === "all" ? { filter } : { ids: [...chosen] };
@@ -31,11 +35,15 @@ export function BulkBar({ selection, filter, onDone }: BulkBarProps) {
   return (
     <div class="bulk" role="toolbar" aria-label="Marked jobs">
       <span class={marked === 0 ? "dim" : ""}>
-        {marked === null ? "All that match are marked" : marked === 0 ? "None marked" : `${counted(marked)} marked`}
+        {marked === null
+          ? `All ${howMany}that match are marked`
+          : marked === 0
+            ? "None marked"
+            : `${counted(marked)} marked`}
       </span>
       {marked === null ? null : (
         <button type="button" class="button small" onClick={selection.all}>
-          Mark all matching
+          {`Mark all ${howMany}matching`}
         </button>
       )}
       {marked === 0 ? null : (

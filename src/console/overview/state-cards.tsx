@@ -3,7 +3,7 @@ import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
 import { type Count, type Minute, type State, type Summary, states } from "../shape.ts";
 import { duration } from "../time.ts";
-import { counted, stateWords } from "../words.ts";
+import { counted, plural, stateWords } from "../words.ts";
 import { Sparkline } from "./sparkline.tsx";
 
 interface StateCardsProps {
@@ -60,7 +60,7 @@ function cardOf(state: State, { live, lastHour, deadLetters, workers }: Summary,
         live.oldestWaitingMs === null ? "none is due" : `oldest ${duration(live.oldestWaitingMs)}`,
       );
     case "RUNNING":
-      return now(live.byState.RUNNING, workers.busy === 1 ? "on 1 worker" : `on ${counted(workers.busy)} workers`);
+      return now(live.byState.RUNNING, workers.busy === 0 ? "none right now" : `on ${plural(workers.busy, "worker")}`);
     case "RETRY_WAIT":
       return now(live.byState.RETRY_WAIT, `${counted(lastHour.retried)} in the last hour`);
     case "SUCCESS":

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
 
 interface Question {
@@ -29,28 +30,36 @@ export function confirmed(question: Question): Promise<boolean> {
   return promise;
 }
 
-export function ConfirmDialog() {
-  if (asked.value === null) return null;
-  const { number, question, answer } = asked.value;
-  const close = (yes: boolean): void => {
+export const ConfirmDialog = () => (asked.value === null ? null : <Asking key={asked.value.number} {...asked.value} />);
+
+function Asking({ number, question, answer }: Asked) {
+  const isYes = useRef(false);
+  const onClose = (): void => {
     if (asked.value?.number === number) asked.value = null;
-    answer(yes);
+    answer(isYes.current);
   };
   return (
-    <Dialog key={number} title={question.title} onClose={() => close(false)}>
-      <p class="dialog-text">{question.text}</p>
-      <div class="dialog-foot">
-        <button type="button" class="button" onClick={() => close(false)}>
-          Keep as it is
-        </button>
-        <button
-          type="button"
-          class={question.danger === true ? "button primary danger" : "button primary"}
-          onClick={() => close(true)}
-        >
-          {question.action}
-        </button>
-      </div>
+    <Dialog title={question.title} onClose={onClose}>
+      {(close) => (
+        <>
+          <p class="dialog-text">{question.text}</p>
+          <div class="dialog-foot">
+            <button type="button" class="button" onClick={close}>
+              Keep as it is
+            </button>
+            <button
+              type="button"
+              class={question.danger === true ? "button primary danger" : "button primary"}
+              onClick={() => {
+                isYes.current = true;
+                close();
+              }}
+            >
+              {question.action}
+            </button>
+          </div>
+        </>
+      )}
     </Dialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { countJobs } from "../client.ts";
+import { countJobs, type JobQuery } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { FilterBar, filterFieldId } from "../jobs/filter-bar.tsx";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
@@ -15,6 +15,7 @@ import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { useResource } from "../resource.ts";
+import { type Count, type JobCounts, states } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 /** The list. Its address holds the whole filter: a link shows the same list to somebody else. */
@@ -63,7 +64,9 @@ export function JobsScreen() {
         </p>
       ))}
       {rows.error === null ? null : <Failure error={rows.error} onRetry={rows.reload} />}
-      {rows.jobs.length === 0 ? null : <BulkBar selection={selection} filter={asked} onDone={onDone} />}
+      {rows.jobs.length === 0 ? null : (
+        <BulkBar selection={selection} filter={asked} matching={totalOf(asked, counts.data)} onDone={onDone} />
+      )}
       {rows.jobs.length > 0 ? (
         <JobTable rows={rows} selection={selection} current={current} />
       ) : rows.isLoading || rows.error !== null ? null : (
@@ -71,6 +74,15 @@ export function JobsScreen() {
       )}
     </div>
   );
+}
+
+function totalOf({ state }: JobQuery, counts: JobCounts | null): Count | null {
+  if (counts === null) return null;
+  const among = states.filter((each) => state === undefined || state.split(",").includes(each));
+  return {
+    count: among.reduce((sum, each) => sum + counts[each].count, 0),
+    isMore: among.some((each) => counts[each].isMore),
+  };
 }
 
 /** Enter on a link or button is that one's own. */

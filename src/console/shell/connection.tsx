@@ -6,7 +6,6 @@ import { relative } from "../time.ts";
 const words = {
   connecting: "Connecting",
   live: "Live",
-
   stale: "Stale",
   paused: "Paused",
 } as const;
@@ -26,7 +25,7 @@ export function StaleBanner() {
   // Reading the clock keeps the age in the sentence true.
   const age = heard === null ? null : relative(Math.min(0, heard - Math.max(Date.now(), now.value - 1_000)));
   return (
-    <div class="stale" role="alert">
+    <div class="stale-banner" role="alert">
       <Icon name="warning" size={14} />
       {age === null
         ? "No live connection: what you see may be old. Trying again…"

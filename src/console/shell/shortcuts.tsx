@@ -20,25 +20,29 @@ export function Shortcuts() {
 
 const Help = () => (
   <Dialog title="Keyboard" onClose={() => (helpIsOpen.value = false)}>
-    <dl class="keys">
-      {bindings.value.map(({ keys, does }) => (
-        <div key={keys + does}>
-          <dt>
-            {keys.split(" ").map((each) => (
-              <kbd key={each}>{each}</kbd>
-            ))}
-          </dt>
-          <dd>{does}</dd>
-        </div>
-      ))}
-    </dl>
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={shortcuts.value === "on"}
-        onChange={(event) => (shortcuts.value = event.currentTarget.checked ? "on" : "off")}
-      />
-      Single-key shortcuts (Tab, Enter and Escape always work)
-    </label>
+    {() => (
+      <>
+        <dl class="keys">
+          {bindings.value.map(({ keys, does }) => (
+            <div key={keys + does}>
+              <dt>
+                {keys.split(" ").map((each) => (
+                  <kbd key={each}>{each}</kbd>
+                ))}
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={shortcuts.value === "on"}
+            onChange={(event) => (shortcuts.value = event.currentTarget.checked ? "on" : "off")}
+          />
+          Single-key shortcuts (Tab, Enter and Escape always work)
+        </label>
+      </>
+    )}
   </Dialog>
 );
