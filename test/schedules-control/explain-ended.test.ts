@@ -28,6 +28,31 @@ test("the run of the time before was still going, although the job that started 
   });
 });
 
+test("a retry that met the job of a later time was ended by the overlap rule, and that is said", async () => {
+  const at = await stage([often({ overlap: "skip" })], nine - minute);
+  await at.tick();
+  await at.advance(minute);
+  const failed = await at.begin("often", nine);
+  await at.end(failed, {
+    to: "RETRY_WAIT",
+    delayMs: 6 * minute,
+    failures: 1,
+    errorCode: "DOWN",
+    errorMessage: "no answer",
+  });
+  await at.advance(5 * minute);
+  await at.tick();
+  await at.begin("often", nine + 5 * minute);
+  await at.advance(minute);
+  await at.store.relay({ lookAheadMs: 0, limit: 10 });
+  expect(await at.begin("often", nine)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
+  expect(await at.why("often", "09:00")).toMatchObject({
+    verdict: "canceled",
+    sentence: `2026-11-21 09:00 started on time and was then ended after DOWN: no answer: job ${failed.jobId} is SKIPPED, because its next try met a later job of the schedule that was still going`,
+    advice: `to run it: npx belfry jobs retry ${failed.jobId}`,
+  });
+});
+
 test("a time before a deletion that nobody had decided, before a pass has recorded it and after", async () => {
   const at = await stage([often()], nine);
   await at.advance(6 * minute);

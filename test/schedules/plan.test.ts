@@ -80,12 +80,6 @@ describe("a healthy schedule", () => {
     const over = aSpec({ expression: { form: "cron", cron: "cron(0 0 1 1 ? 2002-2005)" } });
     expect(planSchedule(aRow({ spec: over }), options(midnight))).toMatchObject({ decisions: [], nextAt: null });
   });
-
-  test("a disabled one has its past times SKIPPED disabled and plans nothing ahead", () => {
-    const plan = planSchedule(aRow({ spec: aSpec({ enabled: false }) }), options(midnight + 2 * minute));
-    expect(brief(plan.decisions)).toEqual(["1 SKIPPED disabled", "2 SKIPPED disabled"]);
-    expect(plan.decidedUntil).toBe(midnight + 2 * minute);
-  });
 });
 
 describe("after an outage of ten minutes", () => {

@@ -151,7 +151,7 @@ function ran(input: RowInput): Explanation {
     case "SKIPPED":
       return {
         verdict: "canceled",
-        sentence: `${time} started${late} and was then ended: job ${job.id} is ${job.state}`,
+        sentence: `${time} started${late} and was then ended${code.replace(" with", " after")}: job ${job.id} is ${job.state}${becauseOf(input.lastReason)}`,
         advice: `to run it: npx belfry jobs retry ${job.id}`,
       };
     default:
@@ -161,6 +161,13 @@ function ran(input: RowInput): Explanation {
         advice: null,
       };
   }
+}
+
+/** Why a job that had started was not tried again. */
+function becauseOf(reason: string | null): string {
+  if (reason === null) return "";
+  if (reason === "overlap") return ", because its next try met a later job of the schedule that was still going";
+  return reason === "lock-held" ? ", because its next try met another job that held its lock" : ` (${reason})`;
 }
 
 function lateness(ms: number | null): string {

@@ -70,10 +70,12 @@ async function explainOne(
   const near = occurrence?.nominalAt ?? asked.near;
   const byVersion = stretchesOf(facts.eras).find((each) => each.version === occurrence?.version);
   const stretch = byVersion ?? stretchAt(facts.eras, near);
-  const job = occurrence?.jobId == null ? null : ((await store.job(occurrence.jobId))?.job ?? null);
+  const found = occurrence?.jobId == null ? null : await store.job(occurrence.jobId);
+  const job = found?.job ?? null;
+  const lastReason = found?.events.at(-1)?.reason ?? null;
   const holder = await holderOf(store, facts, occurrence, job);
   const into = await intoOf(store, facts, occurrence);
-  const explanation = explainTime({ facts, asked, stretch, occurrence, job, holder, into });
+  const explanation = explainTime({ facts, asked, stretch, occurrence, job, lastReason, holder, into });
   return {
     schedule: facts.row?.id ?? occurrence?.scheduleId ?? "",
     localTime: occurrence?.localTime ?? asked.localTime,

@@ -12,6 +12,8 @@ export interface ExplainInput {
   readonly stretch: Stretch | null;
   readonly occurrence: OccurrenceView | null;
   readonly job: JobView | null;
+  /** Of the job's newest event. */
+  readonly lastReason: string | null;
   /** Who had the slot this one needed. */
   readonly holder: SlotHolder | null;
   /** The row that a COALESCED one was merged into. */

@@ -23,7 +23,7 @@ export async function planNext(
   row: ScheduleRow,
   options: PlanOptions,
 ): Promise<EraPlan> {
-  if (row.carry?.edited !== true) return { row, plan: planSchedule(row, options) };
+  if (row.carry?.edited !== true) return { row, plan: planOwn(row, options) };
   const facts = await store.scheduleFacts(row.id);
   return planEras(row, facts?.eras ?? [], options);
 }
@@ -36,8 +36,11 @@ export function planEras(stored: ScheduleRow, eras: readonly ScheduleEra[], opti
   if (stored.removed === true) return { row: stored, plan: off(stored.decidedUntil, null) };
   const own = stretches.find((era) => era.version === stored.version);
   const row = own === undefined ? stored : begun(stored, own, eras);
-  return { row, plan: row.spec.enabled ? planSchedule(row, options) : off(row.decidedUntil, null) };
+  return { row, plan: planOwn(row, options) };
 }
+
+const planOwn = (row: ScheduleRow, options: PlanOptions): SchedulePlan =>
+  row.spec.enabled ? planSchedule(row, options) : off(row.decidedUntil, null);
 
 const nothingCarried: Carry = { missed: 0, missedUntil: null, catchUpUntil: null };
 

@@ -27,7 +27,7 @@ export interface PlanOptions {
 }
 
 /**
- * Decides every nominal time of a schedule after `decidedUntil` up to its horizon. Pure: the same row and the same now
+ * Decides every nominal time of a schedule that is on, after `decidedUntil` up to its horizon. Pure: the same row and the same now
  * give the same plan, so two schedulers that plan at once write the same rows.
  * @throws RangeError when the stored expression or zone cannot be read.
  */
@@ -39,18 +39,16 @@ export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePl
   const page = pageOf(table, after, horizon, options.timesMax);
   const decidedUntil = Math.max(after, page.isComplete ? horizon : (page.times.at(-1)?.instant ?? after));
   const { materializeBeforeMs, misfire } = spec;
-  const decided = spec.enabled
-    ? decideTimes(page.times, {
-        table,
-        misfire,
-        after,
-        now,
-        materializeBeforeMs,
-        carry: row.carry ?? null,
-        isLastPage: page.isComplete && options.isLastEra !== false,
-      })
-    : { decisions: page.times.map(disabled), carry: null, missed: 0 };
-  const next = spec.enabled ? table.next(decidedUntil) : null;
+  const decided = decideTimes(page.times, {
+    table,
+    misfire,
+    after,
+    now,
+    materializeBeforeMs,
+    carry: row.carry ?? null,
+    isLastPage: page.isComplete && options.isLastEra !== false,
+  });
+  const next = table.next(decidedUntil);
   return {
     ...decided,
     decidedUntil,
@@ -61,8 +59,7 @@ export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePl
 }
 
 /** A schedule with a rule of its own is left to its task until the wake must have been lost. */
-function horizonOf({ enabled, launch, materializeBeforeMs }: ScheduleRow["spec"], options: PlanOptions): Instant {
-  if (!enabled) return options.now;
+function horizonOf({ launch, materializeBeforeMs }: ScheduleRow["spec"], options: PlanOptions): Instant {
   if (launch === "rule") return options.now - limits.ruleGraceMs;
   return options.now + options.lookAheadMs + materializeBeforeMs;
 }
@@ -77,12 +74,3 @@ function pageOf(table: Timetable, after: Instant, horizon: Instant, timesMax: nu
   const times = horizon <= after ? [] : take(table.times(after, horizon), timesMax);
   return { times, isComplete: times.length < timesMax };
 }
-
-const disabled = (time: NominalTime): Decision => ({
-  time,
-  outcome: "SKIPPED",
-  reason: "disabled",
-  isCatchUp: false,
-  missedCount: 0,
-  dueAt: null,
-});
