@@ -92,7 +92,8 @@ function phaseOf(job: JobView & { readonly blocked?: boolean }, now: Instant): s
   return job.state === "QUEUED" ? "queued" : "waiting for hand-off";
 }
 
-function expressionOf(expression: ScheduleRow["spec"]["expression"]): string {
+/** As a person would write it. */
+export function expressionOf(expression: ScheduleRow["spec"]["expression"]): string {
   if (expression.form === "cron") return expression.cron;
   return expression.form === "every" ? `every ${formatDuration(expression.everyMs)}` : `at ${iso(expression.at)}`;
 }

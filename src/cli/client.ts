@@ -115,7 +115,12 @@ export interface ScheduleClient {
   show(id: string): Promise<
     Schedule & {
       readonly deleted: boolean;
-      readonly versions: readonly { version: number; from: string; spec: unknown }[];
+      readonly versions: readonly {
+        version: number;
+        from: string;
+        expression: string | null;
+        spec: { readonly timezone: string } | null;
+      }[];
     }
   >;
   create(schedule: object): Promise<Schedule>;

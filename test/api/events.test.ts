@@ -125,6 +125,16 @@ test("a client that comes back with the id of any event it saw misses nothing, a
   }
 });
 
+test("asking for the head of the stream opens none", async () => {
+  const opened = await openApi();
+  const { stream } = opened.operations;
+  const reading = vi.spyOn(opened.operations, "stream").mockImplementation(stream);
+  const headers = { host: "127.0.0.1", accept: "text/event-stream" };
+  const response = await opened.api.fetch(new Request("http://127.0.0.1/events", { method: "HEAD", headers }));
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+  expect(reading).toHaveBeenCalledTimes(1);
+});
+
 test("filters leave out what was not asked for", async () => {
   const opened = await openApi();
   const client = await listen(opened, "/events?kind=greet&state=QUEUED,CANCELED");

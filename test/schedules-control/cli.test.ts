@@ -9,7 +9,7 @@ test("create, show, update, next, pause, resume, trigger, history and delete", a
   const next = await belfry("schedules", "next", "nightly", "--count", "1");
   expect(next.out).toContain("2026-11-22 03:00\t2026-11-21T18:00:00.000Z");
   expect((await belfry("schedules", "update", "nightly", "--kind", "ping", "--every", "6h")).code).toBe(0);
-  expect((await belfry("schedules", "show", "nightly")).out).toContain("2\t2026-11-21T08:00:00.000Z\t21600000 UTC");
+  expect((await belfry("schedules", "show", "nightly")).out).toContain("2\t2026-11-21T08:00:00.000Z\tevery 6h UTC");
   expect((await belfry("schedules", "pause", "nightly")).out).toContain("\tpaused\t");
   expect((await belfry("schedules", "next", "nightly")).err).toContain("it is paused");
   expect((await belfry("schedules", "resume", "nightly")).out).toContain("\ton\t");

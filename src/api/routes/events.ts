@@ -47,7 +47,8 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
       async handle({ query, request }) {
         const filter = filterOf(query);
         const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? query.cursor ?? null;
-        if (!(request.headers.get("accept") ?? "").includes("text/event-stream")) {
+        // Nobody reads the stream of a HEAD, and nothing would end it.
+        if (request.method !== "GET" || !(request.headers.get("accept") ?? "").includes("text/event-stream")) {
           return { status: 200, body: await page(options, filter, last) };
         }
         const snapshot = async (): Promise<string> => JSON.stringify({ jobs: await newest(options, filter) });

@@ -33,7 +33,7 @@ import {
   nextQuery,
   triggerBody,
 } from "../schedule-query.ts";
-import { jobJson, occurrenceJson, scheduleJson } from "../view.ts";
+import { expressionOf, jobJson, occurrenceJson, scheduleJson } from "../view.ts";
 
 const schedulePath = z.object({ id: text(200) });
 
@@ -144,7 +144,9 @@ function reads({ ports }: ApiOptions): readonly Endpoint[] {
         const facts = await ports.store.scheduleFacts(id);
         if (facts === null) throw problemOf(unknownSchedule(id));
         const { row, eras, ledgerFrom } = facts;
-        const versions = eras.map(({ version, spec, fromAt }) => ({ version, spec, from: iso(fromAt) }));
+        const versions = eras.map(({ version, spec, fromAt }) => {
+          return { version, expression: spec === null ? null : expressionOf(spec.expression), spec, from: iso(fromAt) };
+        });
         const now = row === null ? { id, deleted: true } : { ...scheduleJson(row), deleted: false };
         return { status: 200, body: { ...now, ledgerFrom: ledgerFrom === null ? null : iso(ledgerFrom), versions } };
       },

@@ -29,7 +29,8 @@ export const scheduleDetail = z
     id: z.string(),
     deleted: z.boolean(),
     ledgerFrom: maybeTime,
-    versions: z.array(z.object({ version: count, spec: z.unknown(), from: time })),
+    /** The expression and the spec are null where it was deleted. */
+    versions: z.array(z.object({ version: count, expression: z.string().nullable(), spec: z.unknown(), from: time })),
   })
   .meta({ id: "ScheduleDetail" });
 

@@ -33,8 +33,8 @@ function show(world: World, out: Output): Command {
     .addHelpText("after", "\nExample:\n  $ npx belfry schedules show outbox-retry")
     .action(async (id: string, _: object, command: Command) => {
       const found = await client(world, command).show(id);
-      const versions = found.versions.map(({ version, from, spec }) => {
-        return [String(version), from, spec === null ? "deleted" : whenOf(spec)];
+      const versions = found.versions.map(({ version, from, expression, spec }) => {
+        return [String(version), from, expression === null ? "deleted" : `${expression} ${spec?.timezone ?? ""}`];
       });
       out.result(found, () =>
         [
@@ -44,13 +44,6 @@ function show(world: World, out: Output): Command {
         ].join("\n"),
       );
     });
-}
-
-/** The expression of a stored spec, whatever its form. */
-function whenOf(spec: unknown): string {
-  const { expression, timezone } = spec as { expression: Record<string, unknown>; timezone: string };
-  const { form: _form, ...value } = expression;
-  return `${Object.values(value).join(" ")} ${timezone}`;
 }
 
 function next(world: World, out: Output): Command {
