@@ -28,6 +28,19 @@ test("the run of the time before was still going, although the job that started 
   });
 });
 
+test("a time whose own task is still starting is not called forgotten", async () => {
+  const at = await stage([often({ launch: "rule" })], nine - minute);
+  await at.advance(minute + 30_000);
+  await at.tick();
+  expect(await at.why("often", "09:00")).toMatchObject({
+    verdict: "undecided",
+    sentence: expect.stringContaining("2026-11-21 09:00 is past and nobody has decided it yet"),
+    advice: "its rule starts a task for it, which takes a minute; 90 s after the time the scheduler makes up for it",
+  });
+  await at.advance(2 * minute);
+  expect((await at.why("often", "09:00")).advice).toContain("look at the wake rule");
+});
+
 test("a retry that met the job of a later time was ended by the overlap rule, and that is said", async () => {
   const at = await stage([often({ overlap: "skip" })], nine - minute);
   await at.tick();

@@ -4,6 +4,7 @@ import { stretchesOf, type Stretch } from "./eras.ts";
 import { explainRow } from "./explain-row.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant } from "../job.ts";
+import { limits } from "../limits.ts";
 import { minuteText } from "./reading.ts";
 import type { ScheduleSpec } from "./schedule.ts";
 import type { ScheduleFacts } from "./schedule-store.ts";
@@ -48,7 +49,9 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
     return {
       verdict: "undecided",
       sentence: `${time} is past and nobody has decided it yet: the last decided time is ${localOf(row.decidedUntil, spec)}`,
-      advice: "no scheduler task has made a pass since: look at the wake rule and the scheduler's log",
+      advice: isLeftToItsRule(spec, now - nominal)
+        ? `its rule starts a task for it, which takes a minute; ${limits.ruleGraceMs / 1_000} s after the time the scheduler makes up for it`
+        : "no scheduler task has made a pass since: look at the wake rule and the scheduler's log",
     };
   }
   return {
@@ -57,6 +60,9 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
     advice: `run it now: npx belfry schedules backfill ${spec.id} --from ${iso(nominal)} --to ${iso(nominal)}`,
   };
 }
+
+const isLeftToItsRule = ({ launch }: ScheduleSpec, lateMs: number): boolean =>
+  launch === "rule" && lateMs <= limits.ruleGraceMs;
 
 function notThere({ eras, row }: ScheduleFacts, asked: AskedTime): Explanation {
   const time = shown(asked.localTime);
