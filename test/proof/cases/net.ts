@@ -127,8 +127,9 @@ async function open({ pool }: System): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
+/** Some 300 jobs wait at the end of the slow stretch, half of them with a transaction of their own: four round trips each. */
 const drained = (system: System): Promise<boolean> =>
-  until("all jobs to end", 120_000, async () => (await open(system)) === 0).catch(() => false);
+  until("all jobs to end", 300_000, async () => (await open(system)) === 0).catch(() => false);
 
 async function now({ pool }: System): Promise<string> {
   const { rows } = await pool.query<{ now: string }>("select now()::text as now");
