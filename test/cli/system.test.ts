@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { stageNames } from "../../src/stages.ts";
 import { belfry, emptyFolder, serveApi } from "./harness.ts";
 
 function folderWithSystem(system: object): string {
@@ -46,13 +47,7 @@ test("the doctor finds nothing wrong with an API that answers", async () => {
 
 test("check reads the definitions of every stage without a running system", async () => {
   const { code, json } = await belfry(["check", "--json"]);
-  expect(json.stages.map((report) => [report.stage, report.problems])).toEqual([
-    ["dev", []],
-    ["demo", []],
-    ["emulator", []],
-    ["small", []],
-    ["prod", []],
-  ]);
+  expect(json.stages.map((report) => [report.stage, report.problems])).toEqual(stageNames.map((name) => [name, []]));
   expect(code).toBe(0);
 });
 
@@ -78,7 +73,7 @@ test("check --environment wants all that a process needs", async () => {
 test("check refuses a stage that does not exist and names those that do", async () => {
   const { code, err } = await belfry(["check", "--stage", "production"]);
   expect(code).toBe(2);
-  expect(err).toContain("dev, demo, emulator, small, prod");
+  expect(err).toContain(stageNames.join(", "));
 });
 
 test.each([[[]], [["jobs"]], [["jobs", "enqueue"]], [["check"]], [["doctor"]], [["migrate"]], [["dev"]]])(
