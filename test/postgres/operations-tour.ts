@@ -10,6 +10,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   for (const sort of jobSorts) await operations.jobs({ search: { states: ["FAILED"] }, sort, cursor: null, limit: 10 });
   await operations.jobs({ search: { key: "none" }, sort: "newest", cursor: null, limit: 10 });
   await operations.count({ kind: "tour" }, 100);
+  await operations.count({ key: "tour" }, 100);
   const ids = jobs.map((job) => job.id);
   await operations.jobsById(ids);
   if (ids[0] !== undefined) await operations.job(ids[0]);

@@ -48,7 +48,12 @@ export function searchStore(session: Session): SearchStore {
       const [attempts, events] = await Promise.all([jobAttempts(session, id), jobEvents(session, id)]);
       return { job: recordOf(row), attempts, events, now: row.now };
     },
-    count: (search, limit) => countAll(session, parameter(search), limit),
+    async count(search, limit) {
+      if (search.key === undefined) return await countAll(session, parameter(search), limit);
+      // A key leads to a few rows by its index: a walk over all jobs may be over before it meets them.
+      const rows = await session.run(searchKey, [parameter(search), top, limit + 1]);
+      return { count: Math.min(rows.length, limit), isMore: rows.length > limit };
+    },
   };
 }
 
