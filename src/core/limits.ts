@@ -29,6 +29,8 @@ export const limits = {
   // the API
   listRowsMax: 500,
   countedRowsMax: 1_000,
+  /** How long one of the counts beside the states looks: there are eight, and pages that are open ask again and again. */
+  countedMs: 50,
   listPayloadBytesMax: 2_048,
   /** Rows one look of a search goes through, and how long a search goes on looking before it answers with what it has. */
   searchRowsMax: 5_000,

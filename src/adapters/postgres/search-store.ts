@@ -1,5 +1,5 @@
 import { limits } from "../../core/limits.ts";
-import type { JobPage, JobRecord, JobSearch } from "../../core/operations/job-search.ts";
+import type { BoundedCount, JobPage, JobRecord, JobSearch } from "../../core/operations/job-search.ts";
 import type { Operations } from "../../core/operations/operations.ts";
 import type { RunId } from "../../core/runs/run.ts";
 import { isFinal } from "../../core/state.ts";
@@ -48,8 +48,8 @@ export function searchStore(session: Session): SearchStore {
       const [attempts, events] = await Promise.all([jobAttempts(session, id), jobEvents(session, id)]);
       return { job: recordOf(row), attempts, events, now: row.now };
     },
-    async count(search, limit) {
-      if (search.key === undefined) return await countAll(session, parameter(search), limit);
+    async count(search, limit, lookMs = limits.searchMs) {
+      if (search.key === undefined) return await countAll(session, parameter(search), { limit, lookMs });
       // A key leads to a few rows by its index: a walk over all jobs may be over before it meets them.
       const rows = await session.run(searchKey, [parameter(search), top, limit + 1]);
       return { count: Math.min(rows.length, limit), isMore: rows.length > limit };
@@ -124,8 +124,12 @@ function page(found: readonly JobRecord[], limit: number): JobPage {
   return { jobs, cursor: found.length > limit && last !== undefined ? last.id : null, complete: true };
 }
 
-async function countAll(session: Session, search: string, limit: number): Promise<{ count: number; isMore: boolean }> {
-  const until = performance.now() + limits.searchMs;
+async function countAll(
+  session: Session,
+  search: string,
+  { limit, lookMs }: { limit: number; lookMs: number },
+): Promise<BoundedCount> {
+  const until = performance.now() + lookMs;
   let count = 0;
   for (let from = top; ;) {
     const [edge] = await session.run(findEdgeBelow, [search, from, limits.searchRowsMax]);

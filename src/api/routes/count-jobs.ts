@@ -30,7 +30,7 @@ export const countJobsEndpoint = ({ operations }: ApiOptions): Endpoint =>
 async function countAll(operations: ApiOptions["operations"], search: JobSearch): Promise<JobCountsReply> {
   const counts: Partial<JobCountsReply> = {};
   for (const state of states) {
-    counts[state] = await operations.count({ ...search, states: [state] }, limits.countedRowsMax);
+    counts[state] = await operations.count({ ...search, states: [state] }, limits.countedRowsMax, limits.countedMs);
   }
   return counts as JobCountsReply;
 }

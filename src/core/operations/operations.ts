@@ -18,8 +18,8 @@ export interface Operations {
   job(
     id: JobId,
   ): Promise<{ job: JobRecord; attempts: readonly AttemptView[]; events: readonly EventView[]; now: Instant } | null>;
-  /** How many jobs match, up to `limit`. */
-  count(search: JobSearch, limit: number): Promise<BoundedCount>;
+  /** How many jobs match, up to `limit`; those that `lookMs` (`limits.searchMs`) was enough to find. */
+  count(search: JobSearch, limit: number, lookMs?: number): Promise<BoundedCount>;
 
   /** What decides when a job runs; counts stop at `limit`. */
   waiting(id: JobId, limit: number): Promise<WaitingFacts | null>;
