@@ -174,7 +174,7 @@ describe("the local system", () => {
 
   it("names the stages there are when it is given another", async () => {
     await expect(startLocal({ home: freshFolder(), stage: "nowhere", environment })).rejects.toThrow(
-      'stage "nowhere" is not defined: use one of dev, demo, emulator, small, prod',
+      'stage "nowhere" is not defined: use one of dev, demo, emulator, smoke, small, prod',
     );
   });
 });
