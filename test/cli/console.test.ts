@@ -80,6 +80,19 @@ test("following the log ends with 130 on Ctrl-C", async () => {
   expect(await once(child, "exit")).toEqual([130, null]);
 }, 60_000);
 
+test("a port that is taken is named, with what to do", async () => {
+  const { url } = await receiver(() => ({ status: 200, body: "{}" }));
+  const { port } = new URL(url);
+  const child = spawn(process.execPath, [bin, "console", "--url", url, "--port", port], {
+    env: { PATH: process.env["PATH"], ...credentials },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
+  expect(await once(child, "close")).toEqual([1, null]);
+  expect(said).toContain(`error: port ${port} of this machine cannot be used (EADDRINUSE)\n  name another one`);
+}, 60_000);
+
 test("console says what it needs: a stage, a region, permission, a stage that is there", async () => {
   expect(await belfry(["console"])).toMatchObject({ code: 2 });
   expect(await belfry(["console", "--url", "http://127.0.0.1:9"])).toMatchObject({ code: 2 });

@@ -18,7 +18,9 @@ export function consoleCommand(world: World, out: Output): Command {
     .action(async ({ port }: { port?: number }, command: Command) => {
       const target = await find(command.optsWithGlobals<{ url?: string; stage?: string }>(), world.env);
       await reach(target);
-      const proxy = await startProxy((request) => forward(target, request), port);
+      const proxy = await startProxy((request) => forward(target, request), port).catch((error: unknown) => {
+        throw portTaken(port ?? 0, error);
+      });
       out.result(
         { url: proxy.url, target: target.url },
         () => `${proxy.url}/console/ shows ${target.url}; Ctrl-C ends`,
@@ -85,6 +87,14 @@ function forward({ url, region }: Target, { method, path, headers, body }: Forwa
     timeoutMs,
     ...(body === "" ? {} : { body }),
   });
+}
+
+function portTaken(port: number, error: unknown): CliError {
+  const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+  const advice = "name another one: --port 8080, or leave it out for a free one";
+  return new CliError(exitCodes.failure, "port-taken", `port ${port} of this machine cannot be used (${why})`, [
+    advice,
+  ]);
 }
 
 function portOf(text: string): number {
