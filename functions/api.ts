@@ -3,7 +3,7 @@ import { handle, streamHandle } from "hono/aws-lambda";
 import { schemaVersion } from "../src/adapters/postgres/migrate.ts";
 import { createApi } from "../src/api/api.ts";
 import { readConsole } from "../src/api/console-files.ts";
-import type { Caller } from "../src/api/caller.ts";
+import { type Caller, signedCaller } from "../src/api/caller.ts";
 import { readConfig } from "../src/config.ts";
 import { openRuntime } from "../src/runtime.ts";
 import manifest from "../package.json" with { type: "json" };
@@ -17,8 +17,7 @@ process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)
 /** The role or user whose signature IAM has checked. */
 function signer(_request: Request, env: unknown): Caller {
   const { requestContext } = env as LambdaEvent["env"];
-  const arn = requestContext?.authorizer?.iam?.userArn;
-  return { name: arn ?? "unknown signer", role: "operate" };
+  return signedCaller(requestContext?.authorizer?.iam?.userArn, config.stage.operators);
 }
 
 interface LambdaEvent {

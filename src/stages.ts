@@ -25,6 +25,11 @@ export interface Stage {
   readonly lookAheadMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: 7 | 30 | 90;
+  /**
+   * Who may change things through the API, as ARNs of signers with `*` for any text, like
+   * `arn:aws:sts::*:assumed-role/Operators/*`. Others who may call it only look. Left out: whoever may call.
+   */
+  readonly operators?: readonly string[];
   /** Name or ARN of the EventBridge bus that gets every event; left out: none does. */
   readonly eventBus?: string;
 }

@@ -32,6 +32,7 @@ test("each exit code says what happened", async () => {
   expect(await code("lanes", "limit", "shout", "none")).toBe(2);
   expect(await code("runs", "show", "999")).toBe(3);
   expect(await code("explain", "999")).toBe(3);
+  expect(await code("dead-letters", "show", "0123456789abcdef")).toBe(3);
   expect(await code("runs", "cancel", run)).toBe(5);
   expect(await code("runs", "show", run, "--check")).toBe(7);
   expect(await code("runs", "watch", run)).toBe(7);

@@ -59,7 +59,8 @@ function show(world: World, out: Output): Command {
       const page = await api(world, command).get<{ jobs: readonly Job[] }>("/jobs", query);
       const rows = page.jobs.map((job) => [job.id, job.kind, job.finishedAt ?? "", job.error?.message ?? ""]);
       const text = (): string => table(["ID", "KIND", "FAILED", "MESSAGE"], rows, world.streams.isTerminal);
-      out.result(page, () => (rows.length === 0 ? "no jobs" : text()));
+      out.result(page, () => (rows.length === 0 ? `no FAILED job is in group "${fingerprint}"` : text()));
+      if (rows.length === 0) throw new Finished(exitCodes.notFound);
     });
 }
 

@@ -1,0 +1,24 @@
+import { describe, expect, test } from "vitest";
+import { signedCaller } from "../../src/api/caller.ts";
+
+const ops = "arn:aws:sts::111122223333:assumed-role/Operators/ada";
+const guest = "arn:aws:sts::111122223333:assumed-role/Guests/Operators";
+
+describe("who signed a request", () => {
+  test("operates when the stage names nobody, under the name of the signature", () => {
+    expect(signedCaller(ops)).toEqual({ name: ops, role: "operate" });
+    expect(signedCaller(undefined)).toEqual({ name: "unknown signer", role: "operate" });
+  });
+
+  test.each([
+    [ops, ["arn:aws:sts::*:assumed-role/Operators/*"], "operate"],
+    [ops, ["arn:aws:iam::111122223333:user/bob", ops], "operate"],
+    [guest, ["arn:aws:sts::*:assumed-role/Operators/*"], "read"],
+    [`${ops}x`, [ops], "read"],
+    ["arnXawsXsts", ["arn.aws.sts"], "read"],
+    [ops, [], "read"],
+    [undefined, ["*"], "read"],
+  ] as const)("%s among %j may %s", (arn, operators, role) => {
+    expect(signedCaller(arn, operators).role).toBe(role);
+  });
+});
