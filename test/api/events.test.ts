@@ -163,7 +163,8 @@ test("a client without streams asks for pages; a cursor of another database is t
   expect(next.events.map((event) => event.job)).toEqual([id]);
   expect((await page(`?cursor=${encodeURIComponent(next.cursor)}`)).events).toEqual([]);
   expect(await page("?cursor=1~5:5:")).toMatchObject({ events: [], isGap: true });
-  const restored = next.cursor.replace(/~\d+:\d+:/, "~9999999999:9999999999:");
+  // Also without the transactions that were open: none of them can be below the new beginning.
+  const restored = next.cursor.replace(/~\d+:\d+:.*/, "~9999999999:9999999999:");
   expect(await page(`?cursor=${encodeURIComponent(restored)}`)).toMatchObject({ isGap: true });
   expect(await opened.call("GET", "/events?cursor=x")).toMatchObject({ status: 400 });
 });
