@@ -38,7 +38,7 @@ const lines: readonly (readonly [command: string, args: string, code?: number])[
   ["schedules backfill", `cli --from ${day(-2)} --to ${day(-1)} --force --dry-run`],
   ["schedules delete", "cli --yes"],
   ["dead-letters list", ""],
-  ["dead-letters show", "nothing"],
+  ["dead-letters show", "nothing", notFound],
   ["dead-letters redrive", "--kind hello --dry-run"],
   ["lanes list", ""],
   ["lanes pause", "default"],
