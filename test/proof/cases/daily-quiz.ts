@@ -5,7 +5,7 @@ import { elapsedMs, until } from "../until.ts";
 /** Of 16 users 15 are subscribed. */
 const users = Math.ceil((50_000 * 16) / 15);
 const killEveryMs = 5_000;
-const workers = 4;
+const workers = 8;
 
 /** The quiz at full size, while workers are killed at random. */
 export const dailyQuiz: Proof = {
