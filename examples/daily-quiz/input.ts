@@ -38,9 +38,13 @@ const transient: readonly Treatment[] = [
   "busy twice",
 ];
 
-/** 2 % fail for good and 10 % for a while, a tenth of them for ever. `calm`: nobody fails. */
-export function treatmentOf(user: number, how: { calm: boolean }): Treatment {
-  if (how.calm) return "delivered";
+/** How the push service is: takes everybody; refuses a tenth once with 503, and fails in no other way; or fails in every way. */
+export type Mood = "calm" | "refuses" | "mixed";
+
+/** `mixed`: 2 % fail for good and 10 % for a while, a tenth of them for ever. */
+export function treatmentOf(user: number, { mood }: { mood: Mood }): Treatment {
+  if (mood === "calm") return "delivered";
+  if (mood === "refuses") return user % 10 === 3 ? "busy once" : "delivered";
   if (user % 50 === 7) return "gone";
   if (user % 10 === 3) return transient[Math.floor(user / 10) % 10] ?? "busy once";
   return "delivered";

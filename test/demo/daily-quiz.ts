@@ -5,13 +5,13 @@ import { type Attempt, reconcile, readTargets, type Target } from "./quiz-calls.
 
 export interface QuizSize {
   readonly users: number;
-  /** Nobody fails: the push service was started with `QUIZ_CALM`. */
-  readonly calm: boolean;
+  /** What the push service was started with as `QUIZ_MOOD`. */
+  readonly mood: example.Mood;
 }
 
 const schedules = ["daily-quiz-seoul", "daily-quiz-sao-paulo"];
 
-export const dailyQuiz: Judge = quizJudge({ users: example.usersDefault, calm: false });
+export const dailyQuiz: Judge = quizJudge({ users: example.usersDefault, mood: "mixed" });
 
 /** Judges the first quiz of each zone. */
 export function quizJudge(size: QuizSize): Judge {
@@ -95,10 +95,10 @@ const ends: Readonly<Record<example.Treatment, { status: string; reason: string 
  * How each target ended. A worker that died in a call charges a failure too, when it was alone with it, so `failed` is the
  * least; only `always busy` has a most, which is also the limit of tries.
  */
-function endChecks(targets: readonly Target[], { calm }: QuizSize): readonly Check[] {
+function endChecks(targets: readonly Target[], { mood }: QuizSize): readonly Check[] {
   const called = targets.filter(({ status }) => status !== "UNSUBSCRIBED");
   const wrong = called.filter(({ user, status, reason, failed, lost }) => {
-    const end = ends[example.treatmentOf(user, { calm })];
+    const end = ends[example.treatmentOf(user, { mood })];
     if (status !== end.status || (status === "DEAD_LETTER" && reason !== end.reason && lost === 0)) return true;
     return failed < Math.min(end.failed, example.triesMax) && lost === 0;
   });
@@ -113,7 +113,7 @@ function endChecks(targets: readonly Target[], { calm }: QuizSize): readonly Che
     ),
     {
       name: "refused calls were repeated",
-      pass: calm || failures > 0,
+      pass: mood === "calm" || failures > 0,
       detail: `${failures} users needed more than one try`,
     },
   ];

@@ -94,7 +94,7 @@ describe("the three cases of a message that comes for a target", () => {
 
 const userWith = (treatment: string): number => {
   for (let user = 1; user < 1_000; user += 1)
-    if (treatmentOf(user, { calm: false }) === treatment && !leaves(user)) return user;
+    if (treatmentOf(user, { mood: "mixed" }) === treatment && !leaves(user)) return user;
   throw new Error(`no user is treated "${treatment}"`);
 };
 

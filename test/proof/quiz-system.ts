@@ -36,7 +36,7 @@ export async function startQuiz(
 ): Promise<QuizSystem> {
   const folder = join(context.folder, name);
   const children = new Children(folder);
-  const sizes = { QUIZ_USERS: String(size.users), QUIZ_CALM: size.calm ? "1" : "0" };
+  const sizes = { QUIZ_USERS: String(size.users), QUIZ_MOOD: size.mood };
   const outside = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...sizes };
   const start = (wanted: string, env: Readonly<Record<string, string>>): Promise<StandIns> => {
     const chosen = standIns

@@ -6,7 +6,8 @@ import { type Answer, treatmentOf } from "../input.ts";
 
 const name = "daily-quiz-push";
 const ledger = openLedger(home(), name);
-const calm = process.env["QUIZ_CALM"] === "1";
+const asked = process.env["QUIZ_MOOD"];
+const mood = asked === "calm" || asked === "refuses" ? asked : "mixed";
 
 /** The push service: takes each idempotency key once, and treats each user as `input.ts` says. */
 serve(
@@ -33,7 +34,7 @@ function answerTo(user: number, key: string): Answer {
   if (ledger.count(key, "sent") + ledger.count(key, "lost") > 0) return "repeated";
   const once = (answer: "busy" | "throttled" | "hung", times = 1): Answer =>
     ledger.count(key, answer) < times ? answer : "sent";
-  switch (treatmentOf(user, { calm })) {
+  switch (treatmentOf(user, { mood })) {
     case "delivered":
       return "sent";
     case "gone":

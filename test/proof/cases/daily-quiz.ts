@@ -15,7 +15,7 @@ export const dailyQuiz: Proof = {
   guards: ["key", "rescue"],
   async run(context) {
     const list = new Checklist();
-    const size = { users: Math.ceil(users * context.size), calm: false };
+    const size = { users: Math.ceil(users * context.size), mood: "mixed" } as const;
     const quiz = await startQuiz(size, context, "quiz", { scale: context.scale ?? quizScale, workers });
     const { system, judge, evidence } = quiz;
     const wakes = system.wakes({ everyMs: 0 });
