@@ -1,17 +1,32 @@
 /**
  * `npm test`: the whole suite in UTC, then everything that could depend on a zone in two others.
- * Closes with one line of totals over all runs.
+ * Closes with what failed in any of them, as the end of a log is what people are shown, and one line of totals.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 interface Totals {
   passed: number;
-  failed: number;
   skipped: number;
+  failures: string[];
 }
+
+/** Vitest's JSON report, as far as it is read here. */
+interface Report {
+  numPassedTests: number;
+  numPendingTests: number;
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages: string[] | null }[];
+  }[];
+}
+
+/** Enough for an assertion's values and the line it stands on; the whole text stands where the test ran. */
+const failureLinesMax = 30;
 
 const zoned = ["test/schedules", "test/definitions", "test/core", "test/contract", "test/api", "test/cli"];
 /** Slow, and about processes and nonsense: no zone changes them. */
@@ -23,7 +38,7 @@ const runs: readonly { zone: string; paths: readonly string[] }[] = [
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "belfry-test-"));
-const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
+const totals: Totals = { passed: 0, skipped: 0, failures: [] };
 let exitCode = 0;
 try {
   const only = process.argv.slice(2);
@@ -35,25 +50,34 @@ try {
       ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...paths],
       { stdio: "inherit", env: { ...process.env, TZ: zone } },
     );
-    if (run.status !== 0) exitCode = 1;
-    add(totals, report);
+    const before = totals.failures.length;
+    add(totals, zone, JSON.parse(readFileSync(report, "utf8")) as Report);
+    if (run.status === 0) continue;
+    exitCode = 1;
+    if (totals.failures.length === before) totals.failures.push(failure(zone, "outside of a test", "see its run above"));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : "";
-process.stdout.write(`\n${totals.passed} passed, ${totals.failed} failed${skipped}\n`);
+for (const failure of totals.failures) process.stdout.write(`\n${failure}\n`);
+process.stdout.write(`\n${totals.passed} passed, ${totals.failures.length} failed${skipped}\n`);
 process.exitCode = exitCode;
 
-function add(sum: Totals, report: string): void {
-  const result = JSON.parse(readFileSync(report, "utf8")) as {
-    numPassedTests: number;
-    numFailedTests: number;
-    numPendingTests: number;
-    numFailedTestSuites: number;
-  };
-  sum.passed += result.numPassedTests;
-  sum.failed += result.numFailedTests;
-  sum.skipped += result.numPendingTests;
-  if (result.numFailedTests === 0 && result.numFailedTestSuites > 0) sum.failed += result.numFailedTestSuites;
+function add(sum: Totals, zone: string, report: Report): void {
+  sum.passed += report.numPassedTests;
+  sum.skipped += report.numPendingTests;
+  for (const file of report.testResults) {
+    const path = relative(process.cwd(), file.name);
+    const failed = file.assertionResults.filter(({ status }) => status === "failed");
+    for (const { fullName, failureMessages } of failed) {
+      sum.failures.push(failure(zone, `${path} > ${fullName}`, (failureMessages ?? []).join("\n")));
+    }
+    // A file that could not be loaded, or whose hook failed, has no failed test of its own.
+    if (file.status === "failed" && failed.length === 0) sum.failures.push(failure(zone, path, file.message));
+  }
+}
+
+function failure(zone: string, where: string, message: string): string {
+  return `FAILED TZ=${zone} ${where}\n${message.split("\n").slice(0, failureLinesMax).join("\n")}`;
 }
