@@ -54,7 +54,8 @@ try {
     add(totals, zone, JSON.parse(readFileSync(report, "utf8")) as Report);
     if (run.status === 0) continue;
     exitCode = 1;
-    if (totals.failures.length === before) totals.failures.push(failure(zone, "outside of a test", "see its run above"));
+    if (totals.failures.length === before)
+      totals.failures.push(failure(zone, "outside of a test", "see its run above"));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
