@@ -1,0 +1,37 @@
+import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/failure.ts";
+import { ProblemsFound } from "../src/core/definitions/problem.ts";
+
+/**
+ * Held is success: another task does the work. The lock outage is told apart, so that an alarm can watch it, and so is a
+ * job that FAILED.
+ */
+export const exitCodes = {
+  done: 0,
+  held: 0,
+  refused: 0,
+  "nothing-due": 0,
+  disabled: 0,
+  "fence-lost": 0,
+  failure: 1,
+  usage: 2,
+  unknown: 2,
+  "lock-outage": 3,
+  "job-failed": 7,
+} as const;
+
+interface Report {
+  readonly outcome: string;
+  readonly heldBy?: string | null;
+}
+
+/** The last line of a task, for people and for whoever started it. */
+export function print<R extends Report>(command: string, report: R): void {
+  console.log(JSON.stringify({ report: command, ...report }));
+  if (report.outcome === "held") console.error(`held by ${report.heldBy ?? "another task"}`);
+}
+
+/** What went wrong, without a stack where the message already says what to do. */
+export function printFailure(error: unknown): void {
+  const isExplained = [ProblemsFound, DatabaseUnavailable, DatabaseUnfit].some((kind) => error instanceof kind);
+  console.error(isExplained ? (error as Error).message : error);
+}
