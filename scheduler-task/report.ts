@@ -24,9 +24,9 @@ interface Report {
   readonly heldBy?: string | null;
 }
 
-/** The last line of a task, for people and for whoever started it. */
-export function print<R extends Report>(command: string, report: R): void {
-  console.log(JSON.stringify({ report: command, ...report }));
+/** The last line of a task, for people and for whoever started it: which work it was, of `what`, and how it ended. */
+export function print(command: string, report: Report, what: Readonly<Record<string, string | number>> = {}): void {
+  console.log(JSON.stringify({ report: command, ...what, ...report }));
   if (report.outcome === "held") console.error(`held by ${report.heldBy ?? "another task"}`);
 }
 

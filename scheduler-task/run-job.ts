@@ -16,7 +16,7 @@ export async function runTry(task: Try & { readonly from: string }, signal: Abor
     const { lookAheadMs, stage } = config;
     const options = { ...task, worker, stage: stage.name, lookAheadMs, signal };
     const report = await runJob(runtime.ports, runtime.registry, options);
-    print("run-job", { job: task.jobId, attempt: task.attempt, ...report });
+    print("run-job", report, { job: task.jobId, attempt: task.attempt });
     if (report.outcome === "unknown") return exitCodes.failure;
     return report.outcome === "done" && report.state === "FAILED" ? exitCodes["job-failed"] : exitCodes[report.outcome];
   } finally {

@@ -15,7 +15,7 @@ export async function runScheduleById(id: string, signal: AbortSignal): Promise<
     const stage = config.stage.name;
     const options = { id, owner, stage, lookAheadMs, onLockOutage, lockLeaseMs, signal };
     const report = await runSchedule(runtime.ports, runtime.registry, options);
-    print("run-schedule", { schedule: id, ...report });
+    print("run-schedule", report, { schedule: id });
     if (report.outcome === "unknown") console.error(`there is no schedule "${id}"`);
     return report.jobs.some(({ state }) => state === "FAILED") ? exitCodes["job-failed"] : exitCodes[report.outcome];
   } finally {
