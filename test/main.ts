@@ -30,7 +30,7 @@ const failureLinesMax = 30;
 
 const zoned = ["test/schedules", "test/definitions", "test/core", "test/contract", "test/api", "test/cli"];
 /** Slow, and about processes, templates and nonsense: no zone changes them. */
-const unzoned = ["cli/console", "cli/init", "api/fuzz", "schedules-control/stages"];
+const unzoned = ["cli/console", "cli/init", "cli/exit-codes", "api/fuzz", "schedules-control/stages"];
 const others = [...zoned, ...unzoned.map((name) => `--exclude=test/${name}.test.ts`)];
 /** Each run has random histories of its own: a quarter as many in a further zone are 1,500 in all. */
 const runs: readonly { zone: string; paths: readonly string[]; env?: Record<string, string> }[] = [

@@ -287,7 +287,9 @@ function refused(status: number, url: string, answer: unknown): CliError {
     errors?: readonly { path: string; message: string }[];
     conflict?: { jobId?: string; existingHash?: string; hash?: string };
   };
-  const code = codeOfStatus[status] ?? exitCodes.failure;
+  // A server that is no Belfry, or an older one, misses more than the thing that was asked for.
+  const isOther = problem.code === undefined || problem.code === "no-such-route";
+  const code = status === 404 && isOther ? exitCodes.failure : (codeOfStatus[status] ?? exitCodes.failure);
   const message = problem.detail ?? `${url} answered ${status} without saying why: is it a Belfry API?`;
   const details = (problem.errors ?? []).map(({ path, message: rule }) => `${path}: ${rule}`);
   return new CliError(code, problem.code ?? `http-${status}`, message, details.length > 1 ? details : []);

@@ -3,11 +3,12 @@ import { run } from "./run.ts";
 
 /** Runs the command line of this process and sets its exit code. */
 export async function main(): Promise<void> {
-  // A waiting or talking command has nothing to clean up; `dev` handles its own signals.
-  process.once("SIGINT", () => process.exit(exitCodes.interrupted));
+  // `dev` takes these signals for itself: it waits for the system to stop.
+  const interrupt = new AbortController();
+  process.once("SIGINT", () => interrupt.abort());
   // `belfry jobs list | head` closes the pipe early; that is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
-  process.exitCode = await run(process.argv.slice(2), {
+  const code = await run(process.argv.slice(2), {
     streams: {
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
@@ -15,7 +16,11 @@ export async function main(): Promise<void> {
     },
     env: process.env,
     folder: process.cwd(),
+    interrupted: interrupt.signal,
   });
+  // What was interrupted may go on waiting for an answer.
+  if (code === exitCodes.interrupted) process.exit(code);
+  process.exitCode = code;
 }
 
 if (import.meta.main) await main();

@@ -15,6 +15,7 @@ import { migrateCommand } from "./commands/migrate.ts";
 import { runsCommand } from "./commands/runs.ts";
 import { schedulesCommand } from "./commands/schedules.ts";
 import { workersCommand } from "./commands/workers.ts";
+import { exits, exitsText } from "./exits.ts";
 import type { Output } from "./output.ts";
 import type { World } from "./world.ts";
 
@@ -23,9 +24,7 @@ Examples:
   $ npx belfry dev                                      start the local system (as npm start)
   $ npx belfry jobs enqueue hello --wait                write a job and wait for its end
   $ npx belfry jobs list --state FAILED --json          for a script
-  $ npx belfry --stage prod explain 42                  with the credentials of AWS in the environment
-
-Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 partly done,\n            7 a failed job or run was found, 130 interrupted`;
+  $ npx belfry --stage prod explain 42                  with the credentials of AWS in the environment`;
 
 /** The command line. Everything speaks to the HTTP API; `migrate` and `doctor --local` alone touch the database. */
 export function program(world: World, out: Output): Command {
@@ -35,7 +34,8 @@ export function program(world: World, out: Output): Command {
     .option("--url <address>", "of the API (default: BELFRY_URL, else the running local system)")
     .option("--stage <name>", "the API of a deployed stage: found by its stack's outputs, requests are signed")
     .version(manifest.version)
-    .addHelpText("after", after);
+    .addHelpText("after", after)
+    .addHelpText("after", exitsText());
   for (const command of [
     jobsCommand,
     runsCommand,
@@ -55,7 +55,17 @@ export function program(world: World, out: Output): Command {
   ]) {
     root.addCommand(command(world, out));
   }
-  return quiet(root, world);
+  return quiet(withExits(root), world);
+}
+
+/** The help of each command that does something ends with the codes that it can end with. */
+function withExits(command: Command, path = ""): Command {
+  for (const each of command.commands) {
+    const name = `${path} ${each.name()}`.trim();
+    if (exits[name] !== undefined) each.addHelpText("after", exitsText(exits[name]));
+    withExits(each, name);
+  }
+  return command;
 }
 
 /** Commander throws instead of ending the process, and writes where we say; subcommands inherit nothing of it. */

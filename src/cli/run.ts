@@ -4,8 +4,17 @@ import { output, type Output } from "./output.ts";
 import { program } from "./program.ts";
 import type { World } from "./world.ts";
 
-/** Runs one command line (without the program's name). @returns the exit code; never throws. */
+/**
+ * Runs one command line (without the program's name). @returns the exit code, at once when it is interrupted: what still
+ * waits for an answer then has nothing to clean up; never throws.
+ */
 export async function run(args: readonly string[], world: World): Promise<ExitCode> {
+  const { promise, resolve } = Promise.withResolvers<ExitCode>();
+  world.interrupted?.addEventListener("abort", () => resolve(exitCodes.interrupted), { once: true });
+  return await Promise.race([promise, toEnd(args, world)]);
+}
+
+async function toEnd(args: readonly string[], world: World): Promise<ExitCode> {
   const out = output(world.streams, args.includes("--json"));
   try {
     await program(world, out).parseAsync(args, { from: "user" });

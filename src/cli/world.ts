@@ -6,4 +6,6 @@ export interface World {
   readonly env: NodeJS.ProcessEnv;
   /** Where the command was started. */
   readonly folder: string;
+  /** Aborted by Ctrl-C; left out: nothing interrupts. */
+  readonly interrupted?: AbortSignal;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { checkAgainst } from "../../src/core/definitions/against.ts";
 import { describe as told } from "../../src/core/definitions/problem.ts";
 import { defineApp, defineGraph, defineJob } from "../../src/core/index.ts";
-import { belfry, serveApi } from "./harness.ts";
+import { belfry, serveApi, signIn } from "./harness.ts";
 
 const mail = (payload: z.ZodType<{ to: string }, { to: string }>) => defineJob({ id: "mail", payload, run: () => {} });
 const graph = (version: number) =>
@@ -53,10 +53,7 @@ test("check --against reads what waits through the API, and refuses by name", as
 });
 
 test("--stage finds the URL in the stack's outputs and signs every request for it", async () => {
-  for (const [name, value] of Object.entries({ AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" })) {
-    vi.stubEnv(name, value);
-  }
-  onTestFinished(() => void vi.unstubAllEnvs());
+  signIn();
   const calls: { url: string; authorization: string | undefined; body: unknown }[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const url = input instanceof Request ? input.url : input.toString();

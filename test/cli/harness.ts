@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
+import { exits } from "../../src/cli/exits.ts";
 import { run } from "../../src/cli/run.ts";
 import { openApi } from "../api/harness.ts";
 
@@ -23,22 +24,41 @@ export interface Ran {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** With `--json`: stdout, parsed. */
+  /** With `--json`: what stands on stdout's first line. */
   readonly json: Written;
 }
 
-type Settings = { readonly isTerminal?: boolean; readonly env?: NodeJS.ProcessEnv; readonly folder?: string };
+interface Settings {
+  readonly isTerminal?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly folder?: string;
+  readonly interrupted?: AbortSignal;
+  /** Told what was written to stdout so far. */
+  readonly onOut?: (out: string) => void;
+}
 
-/** Runs one command line in this process. */
+/** Runs one command line in this process, and holds its exit code to the table. */
 export async function belfry(
   args: readonly string[],
-  { isTerminal = false, env = {}, folder = "/" }: Settings = {},
+  { isTerminal = false, env = {}, folder = "/", interrupted, onOut = () => {} }: Settings = {},
 ): Promise<Ran> {
   let out = "";
   let err = "";
-  const streams = { out: (text: string) => (out += text), err: (text: string) => (err += text), isTerminal };
-  const code = await run(args, { streams, env, folder });
-  return { code, out, err, json: (args.includes("--json") ? JSON.parse(out) : {}) as Written };
+  const streams = { out: (text: string) => onOut((out += text)), err: (text: string) => (err += text), isTerminal };
+  const code = await run(args, { streams, env, folder, ...(interrupted === undefined ? {} : { interrupted }) });
+  const leaf = leafOf(args);
+  if (leaf !== undefined && exits[leaf]?.includes(code) !== true) throw new Error(`${leaf} ended with ${code}: ${err}`);
+  return { code, out, err, json: (args.includes("--json") ? firstOf(out) : {}) as Written };
+}
+
+/** `logs` writes an object on each line, or nothing. */
+const firstOf = (out: string): unknown => JSON.parse(out.split("\n")[0] || "{}");
+
+/** The command that a line names; `explain` is also a part of others. */
+function leafOf(args: readonly string[]): string | undefined {
+  const line = ` ${args.join(" ")} `;
+  const named = Object.keys(exits).filter((leaf) => line.includes(` ${leaf} `));
+  return named.toSorted((a, b) => b.length - a.length)[0];
 }
 
 /** The API on the reference store behind a real port; stopped when the test ends. */
@@ -55,4 +75,19 @@ export function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "belfry-cli-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** The names and kinds of all members: what a script may rely on. */
+export function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
+  if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shapeOf(each)]));
+}
+
+/** Credentials that sign; nobody checks them. */
+export function signIn(): void {
+  for (const [name, value] of Object.entries({ AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" })) {
+    vi.stubEnv(name, value);
+  }
+  onTestFinished(() => void vi.unstubAllEnvs());
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../local/until.ts";
-import { belfry, emptyFolder } from "./harness.ts";
+import { belfry, emptyFolder, shapeOf } from "./harness.ts";
 
 const slowMs = 120_000;
 
@@ -28,7 +28,9 @@ test("init makes an app that starts as it says, and whose job runs", async () =>
   onTestFinished(interrupt);
   const lines: { is: string; urls?: { api: string } }[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(JSON.parse(line) as (typeof lines)[number]));
-  const url = (await until("the start", () => lines.find((line) => line.is === "started"), slowMs)).urls?.api ?? "";
+  const started = await until("the start", () => lines.find((line) => line.is === "started"), slowMs);
+  expect(shapeOf(started)).toMatchSnapshot("dev");
+  const url = started.urls?.api ?? "";
   const run = await belfry(["jobs", "enqueue", "reports-greet", "--wait", "--json", "--url", url]);
   expect(run).toMatchObject({ code: 0, json: { state: "SUCCESS" } });
   interrupt();

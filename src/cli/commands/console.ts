@@ -25,8 +25,7 @@ export function consoleCommand(world: World, out: Output): Command {
         { url: proxy.url, target: target.url },
         () => `${proxy.url}/console/ shows ${target.url}; Ctrl-C ends`,
       );
-      await once(process, "SIGTERM");
-      proxy.close();
+      await once(process, "SIGTERM", { signal: world.interrupted }).finally(() => proxy.close());
     });
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { exitCodes, Finished } from "../exit.ts";
+import { type ExitCode, exitCodes, Finished } from "../exit.ts";
 
 const local = fileURLToPath(new URL("../../local/main.ts", import.meta.url));
 
@@ -14,9 +14,12 @@ export function devCommand(): Command {
     .action(async (options: string[], _: object, command: Command) => {
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       const code = await start(json === true ? [...options, "--json"] : options);
-      if (code !== 0) throw new Finished(code === 130 ? exitCodes.interrupted : exitCodes.failure);
+      if (code !== 0) throw new Finished(known(code));
     });
 }
+
+const known = (code: number): ExitCode =>
+  code === exitCodes.usage || code === exitCodes.interrupted ? code : exitCodes.failure;
 
 /** Its own process, so that what the command line loaded is not part of the system. It stops itself on signals. */
 async function start(options: readonly string[]): Promise<number> {
@@ -28,6 +31,6 @@ async function start(options: readonly string[]): Promise<number> {
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   return await new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code) => resolve(isInterrupted && !code ? exitCodes.interrupted : (code ?? 1)));
+    child.once("exit", (code) => resolve(isInterrupted ? exitCodes.interrupted : (code ?? 1)));
   });
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
@@ -20,21 +20,30 @@ export function initCommand(world: World, out: Output): Command {
         const rule = "must be lower-case letters, digits and dashes, beginning with a letter: it names the app too";
         throw new CliError(exitCodes.usage, "bad-name", `the folder's name ${JSON.stringify(id)} ${rule}`);
       }
-      if (existsSync(folder) && readdirSync(folder).length > 0) {
+      if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0)) {
         throw new CliError(
           exitCodes.conflict,
           "not-empty",
-          `${folder} is there already and not empty: name another one`,
+          `${folder} is there already and no empty folder: name another one`,
         );
       }
-      mkdirSync(folder, { recursive: true });
       const files = filesOf(id, relative(folder, root));
-      for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+      write(folder, files);
       out.result(
         { folder, files: Object.keys(files) },
         () => `made ${folder}\n\n  cd ${name} && npm install && npm start\n\nThen edit app.ts and save.`,
       );
     });
+}
+
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError(exitCodes.failure, "not-writable", `${folder} cannot be written: ${why}`);
+  }
 }
 
 /** Node sees only this folder's package, so the app names Belfry as a dependency: here the checkout it was made from. */

@@ -52,7 +52,9 @@ export function backfillCommand(world: World, out: Output): Command {
       const report = dryRun ? planned : await schedules.backfill(id, { ...body, dryRun: false });
       out.result(report, () => reportText(report, world.streams.isTerminal));
       for (const line of report.failed) out.note(`no payload: ${line}`);
-      if (report.failed.length > 0) throw new Finished(exitCodes.failure);
+      if (report.failed.length > 0) {
+        throw new Finished(report.added + report.again > 0 ? exitCodes.partial : exitCodes.failure);
+      }
     });
 }
 

@@ -1,0 +1,108 @@
+import type { Command } from "commander";
+import { output } from "../../src/cli/output.ts";
+import { program } from "../../src/cli/program.ts";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineGraph } from "../../src/core/definitions/define-graph.ts";
+import { definitionOf } from "../../src/core/definitions/define-job.ts";
+import { registry } from "../../src/core/definitions/definition.ts";
+import { app, ping } from "../api/harness.ts";
+import { serveApi } from "./harness.ts";
+
+const silent = { out: () => {}, err: () => {}, isTerminal: false };
+const leavesOf = (command: Command, path: string): readonly string[] =>
+  command.commands.length === 0 ? [path] : command.commands.flatMap((each) => leavesOf(each, `${path} ${each.name()}`));
+/** Every command that does something, as the program itself lists them: `jobs list`. */
+export const leaves = program({ streams: silent, env: {}, folder: "/" }, output(silent, false)).commands.flatMap(
+  (each) => leavesOf(each, each.name()),
+);
+
+/** What those that ask the API are given. JOB waits, ENDED is FAILED, RUN goes on, OVER is FAILED. */
+export const given: Readonly<Record<string, string>> = {
+  "jobs list": "--state FAILED",
+  "jobs show": "ENDED",
+  "jobs enqueue": 'greet {"name":"Ada"}',
+  explain: "JOB",
+  "jobs run-now": "JOB",
+  "jobs cancel": "JOB",
+  "jobs retry": "JOB",
+  "runs list": "",
+  "runs show": "RUN",
+  "runs cancel": "RUN",
+  "runs watch": "RUN",
+  "runs retry": "RUN",
+  "runs rerun": "RUN",
+  "schedules list": "",
+  "schedules show": "nightly",
+  "schedules next": "nightly --count 1",
+  "schedules history": "ping-often",
+  "schedules explain": "ping-often 08:00",
+  "schedules preview": "5m --count 1",
+  "schedules create": "weekly --kind ping --every 7d",
+  "schedules update": "nightly --kind ping --every 6h",
+  "schedules pause": "nightly",
+  "schedules resume": "nightly",
+  "schedules trigger": "nightly",
+  "schedules backfill": "nightly --from 2026-11-19T00:00Z --to 2026-11-20T12:00Z --force --dry-run",
+  "schedules delete": "nightly",
+  "dead-letters list": "",
+  "dead-letters show": "GROUP",
+  "dead-letters redrive": "--kind ping --yes",
+  "lanes list": "",
+  "lanes pause": "default",
+  "lanes resume": "default",
+  "lanes limit": "shout 3",
+  locks: "",
+  workers: "",
+  logs: "",
+};
+const steps = defineGraph({
+  id: "steps",
+  version: 1,
+  tasks: (task) => void task("first", { run: () => null }),
+});
+const graphs = defineApp({ name: "graphs", jobs: [steps] });
+
+/** A job that waits, two that FAILED, two runs and a schedule: whatever the commands above are given. */
+export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
+  const served = await serveApi(options, [app, graphs]);
+  const { pool, store } = served;
+  await pool.query(
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, due_at, generation, attempt, failures, max_attempts,
+       lease_ms, retention_ms, trace, finished_at, created_at, error_code, error_message)
+     select 'ping', 'null', '\\x00', 'default', 'FAILED', belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(),
+       belfry.now(), 'BROKEN', e'no\\033[31m' from generate_series(1, 2)`,
+  );
+  const { rows } = await pool.query<{ id: string }>("select id from belfry.job limit 1");
+  const { groups } = (await served.call("GET", "/dead-letters")).body as unknown as {
+    groups: { fingerprint: string }[];
+  };
+  const [job] = (await served.client.enqueue(definitionOf(ping), [{ payload: undefined, delayMs: 3_600_000 }])).map(
+    ({ id }) => id,
+  );
+  const over = await pool.query<{ id: string }>(
+    `insert into belfry.run (kind, key, version, state, sealed, created_at, finished_at, trace)
+     values ('gone', 'k', 1, 'FAILED', true, belfry.now(), belfry.now(), 't') returning id`,
+  );
+  const plan = await registry([graphs])
+    .jobs.get("steps")
+    ?.plan?.(null, { stage: "dev", key: "k", trace: "t", starterId: null, parentId: null });
+  if (plan === undefined) throw new Error("steps is a graph");
+  const { runId } = await store.startRun(plan, { lookAheadMs: 0 });
+  const nightly = { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" };
+  if (options.caller === undefined) await served.call("POST", "/schedules", nightly);
+  const names: Record<string, string> = {
+    JOB: job ?? "",
+    ENDED: rows[0]?.id ?? "",
+    GROUP: groups[0]?.fingerprint ?? "",
+    RUN: runId,
+    OVER: over.rows[0]?.id ?? "",
+  };
+  /** A command line with those names for ids. */
+  const words = (line: string): string[] =>
+    line
+      .trim()
+      .split(" ")
+      .map((word) => names[word] ?? word);
+  const line = (leaf: string): string[] => words(`${leaf} ${given[leaf] ?? ""}`);
+  return { ...served, words, line, run: (leaf: string, ...more: string[]) => served.belfry(...line(leaf), ...more) };
+}
