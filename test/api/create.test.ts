@@ -3,7 +3,7 @@ import { DatabaseError } from "../../src/adapters/postgres/failure.ts";
 import { limits } from "../../src/core/limits.ts";
 import { openApi } from "./harness.ts";
 
-const patience = { timeout: 5_000, interval: 5 };
+const patience = { timeout: 30_000, interval: 5 };
 
 /** Resolves every call to `work` only after `open()`. */
 function gated<A extends unknown[], R>(work: (...given: A) => Promise<R>) {

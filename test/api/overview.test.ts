@@ -53,7 +53,7 @@ async function addUp(opened: Opened, jobs: { created: number; ended: number }): 
       await opened.operations.rollUp(10);
       expect(await added(opened)).toEqual(jobs);
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 45_000, interval: 20 },
   );
 }
 
@@ -190,7 +190,7 @@ test("metrics tell by job how long tries took, what batches did and which locks 
       const [total] = await opened.operations.kindTotals();
       expect(total?.tries).toBe(1);
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 45_000, interval: 20 },
   );
   const response = await opened.api.fetch(new Request("http://127.0.0.1/metrics", { headers: { host: "127.0.0.1" } }));
   expect(response.headers.get("content-type")).toContain("text/plain; version=0.0.4");

@@ -35,7 +35,7 @@ async function bulkEnds(opened: Opened, id: unknown): Promise<Record<string, unk
       last = (await opened.call("GET", `/bulk/${String(id)}`)).body as unknown as Record<string, unknown>;
       expect(last["state"]).toBe("DONE");
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 45_000, interval: 20 },
   );
   return last;
 }

@@ -49,7 +49,7 @@ export async function openPage(
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const problems: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error" && !/Failed to load resource|net::ERR/.test(message.text()))

@@ -60,7 +60,7 @@ await describeInBrowser("the screens", (its) => {
     const { page, problems, close: leave, go } = await visit("hostile");
     for (const { path } of screens) {
       await go(path);
-      await page.getByText(hostileText.slice(0, 30)).first().waitFor({ state: "attached", timeout: 5_000 });
+      await page.getByText(hostileText.slice(0, 30)).first().waitFor({ state: "attached", timeout: 30_000 });
       const harm = {
         ran: await page.evaluate("window.hit ?? null"),
         elements: await page.locator("main img, main script").count(),

@@ -62,7 +62,7 @@ describe("the three cases of a message that comes for a target", () => {
     });
     const id = await stage.enqueue("send-push", push(1, day), `${day}:1`);
     void stage.work();
-    await expect.poll(() => callsOn(day).length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => callsOn(day).length).toBe(1);
     expect(await wordOf(stage, id)).toMatchObject({ status: "PROCESSING" });
     // Only the database sees the lease pass: the first worker's own clock stands still with it.
     await stage.db.clock.advance(61_000);

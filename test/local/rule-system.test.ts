@@ -27,7 +27,10 @@ test("a rule of its own, for real: its process takes the lock, runs the job and 
     async () => {
       const jobs = await store.jobs({ states: ["SUCCESS"], kind: "sweep", limit: 20 });
       const shown = await Promise.all(jobs.map((job) => store.job(job.id)));
-      const own = shown.filter((each) => each?.attempts[0]?.worker.startsWith("schedule:sweep-each-minute@"));
+      // On a machine that stood still a try may be lost, and another worker does the next one.
+      const own = shown.filter(
+        (each) => each?.attempts.length === 1 && each.attempts[0]?.worker.startsWith("schedule:sweep-each-minute@"),
+      );
       return own.length >= 2 ? own : null;
     },
     90_000,
@@ -42,5 +45,7 @@ test("a rule of its own, for real: its process takes the lock, runs the job and 
   const rows = (await store.occurrences("sweep-each-minute", 500)).toReversed();
   const times = rows.map((row) => row.nominalAt);
   expect(times.slice(1).map((time, k) => time - (times[k] ?? 0))).toEqual(times.slice(1).map(() => 60_000));
-  expect(new Set(rows.map((row) => row.jobId)).size).toBe(rows.length);
+  const fired = rows.filter(({ outcome }) => outcome === "FIRED");
+  expect(fired.length).toBeGreaterThanOrEqual(done.length);
+  expect(new Set(fired.map((row) => row.jobId)).size).toBe(fired.length);
 }, 150_000);

@@ -6,7 +6,7 @@ const lookMs = 20;
  * Looks until the condition holds. For processes and servers of this machine, whose time cannot be set.
  * @throws Error that says what was waited for.
  */
-export function until<T>(what: string, condition: () => T | Promise<T>, withinMs = 15_000): Promise<NonNullable<T>> {
+export function until<T>(what: string, condition: () => T | Promise<T>, withinMs = 45_000): Promise<NonNullable<T>> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {
     let isLooking = false;

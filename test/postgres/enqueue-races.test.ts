@@ -34,7 +34,7 @@ test("two callers that enqueue thousands of the same keys, each in an order and 
       const isInsert = text.includes("belfry:insert");
       if (isInsert && inserted[me] === 1) {
         await vi.waitFor(async () => expect((inserted[1 - me] ?? 0) > 0 || (await isWaiting())).toBe(true), {
-          timeout: 5_000,
+          timeout: 30_000,
           interval: 5,
         });
       }

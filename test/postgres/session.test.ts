@@ -15,7 +15,7 @@ describe("a transaction of the store", () => {
   let session: Session;
   beforeEach(async () => {
     db = await freshDatabase();
-    pool = new Pool({ connectionString: db.url, max: 1, query_timeout: 300 });
+    pool = new Pool({ connectionString: db.url, max: 1, query_timeout: 1_500 });
     pool.on("error", () => {});
     pool.on("connect", (client) => client.on("error", () => {}));
     session = createSession(pool, "here");
@@ -26,7 +26,7 @@ describe("a transaction of the store", () => {
   });
 
   test("that could not be rolled back takes its connection along: a later statement must not land inside it", async () => {
-    const stuck = session.transaction(async (tx) => await tx.query("select pg_sleep(0.75)"));
+    const stuck = session.transaction(async (tx) => await tx.query("select pg_sleep(2.5)"));
     await expect(stuck).rejects.toThrow("timeout");
     await session.run(keep, ["after"]);
     expect(await kept(db)).toEqual(["after"]);

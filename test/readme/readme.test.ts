@@ -46,7 +46,7 @@ export default [hello, greetings, defineApp({ name: "faults", jobs: [broken], sc
   const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
   const settings = { postgresSettings: { fsync: "off" }, without: ["stand-ins", "watch"] as const };
   system = await startLocal({ home: `${folder}home`, apps, environment, ...settings });
-}, 60_000);
+}, 150_000);
 
 afterAll(async () => {
   await system.stop();
@@ -59,7 +59,7 @@ const execute = promisify(execFile);
 async function run(command: string, args: readonly string[]): Promise<{ code: number; out: string }> {
   const env = { ...process.env, ...system.env, BELFRY_HOME: system.home };
   try {
-    const { stdout, stderr } = await execute(command, args, { cwd: root, env, timeout: 30_000 });
+    const { stdout, stderr } = await execute(command, args, { cwd: root, env, timeout: 60_000 });
     return { code: 0, out: stdout + stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -79,7 +79,7 @@ const jobIn = (kind: string, state: string): Promise<string> =>
       const { jobs } = (await answer.json()) as { jobs: { id: string }[] };
       return jobs[0]?.id;
     },
-    40_000,
+    100_000,
   );
 
 test("every block has a language that somebody checks", () => {
@@ -91,7 +91,7 @@ test("the code compiles as it stands", async () => {
   writeFileSync(`${folder}tsconfig.json`, JSON.stringify({ extends: `${root}tsconfig.json`, include: ["*.ts"] }));
   const tsc = await run(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", folder]);
   expect(tsc).toMatchObject({ code: 0, out: "" });
-}, 60_000);
+}, 150_000);
 
 test("the job's twelve lines are twelve", () => {
   expect(job.trim().split("\n").length).toBe(12);
@@ -105,7 +105,7 @@ test("a program's transaction leaves its row and its job, and the job runs", asy
   expect((await client.query("select name from account")).rows).toEqual([{ name: "Grace" }]);
   await client.end();
   expect(await jobIn("greet", "SUCCESS")).toMatch(/^\d+$/);
-}, 60_000);
+}, 150_000);
 
 const lines = blocks.filter((each) => each.language === "sh").flatMap(commandsOf);
 
@@ -117,5 +117,5 @@ test.each(lines.filter((line) => !runElsewhere.some((other) => other.test(line))
     const result = await belfry(line.replaceAll(/\b42\b/g, id));
     expect(result.code === 0 ? "" : result.out).toBe("");
   },
-  60_000,
+  150_000,
 );
