@@ -211,6 +211,8 @@ export const limits = {
   cancelRowsMax: 1_000,
   cancelRoundsMax: 1_000,
   cancelingRunsMax: 10,
+  aheadRunsMax: 1_000,
+  withdrawnKeyCharactersMax: 480,
   rerunsMax: 1_000,
   fanOutPageRowsMax: 1_000,
   starterAttemptsDefault: 12,

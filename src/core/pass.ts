@@ -74,6 +74,7 @@ export async function pass(
   const fenced = options.fence === undefined ? {} : { fence: options.fence };
   const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
     ["tick", () => tick(ports, registry, { stage, lookAheadMs, signal, ...fenced })],
+    ["ahead", () => decideAhead(ports, fenced)],
     ["relay", () => relay(ports, { lookAheadMs, signal, ...fenced })],
     ["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],
     [
@@ -95,6 +96,11 @@ export async function pass(
     add(counts, await isolated(ports, name, step));
   }
   return counts;
+}
+
+async function decideAhead({ store }: Ports, fenced: { fence?: Fence }): Promise<Record<string, number>> {
+  const { withdrawn } = await store.decideAhead({ limit: limits.aheadRunsMax, ...fenced });
+  return { "runs.withdrawn": withdrawn };
 }
 
 async function isolated(

@@ -22,6 +22,7 @@ import { removalContract } from "./store/schedule-removal.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
 import { slotsContract } from "./store/slots.ts";
+import { writtenAheadContract } from "./store/written-ahead.ts";
 
 export type { OpenStore, StoreHarness } from "./store/fixture.ts";
 
@@ -42,6 +43,7 @@ export function storeContract(name: string, open: OpenStore): void {
     removalContract(open);
     backfillContract(open);
     occurrencesContract(open);
+    writtenAheadContract(open);
     runsContract(open);
     runHooksContract(open);
     runSlotsContract(open);

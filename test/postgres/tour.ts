@@ -12,6 +12,7 @@ export async function tour(store: Store, clock: TestClock, tag: string): Promise
   await endings(store, clock, tag);
   await schedules(store, clock, tag);
   await scheduleControl(store, clock, tag);
+  await writtenAhead(store, tag);
   await runs(store, tag);
   await locks(store, tag);
   await reads(store);
@@ -172,6 +173,41 @@ export function specOf(id: string): ScheduleSpec {
     materializeBeforeMs: 0,
     launch: "tick",
   };
+}
+
+/** A fan-out whose targets are withdrawn by an edit and written again under their keys. */
+async function writtenAhead(store: Store, tag: string): Promise<void> {
+  const nominalAt = (await store.now()) + minute;
+  const spec = { ...specOf(`${tag}-ahead`), materializeBeforeMs: minute };
+  const write = async (version: number): Promise<void> => {
+    const occurrence = {
+      localTime: `${tag}-ahead`,
+      fold: 0,
+      timezone: "UTC",
+      nominalAt,
+      outcome: "PLANNED",
+      reason: null,
+      isCatchUp: false,
+      missedCount: 0,
+      job: aJob(),
+    } as const;
+    const plan = { scheduleId: spec.id, version, decidedUntil: nominalAt, nextAt: null, occurrences: [occurrence] };
+    const { handoffs } = await store.plan([plan], { lookAheadMs });
+    const [by] = await claim(store, handoffs[0]?.messages.map((message) => message.jobId) ?? []);
+    if (by === undefined) throw new Error("the job that writes targets was claimed");
+    const base = { kind: "ahead", version: 1, input: null, onFailure: "stop", retentionMs: 1, trace: "" } as const;
+    const run = { ...base, key: `${tag}-${version}`, starterId: by.jobId, parentId: null, sealed: false, tasks: [] };
+    const { runId } = await store.startRun(run, { lookAheadMs });
+    const targets = [{ job: aJob({ key: `${tag}-ahead`, dueAt: nominalAt }), row: null }];
+    const written = await store.addPage(runId, { targets, cursor: 1, by }, { lookAheadMs });
+    await claim(store, written.handoffs[0]?.messages.map((message) => message.jobId) ?? []);
+  };
+  await store.createSchedule(spec);
+  await write(1);
+  await store.updateSchedule({ ...spec, payload: { again: true } });
+  for (const runId of await store.cancelingRuns(10)) await store.cancelPage(runId, { limit: 10 });
+  await write(2);
+  await store.decideAhead({ limit: 10 });
 }
 
 /** A graph with a narrow and a wide join, one end that is counted afterwards, a page of targets, a cancel and a resume. */

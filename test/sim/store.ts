@@ -75,6 +75,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     resolve: (o) => fenced("resolve", o.fence, () => base.resolve(o)),
     cancelRun: (id) => call("cancelRun", () => base.cancelRun(id)),
     cancelingRuns: (limit) => call("cancelingRuns", () => base.cancelingRuns(limit)),
+    decideAhead: (o) => fenced("decideAhead", o.fence, () => base.decideAhead(o)),
     cancelPage: (id, o) => call("cancelPage", () => base.cancelPage(id, withHook(process, line, o))),
     resumeRun: (id, o) => call("resumeRun", () => base.resumeRun(id, o)),
     run: (id) => call("run", () => base.run(id)),

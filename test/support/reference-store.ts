@@ -4,6 +4,7 @@
  */
 import type { InSameTransaction, Moved, MovedRows, Settled, Store, Tx } from "../../src/core/ports.ts";
 import { adopt, claim, heartbeat, lend, look } from "./reference/claim.ts";
+import { decideAhead } from "./reference/ahead.ts";
 import { cancel, prune, retry } from "./reference/control.ts";
 import { confirm, countAhead, keepSights, relay, reopen, requeueLost, sights, wake } from "./reference/hand-off.ts";
 import { insert } from "./reference/insert.ts";
@@ -24,6 +25,7 @@ import {
   skip,
   startRun,
   taskViews,
+  whyCanceled,
 } from "./reference/runs.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
 import { dueSchedules, installSchedules, plan, scheduleRow } from "./reference/schedules.ts";
@@ -99,7 +101,8 @@ export function referenceStore(now: () => number): ReferenceStore {
     cancelRun: async (id) => run(() => cancelRun(t, id)),
     cancelingRuns: async (limit) => run(() => cancelingRuns(t, limit)),
     cancelPage: async (id, { limit, inSameTransaction }) =>
-      (await moving(() => cancel(t, openJobs(t, id, limit), "run canceled"), inSameTransaction)).rows.length,
+      (await moving(() => cancel(t, openJobs(t, id, limit), whyCanceled(t, id)), inSameTransaction)).rows.length,
+    decideAhead: async ({ limit, fence }) => run(() => fenced(t, fence, () => decideAhead(t, limit))),
     resumeRun: async (id, { ids }) => run(() => resumeRun(t, id, ids)),
     run: async (id) => runView(t, id),
     runs: async (filter) => runViews(t, filter),

@@ -1,6 +1,5 @@
 import type { JobId, Json } from "../../core/job.ts";
 import type { NewRun, Paged, RunId, RunStore, StartedRun, Tx } from "../../core/ports.ts";
-import { insertTargetsInto } from "./enqueue-store.ts";
 import { handoffsOf } from "./handoffs.ts";
 import { moveRows } from "./moved.ts";
 import type { Session } from "./session.ts";
@@ -9,8 +8,18 @@ import * as sql from "./sql/run.ts";
 import { chooseAgain, lockRun, lockWaiting, putBack, recount, reopenRun } from "./sql/resume.ts";
 import { execute } from "./statement.ts";
 import { insertTasks } from "./task-store.ts";
+import { aheadStore, insertPage } from "./written-ahead.ts";
 
-type Writes = "startRun" | "addPage" | "sealRun" | "skip" | "cancelRun" | "cancelPage" | "cancelingRuns" | "resumeRun";
+type Writes =
+  | "startRun"
+  | "addPage"
+  | "sealRun"
+  | "skip"
+  | "cancelRun"
+  | "cancelPage"
+  | "cancelingRuns"
+  | "decideAhead"
+  | "resumeRun";
 
 export function runStore(session: Session): Pick<RunStore, Writes> {
   const inTx = <T>(tx: Tx | undefined, work: (tx: Tx) => Promise<T>): Promise<T> =>
@@ -31,13 +40,14 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
       const open = await session.run(sql.openJobs, [runId, limit]);
       if (open.length === 0) return 0;
       const ids = open.map((row) => row.id);
-      await moveRows(session, cancelJobs, [ids, "run canceled"], { inSameTransaction });
+      await moveRows(session, cancelJobs, [ids, open[0]?.reason], { inSameTransaction });
       // A job that ended meanwhile was not canceled, but this page was not empty either.
       return open.length;
     },
     async cancelingRuns(limit) {
       return (await session.run(sql.findCanceling, [limit])).map((row) => row.id as RunId);
     },
+    ...aheadStore(session),
     resumeRun: (runId, { ids }) => session.transaction((tx) => resumeRun(tx, runId, ids)),
   };
 }
@@ -77,7 +87,7 @@ async function addPage(
 ): Promise<Paged> {
   const may = await execute(tx, sql.lockForPage, [runId, page.by.jobId, page.by.attempt]);
   if (may.length === 0) return notWritten;
-  const { results, handoffs } = await insertTargetsInto(tx, page.targets, { runId, lookAheadMs });
+  const { results, handoffs } = await insertPage(tx, page.targets, { runId, lookAheadMs });
   const created = results.filter((result) => result.created).length;
   await execute(tx, sql.writePage, [runId, JSON.stringify(page.cursor), created]);
   const conflicts = results.filter((result) => result.conflict !== null).length;

@@ -10,10 +10,10 @@ import type {
 } from "../../core/schedules/schedule-store.ts";
 import { limits } from "../../core/limits.ts";
 import { jobView } from "./read-store.ts";
-import { cancelWaiting, occurrenceView, policyOf, scheduleRow } from "./schedule-store.ts";
+import { cancelWaiting, occurrenceView, policyOf, scheduleRow, withdraw } from "./schedule-store.ts";
 import type { Session } from "./session.ts";
 import { backfillTimes } from "./sql/backfill.ts";
-import { removeSchedules, withdrawPlanned, writeSchedules } from "./sql/schedule.ts";
+import { removeSchedules, writeSchedules } from "./sql/schedule.ts";
 import {
   findHolder,
   insertSchedule,
@@ -25,6 +25,7 @@ import {
   setPaused,
 } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
+import { decideAheadOf } from "./written-ahead.ts";
 
 export function scheduleControlStore(session: Session): ScheduleControlStore {
   return {
@@ -74,22 +75,25 @@ async function update(tx: Tx, spec: ScheduleSpec): Promise<ScheduleRow | Schedul
   if (locked === undefined) return { refused: "unknown" };
   if (locked.source === "code") return { refused: "code" };
   if (!locked.same) {
-    await execute(tx, withdrawPlanned, [[spec.id]]);
+    await withdraw(tx, [spec.id], () => spec);
     await execute(tx, writeSchedules, [[spec.id], [text]]);
   }
   return stored(tx, spec.id);
 }
 
 async function pause(tx: Tx, id: string, paused: boolean): Promise<ScheduleRow | ScheduleRefusal> {
-  const changed = await execute(tx, setPaused, [id, paused]);
-  return changed.length === 0 ? { refused: "unknown" } : stored(tx, id);
+  const [locked] = await execute(tx, lockSchedule, [id, null]);
+  if (locked === undefined) return { refused: "unknown" };
+  await decideAheadOf(tx, [id]);
+  await execute(tx, setPaused, [id, paused]);
+  return stored(tx, id);
 }
 
 async function remove(tx: Tx, id: string, ofCode: boolean): ReturnType<ScheduleControlStore["deleteSchedule"]> {
   const [locked] = await execute(tx, lockSchedule, [id, null]);
   if (locked === undefined) return { refused: "unknown" };
   if (locked.source === "code" && !ofCode) return { refused: "code" };
-  await execute(tx, withdrawPlanned, [[id]]);
+  await withdraw(tx, [id], () => null);
   const canceled = await cancelWaiting(tx, [id]);
   await execute(tx, removeSchedules, [[id]]);
   return { canceled };

@@ -30,6 +30,7 @@ import {
 } from "./sql/schedule.ts";
 import { findWaiting } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
+import { decideAheadOf, takeBackAhead } from "./written-ahead.ts";
 
 type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules" | "occurrences";
 
@@ -59,12 +60,30 @@ async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly st
   const texts = specs.map((spec) => JSON.stringify(spec));
   await execute(tx, lockInstall);
   const changed = await execute(tx, findChanged, [ids, texts, apps]);
-  if (changed.length > 0) await execute(tx, withdrawPlanned, [changed.map((row) => row.id)]);
+  if (changed.length > 0) {
+    const next = new Map(specs.map((spec) => [spec.id, spec]));
+    await withdraw(
+      tx,
+      changed.map((row) => row.id),
+      (id) => next.get(id) ?? null,
+    );
+  }
   const gone = changed.filter((row) => row.gone).map((row) => row.id);
   await cancelWaiting(tx, gone);
   if (gone.length > 0) await execute(tx, removeSchedules, [gone]);
   await execute(tx, writeSchedules, [ids, texts]);
   await execute(tx, takeOver, [ids]);
+}
+
+/** What was decided for times to come goes with the version that decided it; `next`: the new one, null when deleted. */
+export async function withdraw(
+  tx: Tx,
+  ids: readonly string[],
+  next: (id: string) => ScheduleSpec | null,
+): Promise<void> {
+  await decideAheadOf(tx, ids);
+  await execute(tx, withdrawPlanned, [ids]);
+  await takeBackAhead(tx, ids, next);
 }
 
 /** Nothing of a schedule starts after it was removed. @returns how many jobs of past times were waiting. */

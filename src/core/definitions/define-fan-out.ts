@@ -9,6 +9,7 @@ import { limits } from "../limits.ts";
 import { checkMoment, type Moment, momentJson, momentOf, readMoment } from "./moment.ts";
 import { checkedJson } from "../new-job.ts";
 import type { InRun, NewRun, NewTarget, RunId } from "../ports.ts";
+import { finishCancels } from "../runs/run-control.ts";
 import { ProblemList } from "./problem.ts";
 import { isQuery, pageOf, type Query } from "./query.ts";
 import { sendHandoffs } from "../send.ts";
@@ -76,6 +77,7 @@ async function fanOut<R, I>(
   const { store } = scope.worker.ports;
   const { lookAheadMs } = scope.worker.options;
   const own = await momentOf(context, scope);
+  await finishWithdrawn(scope);
   const asked = runOf(options.id, scope, retentionMs, own);
   const run = await store.startRun(asked, { lookAheadMs });
   // The run's own: that of the first try, or of the run that is done again.
@@ -87,6 +89,12 @@ async function fanOut<R, I>(
     scope.runs.add(run.runId);
     return { runId: run.runId };
   });
+}
+
+/** Targets that were withdrawn keep their keys until they are CANCELED, and this time may want them. */
+async function finishWithdrawn({ worker, signal }: InvocationScope): Promise<void> {
+  const { ports, registry, options } = worker;
+  await finishCancels(ports, registry, { lookAheadMs: options.lookAheadMs, signal });
 }
 
 /** A run that is done again makes every target anew, so their keys end like its own: `#2`. */

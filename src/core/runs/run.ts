@@ -192,7 +192,10 @@ export interface RunStore {
    * must be RUNNING and succeed in the same transaction: they are free when the run closes.
    */
   startRun(run: NewRun, options: { lookAheadMs: number; tx?: Tx }): Promise<StartedRun>;
-  /** One page of a run that is not sealed, with the cursor of the next. `tx`: in the caller's transaction. */
+  /**
+   * One page of a run that is not sealed, with the cursor of the next. `tx`: in the caller's transaction. A key whose job was
+   * withdrawn before it ran is free again. @throws Error while such a job is still open.
+   */
   addPage(
     runId: RunId,
     page: { targets: readonly NewTarget[]; cursor: Json | null; by: { jobId: JobId; attempt: number } },
@@ -220,6 +223,11 @@ export interface RunStore {
   cancelPage(runId: RunId, options: { limit: number; inSameTransaction?: InSameTransaction }): Promise<number>;
   /** CANCELING runs with open jobs: somebody is writing their pages, or died of it. */
   cancelingRuns(limit: number): Promise<readonly RunId[]>;
+  /**
+   * Runs that a fan-out wrote ahead of its schedule's nominal time, which has come: let go, or withdrawn when the schedule is
+   * paused, with the occurrence SKIPPED. Until then a claim asks the schedule, and an edit or a deletion withdraws them.
+   */
+  decideAhead(options: { limit: number; fence?: Fence }): Promise<{ decided: number; withdrawn: number }>;
   /**
    * What FAILED, was CANCELED or was SKIPPED because of it runs again; what succeeded does not, nor does a branch that was
    * not taken. `ids` narrows it to those jobs and what was skipped because of them. Counters are recounted from the edges.

@@ -1,5 +1,5 @@
 import type { ExplainInput, Explanation } from "./explanation.ts";
-import type { Instant } from "../job.ts";
+import type { Instant, JobView } from "../job.ts";
 import { minuteText } from "./reading.ts";
 import type { OccurrenceView } from "./schedule.ts";
 import type { SlotHolder } from "./schedule-store.ts";
@@ -28,6 +28,7 @@ function skipped(input: RowInput): Explanation {
   const again = `to run it now: ${backfillOf(input)}`;
   switch (reason) {
     case "paused":
+      if (input.job?.state === "SUCCESS") return takenBack(input, input.job);
       return say("the schedule was paused when its job would have started", `resume it; ${again}`);
     case "disabled":
       return say("the schedule was off in this stage when its job would have started", `switch it on; ${again}`);
@@ -134,6 +135,7 @@ function ran(input: RowInput): Explanation {
   const code = job.errorCode === null ? "" : ` with ${job.errorCode}: ${job.errorMessage ?? ""}`;
   switch (job.state) {
     case "SUCCESS":
+      if (occurrence.nominalAt > input.facts.now) return writtenAhead(input, job);
       return { verdict: "ran", sentence: `${time} ${how}${late}: job ${job.id} succeeded`, advice: null };
     case "FAILED":
       return {
@@ -161,6 +163,29 @@ function ran(input: RowInput): Explanation {
         advice: null,
       };
   }
+}
+
+/** Its job has written the targets, which are due at the nominal time. */
+function writtenAhead(input: RowInput, job: JobView): Explanation {
+  const { facts, occurrence } = input;
+  const sentence = `${timeOf(input)} has not come yet; what runs then was written ahead by job ${job.id}`;
+  if (facts.row?.paused !== true) return { verdict: "written-ahead", sentence, advice: null };
+  return {
+    verdict: "written-ahead-paused",
+    sentence: `${sentence}; the schedule is paused, so none of it will run unless resumed`,
+    advice: `npx belfry schedules resume ${occurrence.scheduleId}`,
+  };
+}
+
+/** Its job had written the targets when a pause took them back: they are there, CANCELED. */
+function takenBack(input: RowInput, { result }: JobView): Explanation {
+  const runId = typeof result === "object" && result !== null && "runId" in result ? result["runId"] : null;
+  const again = typeof runId === "string" ? `runs retry ${runId}` : "runs list";
+  return {
+    verdict: "skipped-paused",
+    sentence: `${timeOf(input)} was skipped: the schedule was paused then, so what had been written ahead was taken back`,
+    advice: `to run it now: npx belfry ${again}`,
+  };
 }
 
 /** Why a job that had started was not tried again. */

@@ -62,7 +62,8 @@ function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolea
 
 /** The reason why the row must not run at all, or null. What has begun is finished, whatever became of its schedule. */
 function whyUnwanted(t: Tables, row: JobRow): string | null {
-  const schedule = row.scheduleId === null ? undefined : storedSchedule(t, row.scheduleId);
+  const by = row.scheduleId ?? (row.runId === null ? null : (t.runs.get(row.runId)?.ahead?.by ?? null));
+  const schedule = by === null ? undefined : storedSchedule(t, by);
   if (row.expiresAt !== null && row.expiresAt <= t.now()) return "expired";
   if (row.attempt > 0) return null;
   if (schedule?.paused === true) return "paused";

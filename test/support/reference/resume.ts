@@ -21,6 +21,7 @@ export function resumeRun(t: Tables, id: RunId, ids: readonly JobId[] | undefine
     ...run,
     state: "RUNNING",
     stopped: false,
+    withdrawn: null,
     finishedAt: null,
     funnel: {
       total: members.length,

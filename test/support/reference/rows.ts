@@ -186,6 +186,9 @@ export interface RunRow {
   readonly funnel: Funnel;
   readonly createdAt: Instant;
   readonly finishedAt: Instant | null;
+  /** Written ahead of this nominal time, which has not been decided yet, by this schedule. */
+  readonly ahead: { readonly of: Instant; readonly by: string } | null;
+  readonly withdrawn: "withdrawn" | "paused" | null;
 }
 
 /** What is added up: every count only grows, except by a resume. */

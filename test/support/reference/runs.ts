@@ -18,6 +18,7 @@ import { passSlots } from "./slots.ts";
 import type { Funnel, JobRow, RunRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
+import { aheadOf, freeWithdrawnKey } from "./withdrawn.ts";
 
 export const runIdOf = (id: number): RunId => String(id) as RunId;
 
@@ -49,6 +50,8 @@ export function startRun(t: Tables, run: NewRun, lookAheadMs: number): Awaited<R
     funnel: { ...none, total: run.tasks.length },
     createdAt: t.now(),
     finishedAt: null,
+    ahead: aheadOf(t, run),
+    withdrawn: null,
   });
   // A run without tasks is complete at once; its delta makes somebody look.
   if (run.tasks.length === 0) addDelta(t, id, {});
@@ -99,6 +102,7 @@ export function addPage(
     return { written: false, created: 0, conflicts: 0, handoffs: [] };
   }
   const queued: JobRow[] = [];
+  for (const { job } of page.targets) freeWithdrawnKey(t, job);
   const results = page.targets.map(({ job, row }) =>
     insertOne(t, job, lookAheadMs, queued, { runId: run.id, asks: row !== null, askedRow: row }),
   );
@@ -163,6 +167,8 @@ export const openJobs = (t: Tables, id: RunId, limit: number): JobId[] =>
         .filter((row) => !isFinal(row.state))
         .slice(0, limit)
         .map(idOf);
+
+export const whyCanceled = (t: Tables, id: RunId): string => t.runs.get(Number(id))?.withdrawn ?? "run canceled";
 
 export const cancelingRuns = (t: Tables, limit: number): RunId[] =>
   [...t.runs.values()]

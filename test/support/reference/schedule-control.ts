@@ -7,6 +7,7 @@ import type {
   ScheduleRefusal,
 } from "../../../src/core/schedules/schedule-store.ts";
 import { limits } from "../../../src/core/limits.ts";
+import { decideAhead } from "./ahead.ts";
 import { insertOne } from "./insert.ts";
 import { jobView, occurrenceView } from "./read.ts";
 import type { JobRow, OccurrenceRow, RunRow } from "./rows.ts";
@@ -73,6 +74,7 @@ function update(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
 function pause(t: Tables, id: string, paused: boolean): ScheduleRow | ScheduleRefusal {
   const stored = storedSchedule(t, id);
   if (stored === undefined) return { refused: "unknown" };
+  decideAhead(t, limits.aheadRunsMax, id);
   t.schedules.set(id, { ...stored, paused });
   return scheduleRow(t.schedules.row(id));
 }

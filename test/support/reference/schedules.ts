@@ -7,6 +7,8 @@ import type {
   ScheduleRow,
   ScheduleSpec,
 } from "../../../src/core/schedules/schedule.ts";
+import { limits } from "../../../src/core/limits.ts";
+import { decideAhead, takeBackAhead } from "./ahead.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
 import type { JobRow, StoredSchedule } from "./rows.ts";
@@ -55,7 +57,7 @@ export function changeSchedule(t: Tables, stored: StoredSchedule, spec: Schedule
   if (canonical(stored.spec) === canonical(spec)) return;
   const now = t.now();
   const version = stored.version + 1;
-  withdraw(t, spec.id);
+  withdraw(t, spec.id, spec);
   const isBehind = stored.spec.enabled && stored.decidedUntil < now;
   const isPending = isBehind || stored.carry?.edited === true;
   const decidedUntil = stored.spec.enabled || isPending ? Math.min(stored.decidedUntil, now) : now;
@@ -74,7 +76,7 @@ const edited = ({ carry }: StoredSchedule): Carry => ({ ...(carry ?? nothing), e
  */
 export function removeSchedule(t: Tables, row: StoredSchedule): number {
   const { id } = row;
-  withdraw(t, id);
+  withdraw(t, id, null);
   const waiting = Array.from(t.occurrences.values()).flatMap(({ scheduleId, outcome, jobId }) =>
     scheduleId === id && outcome === "PLANNED" && jobId !== null ? [String(jobId) as JobId] : [],
   );
@@ -94,13 +96,15 @@ export const erasOf = (t: Tables, id: string) => t.eras.rows.filter((era) => era
  * Takes back what was planned after now: the row is deleted, its job CANCELED, the event stays. A time without a job goes
  * too; one whose job ran or was ended stays.
  */
-export function withdraw(t: Tables, scheduleId: string): void {
+function withdraw(t: Tables, scheduleId: string, next: ScheduleSpec | null): void {
+  decideAhead(t, limits.aheadRunsMax, scheduleId);
   for (const row of Array.from(t.occurrences.values())) {
     if (row.scheduleId !== scheduleId || row.nominalAt <= t.now()) continue;
     if (row.outcome !== "PLANNED" && row.jobId !== null) continue;
     t.occurrences.delete(occurrenceKey(row));
     if (row.jobId !== null) cancel(t, [String(row.jobId) as JobId], "withdrawn");
   }
+  takeBackAhead(t, scheduleId, next);
 }
 
 /** Occurrences and their jobs for the schedules that still have the version they were planned from. */

@@ -89,6 +89,11 @@ export function freePassed(t: Tables): string[] {
   return free(t, (slot) => slot.jobId !== null && slot.attempt === null && closed.has(slot.jobId));
 }
 
+/** Frees what the run of this starter held: it was withdrawn before anything of it ran. */
+export function dropPassed(t: Tables, starterId: number): void {
+  free(t, (slot) => slot.jobId === starterId && slot.attempt === null);
+}
+
 export function isFree(t: Tables, slot: SlotRow): boolean {
   const isLeft = slot.freeFrom !== null && slot.freeFrom <= t.now();
   return (slot.jobId === null || isLeft) && slot.n <= t.groups.row(slot.key).size;

@@ -189,9 +189,9 @@ export class Tables {
       if (after === undefined) members.delete(one.id);
       else members.add(one.id);
     }
-    if (one === undefined || one.key === null || (before !== undefined && after !== undefined)) return;
-    if (after === undefined) this.#byKey.delete(keyOf(one.kind, one.key));
-    else this.#byKey.set(keyOf(one.kind, one.key), one.id);
+    if (before?.key === after?.key) return;
+    if (before != null && before.key !== null) this.#byKey.delete(keyOf(before.kind, before.key));
+    if (after != null && after.key !== null) this.#byKey.set(keyOf(after.kind, after.key), after.id);
   }
 }
 

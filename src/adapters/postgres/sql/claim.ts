@@ -84,8 +84,8 @@ order by id`,
 );
 
 /**
- * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides the end of its run, pause, expiry and slots, and its
- * occurrence follows. Rows with two or more slot keys come one at a time, so that "all or nothing" is exact.
+ * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides the end of its run, pause (of what is written
+ * ahead too, until its run is let go), expiry and slots, and its occurrence follows. Rows with two or more slot keys come one at a time, so that "all or nothing" is exact.
  *
  * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences. A slot is free when nobody holds
  * it, or when a canceled job's handler must be gone by now. Slot 0 of a queue-one group is its one seat for waiting:
@@ -110,7 +110,8 @@ with asked as (
       when m.expires_at <= belfry.now() then 'expired'
       when m.attempt = 0 and s.paused then 'paused'
       when m.attempt = 0 and not s.enabled then 'disabled' end as skip
-  from mine m left join belfry.schedule s on s.id = m.schedule_id left join belfry.run r on r.id = m.run_id
+  from mine m left join belfry.run r on r.id = m.run_id
+  left join belfry.schedule s on s.id = coalesce(m.schedule_id, r.ahead_by)
 ), wanted as materialized (
   select j.id, k.key, k.place, g.size, g.on_refusal, g.reason, row_number() over (partition by k.key order by j.id) as turn
   from judged j cross join lateral unnest(j.slot_keys) with ordinality as k (key, place)

@@ -105,7 +105,7 @@ with counted as materialized (
 ), gone as (
   delete from belfry.run_delta where run_id = $1::bigint
 ), opened as (
-  update belfry.run r set state = 'RUNNING', stopped = false, finished_at = null, total = c.total, done = c.done, ok = c.ok,
+  update belfry.run r set state = 'RUNNING', stopped = false, withdrawn = null, finished_at = null, total = c.total, done = c.done, ok = c.ok,
     failed = c.failed, skipped = c.skipped
   from counted c where r.id = $1::bigint
 )

@@ -1,12 +1,17 @@
 import { statement } from "../statement.ts";
 
-/** One run for each kind and key. Locks: its unique entry. */
+/**
+ * One run for each kind and key. One that a schedule's job starts before its nominal time is written ahead: it may be taken
+ * back until then. Locks: its unique entry.
+ */
 export const insertRun = statement<{ id: string }>(
   "run-insert",
   `
 insert into belfry.run (kind, key, version, state, sealed, total, starter_id, parent_id, input, on_failure, retention_ms, trace,
-  created_at)
-values ($1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8::jsonb, $9, $10, $11, belfry.now())
+  created_at, ahead_of, ahead_by)
+select $1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8::jsonb, $9, $10, $11, belfry.now(), j.scheduled_for, j.schedule_id
+from (select true) as one
+left join belfry.job j on j.id = $6 and j.schedule_id is not null and j.scheduled_for > belfry.now()
 on conflict (kind, key) do nothing
 returning id`,
 );
@@ -180,10 +185,10 @@ order by r.id limit $1`,
 );
 
 /** Open jobs of a run that is being canceled. $1 run $2 limit. Locks nothing: the cancel locks them in id order. */
-export const openJobs = statement<{ id: string }>(
+export const openJobs = statement<{ id: string; reason: string }>(
   "run-open-jobs",
   `
-select j.id from belfry.run r join belfry.job j on j.run_id = r.id
+select j.id, coalesce(r.withdrawn, 'run canceled') as reason from belfry.run r join belfry.job j on j.run_id = r.id
 where r.id = $1::bigint and r.state = 'CANCELING' and j.run_id = $1::bigint
   and j.state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT')
 order by j.id limit $2`,

@@ -1,0 +1,103 @@
+import { statement } from "../statement.ts";
+
+/**
+ * Runs written ahead whose nominal time has come: let go, or, when their schedule is paused then, withdrawn with their
+ * occurrence SKIPPED `paused`. One whose starter was canceled before its last page is withdrawn too: nobody goes on with it.
+ * $1 schedules, or null for all $2 limit. Locks: the runs in id order, waiting; then their slots; then their occurrences.
+ */
+export const decideAhead = statement<{ decided: number; withdrawn: number }>(
+  "ahead-decide",
+  `
+with due as materialized (
+  select r.id, r.starter_id,
+    case when s.paused then 'paused' when not r.sealed and j.state = 'CANCELED' then 'withdrawn' end as why
+  from belfry.run r left join belfry.schedule s on s.id = r.ahead_by left join belfry.job j on j.id = r.starter_id
+  where r.ahead_of <= belfry.now() and ($1::text[] is null or r.ahead_by = any($1::text[]))
+  order by r.id limit $2
+  for no key update of r
+), moved as (
+  update belfry.run r set ahead_of = null, ahead_by = null, withdrawn = d.why, sealed = r.sealed or d.why is not null,
+    state = case when d.why is not null and r.state = 'RUNNING' then 'CANCELING' else r.state end
+  from due d where r.id = d.id
+  returning r.id, r.starter_id, r.withdrawn
+), nudged as (
+  insert into belfry.run_delta (run_id) select id from moved where withdrawn is not null
+), freed as (
+  update belfry.slot s set job_id = null, free_from = null from moved m
+  where m.withdrawn is not null and s.job_id = m.starter_id and s.attempt is null and s.n > 0
+), skipped as (
+  update belfry.occurrence o set outcome = 'SKIPPED', reason = 'paused', decided_at = belfry.now(),
+    lateness_ms = belfry.ms_since(o.nominal_at)
+  from moved m where m.withdrawn = 'paused' and o.job_id = m.starter_id and o.outcome in ('FIRED', 'CAUGHT_UP')
+)
+select count(*)::int as decided, count(withdrawn)::int as withdrawn from moved`,
+);
+
+/**
+ * Times to come whose job has begun, because it writes its targets ahead, with the version that decided them: those with a run
+ * that can be taken back, or without a run so far. A job that ended before a clock was set back is not among them.
+ * $1 schedules, locked before. Locks nothing.
+ */
+export const findAhead = statement<{
+  schedule_id: string;
+  nominal_at: number;
+  job_id: string;
+  spec: unknown;
+}>(
+  "ahead-find",
+  `
+select o.schedule_id, belfry.ms(o.nominal_at) as nominal_at, o.job_id, v.spec
+from belfry.occurrence o
+join belfry.schedule_version v on v.schedule_id = o.schedule_id and v.version = o.schedule_version
+join belfry.job j on j.id = o.job_id
+left join belfry.run r on r.starter_id = o.job_id
+where o.schedule_id = any($1::text[]) and o.nominal_at > belfry.now() and o.outcome in ('FIRED', 'CAUGHT_UP')
+  and (v.spec ->> 'materializeBeforeMs')::bigint > 0
+  and case when r.id is null then j.finished_at is null else r.ahead_of is not null end
+order by o.job_id`,
+);
+
+/**
+ * The runs that these jobs started are withdrawn, and the occurrences deleted, as what was only planned is. Their targets
+ * are CANCELED in pages; none is claimed from here on. $1 jobs.
+ * Locks: the runs in id order, waiting; then their slots; then the occurrences.
+ */
+export const withdrawAhead = statement<never>(
+  "ahead-withdraw",
+  `
+with mine as materialized (
+  select id, state from belfry.run where starter_id = any($1::bigint[]) and ahead_of is not null
+  order by id
+  for no key update
+), moved as (
+  update belfry.run r set ahead_of = null, ahead_by = null, withdrawn = 'withdrawn', sealed = true,
+    state = case m.state when 'RUNNING' then 'CANCELING' else m.state end
+  from mine m where r.id = m.id
+  returning r.id, r.starter_id
+), nudged as (
+  insert into belfry.run_delta (run_id) select id from moved
+), freed as (
+  update belfry.slot s set job_id = null, free_from = null from moved m
+  where s.job_id = m.starter_id and s.attempt is null and s.n > 0
+)
+delete from belfry.occurrence where job_id = any($1::bigint[]) and nominal_at > belfry.now()`,
+);
+
+/**
+ * Jobs that were withdrawn before they ran give up their keys, so that the same targets can be written for another time; what
+ * is left of the key says whose it was. `is_open`: not CANCELED yet, so it keeps its key. $1 ids.
+ * Locks: jobs in id order, waiting.
+ */
+export const freeWithdrawnKeys = statement<{ id: string; is_open: boolean }>(
+  "ahead-free-keys",
+  `
+with mine as materialized (
+  select j.id, j.finished_at is null as is_open from belfry.job j join belfry.run r on r.id = j.run_id
+  where j.id = any($1::bigint[]) and j.attempt = 0 and r.withdrawn is not null
+  order by j.id
+  for no key update of j
+), freed as (
+  update belfry.job j set key = left(j.key, $2::int) || '#withdrawn:' || j.id from mine m where j.id = m.id and not m.is_open
+)
+select id, is_open from mine order by id`,
+);

@@ -1,0 +1,62 @@
+import { limits } from "../../core/limits.ts";
+import type { Inserted, NewTarget, RunId, RunStore, Tx } from "../../core/ports.ts";
+import type { ScheduleSpec } from "../../core/schedules/schedule.ts";
+import { isTakenBack } from "../../core/schedules/written-ahead.ts";
+import { insertTargetsInto } from "./enqueue-store.ts";
+import type { Session } from "./session.ts";
+import { cancelJobs } from "./sql/control.ts";
+import { decideAhead, findAhead, freeWithdrawnKeys, withdrawAhead } from "./sql/written-ahead.ts";
+import { execute } from "./statement.ts";
+
+export function aheadStore(session: Session): Pick<RunStore, "decideAhead"> {
+  return {
+    async decideAhead({ limit, fence }) {
+      const [row] = await session.fenced(fence, decideAhead, [null, limit]);
+      return { decided: row?.decided ?? 0, withdrawn: row?.withdrawn ?? 0 };
+    },
+  };
+}
+
+/** What was written ahead for times that have come is decided by how these schedules are, before they change. */
+export async function decideAheadOf(tx: Tx, ids: readonly string[]): Promise<void> {
+  await execute(tx, decideAhead, [ids, limits.aheadRunsMax]);
+}
+
+/** Takes back what these schedules have written ahead for times that `next` has not. Their rows are locked. */
+export async function takeBackAhead(
+  tx: Tx,
+  ids: readonly string[],
+  next: (id: string) => ScheduleSpec | null,
+): Promise<void> {
+  const written = await execute(tx, findAhead, [ids]);
+  const doomed = written.filter((row) =>
+    isTakenBack({ spec: row.spec as ScheduleSpec, nominalAt: row.nominal_at }, next(row.schedule_id)),
+  );
+  if (doomed.length === 0) return;
+  const starters = doomed.map((row) => row.job_id);
+  await execute(tx, withdrawAhead, [starters]);
+  await execute(tx, cancelJobs, [starters, "withdrawn"]);
+}
+
+/**
+ * A page of targets. One whose key belongs to a target that was withdrawn before it ran is written anew.
+ * @throws Error while such a target is not CANCELED yet: whoever writes the page comes again.
+ */
+export async function insertPage(
+  tx: Tx,
+  targets: readonly NewTarget[],
+  options: { runId: RunId; lookAheadMs: number },
+): Promise<Inserted> {
+  const first = await insertTargetsInto(tx, targets, options);
+  const known = first.results.flatMap((result) => (result.created ? [] : [result.id]));
+  const free =
+    known.length === 0 ? [] : await execute(tx, freeWithdrawnKeys, [known, limits.withdrawnKeyCharactersMax]);
+  if (free.length === 0) return first;
+  const open = free.find((row) => row.is_open);
+  if (open !== undefined) throw new Error(`job ${open.id}, which has this key, is still being withdrawn`);
+  const again = await insertTargetsInto(tx, targets, options);
+  const results = again.results.map((result, place) =>
+    first.results[place]?.created === true ? first.results[place] : result,
+  );
+  return { results, handoffs: [...first.handoffs, ...again.handoffs] };
+}

@@ -1,0 +1,227 @@
+import { describe, expect, test } from "vitest";
+import type { RunId, Store } from "../../../src/core/ports.ts";
+import type { ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
+import { aJob, claimOne, eachTest, minute, only, type OpenStore, settleOne, show } from "./fixture.ts";
+import { aRun } from "./run-fixture.ts";
+import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+
+const lookAheadMs = 20 * minute;
+const ahead = 10 * minute;
+const users = ["ada", "bob"];
+
+/** A schedule that fires once, at `at`, and whose job writes its targets ten minutes before. */
+const quizAt = (at: number, over: Partial<ScheduleSpec> = {}): ScheduleSpec =>
+  aSpec({ expression: { form: "at", at }, materializeBeforeMs: ahead, ...over });
+
+/** Begins the job of one nominal time: it has a run and one page of targets, and is still at it. */
+async function beginWriting(store: Store, nominalAt: number, version = 1) {
+  const job = aJob({ kind: "sweep", dueAt: await store.now() });
+  const { handoffs } = await planned(store, [occurrenceAt(nominalAt, { job })], { version });
+  const starter = await claimOne(store, only(only(handoffs).messages).jobId);
+  const { jobId } = starter;
+  const { runId } = await store.startRun(aRun({ key: `run-${jobId}`, starterId: jobId, sealed: false }), {
+    lookAheadMs,
+  });
+  const targets = users.map((key) => ({ job: aJob({ kind: "push", key, dueAt: nominalAt }), row: null }));
+  const addPage = () => store.addPage(runId, { targets, cursor: null, by: starter }, { lookAheadMs });
+  return { starter, runId, addPage };
+}
+
+/** A quiz in ten minutes, with its targets in the queue and its job done. */
+async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
+  const nominalAt = (await store.now()) + ahead;
+  await store.createSchedule(quizAt(nominalAt, over));
+  const { starter, runId, addPage } = await beginWriting(store, nominalAt);
+  const { handoffs } = await addPage();
+  await store.sealRun(runId, {});
+  await settleOne(store, starter);
+  const { messages } = only(handoffs);
+  return { nominalAt, runId, starter, claim: () => store.claim(messages, { worker: "w", alone: false }) };
+}
+
+async function cancelPages(store: Store, runId: RunId): Promise<void> {
+  while ((await store.cancelPage(runId, { limit: 1 })) > 0);
+  for (let more = true; more;) ({ more } = await store.resolve({ runs: [runId], limit: 10, lookAheadMs }));
+}
+
+const states = async (store: Store, runId: RunId) =>
+  (await store.tasks(runId, { limit: 10 })).map((task) => `${task.key} ${task.state}`);
+
+export function writtenAheadContract(open: OpenStore): void {
+  describe("what a schedule has written ahead", () => {
+    pausing(open);
+    takingBack(open);
+    writingAgain(open);
+  });
+}
+
+function pausing(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("runs at its time, and a pause after that stops nothing of it", async () => {
+    const { store, advance } = at();
+    const { runId, claim } = await writtenAhead(store);
+    await advance(ahead);
+    await store.pauseSchedule("every-minute", true);
+    expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
+    expect(await store.decideAhead({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
+    expect(await store.run(runId)).toMatchObject({ state: "RUNNING" });
+    expect(only(await ledger(store))).toMatchObject({ outcome: "FIRED" });
+  });
+
+  test("does not run when the schedule is paused at its time, nor after a later resume; the time is SKIPPED", async () => {
+    const { store, advance } = at();
+    const { runId, claim } = await writtenAhead(store);
+    await store.pauseSchedule("every-minute", true);
+    await advance(ahead);
+    expect((await claim()).map((job) => [job.state, job.reason])).toEqual([
+      ["SKIPPED", "paused"],
+      ["SKIPPED", "paused"],
+    ]);
+    await store.pauseSchedule("every-minute", false);
+    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "paused" });
+    await cancelPages(store, runId);
+    expect(await store.run(runId)).toMatchObject({ state: "CANCELED", skipped: 2 });
+  });
+
+  test("that nobody claimed while the schedule was paused is CANCELED by the pass that decides its time", async () => {
+    const { store, advance } = at();
+    const { claim } = await writtenAhead(store);
+    await store.pauseSchedule("every-minute", true);
+    expect(await store.decideAhead({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
+    await advance(ahead);
+    expect(await store.decideAhead({ limit: 10 })).toEqual({ decided: 1, withdrawn: 1 });
+    expect(await store.decideAhead({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
+    expect((await claim()).map((job) => job.state)).toEqual(["CANCELED", "CANCELED"]);
+    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "paused" });
+  });
+
+  test("runs when the schedule was resumed before its time", async () => {
+    const { store, advance } = at();
+    const { claim } = await writtenAhead(store);
+    await store.pauseSchedule("every-minute", true);
+    await advance(ahead / 2);
+    await store.pauseSchedule("every-minute", false);
+    await advance(ahead / 2);
+    expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
+    expect(only(await ledger(store))).toMatchObject({ outcome: "FIRED" });
+  });
+}
+
+function takingBack(open: OpenStore): void {
+  const at = eachTest(open);
+
+  const edits: readonly (readonly [string, (spec: ScheduleSpec) => ScheduleSpec])[] = [
+    ["moves its time", (spec) => ({ ...spec, expression: { form: "cron", cron: "0 0 1 1 *" } })],
+    ["switches the schedule off", (spec) => ({ ...spec, enabled: false })],
+  ];
+
+  test.each(edits)(
+    "is withdrawn by an edit that %s: nothing of it starts, and the row is gone",
+    async (_name, edit) => {
+      const { store, advance } = at();
+      const { nominalAt, runId, claim } = await writtenAhead(store);
+      await store.updateSchedule(edit(quizAt(nominalAt)));
+      expect(await ledger(store)).toEqual([]);
+      await advance(ahead);
+      expect((await claim()).map((job) => job.state)).toEqual(["CANCELED", "CANCELED"]);
+      await cancelPages(store, runId);
+      expect(await store.run(runId)).toMatchObject({ state: "CANCELED" });
+    },
+  );
+
+  test("stays when an edit changes neither its time nor what it would write", async () => {
+    const { store, advance } = at();
+    const { nominalAt, claim } = await writtenAhead(store);
+    await store.updateSchedule(quizAt(nominalAt, { overlap: "skip" }));
+    await advance(ahead);
+    expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
+    expect(only(await ledger(store))).toMatchObject({ outcome: "FIRED" });
+  });
+
+  test("is withdrawn by a deletion through the API and by code that drops it", async () => {
+    const { store } = at();
+    const { runId } = await writtenAhead(store);
+    await store.deleteSchedule("every-minute");
+    await cancelPages(store, runId);
+    expect(await states(store, runId)).toEqual(["ada CANCELED", "bob CANCELED"]);
+    const { events } = await show(store, only((await store.tasks(runId, { limit: 1 })).map((task) => task.jobId)));
+    expect(events.at(-1)).toMatchObject({ to: "CANCELED", reason: "withdrawn" });
+  });
+
+  test("by code that is dropped is withdrawn; a try that still writes its pages is CANCELED and writes no more", async () => {
+    const { store } = at();
+    const nominalAt = (await store.now()) + ahead;
+    await store.installSchedules([quizAt(nominalAt)]);
+    const { starter, runId, addPage } = await beginWriting(store, nominalAt);
+    await addPage();
+    await store.installSchedules([], { apps: [aSpec().app] });
+    expect((await show(store, starter.jobId)).job.state).toBe("CANCELED");
+    expect(await addPage()).toMatchObject({ written: false });
+    await cancelPages(store, runId);
+    expect(await store.run(runId)).toMatchObject({ state: "CANCELED" });
+    expect(await store.occurrences("every-minute", 10)).toEqual([]);
+  });
+
+  test("by a job that was canceled before its last page is closed when its time comes", async () => {
+    const { store, advance } = at();
+    const nominalAt = (await store.now()) + ahead;
+    await store.createSchedule(quizAt(nominalAt));
+    const { starter, runId } = await beginWriting(store, nominalAt);
+    await store.cancel([starter.jobId]);
+    await advance(ahead);
+    await store.decideAhead({ limit: 10 });
+    await cancelPages(store, runId);
+    expect(await store.run(runId)).toMatchObject({ state: "CANCELED" });
+  });
+
+  test("that ran already, as a clock says that was set back since, stays in the ledger", async () => {
+    const { store, advance } = at();
+    const { nominalAt, claim } = await writtenAhead(store);
+    await advance(ahead);
+    await store.decideAhead({ limit: 10 });
+    await claim();
+    await advance(-ahead);
+    await store.updateSchedule(quizAt(nominalAt + minute));
+    expect(only(await ledger(store))).toMatchObject({ outcome: "FIRED" });
+  });
+}
+
+function writingAgain(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("that was withdrawn is written again under the same keys for the new time", async () => {
+    const { store } = at();
+    const { nominalAt, runId } = await writtenAhead(store);
+    await store.updateSchedule(quizAt(nominalAt + minute));
+    await cancelPages(store, runId);
+    const again = await beginWriting(store, nominalAt + minute, 2);
+    expect(await again.addPage()).toMatchObject({ written: true, created: 2 });
+    expect(await states(store, again.runId)).toEqual(["ada QUEUED", "bob QUEUED"]);
+    expect(await states(store, runId)).toEqual([
+      expect.stringMatching(/^ada#withdrawn:\d+ CANCELED$/),
+      expect.stringMatching(/^bob#withdrawn:\d+ CANCELED$/),
+    ]);
+    expect(await again.addPage()).toMatchObject({ written: true, created: 0 });
+  });
+
+  test("whose targets are not CANCELED yet keeps its keys: the page is not written, and can be tried again", async () => {
+    const { store } = at();
+    const { nominalAt, runId } = await writtenAhead(store);
+    await store.updateSchedule(quizAt(nominalAt + minute));
+    const again = await beginWriting(store, nominalAt + minute, 2);
+    await expect(again.addPage()).rejects.toThrow("is still being withdrawn");
+    await cancelPages(store, runId);
+    expect(await again.addPage()).toMatchObject({ written: true, created: 2 });
+  });
+
+  test("keeps a key whose job a person resumed", async () => {
+    const { store } = at();
+    const { nominalAt, runId } = await writtenAhead(store);
+    await store.updateSchedule(quizAt(nominalAt + minute));
+    await cancelPages(store, runId);
+    expect(await store.resumeRun(runId, {})).toHaveLength(2);
+    const again = await beginWriting(store, nominalAt + minute, 2);
+    expect(await again.addPage()).toMatchObject({ written: true, created: 0 });
+  });
+}

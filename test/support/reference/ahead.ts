@@ -1,0 +1,61 @@
+import type { JobId } from "../../../src/core/job.ts";
+import type { ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
+import { isTakenBack } from "../../../src/core/schedules/written-ahead.ts";
+import { isFinal } from "../../../src/core/state.ts";
+import { cancel } from "./control.ts";
+import type { OccurrenceRow, RunRow } from "./rows.ts";
+import { addDelta } from "./runs.ts";
+import { dropPassed } from "./slots.ts";
+import { occurrenceKey } from "./tables.ts";
+import type { Tables } from "./tables.ts";
+
+/** Lets go, or withdraws, what was written ahead for times that have come. */
+export function decideAhead(t: Tables, limit: number, scheduleId?: string): { decided: number; withdrawn: number } {
+  const due = [...t.runs.values()]
+    .filter(({ ahead }) => ahead !== null && ahead.of <= t.now() && (scheduleId ?? ahead.by) === ahead.by)
+    .slice(0, limit);
+  const whys = due.map((run) => {
+    const starter = run.starterId === null ? undefined : t.jobs.get(run.starterId);
+    const isPaused = t.schedules.get(run.ahead?.by ?? "")?.paused === true;
+    const why = isPaused ? "paused" : !run.sealed && starter?.state === "CANCELED" ? "withdrawn" : null;
+    if (why === null) t.runs.set(run.id, { ...run, ahead: null });
+    else withdrawRun(t, run, why);
+    const occurrence = run.starterId === null ? undefined : t.occurrenceOf(run.starterId);
+    if (why === "paused" && occurrence !== undefined && hasBegun(occurrence)) {
+      t.putOccurrence({
+        ...occurrence,
+        outcome: "SKIPPED",
+        reason: "paused",
+        decidedAt: t.now(),
+        latenessMs: t.now() - occurrence.nominalAt,
+      });
+    }
+    return why;
+  });
+  return { decided: due.length, withdrawn: whys.filter((why) => why !== null).length };
+}
+
+/** Takes back what was written ahead for times that `next` has not. */
+export function takeBackAhead(t: Tables, scheduleId: string, next: ScheduleSpec | null): void {
+  for (const row of Array.from(t.occurrences.values())) {
+    if (row.scheduleId !== scheduleId || row.nominalAt <= t.now() || !hasBegun(row) || row.jobId === null) continue;
+    const spec = t.eras.rows.find((era) => era.scheduleId === scheduleId && era.version === row.version)?.spec;
+    const starter = t.jobs.get(row.jobId);
+    if (spec == null || spec.materializeBeforeMs === 0 || starter === undefined) continue;
+    const run = [...t.runs.values()].find((one) => one.starterId === row.jobId);
+    if (run === undefined ? isFinal(starter.state) : run.ahead === null) continue;
+    if (!isTakenBack({ spec, nominalAt: row.nominalAt }, next)) continue;
+    if (run !== undefined) withdrawRun(t, run, "withdrawn");
+    t.occurrences.delete(occurrenceKey(row));
+    cancel(t, [String(row.jobId) as JobId], "withdrawn");
+  }
+}
+
+const hasBegun = ({ outcome }: OccurrenceRow): boolean => outcome === "FIRED" || outcome === "CAUGHT_UP";
+
+function withdrawRun(t: Tables, run: RunRow, withdrawn: "withdrawn" | "paused"): void {
+  const state = run.state === "RUNNING" ? "CANCELING" : run.state;
+  t.runs.set(run.id, { ...run, ahead: null, withdrawn, sealed: true, state });
+  addDelta(t, run.id, {});
+  if (run.starterId !== null) dropPassed(t, run.starterId);
+}

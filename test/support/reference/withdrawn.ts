@@ -1,0 +1,20 @@
+import type { Instant, NewJob } from "../../../src/core/job.ts";
+import { limits } from "../../../src/core/limits.ts";
+import type { NewRun } from "../../../src/core/runs/run.ts";
+import { isFinal } from "../../../src/core/state.ts";
+import type { Tables } from "./tables.ts";
+
+/** A run that a schedule's job starts before its nominal time may be taken back until then. */
+export function aheadOf(t: Tables, { starterId }: NewRun): { of: Instant; by: string } | null {
+  const starter = starterId === null ? undefined : t.jobs.get(Number(starterId));
+  if (starter?.scheduleId == null || starter.scheduledFor === null || starter.scheduledFor <= t.now()) return null;
+  return { of: starter.scheduledFor, by: starter.scheduleId };
+}
+
+/** A key whose job was withdrawn before it ran is free again. @throws Error while that job is still open. */
+export function freeWithdrawnKey(t: Tables, { kind, key }: NewJob): void {
+  const row = key === null ? undefined : t.withKey(kind, key);
+  if (row === undefined || row.runId === null || row.attempt > 0 || t.runs.row(row.runId).withdrawn === null) return;
+  if (!isFinal(row.state)) throw new Error(`job ${row.id}, which has this key, is still being withdrawn`);
+  t.change(row, { key: `${row.key?.slice(0, limits.withdrawnKeyCharactersMax)}#withdrawn:${row.id}` });
+}
