@@ -35,6 +35,7 @@ const settings = {
   dst: z.strictObject({ gap: z.string().optional(), overlap: z.string().optional() }).optional(),
   misfire: misfire.optional(),
   overlap: z.string().optional(),
+  startDeadline: z.string().optional(),
   startAt: z.string().optional(),
   endAt: z.string().optional(),
   enabled: z.boolean().optional(),

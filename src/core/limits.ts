@@ -22,6 +22,8 @@ export const limits = {
   retentionMsMax: 3_660 * 86_400_000,
   slotsMax: 10_000,
   misfireAgeMsMax: 366 * 86_400_000,
+  startDeadlineMsMin: 1_000,
+  startDeadlineMsMax: 366 * 86_400_000,
   misfireCountMax: 100_000,
   laneCharactersMax: 32,
   laneConcurrencyMax: 1_000,

@@ -18,6 +18,7 @@ const schedules = [
   defineSchedule({ id: "e", at: "2026-12-31T23:59:00+09:00", run: sweep }),
   defineSchedule({ id: "f", every: "1h", run: sweep, misfire: { all: { maxAge: "6h", maxCount: 10, pace: "2s" } } }),
   defineSchedule({ id: "g", every: "1h", run: anything, payload: 7 }),
+  defineSchedule({ id: "i", every: "1h", run: sweep, startDeadline: "10m" }),
   defineSchedule({
     id: "h",
     cron: "30 2 * * *",
@@ -59,6 +60,8 @@ defineSchedule({ id: "a", every: "1m", run: sweep, payload: { day: "2026-11-21" 
 defineSchedule({ id: "a", every: "1m", run: quiz, payload: (o) => ({ day: o.today }) });
 // @ts-expect-error a wrong enum value: misfire
 defineSchedule({ id: "a", every: "1m", run: sweep, misfire: "some" });
+// @ts-expect-error a deadline in words
+defineSchedule({ id: "a", every: "1m", run: sweep, startDeadline: "10 minutes" });
 // @ts-expect-error a wrong enum value: overlap
 defineSchedule({ id: "a", every: "1m", run: sweep, overlap: "cancel" });
 // @ts-expect-error a wrong enum value: dst

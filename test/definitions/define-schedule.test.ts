@@ -105,6 +105,9 @@ test.each<[string, Record<string, unknown>, string]>([
     "must be after startAt",
   ],
   ["an unknown policy", { every: "1m", overlap: "cancel" }, 'overlap "cancel" is not one of the choices'],
+  ["a deadline of nothing", { every: "1m", startDeadline: "0s" }, 'startDeadline "0s" must be at least 1s'],
+  ["a deadline in words", { every: "1m", startDeadline: "soon" }, 'startDeadline "soon" is not a duration'],
+  ["a deadline of years", { every: "1m", startDeadline: "1000d" }, 'startDeadline "1000d" must be at most 366d'],
   ["a pace in words", { every: "1m", misfire: { all: { pace: "slow" } } }, 'misfire.all.pace "slow" is not a duration'],
   [
     "a payload that does not fit",

@@ -16,11 +16,11 @@ test("a schedule is made, shown with its versions, changed and deleted", async (
     status: 201,
     body: { id: "nightly", source: "api", version: 1, expression: "30 2 * * *", timezone: "America/New_York" },
   });
-  const { id: _id, ...changed } = { ...made, cron: "0 3 * * *" };
+  const { id: _id, ...changed } = { ...made, cron: "0 3 * * *", startDeadline: "10m" };
   expect((await call(opened, "PUT", "/schedules/nightly", changed)).body).toMatchObject({ version: 2 });
   expect((await call(opened, "GET", "/schedules/nightly")).body).toMatchObject({
     deleted: false,
-    versions: [{ version: 1 }, { version: 2, spec: { expression: { cron: "0 3 * * *" } } }],
+    versions: [{ version: 1 }, { version: 2, spec: { expression: { cron: "0 3 * * *" }, startDeadlineMs: 600_000 } }],
   });
   expect(await call(opened, "DELETE", "/schedules/nightly", {})).toMatchObject({ status: 200, body: { canceled: 0 } });
   expect((await call(opened, "GET", "/schedules/nightly")).body).toMatchObject({ deleted: true });
@@ -42,10 +42,10 @@ test("code wins for its own ids; they are paused and resumed all the same", asyn
 
 test("what is wrong is answered with every field", async () => {
   const opened = await openApi();
-  const wrong = { ...made, cron: "61 * * * *", timezone: "Mars" };
+  const wrong = { ...made, cron: "61 * * * *", timezone: "Mars", startDeadline: "soon" };
   const { status, body } = await call(opened, "POST", "/schedules", wrong);
   expect([status, body["code"]]).toEqual([422, "invalid-schedule"]);
-  expect((body["errors"] as { path: string }[]).map((each) => each.path)).toEqual(["cron", "timezone"]);
+  expect((body["errors"] as { path: string }[]).map((each) => each.path)).toEqual(["cron", "timezone", "startDeadline"]);
   expect(await call(opened, "POST", "/schedules", { ...made, cronn: "x" })).toMatchObject({ status: 400 });
   expect(await call(opened, "POST", "/schedules", { ...made, kind: "pong" })).toMatchObject({ status: 422 });
   expect(await call(opened, "POST", "/schedules/none/pause", {})).toMatchObject({ status: 404 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import { capped, hour, locked, midnight, minute, stage, work } from "./stage.ts";
+import { triggerSchedule } from "../../src/core/schedules/schedule-control.ts";
+import { capped, control, hour, locked, midnight, minute, stage, work } from "./stage.ts";
 
 /** Every five minutes by the clock of Seoul, which shows 09:00 at midnight UTC. */
 const often = (over: object = {}) =>
@@ -61,6 +62,37 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
       verdict: "disabled",
       sentence: "2026-11-21 09:05 did not run: the schedule was off in this stage (enabled: false, version 1)",
     });
+  });
+
+  test("it was switched off when its job was due and had not started", async () => {
+    const at = await stage([often()], nine + minute);
+    await at.liveUntil(nine + 5 * minute, false);
+    await at.store.installSchedules([{ ...often().spec("test", "test"), enabled: false }]);
+    await at.liveUntil(nine + 6 * minute);
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "skipped-disabled",
+      sentence: "2026-11-21 09:05 was skipped: the schedule was off in this stage when its job would have started",
+    });
+  });
+
+  test("no worker took its job before its deadline; a backfill and a trigger have none", async () => {
+    const at = await stage([often({ startDeadline: "10m" })], nine + minute);
+    await at.liveUntil(nine + 15 * minute, false);
+    await at.work();
+    expect(await at.why("often", "09:05")).toMatchObject({
+      verdict: "skipped-expired",
+      sentence: "2026-11-21 09:05 was skipped: its job had not started 10m after it, its startDeadline",
+      advice: expect.stringContaining("npx belfry schedules backfill often"),
+    });
+    expect(await at.why("often", "09:10")).toMatchObject({ verdict: "ran" });
+    const missed = { from: nine + 5 * minute, to: nine + 5 * minute };
+    expect(await at.backfill("often", missed)).toMatchObject({ again: 1 });
+    await triggerSchedule(at.ports, at.definitions, "often", control);
+    await at.advance(hour);
+    const ran = at.ran.length;
+    await at.work();
+    expect(at.ran.length - ran).toBe(2);
+    expect(await at.why("often", "09:05")).toMatchObject({ verdict: "ran" });
   });
 
   test("an outage, under misfire skip", async () => {

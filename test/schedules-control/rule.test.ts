@@ -39,6 +39,8 @@ test("a rule wakes at most once a minute", () => {
   const tooOften = { field: "every", value: "15000ms", why: "a rule wakes at most once a minute" };
   expect(ruleProblem(aSpec())).toBeNull();
   expect(ruleProblem(aSpec({ expression: { form: "every", everyMs: 15_000 } }))).toEqual(tooOften);
+  expect(ruleProblem(aSpec({ startDeadlineMs: 2 * minute }))).toBeNull();
+  expect(ruleProblem(aSpec({ startDeadlineMs: minute }))).toMatchObject({ field: "startDeadline", value: "1m" });
 });
 
 describe("there is a wake for every time", () => {

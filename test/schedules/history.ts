@@ -56,6 +56,7 @@ const policy = fc.record({
   }),
   overlap: fc.constantFrom("allow" as const, "skip" as const, "queue-one" as const),
   enabled: fc.constantFrom(true, true, true, true, false),
+  startDeadlineMs: fc.option(fc.constantFrom(30 * minute, 5 * hour)),
 });
 const step = fc.oneof(
   {
@@ -103,8 +104,13 @@ const job = defineJob({ id: "work", run: () => {} });
 /** Lives through one history, then lets everything that was planned become due and be worked off. */
 export async function live<S extends Store>(history: History, ground: Ground<S>): Promise<void> {
   const [zone, start] = history.stretch;
-  const specOf = (text: string, rules: typeof history.policy) =>
-    aSpec({ ...rules, expression: { form: "cron", cron: text }, timezone: zone });
+  const specOf = (text: string, { startDeadlineMs, ...rules }: typeof history.policy) =>
+    aSpec({
+      ...rules,
+      ...(startDeadlineMs === null ? {} : { startDeadlineMs }),
+      expression: { form: "cron", cron: text },
+      timezone: zone,
+    });
   const at = world([defineApp({ name: "test", jobs: [job] })], ground);
   const life = new Life(at, history.madeBy);
   await at.store.installSlots(slotGroups);
@@ -129,6 +135,7 @@ export async function live<S extends Store>(history: History, ground: Ground<S>)
   const left = life.isOver ? (await at.store.dueSchedules({ horizonMs: hour, limit: 1 })).schedules : [];
   expect([life.shown, left]).toEqual([[], []]);
   checkJobs(at.ran, rows);
+  await checkDeadlines(at, rows);
   seen.rows += rows.length;
   seen.deleted += rows.filter((row) => row.reason === "deleted").length;
 }
@@ -183,7 +190,7 @@ class Life {
 }
 
 /** How much was compared: a test that saw next to nothing proves nothing. */
-export const seen = { rows: 0, deleted: 0 };
+export const seen = { rows: 0, deleted: 0, expired: 0 };
 
 const slotGroups = [
   { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" },
@@ -238,6 +245,18 @@ function rowsOfEra({ spec, after, until }: Era, seen: readonly Seen[]): readonly
   const parsed = spec.expression.form === "cron" ? parseCron(spec.expression.cron) : null;
   if (parsed?.ok !== true) throw new Error("not a cron expression");
   return rowsByHand(parsed.cron, spec.dst, seen).filter((row) => row.nominalAt > after && row.nominalAt <= until);
+}
+
+/** By the deadline of the version that decided a time: what ran started before it, and what expired was looked at after it. */
+async function checkDeadlines(at: World, rows: readonly OccurrenceView[]): Promise<void> {
+  const facts = await at.store.scheduleFacts("s");
+  const deadlines = new Map(facts?.eras.map(({ version, spec }) => [version, spec?.startDeadlineMs ?? Infinity]));
+  for (const { outcome, reason, version, latenessMs } of rows) {
+    const deadline = deadlines.get(version) ?? Infinity;
+    if (outcome === "FIRED" || outcome === "CAUGHT_UP") expect(latenessMs).toBeLessThan(deadline);
+    if (reason === "expired") expect(latenessMs).toBeGreaterThanOrEqual(deadline);
+    if (reason === "expired") seen.expired += 1;
+  }
 }
 
 /** Fired and caught-up times ran exactly one job; merged, missed and skipped ones none. */

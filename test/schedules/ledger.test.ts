@@ -17,6 +17,7 @@ const editAfterGap: History = {
     misfire: { rule: "latest", maxAgeMs: null, maxCount: null, paceMs: 1 },
     overlap: "allow",
     enabled: true,
+    startDeadlineMs: null,
   },
   madeBy: "code",
   steps: [
@@ -33,6 +34,7 @@ const editAfterGap: History = {
         misfire: { rule: "skip", maxAgeMs: null, maxCount: null, paceMs: 1 },
         overlap: "allow",
         enabled: true,
+        startDeadlineMs: null,
       },
     },
     { do: "run", minutes: 60 },
@@ -55,5 +57,6 @@ test(
     // About 40 a history with any seed: far fewer would mean that the histories had become empty.
     expect(seen.rows).toBeGreaterThan(20 * count);
     expect(seen.deleted).toBeGreaterThan(count / 100);
+    expect(seen.expired).toBeGreaterThan(count / 100);
   },
 );

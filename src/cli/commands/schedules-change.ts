@@ -36,6 +36,7 @@ const settings = (command: Command): Command =>
     .option("--overlap <rule>", "skip, queue-one or allow")
     .option("--gap <rule>", "auto, skip, shift or first-valid")
     .option("--dst-overlap <rule>", "auto, first, second or both")
+    .option("--start-deadline <duration>", "SKIP a time whose job has not started this long after it")
     .option("--start-at <time>")
     .option("--end-at <time>")
     .option("--disabled", "write it switched off");

@@ -19,6 +19,11 @@ export interface SchedulePolicies {
   readonly misfire?: "skip" | "latest" | "all" | { readonly all: CatchUp };
   /** A fire while the job of the one before is unfinished. Default `allow`; `skip` and `queue-one` are decided when it starts. */
   readonly overlap?: "skip" | "queue-one" | "allow";
+  /**
+   * No try of its job starts later than this after the nominal time: the time is then SKIPPED `expired`, also one that would
+   * be caught up. Of a graph or fan-out it is the job that starts the run. Default: it is worth running however late.
+   */
+  readonly startDeadline?: Duration;
   readonly startAt?: InstantText;
   readonly endAt?: InstantText;
   /** Default true. By stage: a stage that is not named is off. */

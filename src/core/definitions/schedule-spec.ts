@@ -45,6 +45,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     },
     misfire: readMisfire(options.misfire, problems),
     overlap: readChoice(problems, "overlap", options.overlap, ["skip", "queue-one", "allow"], "allow"),
+    ...readDeadline(options, problems),
     ...readPeriod(options, problems),
     payload,
     materializeBeforeMs: job.materializeBeforeMs ?? 0,
@@ -132,6 +133,17 @@ function readZone({ cron, timezone, dst }: PlainOptions, problems: ProblemList):
 
 /** The evaluator's problems begin with the field and its value, which are told apart here. */
 const withoutSubject = (problem: string): string => problem.replace(/^\w+ "[^"]*": /, "");
+
+/** Left out of the stored form when there is none, so that schedules stored before it existed are not edited by a deploy. */
+function readDeadline({ startDeadline }: SchedulePolicies, problems: ProblemList): { startDeadlineMs?: number } {
+  if (startDeadline === undefined) return {};
+  const bounds = {
+    min: limits.startDeadlineMsMin,
+    max: limits.startDeadlineMsMax,
+    fallback: limits.startDeadlineMsMax,
+  };
+  return { startDeadlineMs: readDuration(problems, "startDeadline", startDeadline, bounds) };
+}
 
 function readPeriod({ startAt, endAt }: SchedulePolicies, problems: ProblemList) {
   const start = readInstant("startAt", startAt, problems);

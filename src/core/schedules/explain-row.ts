@@ -1,3 +1,4 @@
+import { formatDuration } from "../definitions/duration.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant, JobView } from "../job.ts";
 import { minuteText } from "./reading.ts";
@@ -45,7 +46,10 @@ function skipped(input: RowInput): Explanation {
     case "misfire":
       return say(`${misses}, and the misfire policy does not catch this time up`, again);
     case "expired":
-      return say("its job had not started when its time was over", `add workers to its lane; ${again}`);
+      return say(
+        `its job had not started ${deadlineOf(input)}`,
+        `see what its lane's workers were doing, or give it a longer startDeadline; ${again}`,
+      );
     case "dst-gap":
       return say("the clock skipped this reading, and the gap rule is `skip`", "use dst: { gap: 'first-valid' }");
     case "payload":
@@ -165,6 +169,11 @@ function ran(input: RowInput): Explanation {
   }
 }
 
+function deadlineOf({ stretch }: RowInput): string {
+  const ms = stretch?.spec.startDeadlineMs;
+  return ms === undefined ? "when its time was over" : `${formatDuration(ms)} after it, its startDeadline`;
+}
+
 /** Its job has written the targets, which are due at the nominal time. */
 function writtenAhead(input: RowInput, job: JobView): Explanation {
   const { facts, occurrence } = input;
@@ -192,6 +201,7 @@ function takenBack(input: RowInput, { result }: JobView): Explanation {
 function becauseOf(reason: string | null): string {
   if (reason === null) return "";
   if (reason === "overlap") return ", because its next try met a later job of the schedule that was still going";
+  if (reason === "expired") return ", because its startDeadline passed before its next try";
   return reason === "lock-held" ? ", because its next try met another job that held its lock" : ` (${reason})`;
 }
 

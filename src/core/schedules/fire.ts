@@ -1,6 +1,6 @@
 import type { Decision } from "./catch-up.ts";
 import type { JobDefinition, Occurrence, Registry } from "../definitions/definition.ts";
-import type { NewJob } from "../job.ts";
+import type { Instant, NewJob } from "../job.ts";
 import { checkedJson, newJob, slotKeysOf } from "../new-job.ts";
 import { slotKeysOfFire } from "./overlap.ts";
 import type { PlannedOccurrence, ScheduleRow } from "./schedule.ts";
@@ -91,9 +91,15 @@ async function jobOf(
     key: null,
     dueAt: decision.dueAt,
     delayMs: 0,
+    expiresAt: expiryOf(row, decision),
     trace,
     slotKeys: [...slotKeysOf(definition), ...slotKeysOfFire(row.spec, decision.isCatchUp)],
   });
+}
+
+/** What a person asks for, by a trigger or a backfill, has no due time of its own and never expires. */
+function expiryOf({ spec }: ScheduleRow, { time, dueAt }: Decision): Instant | null {
+  return dueAt === null || spec.startDeadlineMs === undefined ? null : time.instant + spec.startDeadlineMs;
 }
 
 /** What handlers, payload functions and queries are told of it. */

@@ -2,6 +2,7 @@
 import { parseCron } from "./cron.ts";
 import { minuteText } from "./reading.ts";
 import { formatDuration } from "../definitions/duration.ts";
+import { limits } from "../limits.ts";
 import type { ScheduleSpec } from "./schedule.ts";
 import type { When } from "./timetable.ts";
 import { openZone, type Zone } from "./zone.ts";
@@ -13,14 +14,19 @@ const hourMs = 60 * minuteMs;
 export function ruleProblem({
   expression,
   materializeBeforeMs,
+  startDeadlineMs,
   job,
-}: Pick<ScheduleSpec, "expression" | "materializeBeforeMs" | "job">): {
+}: Pick<ScheduleSpec, "expression" | "materializeBeforeMs" | "startDeadlineMs" | "job">): {
   field: string;
   value: string;
   why: string;
 } | null {
   if (expression.form === "every" && expression.everyMs < minuteMs)
     return { field: "every", value: `${expression.everyMs}ms`, why: "a rule wakes at most once a minute" };
+  if (startDeadlineMs !== undefined && startDeadlineMs < limits.missedAfterMs) {
+    const why = `must be at least ${formatDuration(limits.missedAfterMs)} with a rule: its task takes up to a minute to start, and a lost wake is made up for after ${formatDuration(limits.ruleGraceMs)}`;
+    return { field: "startDeadline", value: formatDuration(startDeadlineMs), why };
+  }
   if (materializeBeforeMs === 0) return null;
   const why = `starts a task at the nominal time, and "${job.kind}" is to be written ${formatDuration(materializeBeforeMs)} before it`;
   return { field: "launch", value: "rule", why };

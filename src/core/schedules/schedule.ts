@@ -36,6 +36,8 @@ export interface ScheduleSpec {
   readonly dst: { readonly gap: GapRule; readonly overlap: OverlapReadings };
   readonly misfire: Misfire;
   readonly overlap: "skip" | "queue-one" | "allow";
+  /** Milliseconds after the nominal time when its job expires; absent: never. */
+  readonly startDeadlineMs?: number;
   readonly startAt: Instant | null;
   readonly endAt: Instant | null;
   readonly enabled: boolean;

@@ -65,6 +65,16 @@ function skipped(open: OpenStore): void {
     expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "disabled" });
   });
 
+  test("a job that was not claimed before it expires is SKIPPED expired, and so is its occurrence", async () => {
+    const { store, advance } = at();
+    const soon = await store.now();
+    const job = aJob({ kind: "sweep", dueAt: soon, expiresAt: soon + minute });
+    const { jobId } = await dueOccurrence(store, {}, { job });
+    await advance(minute);
+    expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "expired" });
+    expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "expired" });
+  });
+
   test("an occurrence refused by overlap is SKIPPED overlap; a held one stays PLANNED", async () => {
     const { store } = at();
     await store.installSlots([
