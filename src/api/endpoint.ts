@@ -36,9 +36,9 @@ export interface Endpoint {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** By status. */
+  /** What it answers with as JSON, by status. */
   readonly replies: Readonly<Record<number, z.ZodType>>;
-  /** A second content type that it answers with, outside of its schema. */
+  /** A content type that it answers with as well; instead of JSON when it has no replies. */
   readonly streams?: string;
   handle(asked: Asked<never, never, never>): Promise<Answer> | Answer;
 }

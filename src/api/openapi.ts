@@ -21,10 +21,10 @@ export function openApi(endpoints: readonly Endpoint[], version: string): Json {
 }
 
 function operation(each: Endpoint, schemas: Map<string, Json>): Json {
+  const streamed = each.streams === undefined ? {} : { [each.streams]: { schema: { type: "string" } } };
+  const answer = (content: Json): Json => ({ description: "as asked", content: { ...content, ...streamed } });
   const replies = Object.entries(each.replies).map(([status, schema]) => {
-    const content = { "application/json": { schema: reference(schema, schemas) } };
-    const streamed = each.streams === undefined ? {} : { [each.streams]: { schema: { type: "string" } } };
-    return [status, { description: "as asked", content: { ...content, ...streamed } }] as const;
+    return [status, answer({ "application/json": { schema: reference(schema, schemas) } })] as const;
   });
   const refused = { "application/problem+json": { schema: reference(problem, schemas) } };
   const body = each.body === undefined ? {} : { requestBody: { required: true, content: input(each.body) } };
@@ -35,7 +35,10 @@ function operation(each: Endpoint, schemas: Map<string, Json>): Json {
     "x-role": each.role,
     parameters: [...parameters(each.params, "path"), ...parameters(each.query, "query")],
     ...body,
-    responses: { ...Object.fromEntries(replies), default: { description: "refused, and why", content: refused } },
+    responses: {
+      ...Object.fromEntries(replies.length > 0 ? replies : [["200", answer({})]]),
+      default: { description: "refused, and why", content: refused },
+    },
   };
 }
 
@@ -54,14 +57,11 @@ function parameters(schema: z.ZodType | undefined, where: "path" | "query"): rea
   }));
 }
 
-/** Schemas with a name are written once and pointed at; what they point at comes along. */
+/** Schemas with a name, this one too, are written once among the definitions and pointed at. */
 function reference(schema: z.ZodType, schemas: Map<string, Json>): Json {
   const { $defs, ...root } = plain(z.toJSONSchema(schema, { io: "output", unrepresentable: "any" }));
   for (const [name, each] of Object.entries(($defs ?? {}) as Record<string, Json>)) schemas.set(name, named(each));
-  const id = schema.meta()?.id;
-  if (id === undefined) return named(root);
-  schemas.set(id, named(root));
-  return { $ref: `#/components/schemas/${id}` };
+  return named(root);
 }
 
 function plain(schema: Json): Json {

@@ -111,7 +111,7 @@ test("5,000 requests that nobody meant are each answered with what is wrong, and
       const answer = { status: response.status, type: response.headers.get("content-type") };
       // The one page that is no JSON is held to its format elsewhere.
       const good = operation.path === "/metrics" ? /^text\/plain/ : /^application\/json$/;
-      opened.documentation.check(operation.method, at, answer.status, await read(response, operation.path));
+      opened.documentation.check(operation.method, at, response, await read(response, operation.path));
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
       expect(answer.status).toBeLessThan(500);
       expect(answer.type).toMatch(answer.status >= 400 ? /^application\/problem\+json$/ : good);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createApi, endpointsOf } from "../../src/api/api.ts";
+import { createApi } from "../../src/api/api.ts";
 import type { ApiOptions } from "../../src/api/options.ts";
 import { defineApp } from "../../src/core/definitions/define-app.ts";
 import { defineJob } from "../../src/core/definitions/define-job.ts";
@@ -14,7 +14,7 @@ import { onTestFinished } from "vitest";
 import { createClock } from "../../src/adapters/clock.ts";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { type Caller } from "../../src/api/caller.ts";
-import { documented } from "./documented.ts";
+import { documented, type OpenApiDocument } from "./documented.ts";
 import { freshDatabase } from "../support/database.ts";
 
 const greet = defineJob({
@@ -69,7 +69,8 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: {
     schemaVersion: () => Promise.resolve(1),
   };
   const api = createApi(apiOptions);
-  const documentation = documented(endpointsOf(apiOptions));
+  const served = await api.fetch(new Request("http://127.0.0.1/openapi.json", { headers: jsonHeaders }));
+  const documentation = documented((await served.json()) as OpenApiDocument);
   const advance = async (ms: number): Promise<void> => {
     nowMs += ms;
     await database.clock.advance(ms);
@@ -118,7 +119,7 @@ function caller(api: ReturnType<typeof createApi>, documentation: ReturnType<typ
     const content = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
     const response = await api.fetch(new Request(`http://127.0.0.1${path}`, { method, headers, ...content }));
     const answer = (await response.json()) as AnswerBody;
-    documentation.check(method, path, response.status, answer);
+    documentation.check(method, path, response, answer);
     return { status: response.status, type: response.headers.get("content-type"), body: answer };
   };
 }

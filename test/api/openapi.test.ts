@@ -5,13 +5,9 @@ import { registry } from "../../src/core/definitions/definition.ts";
 import { z } from "zod";
 import { expect, test } from "vitest";
 import type { RunId } from "../../src/core/ports.ts";
+import { type OpenApiDocument, type Operation, strictAjv } from "./documented.ts";
 import { openApi } from "./harness.ts";
-
-interface Document {
-  readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
-}
+import { openApiSchema } from "./openapi-schema.ts";
 
 const steps = defineGraph({
   id: "steps",
@@ -25,6 +21,8 @@ const steps = defineGraph({
 const ping = defineJob({ id: "ping", run() {} });
 const capped = defineJob({ id: "capped", concurrency: 2, run() {} });
 const app = defineApp({ name: "tests", jobs: [ping, steps, capped], schedules: [] });
+
+const host = "127.0.0.1:4400";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -83,35 +81,73 @@ test("every endpoint answers as the document says", async () => {
   for (const part of ["", "/occurrences", "/next", "/explain?time=2026-11-21T02:30"])
     await get(`/schedules/nightly${part}`);
   expect(await opened.call("DELETE", "/schedules/nightly", {})).toMatchObject({ status: 200 });
-  const document = (await opened.call("GET", "/openapi.json")).body as unknown as Document;
-  const named = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`),
-  );
-  // Not JSON, so it is held to its format elsewhere.
-  const others = named.filter((name) => name !== "GET /metrics");
-  expect([...opened.documentation.seen].toSorted()).toEqual(others.toSorted());
+  for (const [path, accept] of [
+    ["/metrics", "*/*"],
+    ["/events", "text/event-stream"],
+  ] as const) {
+    const answer = await opened.api.fetch(new Request(`http://127.0.0.1${path}`, { headers: { host, accept } }));
+    expect(answer.headers.get("content-type")).toContain("text/");
+    opened.documentation.check("GET", path, answer, "");
+    await answer.body?.cancel();
+  }
+  const document = (await opened.call("GET", "/openapi.json")).body as unknown as OpenApiDocument;
+  expect([...opened.documentation.seen].toSorted()).toEqual(namesOf(document).toSorted());
+});
+
+test("refusals of every kind are the documented problem, and a foreign member or type is found", async () => {
+  const { api, call, documentation } = await openApi([app]);
+  expect(await call("GET", "/jobs?no=1")).toMatchObject({ status: 400 });
+  expect(await call("GET", "/jobs/999")).toMatchObject({ status: 404 });
+  expect(await call("GET", "/nowhere")).toMatchObject({ status: 404 });
+  expect(await call("POST", "/jobs", "{")).toMatchObject({ status: 400 });
+  expect(await call("POST", "/jobs", { kind: "none" })).toMatchObject({ status: 422 });
+  expect(await call("POST", "/jobs", { kind: "ping" }, { host })).toMatchObject({ status: 415 });
+  expect(await call("GET", "/jobs", undefined, { host: "elsewhere" })).toMatchObject({ status: 403 });
+  expect(await (await openApi([app], { caller: null })).call("GET", "/jobs")).toMatchObject({ status: 401 });
+  const answer = await api.fetch(new Request("http://127.0.0.1/jobs", { headers: { host } }));
+  const body = (await answer.json()) as object;
+  const check = (status: number, type: string, value: object) => () =>
+    documentation.check("GET", "/jobs", { status, headers: new Headers({ "content-type": type }) }, value);
+  expect(check(200, "application/json", body)).not.toThrow();
+  expect(check(200, "application/json", { ...body, more: 1 })).toThrow("additional properties");
+  expect(check(200, "application/json", { ...body, jobs: {} })).toThrow("must be array");
+  expect(check(200, "text/html", body)).toThrow("is not documented");
+  expect(check(202, "application/json", body)).toThrow("is not documented");
+  expect(check(500, "application/problem+json", body)).toThrow("must have required property");
 });
 
 test("the app has no route that the document does not name, but the document itself", async () => {
   const { api, call } = await openApi([app]);
-  const document = (await call("GET", "/openapi.json")).body as unknown as Document;
-  const named = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`),
-  );
+  const document = (await call("GET", "/openapi.json")).body as unknown as OpenApiDocument;
+  const named = namesOf(document).map((name) => name.replaceAll(/\{(\w+)\}/g, ":$1"));
   // Guards go before every route, whatever the method.
   const routes = api.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
   expect(routes.toSorted()).toEqual([...named, "GET /openapi.json"].toSorted());
 });
 
-test("the document is OpenAPI 3.1 whose every reference leads somewhere", async () => {
+test("the document is OpenAPI 3.1, its schemas are JSON Schema, and every reference leads somewhere", async () => {
   const { call } = await openApi();
-  const document = (await call("GET", "/openapi.json")).body as unknown as Document;
-  expect(document.openapi).toBe("3.1.0");
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "");
-  expect(references.length).toBeGreaterThan(40);
-  for (const reference of new Set(references)) {
-    const name = /^#\/components\/schemas\/(\w+)$/.exec(reference)?.[1] ?? reference;
-    expect(Object.keys(document.components.schemas)).toContain(name);
-  }
+  const document = (await call("GET", "/openapi.json")).body as unknown as OpenApiDocument;
+  const ajv = strictAjv();
+  expect(ajv.validate(openApiSchema, document) || ajv.errorsText()).toBe(true);
+  const ids = Object.values(document.paths).flatMap((each) => Object.values(each).map((one) => one.operationId));
+  expect(new Set(ids).size).toBe(ids.length);
+  const { components, paths } = document;
+  const schemas = Object.values(paths).flatMap((each) => Object.values(each).flatMap(schemasOf));
+  expect(schemas.length).toBeGreaterThan(100);
+  // Compiling holds a schema to the meta-schema of 2020-12 and follows its references.
+  for (const schema of schemas) ajv.compile({ ...schema, components });
+  for (const [name, schema] of Object.entries(components.schemas))
+    expect({ name, ...schema }).not.toHaveProperty("$ref");
   expect(JSON.stringify(document)).not.toContain("$defs");
 });
+
+const schemasOf = ({ parameters, requestBody, responses }: Operation): readonly object[] => [
+  ...parameters.map(({ schema }) => schema),
+  ...[...(requestBody === undefined ? [] : [requestBody]), ...Object.values(responses)]
+    .flatMap(({ content }) => Object.values(content))
+    .map(({ schema }) => schema),
+];
+
+const namesOf = ({ paths }: OpenApiDocument): readonly string[] =>
+  Object.entries(paths).flatMap(([path, each]) => Object.keys(each).map((method) => `${method.toUpperCase()} ${path}`));

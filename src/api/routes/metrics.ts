@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { durationBuckets, type KindTotal } from "../../core/operations/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -10,7 +9,7 @@ export function metricsEndpoint({ operations }: ApiOptions): Endpoint {
     path: "/metrics",
     summary: "Totals by job in the text format of Prometheus",
     role: "read",
-    replies: { 200: z.string() },
+    replies: {},
     streams: "text/plain",
     async handle() {
       const text = metricsText(await operations.kindTotals());
