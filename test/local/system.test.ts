@@ -157,7 +157,7 @@ describe("the local system", () => {
         without: ["wakes", "workers", "api"],
       });
       onTestFinished(() => system.stop());
-      const env = { ...system.env, BELFRY_PASS_MS: "6000", BELFRY_LOCK_LEASE_MS: "1500" };
+      const env = { ...system.env, BELFRY_PASS_MS: "8000", BELFRY_LOCK_LEASE_MS: "4000" };
       const [a, b] = await Promise.all([runPass(env), runPass(env)]);
       expect([a.code, b.code]).toEqual([0, 0]);
       const [done, held] = a.report["outcome"] === "done" ? [a, b] : [b, a];
