@@ -1,3 +1,4 @@
+import { databaseConnection } from "belfry/database";
 import { Pool } from "pg";
 
 /** A few connections for the queries of a use case, outside of Belfry's transactions; opened with the first query. */
@@ -10,13 +11,7 @@ export function connections(max: number): () => Pool {
 }
 
 function opened(max: number): Pool {
-  const pool = new Pool({
-    connectionString: process.env["DATABASE_URL"],
-    max,
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 10_000,
-    allowExitOnIdle: true,
-  });
+  const pool = new Pool({ ...databaseConnection(), max, query_timeout: 10_000, allowExitOnIdle: true });
   // An idle connection that breaks would end the process; the next query opens another one.
   pool.on("error", () => undefined);
   return pool;

@@ -8,7 +8,7 @@
  *   and before any handler; a non-zero exit code is a failed start;
  * - they are given `DATABASE_URL`, `BELFRY_STAGE`, `AWS_REGION`, `AWS_ENDPOINT_URL_SQS` (and credentials) like a worker, and
  *   `STAND_IN_HOME`: an existing folder that outlives restarts; a ledger is `<STAND_IN_HOME>/<name>.jsonl`;
- * - the others listen on 127.0.0.1 at `PORT` (unset or 0: any free port; on a restart give the port it had) and
+ * - the others listen on `HOST` (unset: 127.0.0.1) at `PORT` (unset or 0: any free port; on a restart give the port it had) and
  *   print one line `{"ready": "<name>", "env": {...}}` on stdout when they serve. That `env` (their addresses) is
  *   added to the environment of every worker and scheduler task. Later lines, and stderr, are logs;
  * - SIGTERM makes them exit with code 0.
@@ -20,4 +20,12 @@ export interface StandIn {
   readonly env: Readonly<Record<string, string>>;
   /** Runs to its end and exits: a seed. Safe to run again. */
   readonly once: boolean;
+  /** By which its users find it, for who has to know before it runs; a seed, and who only looks on, has none. */
+  readonly address?: StandInAddress;
+}
+
+export interface StandInAddress {
+  /** The variable of their environment. */
+  readonly variable: string;
+  readonly scheme: "http" | "smtp";
 }

@@ -3,13 +3,14 @@ import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import { Platform } from "aws-cdk-lib/aws-ecr-assets";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
-import { loadApps } from "../src/apps.ts";
+import { loadApps, loadStandIns } from "../src/apps.ts";
 import { checkApps } from "../src/core/definitions/check.ts";
 import { ProblemsFound } from "../src/core/definitions/problem.ts";
 import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
 import { bundleFunctions, releaseCode } from "./code.ts";
+import type { StandInsProps } from "./constructs/stand-ins.ts";
 import { addStage } from "./stack.ts";
 import { type Deployment, deploymentOf } from "./stages.ts";
 
@@ -20,7 +21,12 @@ const folders = await bundleFunctions(app.outdir);
 
 for (const stage of wanted()) {
   const deployment = deploymentOf(stage.name);
-  addStage(app, await checkedTopology(stage), deployment, { code: releaseCode(folders), image: imageOf(deployment) });
+  const targets = await loadStandIns(stage);
+  addStage(app, await checkedTopology(stage), deployment, {
+    code: releaseCode(folders),
+    image: imageOf("image", deployment.image),
+    ...(targets.length === 0 ? {} : { standIns: standInsOf(targets, deployment) }),
+  });
 }
 app.synth();
 
@@ -40,10 +46,16 @@ async function checkedTopology(stage: Stage): Promise<Topology> {
   return all;
 }
 
-/** `-c image=URI`, the stage's own, or one that is only hashed at synth and built when it is deployed. */
-function imageOf(deployment: Deployment): ContainerImage {
-  const named: unknown = app.node.tryGetContext("image");
-  const image = typeof named === "string" ? named : deployment.image;
+function standInsOf(targets: StandInsProps["targets"], { standInsImage, judged }: Deployment): StandInsProps {
+  const image = imageOf("stand-ins-image", standInsImage, "stand-ins");
+  return { targets, image, command: judged === true ? "judge" : "serve" };
+}
+
+/** `-c NAME=URI`, the stage's own, or one that is only hashed at synth and built when it is deployed. */
+function imageOf(name: string, own: string | undefined, target?: string): ContainerImage {
+  const named: unknown = app.node.tryGetContext(name);
+  const image = typeof named === "string" ? named : own;
   if (image !== undefined) return ContainerImage.fromRegistry(image);
-  return ContainerImage.fromAsset(root, { platform: Platform.LINUX_ARM64 });
+  const platform = Platform.LINUX_ARM64;
+  return ContainerImage.fromAsset(root, { platform, ...(target === undefined ? {} : { target }) });
 }

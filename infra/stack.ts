@@ -21,7 +21,7 @@ export function addStage(
   scope: Construct,
   topology: Topology,
   { env, terminationProtection, tags, network, database, alarms }: Deployment,
-  release: Pick<BelfryProps, "code" | "image">,
+  release: Pick<BelfryProps, "code" | "image" | "standIns">,
 ): BelfryStack {
   return new BelfryStack(scope, `belfry-${topology.stage}`, {
     terminationProtection,

@@ -10,6 +10,10 @@ export interface Deployment {
   readonly database: DatabaseProps;
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
   readonly image?: string;
+  /** As `image`, of the targets that the examples call. */
+  readonly standInsImage?: string;
+  /** Whether the task of those targets judges what reached them. */
+  readonly judged?: boolean;
   readonly alarms: AlarmChoices;
   readonly terminationProtection: boolean;
   readonly tags: Readonly<Record<string, string>>;
@@ -46,6 +50,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   smoke: {
     network: { kind: "small" },
     database: smallDatabase,
+    judged: true,
     alarms: usualAlarms,
     terminationProtection: false,
     tags: {},

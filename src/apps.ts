@@ -1,3 +1,4 @@
+import type { StandIn } from "../examples/stand-in.ts";
 import type { AppDefinition } from "./core/definitions/definition.ts";
 import type { AppSet, Stage } from "./stages.ts";
 
@@ -14,3 +15,8 @@ const load: Readonly<Record<AppSet, () => Promise<readonly AppDefinition[]>>> = 
   drill: async () => (await import("../jobs/drill.ts")).default,
   examples: async () => (await import("../examples/index.ts")).default,
 };
+
+/** The outside targets of the stage's apps, as `examples/stand-in.ts` describes them. Loading starts none. */
+export async function loadStandIns(stage: Pick<Stage, "apps">): Promise<readonly StandIn[]> {
+  return stage.apps.includes("examples") ? (await import("../examples/stand-ins.ts")).standIns : [];
+}

@@ -73,9 +73,9 @@ export const stages = {
   smoke: {
     ...everywhere,
     name: "smoke",
-    apps: ["jobs", "drill"],
-    deployed: false,
-    database: { maxConnections: 80, poolPerWorker: 2 },
+    apps: ["jobs", "drill", "examples"],
+    deployed: true,
+    database: { maxConnections: 120, poolPerWorker: 2 },
     laneConcurrency: 2,
     logRetentionDays: 7,
   },

@@ -45,20 +45,20 @@ const externalDownloadRetry = defineJob({
 
 const outboxRetrySchedule = defineSchedule({
   id: "outbox-retry",
-  every: { prod: "1m", dev: "1m", demo: "30s" },
+  every: { prod: "1m", dev: "1m", demo: "30s", smoke: "1m" },
   run: outboxRetry,
   overlap: "skip",
-  enabled: { prod: true, dev: true, demo: true },
+  enabled: { prod: true, dev: true, demo: true, smoke: true },
   // A rule starts a process for each fire, which a demonstration in compressed time has no patience for.
   launch: { default: "rule", demo: "tick" },
 });
 
 const externalDownloadRetrySchedule = defineSchedule({
   id: "external-download-retry",
-  every: { prod: "5m", dev: "2m", demo: "45s" },
+  every: { prod: "5m", dev: "2m", demo: "45s", smoke: "2m" },
   run: externalDownloadRetry,
   overlap: "skip",
-  enabled: { prod: true, dev: true, demo: true },
+  enabled: { prod: true, dev: true, demo: true, smoke: true },
   // A rule starts a process for each fire, which a demonstration in compressed time has no patience for.
   launch: { default: "rule", demo: "tick" },
 });

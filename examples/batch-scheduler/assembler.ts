@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { SendMessageCommand, SQSClient, SQSServiceException } from "@aws-sdk/client-sqs";
+import { databaseConnection } from "belfry/database";
 import { httpClient } from "belfry/http";
 import { Pool } from "pg";
 import type { Deliver, Download, ExternalFile, OutboxMessage } from "./ports.ts";
@@ -21,13 +22,7 @@ export function assembled(): Assembly {
 }
 
 function assemble(): Assembly {
-  const pool = new Pool({
-    connectionString: need("DATABASE_URL"),
-    max: 2,
-    connectionTimeoutMillis: 5_000,
-    statement_timeout: 10_000,
-    allowExitOnIdle: true,
-  });
+  const pool = new Pool({ ...databaseConnection(), max: 2, statement_timeout: 10_000, allowExitOnIdle: true });
   // An idle connection that breaks would end the process; the next query opens another one.
   pool.on("error", () => undefined);
   return {

@@ -1,3 +1,4 @@
+import { databaseConnection } from "belfry/database";
 import { Client } from "pg";
 import { bookingsOf, graphs, shops } from "./input.ts";
 
@@ -25,7 +26,7 @@ export async function seed(client: Pick<Client, "query">): Promise<void> {
 }
 
 if (import.meta.main) {
-  const client = new Client({ connectionString: process.env["DATABASE_URL"], connectionTimeoutMillis: 10_000 });
+  const client = new Client(databaseConnection());
   await client.connect();
   await seed(client);
   await client.end();

@@ -9,13 +9,15 @@ export interface FileTask extends DataTask {
   readonly fails?: "once" | "always";
 }
 
+// Written out whole: a bundle takes along the folders that its code names.
+const graphs = new URL("./graphs/", import.meta.url);
 const name = /^[a-z][a-z-]{0,40}$/;
 
 /** @throws PermanentError when there is no such file: no further try would find it. */
 export function readGraphFile(graph: string): readonly FileTask[] {
   if (!name.test(graph)) throw new PermanentError(`"${graph}" is not the name of a graph`, { code: "NO_GRAPH" });
   try {
-    return JSON.parse(readFileSync(new URL(`./graphs/${graph}.json`, import.meta.url), "utf8")) as readonly FileTask[];
+    return JSON.parse(readFileSync(new URL(`${graph}.json`, graphs), "utf8")) as readonly FileTask[];
   } catch (cause) {
     throw new PermanentError(`graphs/${graph}.json cannot be read`, { code: "NO_GRAPH", cause });
   }

@@ -1,3 +1,4 @@
+import { databaseConnection } from "belfry/database";
 import { Client } from "pg";
 import { neverSubscribed, usersDefault, zoneOf } from "./input.ts";
 
@@ -13,7 +14,7 @@ export async function seed(client: Pick<Client, "query">, count: number): Promis
 }
 
 if (import.meta.main) {
-  const client = new Client({ connectionString: process.env["DATABASE_URL"], connectionTimeoutMillis: 10_000 });
+  const client = new Client(databaseConnection());
   await client.connect();
   await seed(client, Number(process.env["QUIZ_USERS"] ?? usersDefault));
   await client.end();

@@ -1,12 +1,19 @@
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 
-/** Serves on 127.0.0.1 at `PORT`, tells the starter the addresses (`examples/stand-in.ts`) and stops on SIGTERM. */
-export function serve(name: string, listener: RequestListener, env: (url: string) => Record<string, string>): void {
-  const server = createServer(listener);
-  server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1", () => {
+type Environment = Readonly<Record<string, string>>;
+
+/** Serves HTTP; see `listen`. */
+export function serve(name: string, listener: RequestListener, env: (url: string) => Environment): void {
+  listen(name, createServer(listener), (place) => env(`http://${place}`));
+}
+
+/** Listens on `HOST` at `PORT`, tells the starter the addresses (`examples/stand-in.ts`) and stops on SIGTERM. */
+export function listen(name: string, server: Server, env: (place: string) => Environment): void {
+  const host = process.env["HOST"] || "127.0.0.1";
+  server.listen(Number(process.env["PORT"] ?? 0), host, () => {
     const { port } = server.address() as AddressInfo;
-    console.log(JSON.stringify({ ready: name, env: env(`http://127.0.0.1:${port}`) }));
+    console.log(JSON.stringify({ ready: name, env: env(`${host}:${port}`) }));
   });
   process.once("SIGTERM", () => process.exit(0));
 }

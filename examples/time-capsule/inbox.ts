@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
-import { Client, Pool } from "pg";
+import { databaseConnection } from "belfry/database";
+import { Client, type ClientConfig, Pool } from "pg";
 
 export interface News {
   readonly n: string;
@@ -28,23 +29,17 @@ let made: Inbox | null = null;
 
 /** Made when the first stream asks. */
 export function inbox(): Inbox {
-  made ??= openInbox(process.env["DATABASE_URL"] ?? "");
+  made ??= openInbox(databaseConnection());
   return made;
 }
 
-export function openInbox(connectionString: string): Inbox {
-  const pool = new Pool({
-    connectionString,
-    max: 2,
-    connectionTimeoutMillis: 5_000,
-    statement_timeout: 5_000,
-    allowExitOnIdle: true,
-  });
+export function openInbox(database: ClientConfig): Inbox {
+  const pool = new Pool({ ...database, max: 2, statement_timeout: 5_000, allowExitOnIdle: true });
   // An idle connection that breaks would end the process; the next query opens another one.
   pool.on("error", () => undefined);
   const calls = new EventEmitter().setMaxListeners(0);
   const over = new AbortController();
-  listen(connectionString, calls, over.signal);
+  listen(database, calls, over.signal);
   return {
     pageRows,
     async read(user, after) {
@@ -65,14 +60,14 @@ export function openInbox(connectionString: string): Inbox {
 const callOf = (user: string): string => `user ${user}`;
 
 /** Without this connection streams are a look later, and go on; it is made anew when it breaks. */
-function listen(connectionString: string, calls: EventEmitter, closed: AbortSignal): void {
-  const client = new Client({ connectionString, connectionTimeoutMillis: 5_000, keepAlive: true });
+function listen(database: ClientConfig, calls: EventEmitter, closed: AbortSignal): void {
+  const client = new Client({ ...database, keepAlive: true });
   let isOver = false;
   const again = (): void => {
     if (isOver) return;
     isOver = true;
     client.end().catch(() => undefined);
-    if (!closed.aborted) setTimeout(() => listen(connectionString, calls, closed), relistenMs).unref();
+    if (!closed.aborted) setTimeout(() => listen(database, calls, closed), relistenMs).unref();
   };
   closed.addEventListener("abort", again);
   client.on("error", again);

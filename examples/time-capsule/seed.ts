@@ -1,3 +1,4 @@
+import { databaseConnection } from "belfry/database";
 import { Client } from "pg";
 import { emailOf, input, isDamaged, membersOf, wantsEmail } from "./input.ts";
 
@@ -5,11 +6,11 @@ const users = `
   insert into time_capsule.app_user (id, email, wants_email) select * from unnest($1::bigint[], $2::text[], $3::boolean[])
   on conflict (id) do nothing`;
 
-// They open at whole minutes, the first ones at the second one from now: nobody closes a capsule for a moment.
+// They open at whole minutes, the first ones some minutes from now: nobody closes a capsule for a moment.
 const capsules = `
   insert into time_capsule.capsule (id, title, content, checksum, opens_at)
   select id, 'Capsule ' || id, content, case when damaged then 'unreadable' else md5(content) end,
-    date_trunc('minute', belfry.now()) + make_interval(mins => 2 + ((id - 1) / $3::int)::int)
+    date_trunc('minute', belfry.now()) + make_interval(mins => $4::int + ((id - 1) / $3::int)::int)
   from unnest($1::bigint[], $2::boolean[]) as v (id, damaged), lateral (select 'Dear ' || id || ', do you remember?' as content) c
   on conflict (id) do nothing`;
 
@@ -22,18 +23,20 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, i
 export async function seed(
   client: Pick<Client, "query">,
   size: typeof input | Record<keyof typeof input, number>,
+  afterMinutes = 2,
 ): Promise<void> {
   const everybody = numbers(size.users);
   const all = numbers(size.capsules);
   const pairs = all.flatMap((capsule) => membersOf(capsule, size.users).map((user) => ({ capsule, user })));
   await client.query(users, [everybody, everybody.map(emailOf), everybody.map(wantsEmail)]);
-  await client.query(capsules, [all, all.map(isDamaged), size.perMinute]);
+  await client.query(capsules, [all, all.map(isDamaged), size.perMinute, afterMinutes]);
   await client.query(members, [pairs.map(({ capsule }) => capsule), pairs.map(({ user }) => user)]);
 }
 
 if (import.meta.main) {
-  const client = new Client({ connectionString: process.env["DATABASE_URL"], connectionTimeoutMillis: 10_000 });
+  const client = new Client(databaseConnection());
   await client.connect();
-  await seed(client, input);
+  // Where the system starts long after its data, as a deployment does, it says when the first ones open.
+  await seed(client, input, Number(process.env["TIME_CAPSULE_AFTER_MINUTES"] ?? 2));
   await client.end();
 }

@@ -18,6 +18,7 @@ import { LockTable } from "./lock-table.ts";
 import { Migration } from "./migration.ts";
 import { Network, type NetworkProps } from "./network.ts";
 import { SchedulerTask } from "./scheduler-task.ts";
+import { StandIns, type StandInsProps } from "./stand-ins.ts";
 import type { FunctionShare } from "./vpc-function.ts";
 
 export interface BelfryProps {
@@ -33,6 +34,8 @@ export interface BelfryProps {
   readonly alarms: AlarmChoices;
   /** The team's own topics. Default: two new ones, to subscribe to. */
   readonly topics?: Topics;
+  /** Left out: what the apps call is real. */
+  readonly standIns?: StandInsProps;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;
   /** Put on every role this makes, as some organisations require. */
@@ -57,7 +60,11 @@ export class Belfry extends Construct {
     const database = createDatabase(this, "Database", { database: props.database, network, topology });
     const locks = new LockTable(this, "Locks");
     this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology }));
-    const environment = sharedEnvironment(this, topology, this.lanes, locks);
+    const standIns = props.standIns === undefined ? null : new StandIns(this, "StandIns", { ...props.standIns, stage });
+    const environment = {
+      ...sharedEnvironment(this, topology, this.lanes, locks),
+      ...standIns?.environment,
+    };
     const share: FunctionShare = { network, database, logRetentionDays, environment };
     const workers = this.lanes.map((lane) => lane.addWorker(share, code.functions.worker));
     const drain = new DeadLetterDrain(this, "DeadLetters", {
@@ -78,6 +85,9 @@ export class Belfry extends Construct {
     });
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     this.jobs = this.#fargateJobs(props, { share, cluster, locks, workers });
+    const targets = standIns?.addTask({ share, cluster, stage, api: this.api });
+    // Their data is there before anybody works on it.
+    if (targets !== undefined) for (const rule of this.scheduler.rules) rule.node.addDependency(targets);
     const migration = new Migration(this, "Migration", {
       share,
       code: code.functions.migrate,
@@ -90,6 +100,7 @@ export class Belfry extends Construct {
       this.api,
       this.scheduler,
       ...(this.jobs === null ? [] : [this.jobs]),
+      ...(standIns === null ? [] : [standIns]),
     ]);
     new Alarms(this, "Alarms", {
       topology,

@@ -15,6 +15,7 @@ const timeoutSeconds = 60;
 /** The HTTP API behind a function URL that answers only signed requests of whoever IAM lets invoke it. */
 export class HttpApi extends Construct {
   readonly function: Function;
+  readonly url: string;
 
   constructor(scope: Construct, id: string, { share, code }: HttpApiProps) {
     super(scope, id);
@@ -30,6 +31,7 @@ export class HttpApi extends Construct {
       authType: FunctionUrlAuthType.AWS_IAM,
       invokeMode: InvokeMode.RESPONSE_STREAM,
     });
+    this.url = url.url;
     new CfnOutput(this, "Url", { value: url.url, description: "Of the HTTP API; requests are signed" });
   }
 }

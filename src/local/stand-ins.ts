@@ -12,6 +12,8 @@ export interface StandInsOptions {
   readonly children: Children;
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Where each listens. Default: a free port, of which its users are told. */
+  readonly portOf?: (name: string) => number | undefined;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
 }
 
@@ -57,7 +59,7 @@ interface Running {
 
 /** One that dies is started again on its port: the workers know its address already. */
 async function keepRunning(standIn: StandIn, options: StandInsOptions): Promise<Running> {
-  const port = String(await freePort());
+  const port = String(options.portOf?.(standIn.name) ?? (await freePort()));
   let stopped = false;
   let current = startOne(standIn, options, { PORT: port });
   const watch = (): void => {

@@ -5,13 +5,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setInterval as ticks } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Pool } from "pg";
 import { type LocalEvent, type LocalSystem, startLocal } from "../../src/local/system.ts";
-import type { Evidence, Judge } from "./judge.ts";
-import { demoTime, judges } from "./judges.ts";
-import { judgeExample, type Report, reportText } from "./report.ts";
+import { judgeAll } from "./judge-all.ts";
+import { demoTime } from "./judges.ts";
+import { type Report, reportText } from "./report.ts";
 
 const secondsMax = 165;
 const lookMs = 500;
@@ -79,11 +78,8 @@ async function run(home: string, seconds: number, signal: AbortSignal): Promise<
   db.on("error", () => {});
   try {
     say(`running, API ${system.urls.api ?? "off"}`);
-    await Promise.all(judges.map(async (judge) => judge.begin?.(system.urls.api ?? "")));
-    const evidence = { db, ledgers: join(home, "stand-ins") };
-    const complete = await untilComplete(evidence, { left: () => seconds - elapsed(), say, signal });
-    const examples = [];
-    for (const judge of judges) examples.push(await judgeExample(judge, evidence, complete.has(judge)));
+    const watching = { lookMs, left: () => seconds - elapsed(), say, signal };
+    const examples = await judgeAll(system.urls.api ?? "", { db, ledgers: join(home, "stand-ins") }, watching);
     return { pass: examples.every((each) => each.pass), scale: demoTime.scale, seconds: elapsed(), examples };
   } finally {
     await db.end();
@@ -101,29 +97,6 @@ function removeData({ postgres }: LocalSystem): void {
 function withoutReplacements(environment: NodeJS.ProcessEnv): Record<string, string | undefined> {
   const isOurs = (name: string): boolean => name !== "DATABASE_URL" && !name.startsWith("AWS_ENDPOINT_URL");
   return Object.fromEntries(Object.entries(environment).filter(([name]) => isOurs(name)));
-}
-
-interface Watching {
-  /** Seconds until the time is up. */
-  left(): number;
-  say(text: string): void;
-  readonly signal: AbortSignal;
-}
-
-/** @returns the examples whose effects are complete. */
-async function untilComplete(evidence: Evidence, { left, say, signal }: Watching): Promise<ReadonlySet<Judge>> {
-  const complete = new Set<Judge>();
-  const told = new Map<Judge, string>();
-  for await (const _ of ticks(lookMs)) {
-    for (const judge of judges.filter((each) => !complete.has(each))) {
-      const { done, line } = await judge.progress(evidence);
-      if (told.get(judge) !== line) say(`${judge.name}: ${line}`);
-      told.set(judge, line);
-      if (done) complete.add(judge);
-    }
-    if (complete.size === judges.length || left() <= 0 || signal.aborted) break;
-  }
-  return complete;
 }
 
 function tell(event: LocalEvent, say: (text: string) => void): void {

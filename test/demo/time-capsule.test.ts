@@ -80,7 +80,7 @@ test("a stream begins where the last one ended, and hears of news at once", asyn
   const [user = 0] = membersOf(2, input.users);
   await database.pool.query("insert into time_capsule.member values (3, $1), (4, $1) on conflict do nothing", [user]);
   for (const capsule of ["2", "3"]) await inTransaction(database, (tx) => openCapsule(tx, capsule));
-  const box = openInbox(database.url);
+  const box = openInbox({ connectionString: database.url });
   onTestFinished(() => box.close());
   const never = new AbortController().signal;
   expect(await readIds(streamOf(box, String(user), "0", never), 2)).toEqual(["1", "2"]);

@@ -10,8 +10,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 export interface Cdk {
   bootstrap(): Promise<void>;
-  /** @returns the outputs of the stack by name. */
-  deploy(options?: { readonly image: string }): Promise<Readonly<Record<string, string>>>;
+  /** @param context for the app, like `image`. @returns the outputs of the stack by name. */
+  deploy(context?: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>>;
   destroy(): Promise<void>;
   /** What the last deploy said, for example whether there was a change. */
   readonly said: () => string;
@@ -40,9 +40,9 @@ export function cdkAt(aws: Aws, { folder, stage, environment, onOutput = () => {
   };
   return {
     bootstrap: () => run("bootstrap", `aws://${aws.account}/${aws.region}`),
-    async deploy(options) {
-      const image = options === undefined ? [] : ["-c", `image=${options.image}`];
-      await run("deploy", stackName, "--require-approval", "never", "--outputs-file", outputs, ...image);
+    async deploy(context = {}) {
+      const given = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+      await run("deploy", stackName, "--require-approval", "never", "--outputs-file", outputs, ...given);
       const read = JSON.parse(readFileSync(outputs, "utf8")) as Record<string, Record<string, string>>;
       return read[stackName] ?? {};
     },

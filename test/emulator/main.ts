@@ -19,6 +19,7 @@ import { physicalIds } from "./deployed.ts";
 import { reachFunctionUrls } from "./function-url.ts";
 import { installMinistack, startMinistack } from "./ministack.ts";
 import { callerAccount, preflight } from "../smoke/preflight.ts";
+import { passOrFail, step } from "../support/steps.ts";
 import { type Deployed, steps } from "./scenario.ts";
 
 const folder = join(fileURLToPath(new URL("../../", import.meta.url)), ".belfry", "emulator");
@@ -44,13 +45,7 @@ async function main(): Promise<number> {
   const postgres = await startPostgres({ folder: join(run, "postgres"), port: 0, settings: {} });
   try {
     reachFunctionUrls(emulator.endpoint);
-    await exercise(awsAt(emulator.endpoint, region, account), postgres.url);
-    console.log("1 passed, 0 failed");
-    return 0;
-  } catch (error) {
-    console.error(error);
-    console.log("0 passed, 1 failed");
-    return 1;
+    return await passOrFail(() => exercise(awsAt(emulator.endpoint, region, account), postgres.url));
   } finally {
     await emulator.stop();
     await postgres.stop("immediate");
@@ -133,17 +128,4 @@ async function changeImage(aws: Aws, cdk: Cdk): Promise<string> {
   const after = await find();
   if (before === after) throw new Error(`the task definition is still ${before}`);
   return `${before.split("/").at(-1)} -> ${after.split("/").at(-1)}`;
-}
-
-async function step<T>(name: string, act: () => Promise<T>): Promise<T> {
-  const startedMs = performance.now();
-  try {
-    const result = await act();
-    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
-    console.log(`ok      ${name} (${seconds} s)${typeof result === "string" && result !== "" ? `: ${result}` : ""}`);
-    return result;
-  } catch (error) {
-    console.log(`FAILED  ${name}`);
-    throw error;
-  }
 }

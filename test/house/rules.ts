@@ -12,7 +12,7 @@ export interface Rule {
 }
 
 const publicSurface = /^src\/core\/index\.ts$/;
-const adaptersForApps = /^src\/adapters\/(smtp|http)\/index\.ts$/;
+const adaptersForApps = /^src\/(adapters\/(smtp|http)\/index|database)\.ts$/;
 const everything = /^/;
 
 export const rules: readonly Rule[] = [
@@ -70,7 +70,7 @@ export const rules: readonly Rule[] = [
     files: /^src\/apps\.ts$/,
     mayImport: [
       /^src\/(core\/definitions\/definition|stages)\.ts$/,
-      /^(jobs|examples)\/index\.ts$/,
+      /^(jobs|examples)\/index\.ts$|^examples\/stand-ins?\.ts$/,
       /^jobs\/drill\.ts$/,
     ],
     packages: { named: [] },
@@ -82,7 +82,7 @@ export const rules: readonly Rule[] = [
   },
   // What wires things together.
   {
-    files: /^(functions|scheduler-task|src\/local)\/|^src\/(runtime|connect)\.ts$/,
+    files: /^(functions|scheduler-task|src\/local)\/|^src\/(runtime|connect|database)\.ts$/,
     mayImport: [/^(src|jobs|examples|functions|scheduler-task)\//, /^package\.json$/],
     packages: "any",
   },

@@ -122,9 +122,9 @@ function copy(from: string, to: string): void {
 
 /** The name of the base that the Dockerfile starts from. @throws Error where its stages have different ones. */
 export function baseOf(dockerfile: string): string {
-  const bases = new Set(
-    [...readFileSync(dockerfile, "utf8").matchAll(/^FROM (?:--\S+ )?(\S+)/gm)].map(([, name = ""]) => name),
-  );
+  const froms = [...readFileSync(dockerfile, "utf8").matchAll(/^FROM (?:--\S+ )?(\S+)(?: AS (\S+))?/gm)];
+  const stages = new Set(froms.map(([, , stage]) => stage));
+  const bases = new Set(froms.map(([, name = ""]) => name).filter((name) => !stages.has(name)));
   const [base] = bases;
   if (base === undefined || bases.size !== 1) throw new Error(`${dockerfile} starts from ${[...bases].join(", ")}`);
   return base;

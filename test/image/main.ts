@@ -18,6 +18,7 @@ import { startSqs } from "../../src/local/services/sqs.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import { elapsedMs, until } from "../proof/until.ts";
+import { passOrFail, step } from "../support/steps.ts";
 import { baseOf, type Builder, builderIn, layOutBase, missing } from "./builder.ts";
 import { type Container, type ContainerOptions, startContainer } from "./container.ts";
 
@@ -48,14 +49,10 @@ async function main(): Promise<number> {
   const builder = builderIn(folder);
   const world = await startWorld();
   try {
-    await step("the Dockerfile builds, on a stand-in for its base", () => build(builder));
-    await exercise(builder, world);
-    console.log("1 passed, 0 failed");
-    return 0;
-  } catch (error) {
-    console.error(error);
-    console.log("0 passed, 1 failed");
-    return 1;
+    return await passOrFail(async () => {
+      await step("the Dockerfile builds, on a stand-in for its base", () => build(builder));
+      await exercise(builder, world);
+    });
   } finally {
     await world.stop();
     await builder.remove();
@@ -182,15 +179,4 @@ async function numberOf(environment: World["environment"], sql: string): Promise
 
 function expectEqual(what: string, found: unknown, wanted: unknown): void {
   if (found !== wanted) throw new Error(`${what}: wanted ${String(wanted)}, found ${String(found)}`);
-}
-
-async function step(name: string, act: () => Promise<string | void>): Promise<void> {
-  const startedMs = elapsedMs();
-  try {
-    const more = await act();
-    console.log(`ok      ${name} (${((elapsedMs() - startedMs) / 1_000).toFixed(1)} s)${more ? `: ${more}` : ""}`);
-  } catch (error) {
-    console.log(`FAILED  ${name}`);
-    throw error;
-  }
 }

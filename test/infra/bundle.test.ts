@@ -34,4 +34,5 @@ test("a bundle takes along the files that its code reads beside itself", async (
   await bundle("functions/migrate.ts", join(folder, "index.mjs"));
   expect(readdirSync(join(folder, "src/adapters/postgres/migrations"))).toContain("0001_jobs.sql");
   expect(existsSync(join(folder, "examples/batch-scheduler/migrations"))).toBe(true);
+  expect(readdirSync(join(folder, "examples/dag-batch/graphs"))).toContain("deep.json");
 });

@@ -6,6 +6,7 @@ import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { vi } from "vitest";
 import type { ReleaseCode } from "../../infra/code.ts";
+import type { StandInsProps } from "../../infra/constructs/stand-ins.ts";
 import { addStage, type BelfryStack } from "../../infra/stack.ts";
 import { type Deployment, deploymentOf } from "../../infra/stages.ts";
 import type { Topology } from "../../src/topology.ts";
@@ -33,12 +34,18 @@ export const image = ContainerImage.fromRegistry("belfry");
 export const newApp = (): App => new App({ context, analyticsReporting: false });
 
 /** Of the stage's own network and database, or of the given ones. */
-export function templateOf(topology: Topology, over: Partial<Deployment> = {}): Template {
-  return Template.fromStack(stackOf(newApp(), topology, over));
+export function templateOf(topology: Topology, over: Partial<Deployment> = {}, standIns?: StandInsProps): Template {
+  return Template.fromStack(stackOf(newApp(), topology, over, standIns));
 }
 
-export function stackOf(app: App, topology: Topology, over: Partial<Deployment> = {}): BelfryStack {
-  return addStage(app, topology, { ...deploymentOf(topology.stage), ...over }, { code, image });
+export function stackOf(
+  app: App,
+  topology: Topology,
+  over: Partial<Deployment> = {},
+  standIns?: StandInsProps,
+): BelfryStack {
+  const deployment = { ...deploymentOf(topology.stage), ...over };
+  return addStage(app, topology, deployment, { code, image, ...(standIns === undefined ? {} : { standIns }) });
 }
 
 /** The template of a stack that holds only what `build` adds. */

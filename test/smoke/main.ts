@@ -1,18 +1,23 @@
 /**
- * `npm run smoke:aws`: the stage `smoke` in your own account: looked at before, deployed by the CDK, exercised through its API
- * with the scenario of `npm run deploy:emulator`, and destroyed. Costs what the stage costs for an hour. `-- --preflight` stops
- * before anything is deployed, `--image URI` takes an image that others built, `--keep` destroys nothing, and `--endpoint URL`
- * looks at an emulator instead.
+ * `npm run smoke:aws`: the stage `smoke` in your own account: looked at before, deployed by the CDK with the examples and their
+ * outside targets, exercised through its API with the scenario of `npm run deploy:emulator`, judged as `npm run demo` is, by
+ * tables and the targets' ledgers, and destroyed. Takes two hours and costs what the stage costs for them. `-- --preflight` stops
+ * before anything is deployed, `--image URI` and `--stand-ins-image URI` take images that others built, `--keep` destroys nothing,
+ * `--endpoint URL` looks at an emulator instead, and `--local` judges a system on this machine by the same task.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { idOf } from "../emulator/audit.ts";
 import { type Aws, awsAt, awsIn } from "../emulator/aws-call.ts";
 import { type Cdk, cdkAt, stackOf } from "../emulator/cdk.ts";
 import { physicalIds } from "../emulator/deployed.ts";
 import { cancels, type DeployedApi, fires, health, once, retries, succeeds } from "../emulator/scenario.ts";
-import { callerAccount, preflight } from "./preflight.ts";
+import { passOrFail, step } from "../support/steps.ts";
+import { judgement } from "./judgement.ts";
+import { judgeLocal, tell } from "./judge-local.ts";
+import { callerAccount, type Images, preflight } from "./preflight.ts";
 
 const stage = "smoke";
 const folder = join(fileURLToPath(new URL("../../", import.meta.url)), ".belfry", "smoke");
@@ -25,10 +30,13 @@ async function main(): Promise<number> {
     options: {
       endpoint: { type: "string" },
       image: { type: "string" },
+      "stand-ins-image": { type: "string" },
+      local: { type: "boolean" },
       preflight: { type: "boolean" },
       keep: { type: "boolean" },
     },
   });
+  if (values.local === true) return passOrFail(() => judgeLocal(folder));
   const region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"];
   if (!region) return refused("AWS_REGION is not set: name the region to deploy to, for example eu-west-1");
   const reach = (account: string) =>
@@ -38,40 +46,43 @@ async function main(): Promise<number> {
     return refused(`no AWS account answers to these credentials (${account}): sign in, or set AWS_PROFILE`);
   }
   const aws = reach(account);
-  const findings = await preflight(aws, stage, values.image);
+  const images = { image: values.image, standIns: values["stand-ins-image"] };
+  const findings = await preflight(aws, stage, images);
   for (const { name, ok, detail } of findings) console.log(`${ok ? "ok     " : "FAILED "} ${name}: ${detail}`);
   if (findings.some(({ ok }) => !ok)) return refused(`account ${account}, ${region}, is not ready for stage ${stage}`);
   if (values.preflight === true) return 0;
-  return deployed(aws, values);
+  return deployed(aws, images, values.keep === true);
 }
 
-async function deployed(aws: Aws, { image, keep }: { image?: string; keep?: boolean }): Promise<number> {
+async function deployed(aws: Aws, images: Images, keep: boolean): Promise<number> {
   mkdirSync(folder, { recursive: true });
   const cdk = cdkAt(aws, { folder, stage, environment: {}, onOutput: (text) => process.stdout.write(text) });
   console.log(
-    `deploying to account ${aws.account}, ${aws.region}: about 20 minutes. Interrupted, it stays: ${destroyByHand}`,
+    `deploying to account ${aws.account}, ${aws.region}: about 25 minutes. Interrupted, it stays: ${destroyByHand}`,
   );
-  const isWell = await exercise(cdk, aws, image);
-  const isGone = keep === true || (await destroy(cdk, aws));
-  console.log(isWell && isGone ? "1 passed, 0 failed" : "0 passed, 1 failed");
-  return isWell && isGone ? 0 : 1;
+  return passOrFail(async () => {
+    const failures: unknown[] = [];
+    await exercise(cdk, aws, images).catch((error: unknown) => failures.push(error));
+    if (!keep) await destroy(cdk, aws).catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of the two failed: run, destroy`);
+  });
 }
 
-async function exercise(cdk: Cdk, aws: Aws, image: string | undefined): Promise<boolean> {
-  try {
-    const outputs = await cdk.deploy(image === undefined ? undefined : { image });
-    const apiUrl = Object.values(outputs).find((value) => value.includes("lambda-url")) ?? "";
-    const api: DeployedApi = { aws, apiUrl };
-    for (const step of [health, succeeds, retries, once, cancels, fires]) console.log(`ok      ${await step(api)}`);
-    return true;
-  } catch (error) {
-    console.error(error);
-    return false;
-  }
+async function exercise(cdk: Cdk, aws: Aws, { image, standIns }: Images): Promise<void> {
+  const outputs = await cdk.deploy({
+    ...(image === undefined ? {} : { image }),
+    ...(standIns === undefined ? {} : { "stand-ins-image": standIns }),
+  });
+  const apiUrl = Object.values(outputs).find((value) => value.includes("lambda-url")) ?? "";
+  const api: DeployedApi = { aws, apiUrl };
+  for (const act of [health, succeeds, retries, once, cancels, fires]) await step(act.name, () => act(api));
+  const log = idOf(cdk.template(), await physicalIds(aws, stage), "AWS::Logs::LogGroup", /StandInsLog/);
+  const report = await step("the examples, which take about an hour", () => judgement(aws, log, console.log));
+  tell(report);
 }
 
 /** Says what is left on purpose: queues, logs and the lock table outlive their stack, and a snapshot the database. */
-async function destroy(cdk: Cdk, aws: Aws): Promise<boolean> {
+async function destroy(cdk: Cdk, aws: Aws): Promise<void> {
   try {
     const kept = Object.entries(cdk.template().Resources).filter(
       ([, resource]) => (resource as { DeletionPolicy?: string }).DeletionPolicy === "Retain",
@@ -80,14 +91,12 @@ async function destroy(cdk: Cdk, aws: Aws): Promise<boolean> {
     await cdk.destroy();
     for (const [id, { Type }] of kept) console.log(`stays   ${Type} ${ids.get(id) ?? id}`);
     console.log("stays   the last snapshot of the database");
-    return true;
   } catch (error) {
-    if (/does not exist/.test(String(error))) return true;
-    console.error(error);
+    if (/does not exist/.test(String(error))) return;
     console.error(
       `not all of it is gone, and it is paid for; interfaces of functions take half an hour: ${destroyByHand}`,
     );
-    return false;
+    throw error;
   }
 }
 

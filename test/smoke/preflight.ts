@@ -12,16 +12,26 @@ export interface Finding {
   readonly detail: string;
 }
 
+/** URIs. */
+export interface Images {
+  readonly image?: string | undefined;
+  readonly standIns?: string | undefined;
+}
+
 const concurrencyMin = 20;
 
-/** @param image one that others built: then nothing is built here. */
-export async function preflight(aws: Aws, stage: string, image?: string): Promise<readonly Finding[]> {
+/** @param images those that others built: where both are, nothing is built here. */
+export async function preflight(aws: Aws, stage: string, images: Images = {}): Promise<readonly Finding[]> {
   const { database } = deploymentOf(stage);
   const destroy = `npx cdk destroy ${stackOf(stage)} -c stage=${stage}`;
   const looks: readonly (readonly [name: string, fix: string, look: () => Promise<string>])[] = [
     ["bootstrap", `npx cdk bootstrap aws://${aws.account}/${aws.region}`, () => bootstrapped(aws)],
     ["no stack", `it is of another run, which may still go on; else ${destroy}`, () => absent(aws, stackOf(stage))],
-    ["image", "start Docker, or name a builder in CDK_DOCKER, or pass --image URI", async () => builder(image)],
+    [
+      "image",
+      "start Docker, or name a builder in CDK_DOCKER, or pass --image and --stand-ins-image",
+      async () => builder(images),
+    ],
     ["ECS role", "aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com", () => ecsRole(aws)],
     [
       "Lambda concurrency",
@@ -100,8 +110,8 @@ async function absent(aws: Aws, stack: string): Promise<string> {
   throw new Error(found.includes("<StackId>") ? `${stack} is there already` : found);
 }
 
-function builder(image: string | undefined): string {
-  if (image !== undefined) return image;
+function builder({ image, standIns }: Images): string {
+  if (image !== undefined && standIns !== undefined) return `${image} and ${standIns}`;
   const program = process.env["CDK_DOCKER"] ?? "docker";
   const { status, stderr, error } = spawnSync(program, ["version"], { encoding: "utf8" });
   if (status !== 0)

@@ -3,5 +3,11 @@ import type { StandIn } from "../../stand-in.ts";
 /** What lies outside of this example; see `examples/stand-in.ts` for how it is started. */
 export const standIns: readonly StandIn[] = [
   { name: "dag-batch-seed", file: new URL("../seed.ts", import.meta.url), env: {}, once: true },
-  { name: "dag-batch-services", file: new URL("services.ts", import.meta.url), env: {}, once: false },
+  {
+    name: "dag-batch-services",
+    file: new URL("services.ts", import.meta.url),
+    env: {},
+    once: false,
+    address: { variable: "DAG_SERVICES_URL", scheme: "http" },
+  },
 ];

@@ -3,6 +3,12 @@ import type { StandIn } from "../../stand-in.ts";
 /** What lies outside of this example; see `examples/stand-ins.ts` for how it is started. */
 export const standIns: readonly StandIn[] = [
   { name: "daily-quiz-seed", file: new URL("../seed.ts", import.meta.url), env: {}, once: true },
-  { name: "daily-quiz-push", file: new URL("push-service.ts", import.meta.url), env: {}, once: false },
+  {
+    name: "daily-quiz-push",
+    file: new URL("push-service.ts", import.meta.url),
+    env: {},
+    once: false,
+    address: { variable: "QUIZ_PUSH_URL", scheme: "http" },
+  },
   { name: "daily-quiz-people", file: new URL("people.ts", import.meta.url), env: {}, once: false },
 ];

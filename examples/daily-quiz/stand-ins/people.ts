@@ -1,4 +1,5 @@
 import { setInterval as ticks } from "node:timers/promises";
+import { databaseConnection } from "belfry/database";
 import { Pool } from "pg";
 import { openLedger } from "../../stand-in/ledger.ts";
 import { home } from "../../stand-in/serve.ts";
@@ -18,7 +19,7 @@ const leave = `
     and t.status in ('PENDING', 'QUEUED') and t.send_at > belfry.now() + interval '1 minute'
   returning u.id::int as id, t.day::text as day`;
 
-const pool = new Pool({ connectionString: process.env["DATABASE_URL"], max: 1, connectionTimeoutMillis: 5_000 });
+const pool = new Pool({ ...databaseConnection(), max: 1 });
 pool.on("error", () => undefined);
 process.once("SIGTERM", () => process.exit(0));
 console.log(JSON.stringify({ ready: name, env: {} }));

@@ -1,7 +1,7 @@
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { openLedger } from "../../stand-in/ledger.ts";
-import { home } from "../../stand-in/serve.ts";
+import { home, listen } from "../../stand-in/serve.ts";
 import { type Treatment, treatmentByDomain } from "../input.ts";
 
 /** One that treats every mail alike; without it the domain of the recipient decides. */
@@ -81,8 +81,4 @@ const server = createServer((socket) => {
     }
   });
 });
-server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1", () => {
-  const { port } = server.address() as AddressInfo;
-  console.log(JSON.stringify({ ready: name, env: { TIME_CAPSULE_SMTP_URL: `smtp://127.0.0.1:${port}` } }));
-});
-process.once("SIGTERM", () => process.exit(0));
+listen(name, server, (place) => ({ TIME_CAPSULE_SMTP_URL: `smtp://${place}` }));

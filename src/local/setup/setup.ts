@@ -5,6 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { dynamodbClient, sqsClient } from "../../adapters/aws/endpoint.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
+import { loadStandIns } from "../../apps.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { installDefinitions } from "../../core/schedules/install.ts";
 import { limits } from "../../core/limits.ts";
@@ -80,7 +81,7 @@ async function requeueAll(runtime: Runtime): Promise<number> {
 }
 
 async function standInsOf(config: Config): Promise<SetupReport["standIns"]> {
-  if (config.appModules !== null || !config.stage.apps.includes("examples")) return [];
-  const { standIns } = await import("../../../examples/stand-ins.ts");
+  if (config.appModules !== null) return [];
+  const standIns = await loadStandIns(config.stage);
   return standIns.map(({ name, file, env, once }) => ({ name, file: fileURLToPath(file), env, once }));
 }

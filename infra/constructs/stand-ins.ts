@@ -1,0 +1,175 @@
+import { Duration, Stack, Validations } from "aws-cdk-lib";
+import { type IVpc, Port, SecurityGroup } from "aws-cdk-lib/aws-ec2";
+import {
+  type ContainerImage,
+  CpuArchitecture,
+  FargateService,
+  FargateTaskDefinition,
+  type ICluster,
+  LogDriver,
+  OperatingSystemFamily,
+} from "aws-cdk-lib/aws-ecs";
+import type { Function } from "aws-cdk-lib/aws-lambda";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
+import { DnsRecordType, PrivateDnsNamespace } from "aws-cdk-lib/aws-servicediscovery";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { encryptedQueue } from "./queue.ts";
+import { imageAuthorities } from "./scheduler-task.ts";
+import type { FunctionShare } from "./vpc-function.ts";
+
+/** The outside targets of a stage's apps, where a stage has apps that only play with some. */
+export interface StandInsProps {
+  /** As `examples/stand-in.ts` describes them; one without an address is nobody's target. */
+  readonly targets: readonly StandInTarget[];
+  /** The target `stand-ins` of the Dockerfile. */
+  readonly image: ContainerImage;
+  /** `judge` also judges what reached them, for `npm run smoke:aws`. */
+  readonly command: "serve" | "judge";
+}
+
+export interface StandInTarget {
+  readonly name: string;
+  readonly address?: { readonly variable: string; readonly scheme: string };
+}
+
+interface TaskParts {
+  readonly share: FunctionShare;
+  readonly cluster: ICluster;
+  readonly stage: string;
+  /** What the judge's people call. */
+  readonly api: { readonly function: Function; readonly url: string };
+}
+
+const firstPort = 8_100;
+const host = "targets";
+/** Where the image has a folder that its user may write. */
+const state = "/state";
+
+/**
+ * One task with all stand-ins, by a name in the VPC, on a port each. Only processes of ours reach it. It keeps the ledgers
+ * for as long as it lives; a second task would have others, so there is never one beside it.
+ */
+export class StandIns extends Construct {
+  /** For the processes that run handlers: where their targets are. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly #props: StandInsProps;
+  readonly #zone: string;
+  readonly #ports: Readonly<Record<string, number>>;
+  readonly #orders: Queue;
+
+  constructor(scope: Construct, id: string, { stage, ...props }: StandInsProps & { readonly stage: string }) {
+    super(scope, id);
+    this.#props = props;
+    this.#zone = `${stage}.belfry.internal`;
+    const targets = props.targets.flatMap(({ name, address }) => (address === undefined ? [] : [{ name, ...address }]));
+    this.#ports = Object.fromEntries(targets.map(({ name }, index) => [name, firstPort + index]));
+    this.#orders = ordersQueue(this);
+    this.environment = {
+      ...Object.fromEntries(
+        targets.map(({ name, variable, scheme }) => [
+          variable,
+          `${scheme}://${host}.${this.#zone}:${this.#ports[name]}`,
+        ]),
+      ),
+      ORDERS_QUEUE_URL: this.#orders.queueUrl,
+    };
+  }
+
+  /** A second step, because the task calls the API, which has to know the targets. */
+  addTask(parts: TaskParts): FargateService {
+    const { share, cluster, api } = parts;
+    const { network, database } = share;
+    const task = this.#taskDefinition(parts);
+    database.grantConnect(task.taskRole);
+    this.#orders.grantSendMessages(task.taskRole);
+    this.#orders.grantConsumeMessages(task.taskRole);
+    if (this.#props.command === "judge") api.function.grantInvokeUrl(task.taskRole);
+    const doors = new SecurityGroup(this, "Doors", { vpc: network.vpc, description: "Stand-ins of outside targets" });
+    for (const [name, port] of Object.entries(this.#ports)) {
+      doors.addIngressRule(database.clients, Port.tcp(port), `Processes of Belfry to ${name}`);
+    }
+    return new FargateService(this, "Service", {
+      cluster,
+      taskDefinition: task,
+      desiredCount: 1,
+      minHealthyPercent: 0,
+      maxHealthyPercent: 100,
+      // A task that cannot start fails the deployment in minutes, not in hours.
+      circuitBreaker: { enable: true, rollback: true },
+      vpcSubnets: network.tasks,
+      assignPublicIp: network.assignPublicIp,
+      securityGroups: [database.clients, doors],
+      cloudMapOptions: {
+        name: host,
+        cloudMapNamespace: this.#namespace(network.vpc),
+        dnsRecordType: DnsRecordType.A,
+        dnsTtl: Duration.seconds(10),
+      },
+    });
+  }
+
+  #namespace(vpc: IVpc): PrivateDnsNamespace {
+    return new PrivateDnsNamespace(this, "Zone", {
+      name: this.#zone,
+      vpc,
+      description: "Stand-ins of outside targets",
+    });
+  }
+
+  #taskDefinition({ share, stage, api }: TaskParts): FargateTaskDefinition {
+    const { database, logRetentionDays } = share;
+    const task = new FargateTaskDefinition(this, "Task", {
+      cpu: 512,
+      memoryLimitMiB: 1_024,
+      runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
+      volumes: [{ name: "state" }],
+    });
+    const container = task.addContainer("Targets", {
+      image: this.#props.image,
+      command: [this.#props.command],
+      environment: {
+        AWS_REGION: Stack.of(this).region,
+        ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: imageAuthorities } : {}),
+        ...database.environment,
+        BELFRY_STAGE: stage,
+        BELFRY_POOL_SIZE: "3",
+        BELFRY_HOME: state,
+        BELFRY_URL: api.url,
+        HOST: "0.0.0.0",
+        STAND_IN_PORTS: JSON.stringify(this.#ports),
+        ORDERS_QUEUE_URL: this.#orders.queueUrl,
+        TIME_CAPSULE_AFTER_MINUTES: "15",
+      },
+      stopTimeout: Duration.seconds(30),
+      readonlyRootFilesystem: true,
+      // The rules of a release wait for a service that is well: by then the seeds have run and all targets serve.
+      healthCheck: { command: ["CMD-SHELL", `test -e ${state}/ready`], startPeriod: Duration.minutes(2) },
+      logging: LogDriver.awsLogs({
+        streamPrefix: "targets",
+        logGroup: new LogGroup(this, "Log", { retention: logRetentionDays }),
+      }),
+    });
+    container.addMountPoints({ containerPath: state, sourceVolume: "state", readOnly: false });
+    acknowledge(task);
+    return task;
+  }
+}
+
+/** Of the example that publishes to a queue: its stand-in in front of it, and behind it. */
+function ordersQueue(scope: Construct): Queue {
+  const queue = encryptedQueue(scope, "Orders", { retentionSeconds: 86_400 });
+  const reason = "Its only reader is the stand-in, which writes down whatever it gets.";
+  Validations.of(queue).acknowledge({ id: "AwsSolutions-SQS3", reason }, { id: "Serverless-SQSRedrivePolicy", reason });
+  return queue;
+}
+
+function acknowledge(task: FargateTaskDefinition): void {
+  Validations.of(task).acknowledge(
+    {
+      id: "AwsSolutions-ECS2",
+      reason: "None of these variables is a secret: passwords are fetched or signed at run time.",
+    },
+    { id: "AwsSolutions-IAM5[Resource::*]", reason: "ecr:GetAuthorizationToken takes no resource." },
+  );
+}

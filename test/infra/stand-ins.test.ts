@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { standIns as targets } from "../../examples/stand-ins.ts";
+import { checks } from "../../infra/checks/index.ts";
+import { at, listAt, ofType, type Template } from "../../infra/checks/template.ts";
+import { loadApps } from "../../src/apps.ts";
+import { stages } from "../../src/stages.ts";
+import { topology } from "../../src/topology.ts";
+import { image, templateOf } from "./synthesize.ts";
+
+const all = topology(await loadApps(stages.smoke), stages.smoke);
+const template = templateOf(all, {}, { targets, image, command: "judge" }).toJSON() as Template;
+
+const resource = (type: string, id: RegExp) => {
+  const [found, ...others] = ofType(template, type).filter((each) => id.test(each.id));
+  if (found === undefined || others.length > 0) throw new Error(`not exactly one ${type} like ${id}`);
+  return found;
+};
+const container = (id: RegExp) =>
+  listAt(resource("AWS::ECS::TaskDefinition", id).properties, "ContainerDefinitions")[0] ?? {};
+const variables = (id: RegExp): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(listAt(container(id), "Environment").map((each) => [at(each, "Name"), at(each, "Value")]));
+const ports = JSON.parse(String(variables(/StandInsTask/)["STAND_IN_PORTS"])) as Record<string, number>;
+const addresses = Object.fromEntries(
+  targets.flatMap(({ name, address }) =>
+    address === undefined
+      ? []
+      : [[address.variable, `${address.scheme}://targets.smoke.belfry.internal:${ports[name]}`]],
+  ),
+);
+
+test("a stage with the examples breaks none of our rules", () => {
+  expect(checks.flatMap(({ id, find }) => find(template).map((finding) => ({ id, ...finding })))).toEqual([]);
+});
+
+test("all handlers are told where their targets listen: each on a port of its own, at the name of their one task", () => {
+  expect(Object.keys(addresses)).toHaveLength(6);
+  expect(new Set(Object.values(ports)).size).toBe(6);
+  for (const lane of all.lanes) {
+    const worker = resource("AWS::Lambda::Function", new RegExp(`Lane${lane.name}Worker`));
+    expect(at(worker.properties, "Environment", "Variables")).toMatchObject(addresses);
+  }
+  expect(variables(/SchedulerTask/)).toMatchObject(addresses);
+  expect(resource("AWS::ServiceDiscovery::Service", /StandIns/).properties).toMatchObject({
+    Name: "targets",
+    DnsConfig: { DnsRecords: [{ Type: "A" }] },
+  });
+  expect(resource("AWS::ServiceDiscovery::PrivateDnsNamespace", /StandIns/).properties["Name"]).toBe(
+    "smoke.belfry.internal",
+  );
+});
+
+test("there is one such task and never two, because a second one would have ledgers of its own", () => {
+  expect(resource("AWS::ECS::Service", /StandIns/).properties).toMatchObject({
+    DesiredCount: 1,
+    DeploymentConfiguration: { MinimumHealthyPercent: 0, MaximumPercent: 100 },
+  });
+});
+
+test("only our own processes reach it, and only where its targets listen", () => {
+  const group = resource("AWS::EC2::SecurityGroup", /StandInsDoors/);
+  expect(group.properties["SecurityGroupIngress"]).toBeUndefined();
+  const doors = ofType(template, "AWS::EC2::SecurityGroupIngress").filter(
+    ({ properties }) => listAt(properties, "GroupId", "Fn::GetAtt")[0] === group.id,
+  );
+  expect(doors).toHaveLength(Object.keys(ports).length);
+  expect(new Set(doors.map(({ properties }) => properties["FromPort"]))).toEqual(new Set(Object.values(ports)));
+  for (const { properties } of doors) {
+    expect(properties["ToPort"]).toBe(properties["FromPort"]);
+    expect(String(listAt(properties, "SourceSecurityGroupId", "Fn::GetAtt")[0])).toMatch(/DatabaseClients/);
+  }
+});
+
+test("its root is read-only, what it writes is on a volume, and nothing is woken before it is ready", () => {
+  expect(container(/StandInsTask/)).toMatchObject({
+    Command: ["judge"],
+    ReadonlyRootFilesystem: true,
+    MountPoints: [{ ContainerPath: "/state", ReadOnly: false, SourceVolume: "state" }],
+    HealthCheck: { Command: ["CMD-SHELL", "test -e /state/ready"] },
+  });
+  const { id } = resource("AWS::ECS::Service", /StandIns/);
+  const rules = ofType(template, "AWS::Events::Rule");
+  expect(rules).toHaveLength(all.wakes.length + all.scheduleWakes.length);
+  expect(rules.filter(({ dependsOn }) => !dependsOn.includes(id))).toEqual([]);
+});
+
+test("its role may connect, use its queue and call the API, where its judge's people ask; nothing else", () => {
+  const { properties } = resource("AWS::IAM::Policy", /StandInsTaskTaskRole/);
+  const statements = listAt(properties, "PolicyDocument", "Statement");
+  const queue = ["ChangeMessageVisibility", "DeleteMessage", "GetQueueAttributes", "GetQueueUrl", "ReceiveMessage"];
+  const wanted = ["lambda:InvokeFunction", "lambda:InvokeFunctionUrl", "rds-db:connect", "sqs:SendMessage"];
+  expect(new Set(statements.flatMap((statement) => at(statement, "Action")))).toEqual(
+    new Set([...wanted, ...queue.map((name) => `sqs:${name}`)]),
+  );
+  expect(statements.map((statement) => at(statement, "Resource"))).not.toContain("*");
+});
