@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stages, type Stage } from "../src/stages.ts";
+import { type ImageAssets, wrongPlatforms } from "./checks/images.ts";
 
 const deployed: readonly Stage[] = Object.values<Stage>(stages).filter((stage) => stage.deployed);
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -39,16 +40,10 @@ function lint(): boolean {
   return ran.status === 0;
 }
 
-/** Functions and tasks are compared in the templates; of an image that is built, only its asset says for what. */
 function oneArchitecture(): boolean {
   const wrong = deployed.flatMap(({ name }) => {
-    const assets = JSON.parse(readFileSync(`${root}cdk.out/belfry-${name}.assets.json`, "utf8")) as {
-      dockerImages?: Record<string, { source: { platform?: string } }>;
-    };
-    const platforms = Object.values(assets.dockerImages ?? {}).map(
-      ({ source }) => source.platform ?? "the builder's own",
-    );
-    return platforms.filter((platform) => platform !== "linux/arm64").map((platform) => `belfry-${name}: ${platform}`);
+    const assets = JSON.parse(readFileSync(`${root}cdk.out/belfry-${name}.assets.json`, "utf8")) as ImageAssets;
+    return wrongPlatforms(assets).map((platform) => `belfry-${name}: ${platform}`);
   });
   if (wrong.length > 0)
     console.error(`images must be for linux/arm64, as functions and tasks are: ${wrong.join(", ")}`);

@@ -1,5 +1,5 @@
 import type { Check } from "./check.ts";
-import { at, isObject, listAt, ofType, type Template } from "./template.ts";
+import { at, isObject, listAt, ofType, referred, type Template } from "./template.ts";
 
 export const securityChecks: readonly Check[] = [
   {
@@ -12,6 +12,14 @@ export const securityChecks: readonly Check[] = [
           ({ statement }) => !namesService(statement) || JSON.stringify(at(statement, "Resource")).includes('"*"'),
         )
         .map(({ id }) => ({ resource: id, detail: "iam:PassRole without named roles or iam:PassedToService" })),
+  },
+  {
+    id: "own-source",
+    rule: "a rule's or a task's role is given only for what is of this account, or others could have it used",
+    find: (template) =>
+      takenFor(template)
+        .filter(({ trust }) => at(trust, "Condition", "StringEquals", "aws:SourceAccount") === undefined)
+        .map(({ id }) => ({ resource: id, detail: "trusts a service without aws:SourceAccount" })),
   },
   {
     id: "run-task",
@@ -70,6 +78,18 @@ function statements(template: Template): readonly { id: string; statement: unkno
     ),
   );
   return [...policies, ...inline];
+}
+
+/** What rules and tasks take their roles by. ECS's own role of a task, which fetches its image, is not among them. */
+function takenFor(template: Template): readonly { id: string; trust: unknown }[] {
+  const ofTasks = new Set(
+    ofType(template, "AWS::ECS::TaskDefinition").map(({ properties }) => referred(properties["TaskRoleArn"])),
+  );
+  return ofType(template, "AWS::IAM::Role").flatMap(({ id, properties }) =>
+    listAt(properties, "AssumeRolePolicyDocument", "Statement")
+      .filter((trust) => at(trust, "Principal", "Service") === "events.amazonaws.com" || ofTasks.has(id))
+      .map((trust) => ({ id, trust })),
+  );
 }
 
 function actionsOf(statement: unknown): readonly string[] {

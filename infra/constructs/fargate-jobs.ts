@@ -9,7 +9,7 @@ import {
 } from "aws-cdk-lib/aws-ecs";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
-import { type IRole, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { type IRole, PolicyStatement, Role } from "aws-cdk-lib/aws-iam";
 import type { Code, Function } from "aws-cdk-lib/aws-lambda";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
@@ -18,6 +18,7 @@ import { Construct } from "constructs";
 import type { JobTaskTopology } from "../../src/topology.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { imageAuthorities } from "./scheduler-task.ts";
+import { forOurOwn } from "./service-principal.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface FargateJobsProps {
@@ -164,6 +165,7 @@ function taskDefinition(
   const task = new FargateTaskDefinition(scope, "Task", {
     cpu: jobTask.cpu,
     memoryLimitMiB: jobTask.memoryMb,
+    taskRole: new Role(scope, "TaskRole", { assumedBy: forOurOwn("tasks") }),
     runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
   });
   task.addContainer(containerName, {

@@ -10,7 +10,7 @@ import {
 } from "aws-cdk-lib/aws-ecs";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { EcsTask } from "aws-cdk-lib/aws-events-targets";
-import { type IRole, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { type IRole, PolicyStatement, Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
@@ -18,6 +18,7 @@ import type { Topology, WakeTopology } from "../../src/topology.ts";
 import type { Database } from "./database.ts";
 import type { Network } from "./network.ts";
 import { deadLetterQueue } from "./queue.ts";
+import { forOurOwn } from "./service-principal.ts";
 
 export interface SchedulerTaskProps {
   readonly topology: Topology;
@@ -83,6 +84,7 @@ function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTas
   const task = new FargateTaskDefinition(scope, "Task", {
     cpu,
     memoryLimitMiB: memoryMb,
+    taskRole: new Role(scope, "TaskRole", { assumedBy: forOurOwn("tasks") }),
     // The architecture of the functions and of the image too: another one fails only when it starts.
     runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
   });
@@ -116,7 +118,7 @@ function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTas
 
 /** EventBridge may start this task and give it its two roles, and nothing else. */
 function wakeRole(scope: Construct, task: FargateTaskDefinition, cluster: ICluster): Role {
-  const role = new Role(scope, "WakeRole", { assumedBy: new ServicePrincipal("events.amazonaws.com") });
+  const role = new Role(scope, "WakeRole", { assumedBy: forOurOwn("rules") });
   role.addToPolicy(
     new PolicyStatement({
       actions: ["ecs:RunTask"],

@@ -9,6 +9,7 @@ import {
   LogDriver,
   OperatingSystemFamily,
 } from "aws-cdk-lib/aws-ecs";
+import { Role } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { DnsRecordType, PrivateDnsNamespace } from "aws-cdk-lib/aws-servicediscovery";
@@ -16,6 +17,7 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { encryptedQueue } from "./queue.ts";
 import { imageAuthorities } from "./scheduler-task.ts";
+import { forOurOwn } from "./service-principal.ts";
 import type { FunctionShare } from "./vpc-function.ts";
 
 /** The outside targets of a stage's apps, where a stage has apps that only play with some. */
@@ -122,6 +124,7 @@ export class StandIns extends Construct {
     const task = new FargateTaskDefinition(this, "Task", {
       cpu: 512,
       memoryLimitMiB: 1_024,
+      taskRole: new Role(this, "TaskRole", { assumedBy: forOurOwn("tasks") }),
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
       volumes: [{ name: "state" }],
     });

@@ -58,6 +58,8 @@ export const limits = {
   kindsShownMax: 1_000,
   rollUpRowsMax: 5_000,
   bulkRowsMax: 500,
+  /** Each may have a task to stop, and all of a page are stopped well within the lease. */
+  bulkCancelRowsMax: 100,
   bulkLeaseMs: 10_000,
   bulkCountMax: 100_000,
   unholdRowsMax: 1_000,
@@ -188,7 +190,6 @@ export const limits = {
   launchWaitMs: 5_000,
   launchWaitMsMax: 120_000,
   taskVersionsMax: 10_000,
-  taskStopsMax: 100,
   taskStopsConcurrencyMax: 4,
   childrenPerJobMax: 1_000,
   batchesSizeMax: 10_000,

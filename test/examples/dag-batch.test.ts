@@ -62,7 +62,8 @@ async function runOf({ db }: ExampleStage, key: string) {
 test("a shop's settlement takes the branch that its difference asks for", async () => {
   const stage = await stageOf(app, { lane: "default" });
   // Read once a process: only this test looks at the books.
-  process.env["DATABASE_URL"] = stage.db.url;
+  // As a worker has it.
+  Object.assign(process.env, { DATABASE_URL: stage.db.url, AWS_REGION: "us-east-1" });
   await seed(stage.db.pool);
   const { rows } = await stage.db.pool.query<{ day: string }>("select max(day)::text as day from dag_batch.booking");
   const day = rows[0]?.day ?? "";

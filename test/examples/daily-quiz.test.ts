@@ -146,7 +146,8 @@ async function words(stage: ExampleStage): Promise<Readonly<Record<string, numbe
 test("targets are PENDING ten minutes before, for subscribers only, and who unsubscribes meanwhile is not called", async () => {
   // 07:49 in Seoul: a minute before the targets are written.
   const stage = await stageOf(app, { lane: "push", at: "22:49" });
-  process.env["DATABASE_URL"] = stage.db.url;
+  // As a worker has it.
+  Object.assign(process.env, { DATABASE_URL: stage.db.url, AWS_REGION: "us-east-1" });
   await seed(stage.db.pool, 20);
   await stage.pass();
   const fanOut = stage.another("fan-out");

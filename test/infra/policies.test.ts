@@ -31,11 +31,17 @@ interface StatementText {
   readonly Condition?: unknown;
 }
 
+interface Trust {
+  readonly Principal: unknown;
+  readonly Condition?: unknown;
+}
+
 const lineOf = ({ Effect, Action, Resource, Condition }: StatementText): string => {
   const on = [Resource].flat().map(shown).join(" ");
-  const when = Condition === undefined ? "" : ` when ${shown(Condition)}`;
-  return `${Effect.toLowerCase()} ${[Action].flat().join(" ")} on ${on}${when}`;
+  return `${Effect.toLowerCase()} ${[Action].flat().join(" ")} on ${on}${whenOf(Condition)}`;
 };
+
+const whenOf = (condition: unknown): string => (condition === undefined ? "" : ` when ${shown(condition)}`);
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : nameOf(JSON.stringify(value)));
 
@@ -44,6 +50,15 @@ const nameOf = (text: string): string => text.replaceAll(/\b([A-Za-z]+?)[0-9A-F]
 
 test("every role may do what is written in policies.txt, and nothing else", async () => {
   await expect(`${rights()}\n`).toMatchFileSnapshot("policies.txt");
+});
+
+test("every role may be taken by whom trust.txt names, and by nobody else", async () => {
+  const lines = resources(template, "AWS::IAM::Role").map(({ id, Properties }) => {
+    const { Statement } = Properties["AssumeRolePolicyDocument"] as { Statement: readonly Trust[] };
+    const trusted = Statement.map(({ Principal, Condition }) => shown(Principal) + whenOf(Condition));
+    return [nameOf(id), ...trusted].join("\n  ");
+  });
+  await expect(`${lines.toSorted().join("\n\n")}\n`).toMatchFileSnapshot("trust.txt");
 });
 
 test("no role of ours has a policy that AWS manages, but the library's own function and the task's launch", () => {

@@ -84,7 +84,7 @@ test("its root is read-only, what it writes is on a volume, and nothing is woken
 });
 
 test("its role may connect, use its queue and call the API, where its judge's people ask; nothing else", () => {
-  const { properties } = resource("AWS::IAM::Policy", /StandInsTaskTaskRole/);
+  const { properties } = resource("AWS::IAM::Policy", /StandInsTaskRole/);
   const statements = listAt(properties, "PolicyDocument", "Statement");
   const queue = ["ChangeMessageVisibility", "DeleteMessage", "GetQueueAttributes", "GetQueueUrl", "ReceiveMessage"];
   const wanted = ["lambda:InvokeFunction", "lambda:InvokeFunctionUrl", "rds-db:connect", "sqs:SendMessage"];

@@ -21,7 +21,8 @@ export async function runBulkPage(
 ): Promise<boolean> {
   const bulk = await operations.takeBulk(options.owner);
   if (bulk === null) return false;
-  const { ids, next } = await operations.bulkPage(bulk, limits.bulkRowsMax);
+  const rows = bulk.action === "cancel" ? limits.bulkCancelRowsMax : limits.bulkRowsMax;
+  const { ids, next } = await operations.bulkPage(bulk, rows);
   const changed = ids.length === 0 ? 0 : await change(ports, registry, operations, { bulk, ids, ...options });
   const dueAt = bulk.dueAt + changed * bulk.paceMs;
   await operations.advanceBulk(bulk.id, options.owner, { next, changed, refused: ids.length - changed, dueAt });

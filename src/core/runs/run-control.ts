@@ -30,8 +30,8 @@ export async function cancelRun(
     const page = await ports.store.cancelPage(runId, { limit: limits.cancelRowsMax, inSameTransaction });
     if (page === 0) break;
     canceled += page;
+    await tasks.stop();
   }
-  await tasks.stop();
   await resolveRuns(ports, { runs: [runId], rounds: limits.passResolveRoundsMax, ...options });
   return canceled;
 }

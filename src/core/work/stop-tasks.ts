@@ -10,7 +10,7 @@ type StopPorts = Pick<Ports, "store" | "log" | "launcher">;
 export interface CanceledTasks {
   /** A hook of the cancel that also remembers which of its rows may have a task. */
   noting(hook: InSameTransaction): InSameTransaction;
-  /** After the commit. Never throws: a task that was not stopped finds out at its next heartbeat. */
+  /** After each commit: those noted since the last time. Never throws: a task that was not stopped finds out at its next heartbeat. */
   stop(): Promise<void>;
 }
 
@@ -40,9 +40,8 @@ export function canceledTasks(ports: StopPorts, registry: Registry): CanceledTas
     },
     async stop() {
       if (launcher === undefined) return;
-      const left = noted.slice(0, limits.taskStopsMax);
       const one = async (): Promise<void> => {
-        for (let next = left.pop(); next !== undefined; next = left.pop()) await stop(next);
+        for (let next = noted.pop(); next !== undefined; next = noted.pop()) await stop(next);
       };
       await Promise.all(Array.from({ length: limits.taskStopsConcurrencyMax }, one));
     },

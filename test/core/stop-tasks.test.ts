@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { registry as registryOf } from "../../src/core/definitions/definition.ts";
+import type { JobId } from "../../src/core/job.ts";
+import { limits } from "../../src/core/limits.ts";
+import { type InSameTransaction, type Ports, taskWorker } from "../../src/core/ports.ts";
+import { canceledTasks } from "../../src/core/work/stop-tasks.ts";
+
+const registry = registryOf([
+  defineApp({
+    name: "a",
+    jobs: [defineJob({ id: "long", runOn: "fargate", run: () => {} }), defineJob({ id: "short", run: () => {} })],
+  }),
+]);
+
+type Rows = Parameters<InSameTransaction>[1];
+const rowsOf = (kind: string, count: number): Rows =>
+  Array.from({ length: count }, (_, n) => ({ jobId: String(n + 1) as JobId, kind, attempt: 1 })) as unknown as Rows;
+
+/** Every job runs on a task of its own, and ECS takes a turn of the event loop for each stop. */
+function account() {
+  const stopped: string[] = [];
+  let atOnce = 0;
+  let atOnceMost = 0;
+  const ports = {
+    store: {
+      job: async (id: JobId) => ({
+        attempts: [{ attempt: 1, outcome: "CANCELED", worker: taskWorker(`t${id}`, "x") }],
+      }),
+    },
+    launcher: {
+      async stop(task: string) {
+        atOnce += 1;
+        atOnceMost = Math.max(atOnceMost, atOnce);
+        await new Promise((resolve) => setImmediate(resolve));
+        atOnce -= 1;
+        if (task === "t7") throw new Error("throttled");
+        stopped.push(task);
+      },
+    },
+    log: { warn: () => {} },
+  } as unknown as Pick<Ports, "store" | "log" | "launcher">;
+  return { ports, stopped, most: () => atOnceMost };
+}
+
+test("of many canceled jobs every task is stopped, a few at a time, whichever page they came with", async () => {
+  const { ports, stopped, most } = account();
+  const tasks = canceledTasks(ports, registry);
+  const hook = tasks.noting(async () => {});
+  const page = rowsOf("long", 1_000);
+  await hook(null as never, page.slice(0, 600));
+  await tasks.stop();
+  expect(stopped).toHaveLength(599);
+  await hook(null as never, page.slice(600));
+  await tasks.stop();
+  // One refusal is not in the way of the others.
+  expect(new Set(stopped)).toEqual(new Set(page.map(({ jobId }) => `t${jobId}`).filter((task) => task !== "t7")));
+  expect(stopped).toHaveLength(999);
+  expect(most()).toBe(limits.taskStopsConcurrencyMax);
+});
+
+test("a job that runs in its worker has no task to stop", async () => {
+  const { ports, stopped } = account();
+  const tasks = canceledTasks(ports, registry);
+  await tasks.noting(async () => {})(null as never, rowsOf("short", 3));
+  await tasks.stop();
+  expect(stopped).toEqual([]);
+});
