@@ -41,7 +41,7 @@ type TickPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | 
 export async function tick(ports: TickPorts, registry: Registry, options: TickOptions): Promise<TickCounts> {
   const turn = new Turn(ports, registry, options);
   for (let round = 0; round < limits.tickRoundsMax && !turn.isOver(); round++) {
-    const limit = limits.tickSchedulesMax + turn.undecided.size;
+    const limit = limits.tickSchedulesMax + turn.left.size;
     const due = await ports.store.dueSchedules({ horizonMs: options.lookAheadMs, limit });
     const plans = await turn.planAll(due.schedules, due.now);
     await turn.write(plans);
@@ -63,8 +63,8 @@ interface Ready {
 
 /** One tick's state across its rounds. */
 class Turn {
-  /** Ids left alone in this tick; they stay due, so later rounds ask for that many more. */
-  readonly undecided = new Set<string>();
+  /** Ids left alone in this tick, also to their own rule; they stay due, so later rounds ask for that many more. */
+  readonly left = new Set<string>();
   readonly #ports: TickPorts;
   readonly #registry: Registry;
   readonly #options: TickOptions;
@@ -72,6 +72,7 @@ class Turn {
   #occurrences = 0;
   #missed = 0;
   #payloadFailed = 0;
+  #undecided = 0;
 
   constructor(ports: TickPorts, registry: Registry, options: TickOptions) {
     this.#ports = ports;
@@ -89,16 +90,17 @@ class Turn {
       occurrences: this.#occurrences,
       missed: this.#missed,
       "payload.failed": this.#payloadFailed,
-      undecided: this.undecided.size,
+      undecided: this.#undecided,
     };
   }
 
   async planAll(rows: readonly ScheduleRow[], now: Instant): Promise<readonly Ready[]> {
     const plans: Ready[] = [];
     for (const row of rows) {
-      if (this.undecided.has(row.id)) continue;
+      if (this.left.has(row.id)) continue;
       const plan = await this.#planOne(row, now);
-      if (plan !== null) plans.push(plan);
+      if (plan === null) this.left.add(row.id);
+      else plans.push(plan);
     }
     return plans;
   }
@@ -134,7 +136,7 @@ class Turn {
   }
 
   #leave(row: ScheduleRow, problem: string): null {
-    this.undecided.add(row.id);
+    this.#undecided += 1;
     if (isNews(this.#registry, `${row.id}@${row.version}: ${problem}`)) {
       this.#ports.log.error("schedule left undecided", { schedule: row.id, version: row.version, problem });
     }

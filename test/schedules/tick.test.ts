@@ -4,6 +4,7 @@ import { defineApp } from "../../src/core/definitions/define-app.ts";
 import { defineJob } from "../../src/core/definitions/define-job.ts";
 import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
 import type { ScheduleDefinition } from "../../src/core/definitions/definition.ts";
+import { limits } from "../../src/core/limits.ts";
 import { FenceLost } from "../../src/core/ports.ts";
 import type { ScheduleSpec } from "../../src/core/schedules/schedule.ts";
 import { aSpec, hour, midnight, minute } from "./spec.ts";
@@ -193,6 +194,18 @@ describe("many ticks at once, and ticks that die", () => {
     expect(at.sent).toEqual([]);
     expect([...at.store.tables.handoffs.values()]).toHaveLength(1);
     expect(await at.ledger("a")).toHaveLength(5);
+  });
+
+  test("plans the full look-ahead also behind more schedules with a rule of their own than a round holds", async () => {
+    const ruled = Array.from({ length: limits.tickSchedulesMax + 100 }, (_, n) =>
+      minutely(`a-${n}`, { launch: "rule" }),
+    );
+    const at = await started(...ruled, minutely("z"));
+    expect(await at.tick()).toMatchObject({ schedules: 1, occurrences: 5, undecided: 0 });
+    // What their tasks have not done a while after the time is made up for.
+    await at.advance(3 * minute);
+    expect(await at.tick()).toMatchObject({ schedules: 601, occurrences: 603 });
+    expect((await at.ledger("z")).at(-1)).toMatchObject({ localTime: "2026-11-21T00:08" });
   });
 
   test("a tick that dies between pages of an outage has decided nothing that the next one changes", async () => {
