@@ -34,6 +34,11 @@ const place = text(200)
 
 export const occurrencesQuery = z.strictObject({ limit: limit(limits.listRowsMax, 50), cursor: place.optional() });
 
+export const schedulesQuery = z.strictObject({
+  limit: limit(limits.schedulesMax, limits.schedulesMax),
+  cursor: text(limits.idCharactersMax).optional(),
+});
+
 export const newJobBody = z.strictObject({
   kind: z.string(),
   payload: z.unknown().optional(),

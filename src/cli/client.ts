@@ -111,7 +111,7 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 /** The API's part under `/schedules`; ids travel encoded. */
 export interface ScheduleClient {
-  list(): Promise<{ schedules: readonly Schedule[] }>;
+  list(page: Query): Promise<{ schedules: readonly Schedule[]; nextCursor: string | null }>;
   show(id: string): Promise<
     Schedule & {
       readonly deleted: boolean;
@@ -224,7 +224,7 @@ interface Calls {
 function scheduleClient({ read, write, change }: Calls): ScheduleClient {
   const at = (id: string): string => `/schedules/${part(id)}`;
   return {
-    list: () => read("/schedules"),
+    list: (page) => read(`/schedules${queryOf(page)}`),
     show: (id) => read(at(id)),
     create: (schedule) => write("/schedules", schedule),
     update: (id, schedule) => change("PUT", at(id), schedule),

@@ -4,6 +4,7 @@ import { createPostgresStore } from "../adapters/postgres/store.ts";
 import { type AppDefinition, registry } from "../core/definitions/definition.ts";
 import { specsOf } from "../core/schedules/install.ts";
 import type { Tx } from "../core/ports.ts";
+import { everySchedule } from "../core/schedules/every-schedule.ts";
 import { scheduleDifferences } from "../core/schedules/schedule-difference.ts";
 import type { Finding } from "./finding.ts";
 
@@ -57,7 +58,7 @@ export async function storedDifferences(
   try {
     const connections = connect({ url, applicationName: "belfry check" });
     try {
-      const rows = await createPostgresStore(connections).schedules();
+      const rows = await everySchedule(createPostgresStore(connections));
       return scheduleDifferences(specsOf(registry(apps), stage), rows).map(({ message }) => message);
     } finally {
       await connections.close();

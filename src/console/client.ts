@@ -45,8 +45,21 @@ export async function loadSummary(signal?: AbortSignal): Promise<Summary> {
 export const loadMinutes = async (minutes: number, signal?: AbortSignal): Promise<readonly Minute[]> =>
   (await get<{ minutes: readonly Minute[] }>(`/throughput${query({ minutes })}`, signal)).minutes;
 
-export const loadSchedules = async (signal?: AbortSignal): Promise<readonly Schedule[]> =>
-  (await get<{ schedules: readonly Schedule[] }>("/schedules", signal)).schedules;
+/** All of them; a page holds ten thousand, so there is nearly always one. */
+export async function loadSchedules(signal?: AbortSignal): Promise<readonly Schedule[]> {
+  const all: Schedule[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: SchedulePage = await get(`/schedules${query({ cursor })}`, signal);
+    all.push(...page.schedules);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return all;
+}
+interface SchedulePage {
+  readonly schedules: readonly Schedule[];
+  readonly nextCursor: string | null;
+}
 export const loadOccurrences = async (id: string, limit: number, signal?: AbortSignal) =>
   (await get<{ occurrences: readonly Occurrence[] }>(`/schedules/${at(id)}/occurrences${query({ limit })}`, signal))
     .occurrences;

@@ -276,7 +276,8 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
   job(id: JobId): Promise<{ job: JobView; attempts: readonly AttemptView[]; events: readonly EventView[] } | null>;
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   counts(): Promise<JobCounts>;
-  schedules(): Promise<readonly ScheduleRow[]>;
+  /** By id, those with a larger one than `after`: at most `limit`, `limits.schedulesMax` when left out. */
+  schedules(page?: { readonly after?: string; readonly limit?: number }): Promise<readonly ScheduleRow[]>;
   /** The newest first; `after` is the last row of the page before. */
   occurrences(scheduleId: string, limit: number, after?: OccurrencePlace): Promise<readonly OccurrenceView[]>;
 }

@@ -172,3 +172,15 @@ test("an expression whose next time no calendar reaches is refused by preview as
       body: { code: "invalid-expression", detail: expect.stringMatching(/must be at (?:least|most)/) },
     });
 });
+
+test("the list says where it goes on", async () => {
+  const opened = await openApi();
+  await call(opened, "POST", "/schedules", made);
+  const first = (await call(opened, "GET", "/schedules?limit=1")).body;
+  expect(first).toMatchObject({ schedules: [{ id: "nightly" }], nextCursor: "nightly" });
+  expect((await call(opened, "GET", "/schedules?limit=1&cursor=nightly")).body).toMatchObject({
+    schedules: [{ id: "ping-often" }],
+    nextCursor: null,
+  });
+  expect(await call(opened, "GET", "/schedules?limit=10001")).toMatchObject({ status: 400 });
+});

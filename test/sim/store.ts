@@ -84,7 +84,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     job: (id) => call("job", () => base.job(id)),
     jobs: (filter) => call("jobs", () => base.jobs(filter)),
     counts: () => call("counts", () => base.counts()),
-    schedules: () => call("schedules", () => base.schedules()),
+    schedules: (page) => call("schedules", () => base.schedules(page)),
     occurrences: (id, limit, after) => call("occurrences", () => base.occurrences(id, limit, after)),
     ...scheduleControlFor(call, base),
   };

@@ -28,7 +28,7 @@ import {
   whyCanceled,
 } from "./reference/runs.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
-import { dueSchedules, installSchedules, plan, scheduleRow } from "./reference/schedules.ts";
+import { dueSchedules, installSchedules, plan, schedules } from "./reference/schedules.ts";
 import { settle } from "./reference/settle.ts";
 import { freeLeft, installSlots } from "./reference/slots.ts";
 import { movedOf, Tables } from "./reference/tables.ts";
@@ -110,7 +110,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     job: async (id) => job(t, id),
     jobs: async (filter) => jobs(t, filter),
     counts: async () => counts(t),
-    schedules: async () => [...t.schedules.values()].filter((row) => row.removed !== true).map(scheduleRow),
+    schedules: async (page) => schedules(t, page),
     occurrences: async (scheduleId, limit, after) => occurrences(t, scheduleId, limit, after),
     ...scheduleControl(t, run),
   };

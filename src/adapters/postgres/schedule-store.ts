@@ -45,8 +45,8 @@ export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
       return { now: rows[0]?.now ?? 0, schedules: rows.flatMap((row) => (row.id === null ? [] : [scheduleRow(row)])) };
     },
     plan: (plans, options) => plan(session, plans, options),
-    async schedules() {
-      return (await session.run(readSchedules, [limits.schedulesMax])).map(scheduleRow);
+    async schedules({ after, limit = limits.schedulesMax } = {}) {
+      return (await session.run(readSchedules, [limit, after ?? ""])).map(scheduleRow);
     },
     async occurrences(scheduleId, limit, after) {
       const row = [after?.nominalAt, after?.localTime, after?.fold, after?.timezone].map((value) => value ?? null);

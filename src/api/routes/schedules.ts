@@ -4,7 +4,7 @@ import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { Problem } from "../problem.ts";
-import { occurrencesQuery, text } from "../query.ts";
+import { occurrencesQuery, schedulesQuery, text } from "../query.ts";
 import { occurrenceList, scheduleList } from "../shape/schedule.ts";
 import { occurrenceJson, scheduleJson } from "../view.ts";
 
@@ -14,10 +14,16 @@ export function scheduleEndpoints({ ports: { store } }: ApiOptions): readonly En
     endpoint({
       method: "GET",
       path: "/schedules",
-      summary: "All schedules",
+      summary: "The schedules by id",
       role: "read",
+      query: schedulesQuery,
       replies: { 200: scheduleList },
-      handle: async () => ({ status: 200, body: { schedules: (await store.schedules()).map(scheduleJson) } }),
+      async handle({ query: { limit, cursor } }) {
+        const found = await store.schedules({ limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) });
+        const page = found.slice(0, limit);
+        const nextCursor = found.length > limit ? (page.at(-1)?.id ?? null) : null;
+        return { status: 200, body: { schedules: page.map(scheduleJson), nextCursor } };
+      },
     }),
     endpoint({
       method: "GET",

@@ -20,7 +20,9 @@ const base = {
 };
 
 export const schedule = z.object(base).meta({ id: "Schedule" });
-export const scheduleList = z.object({ schedules: z.array(schedule) }).meta({ id: "ScheduleList" });
+export const scheduleList = z
+  .object({ schedules: z.array(schedule), nextCursor: z.string().nullable() })
+  .meta({ id: "ScheduleList" });
 
 /** A deleted one keeps its id, its versions and its ledger. */
 export const scheduleDetail = z

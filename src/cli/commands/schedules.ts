@@ -19,10 +19,13 @@ export function schedulesCommand(world: World, out: Output): Command {
 function list(world: World, out: Output): Command {
   return new Command("list")
     .description("every schedule with its next time")
+    .option("--limit <count>", "1 to 10000", "10000")
+    .option("--cursor <cursor>", "the nextCursor of the page before")
     .addHelpText("after", "\nExample:\n  $ npx belfry schedules list --json")
-    .action(async (_: object, command: Command) => {
-      const answer = await client(world, command).list();
+    .action(async ({ limit, cursor }: { limit: string; cursor?: string }, command: Command) => {
+      const answer = await client(world, command).list({ limit, cursor });
       out.result(answer, () => listText(answer.schedules, world.streams.isTerminal));
+      if (answer.nextCursor !== null) out.note(`more: --cursor ${answer.nextCursor}`);
     });
 }
 

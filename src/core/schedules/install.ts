@@ -1,4 +1,5 @@
 import type { Registry } from "../definitions/definition.ts";
+import { everySchedule } from "./every-schedule.ts";
 import type { SlotGroup } from "../job.ts";
 import { slotGroupsOf } from "../new-job.ts";
 import { slotGroupsOfSchedule } from "./overlap.ts";
@@ -24,7 +25,7 @@ export async function installDefinitions(
   options: { readonly stage: string },
 ): Promise<Installed> {
   const specs = specsOf(registry, options.stage);
-  const differences = scheduleDifferences(specs, await ports.store.schedules());
+  const differences = scheduleDifferences(specs, await everySchedule(ports.store));
   const groups = slotGroupsOfRegistry(registry, specs);
   if (groups.length > 0) await ports.store.installSlots(groups);
   await ports.store.installSchedules(specs, { apps: registry.apps.map((app) => app.name) });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/core/ports.ts";
+import { everySchedule } from "../../../src/core/schedules/every-schedule.ts";
 import { eachTest, lookAheadMs, minute, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
@@ -99,6 +100,15 @@ function due(open: OpenStore): void {
       (await store.dueSchedules({ horizonMs: lookAheadMs, limit })).schedules.map((row) => row.id);
     expect(await due(10)).toEqual(["b", "a"]);
     expect(await due(1)).toEqual(["b"]);
+  });
+
+  test("are listed by id, a page after another", async () => {
+    const { store } = at();
+    const ids = ["c", "a", "d", "b", "e"];
+    await store.installSchedules(ids.map((id) => aSpec({ id })));
+    expect((await store.schedules({ limit: 2, after: "b" })).map((row) => row.id)).toEqual(["c", "d"]);
+    expect((await everySchedule(store, 2)).map((row) => row.id)).toEqual(["a", "b", "c", "d", "e"]);
+    expect(await everySchedule(store, 5)).toHaveLength(5);
   });
 
   test("a disabled schedule is not due", async () => {

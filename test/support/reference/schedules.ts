@@ -171,6 +171,15 @@ export function dueSchedules(t: Tables, options: { horizonMs: number; limit: num
     .map(scheduleRow);
 }
 
+export function schedules(t: Tables, page: { readonly after?: string; readonly limit?: number } = {}): ScheduleRow[] {
+  const { after = "", limit = limits.schedulesMax } = page;
+  return [...t.schedules.values()]
+    .filter((row) => row.removed !== true && row.id > after)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .slice(0, limit)
+    .map(scheduleRow);
+}
+
 export function scheduleRow({ ledgerFrom: _ledgerFrom, ...row }: StoredSchedule): ScheduleRow {
   return { ...row, source: row.source ?? "code" };
 }

@@ -154,12 +154,12 @@ from (select true) as one left join lateral (
 ) s on true`,
 );
 
-/** Locks nothing. */
+/** $1 limit $2 the id to begin after. Locks nothing. */
 export const readSchedules = statement<StoredScheduleRow>(
   "schedules",
   `
 select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
-from belfry.schedule where removed_at is null order by id limit $1`,
+from belfry.schedule where removed_at is null and id > $2 order by id limit $1`,
 );
 
 export interface OccurrenceRow {
