@@ -74,7 +74,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     skip: (messages, o) => call("skip", () => base.skip(messages, o)),
     resolve: (o) => fenced("resolve", o.fence, () => base.resolve(o)),
     cancelRun: (id) => call("cancelRun", () => base.cancelRun(id)),
-    cancelingRuns: (limit) => call("cancelingRuns", () => base.cancelingRuns(limit)),
+    cancelingRuns: (limit, only) => call("cancelingRuns", () => base.cancelingRuns(limit, only)),
     decideAhead: (o) => fenced("decideAhead", o.fence, () => base.decideAhead(o)),
     cancelPage: (id, o) => call("cancelPage", () => base.cancelPage(id, withHook(process, line, o))),
     resumeRun: (id, o) => call("resumeRun", () => base.resumeRun(id, o)),

@@ -99,7 +99,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     skip: async (messages, options) => run(() => skip(t, messages, options)),
     resolve: async (options) => run(() => fenced(t, options.fence, () => resolve(t, options))),
     cancelRun: async (id) => run(() => cancelRun(t, id)),
-    cancelingRuns: async (limit) => run(() => cancelingRuns(t, limit)),
+    cancelingRuns: async (limit, only) => run(() => cancelingRuns(t, limit, only)),
     cancelPage: async (id, { limit, inSameTransaction }) =>
       (await moving(() => cancel(t, openJobs(t, id, limit), whyCanceled(t, id)), inSameTransaction)).rows.length,
     decideAhead: async ({ limit, fence }) => run(() => fenced(t, fence, () => decideAhead(t, limit))),

@@ -44,8 +44,8 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
       // A job that ended meanwhile was not canceled, but this page was not empty either.
       return open.length;
     },
-    async cancelingRuns(limit) {
-      return (await session.run(sql.findCanceling, [limit])).map((row) => row.id as RunId);
+    async cancelingRuns(limit, only) {
+      return (await session.run(sql.findCanceling, [limit, only?.withdrawn ?? null])).map((row) => row.id as RunId);
     },
     ...aheadStore(session),
     resumeRun: (runId, { ids }) => session.transaction((tx) => resumeRun(tx, runId, ids)),

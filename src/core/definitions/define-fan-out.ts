@@ -77,7 +77,7 @@ async function fanOut<R, I>(
   const { store } = scope.worker.ports;
   const { lookAheadMs } = scope.worker.options;
   const own = await momentOf(context, scope);
-  await finishWithdrawn(scope);
+  await finishWithdrawn(scope, options.id);
   const asked = runOf(options.id, scope, retentionMs, own);
   const run = await store.startRun(asked, { lookAheadMs });
   // The run's own: that of the first try, or of the run that is done again.
@@ -92,9 +92,9 @@ async function fanOut<R, I>(
 }
 
 /** Targets that were withdrawn keep their keys until they are CANCELED, and this time may want them. */
-async function finishWithdrawn({ worker, signal }: InvocationScope): Promise<void> {
+async function finishWithdrawn({ worker, signal }: InvocationScope, withdrawn: string): Promise<void> {
   const { ports, registry, options } = worker;
-  await finishCancels(ports, registry, { lookAheadMs: options.lookAheadMs, signal });
+  await finishCancels(ports, registry, { lookAheadMs: options.lookAheadMs, signal, only: { withdrawn } });
 }
 
 /** A run that is done again makes every target anew, so their keys end like its own: `#2`. */

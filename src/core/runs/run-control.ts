@@ -43,10 +43,14 @@ export async function cancelRun(
 export async function finishCancels(
   ports: ControlPorts,
   registry: Registry,
-  options: { readonly lookAheadMs: number; readonly signal: AbortSignal },
+  options: {
+    readonly lookAheadMs: number;
+    readonly signal: AbortSignal;
+    readonly only?: { readonly withdrawn: string };
+  },
 ): Promise<Record<string, number>> {
   let canceled = 0;
-  for (const runId of await ports.store.cancelingRuns(limits.cancelingRunsMax)) {
+  for (const runId of await ports.store.cancelingRuns(limits.cancelingRunsMax, options.only)) {
     if (options.signal.aborted) break;
     canceled += (await cancelRun(ports, registry, runId, options)) ?? 0;
   }

@@ -211,6 +211,8 @@ function writingAgain(open: OpenStore): void {
     await store.updateSchedule(quizAt(nominalAt + minute));
     const again = await beginWriting(store, nominalAt + minute, 2);
     await expect(again.addPage()).rejects.toThrow("is still being withdrawn");
+    expect(await store.cancelingRuns(10, { withdrawn: aRun().kind })).toEqual([runId]);
+    expect(await store.cancelingRuns(10, { withdrawn: "another" })).toEqual([]);
     await cancelPages(store, runId);
     expect(await again.addPage()).toMatchObject({ written: true, created: 2 });
   });

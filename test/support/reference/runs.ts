@@ -170,8 +170,9 @@ export const openJobs = (t: Tables, id: RunId, limit: number): JobId[] =>
 
 export const whyCanceled = (t: Tables, id: RunId): string => t.runs.get(Number(id))?.withdrawn ?? "run canceled";
 
-export const cancelingRuns = (t: Tables, limit: number): RunId[] =>
+export const cancelingRuns = (t: Tables, limit: number, only?: { readonly withdrawn: string }): RunId[] =>
   [...t.runs.values()]
+    .filter((row) => only === undefined || (row.withdrawn !== null && row.kind === only.withdrawn))
     .map((row) => String(row.id) as RunId)
     .filter((id) => openJobs(t, id, 1).length > 0)
     .slice(0, limit);
