@@ -33,9 +33,12 @@ export interface JobDetail extends Job {
     readonly error: Job["error"];
   }[];
   readonly events: readonly {
+    readonly id: string;
     readonly at: string;
     readonly from: string | null;
     readonly to: string;
+    readonly attempt: number;
+    readonly generation: number;
     readonly worker: string | null;
     readonly reason: string | null;
   }[];

@@ -23,7 +23,8 @@ export async function each<T>(
   }
   const failed = errors.map(({ id, error: { code, message } }) => ({ id, code, message }));
   const { value, text } = shown(done);
-  out.result({ ...value, errors: failed }, text);
+  // For people, a list of nothing before the reason is only in the way.
+  out.result({ ...value, errors: failed }, done.length === 0 ? null : text);
   for (const { message } of failed) out.note(`error: ${message}`);
   if (errors[0] !== undefined) throw new Finished(done.length > 0 ? exitCodes.partial : errors[0].error.exitCode);
 }

@@ -4,8 +4,8 @@ import type { CliError } from "./exit.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
 export interface Output {
-  /** With `--json`: `value`, one object. Else `text`. */
-  result(value: object, text: () => string): void;
+  /** With `--json`: `value`, one object. Else `text`, or nothing. */
+  result(value: object, text: (() => string) | null): void;
   /** For the person waiting; never part of the result. */
   note(message: string): void;
   error(error: CliError): void;
@@ -24,7 +24,10 @@ export function output(streams: Streams, json: boolean): Output {
     if (json) streams.out(`${JSON.stringify({ error: { code, message, details, exitCode } })}\n`);
   };
   return {
-    result: (value, text) => streams.out(json ? `${JSON.stringify(value)}\n` : `${text()}\n`),
+    result(value, text) {
+      if (json) streams.out(`${JSON.stringify(value)}\n`);
+      else if (text !== null) streams.out(`${text()}\n`);
+    },
     note: (message) => streams.err(`${message}\n`),
     error(error) {
       const lines = [`error: ${error.message}`, ...error.details.map((detail) => `  ${detail}`)];

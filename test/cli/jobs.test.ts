@@ -41,7 +41,7 @@ test("each kind of refusal has its own exit code and a message on stderr", async
   expect(unknown.code).toBe(2);
   expect(unknown.err).toContain("did you mean greet?");
   expect((await belfry("jobs", "enqueue", "greet", "{name:1}")).code).toBe(2);
-  expect((await belfry("jobs", "retry", job.id)).code).toBe(5);
+  expect(await belfry("jobs", "retry", job.id)).toMatchObject({ code: 5, out: "" });
 });
 
 test("with --json an error is an object on stdout too", async () => {

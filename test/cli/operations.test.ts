@@ -69,3 +69,21 @@ test("logs show what happened since the look before, a line each", async () => {
   expect(code).toBe(0);
   expect(out).toMatch(/^2026-11-21T08:00:00.000Z {2}job \d+ {2}ping {2}\(new\) -> QUEUED {2}try 0\n$/);
 });
+
+test("the log of one job begins with what happened to it before, in the same form, and says when nothing did", async () => {
+  const { belfry, call } = await serveApi();
+  const { id } = (await call("POST", "/jobs", { kind: "ping", delay: "1h" })).body;
+  await belfry("jobs", "cancel", id);
+  const { out } = await belfry("logs", "--job", id);
+  expect(out).toMatch(/\(new\) -> PENDING .*\n.*PENDING -> CANCELED .*\n$/);
+  const [first] = (await belfry("logs", "--job", id, "--state", "canceled", "--json")).out.split("\n");
+  expect(JSON.parse(first ?? "")).toMatchObject({
+    job: id,
+    kind: "ping",
+    lane: "default",
+    to: "CANCELED",
+    generation: 0,
+  });
+  expect((await belfry("logs", "--job", "999999")).code).toBe(3);
+  expect((await belfry("logs")).err).toContain("-f goes on");
+});

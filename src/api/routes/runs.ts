@@ -137,7 +137,8 @@ const runId = (value: JobId): RunId => value as string as RunId;
 
 async function readRun({ ports: { store } }: ApiOptions, wanted: JobId): Promise<RunView> {
   const found = await store.run(runId(wanted));
-  if (found === null) throw new Problem(404, "unknown-run", `there is no run ${wanted}: GET /runs lists them`);
+  if (found === null)
+    throw new Problem(404, "unknown-run", `there is no run ${wanted}: npx belfry runs list shows them`);
   return found;
 }
 

@@ -13,7 +13,7 @@ interface LaneTableProps {
 const counts = ["Waiting", "Oldest waits", "Running", "Retrying", "Scheduled", "Held", "Workers at most"];
 
 export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
-  <table class="table">
+  <table class="table stacks">
     <TableHead
       columns={[
         "Lane",
@@ -37,17 +37,19 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
               <Tag icon="SUCCESS" tone="good" text="Open" />
             )}
           </td>
-          <Count value={lane.waiting} />
-          <td class="number">
+          <Count of="Waiting" value={lane.waiting} />
+          <td class="number" data-label="Oldest waits">
             {lane.oldestWaitingMs === null ? <span class="nothing">–</span> : duration(lane.oldestWaitingMs)}
           </td>
-          <Count value={lane.running} />
-          <Count value={lane.retrying} />
-          <Count value={lane.scheduled} />
-          <td class="number" title={heldText(lane)}>
+          <Count of="Running" value={lane.running} />
+          <Count of="Retrying" value={lane.retrying} />
+          <Count of="Scheduled" value={lane.scheduled} />
+          <td class="number" data-label="Held" title={heldText(lane)}>
             {zeroOr(lane.held.slot + lane.held.paused + lane.held.predecessors)}
           </td>
-          <td class="number">{lane.concurrency ?? <span class="nothing">–</span>}</td>
+          <td class="number" data-label="Workers at most">
+            {lane.concurrency ?? <span class="nothing">–</span>}
+          </td>
           <td>
             <span class="actions">
               <button
@@ -66,7 +68,11 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
   </table>
 );
 
-const Count = ({ value }: { readonly value: number }) => <td class="number">{zeroOr(value)}</td>;
+const Count = ({ of, value }: { readonly of: string; readonly value: number }) => (
+  <td class="number" data-label={of}>
+    {zeroOr(value)}
+  </td>
+);
 
 /** A zero steps back, so that what is not zero stands out. */
 const zeroOr = (value: number) => (value === 0 ? <span class="nothing">0</span> : counted(value));

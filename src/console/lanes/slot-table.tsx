@@ -12,18 +12,20 @@ export const SlotTable = ({ title, slots }: { readonly title: string; readonly s
     <header class="card-head">
       <h2>{title}</h2>
     </header>
-    <table class="table">
+    <table class="table stacks">
       <TableHead columns={["Slots", "In use", { name: "Waiting", isNumber: true }, "Held by"]} />
       <tbody>
         {slots.map(({ key, size, taken, waiting, holders }) => (
           <tr key={key}>
-            <td class="mono">{key}</td>
-            <td>
+            <td class="mono wide">{key}</td>
+            <td data-label="In use">
               <meter min={0} max={size} value={taken} aria-label={`${taken} of ${size} in use`} />
               <span class="number">{` ${taken}/${size}`}</span>
             </td>
-            <td class="number">{waiting === 0 ? <span class="nothing">0</span> : counted(waiting)}</td>
-            <td>
+            <td class="number" data-label="Waiting">
+              {waiting === 0 ? <span class="nothing">0</span> : counted(waiting)}
+            </td>
+            <td class="wide" data-label="Held by">
               {holders.slice(0, shownHolders).map(({ job, kind, since }) => (
                 <span key={job} class="holder">
                   <a class="link" href={addresses.job(job)}>

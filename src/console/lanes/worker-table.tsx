@@ -22,7 +22,7 @@ export const WorkerTable = ({ workers }: { readonly workers: readonly Worker[] }
       <h2>Workers</h2>
       <span class="dim">seen in the last hour</span>
     </header>
-    <table class="table">
+    <table class="table stacks">
       <TableHead
         columns={[
           "State",
@@ -52,8 +52,10 @@ const Row = ({ worker }: { readonly worker: Worker }) => (
     <td class="mono cut-text" title={worker.version === null ? worker.id : `${worker.id}, version ${worker.version}`}>
       {worker.id}
     </td>
-    <td class="dim">{worker.lane}</td>
-    <td>
+    <td class="dim" data-label="Lane">
+      {worker.lane}
+    </td>
+    <td class="wide" data-label="Running now">
       {worker.running.slice(0, 3).map((running) => (
         <span key={running.job} class="holder">
           <a class="link" href={addresses.job(running.job)}>
@@ -68,15 +70,17 @@ const Row = ({ worker }: { readonly worker: Worker }) => (
       ))}
       {worker.running.length > 3 ? <span class="dim">{`and ${worker.running.length - 3} more`}</span> : null}
     </td>
-    <td>
+    <td data-label="Seen">
       <Time at={worker.seenAt} />
     </td>
-    <Count value={worker.ended} />
-    <Count value={worker.failed} />
-    <Count value={worker.lost} />
+    <Count of="Ended" value={worker.ended} />
+    <Count of="Failed" value={worker.failed} />
+    <Count of="Lost" value={worker.lost} />
   </tr>
 );
 
-const Count = ({ value }: { readonly value: number }) => (
-  <td class="number">{value === 0 ? <span class="nothing">0</span> : counted(value)}</td>
+const Count = ({ of, value }: { readonly of: string; readonly value: number }) => (
+  <td class="number" data-label={of}>
+    {value === 0 ? <span class="nothing">0</span> : counted(value)}
+  </td>
 );

@@ -44,7 +44,7 @@ interface TableProps {
 
 const ScheduleTable = ({ schedules, onDone }: TableProps) => (
   <div class="card">
-    <table class="table tall">
+    <table class="table tall stacks">
       <TableHead
         columns={[
           "Schedule",
@@ -92,15 +92,19 @@ function Row({ schedule, onDone }: { readonly schedule: Schedule; readonly onDon
         </p>
       </td>
       <td>{scheduleStatus(schedule, currentTime())}</td>
-      <td>
+      <td data-label="Next">
         {paused || !schedule.enabled ? (
           <span class="nothing">–</span>
         ) : (
           <Time at={times.data?.next ?? null} zone={timezone} />
         )}
       </td>
-      <td>{times.data === null ? null : <Past occurrences={times.data.past} />}</td>
-      <td class="number">{times.data === null ? null : latenessText(times.data.past)}</td>
+      <td class="wide" data-label="Last 30">
+        {times.data === null ? null : <Past occurrences={times.data.past} />}
+      </td>
+      <td class="number" data-label="Lateness">
+        {times.data === null ? null : latenessText(times.data.past)}
+      </td>
       <td>
         <span class="actions">
           <button
