@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { databasePassword } from "../src/adapters/aws/database-password.ts";
-import { createApplicationUser } from "../src/adapters/postgres/access.ts";
+import { applicationRole, createDatabaseRoles, grantOwnRows } from "../src/adapters/postgres/access.ts";
 import { migrate, type Migrated } from "../src/adapters/postgres/migrate.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { installDefinitions } from "../src/core/schedules/install.ts";
@@ -26,7 +26,7 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
   if (event.RequestType === "Delete") return { PhysicalResourceId: event.PhysicalResourceId ?? physicalId };
   const config = readConfig(process.env);
   const ca = config.databaseCaFile === null ? {} : { ca: readFileSync(config.databaseCaFile, "utf8") };
-  await createUser(config, ca);
+  const hasRoles = await createRoles(config, ca);
   const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
   const target = { url: config.databaseUrl, ...ca, ...(password === null ? {} : { password }) };
   const runtime = await openRuntime(config, { role: "setup" });
@@ -37,6 +37,7 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
       if (migrations === null) continue;
       report(name, await migrate({ ...target, app: name, folder: fileURLToPath(migrations) }));
     }
+    if (hasRoles) await grantOwnRows(target, applicationRole);
     const { schedules, differences } = await installDefinitions(runtime.ports, runtime.registry, {
       stage: config.stage.name,
     });
@@ -51,13 +52,14 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
   }
 }
 
-/** Only where the deployment made the database: an existing one has its user already. */
-async function createUser(config: Config, ca: { ca?: string }): Promise<void> {
+/** Only where the deployment made the database: an existing one has its user already. @returns whether it did. */
+async function createRoles(config: Config, ca: { ca?: string }): Promise<boolean> {
   const url = process.env["BELFRY_ADMIN_DATABASE_URL"];
   const arn = process.env["BELFRY_ADMIN_DATABASE_SECRET"];
-  if (!url || !arn) return;
+  if (!url || !arn) return false;
   const { secretsEndpoint } = config;
   const auth = { kind: "secret", arn } as const;
   const password = databasePassword({ auth, databaseUrl: url, region: config.aws.region, secretsEndpoint });
-  await createApplicationUser({ url, ...ca, ...(password === null ? {} : { password }) });
+  await createDatabaseRoles({ url, ...ca, ...(password === null ? {} : { password }) });
+  return true;
 }

@@ -10,7 +10,7 @@ export interface Database {
   /** Whether its certificate must be signed by the authorities of RDS. */
   readonly verifyCertificate: boolean;
   grantConnect(grantee: IGrantable): void;
-  /** For the migration alone: the user that may create the application's own; null where that is the team's work. */
+  /** For the migration alone: the owner of the tables, and who may make the roles; null where that is the team's work. */
   readonly administration: DatabaseAdministration | null;
 }
 

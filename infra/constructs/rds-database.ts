@@ -8,7 +8,8 @@ import type { Database, DatabaseAdministration } from "./database.ts";
 import type { Network } from "./network.ts";
 
 const databaseName = "belfry";
-/** The role in Postgres that every process of ours is. It proves itself by IAM and has no password. */
+/** The roles in Postgres of the migration and of every other process of ours. They prove themselves by IAM and have no password. */
+const databaseOwner = "belfry_owner";
 const databaseUser = "belfry_app";
 const administrator = "belfry_admin";
 const port = 5432;
@@ -74,15 +75,30 @@ export class RdsDatabase extends Construct implements Database {
     const where = `${host}:${port}/${databaseName}`;
     this.clients = groups.clients;
     this.environment = { DATABASE_URL: `postgresql://${databaseUser}@${where}`, BELFRY_DATABASE_AUTH: "iam" };
-    this.administration = administrationBy(this, `postgresql://${administrator}@${where}`, secretArn);
     this.#resourceId = resourceId;
+    const secret = Secret.fromSecretCompleteArn(this, "Administrator", secretArn);
+    this.administration = {
+      environment: {
+        DATABASE_URL: `postgresql://${databaseOwner}@${where}`,
+        BELFRY_ADMIN_DATABASE_URL: `postgresql://${administrator}@${where}`,
+        BELFRY_ADMIN_DATABASE_SECRET: secretArn,
+      },
+      grant: (grantee) => {
+        secret.grantRead(grantee);
+        this.#grantConnectAs(databaseOwner, grantee);
+      },
+    };
   }
 
   grantConnect(grantee: IGrantable): void {
+    this.#grantConnectAs(databaseUser, grantee);
+  }
+
+  #grantConnectAs(user: string, grantee: IGrantable): void {
     const arn = Stack.of(this).formatArn({
       service: "rds-db",
       resource: "dbuser",
-      resourceName: `${this.#resourceId}/${databaseUser}`,
+      resourceName: `${this.#resourceId}/${user}`,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
     Grant.addToPrincipal({ grantee, actions: ["rds-db:connect"], resourceArns: [arn] });
@@ -129,10 +145,3 @@ export const serverReasons = ({ deletionProtection }: ServerProps) => [
     ? []
     : [{ id: "AwsSolutions-RDS10", reason: "This stage may be destroyed; a snapshot stays." }]),
 ];
-
-const administrationBy = (scope: Construct, url: string, secretArn: string): DatabaseAdministration => ({
-  environment: { BELFRY_ADMIN_DATABASE_URL: url, BELFRY_ADMIN_DATABASE_SECRET: secretArn },
-  grant(grantee) {
-    Secret.fromSecretCompleteArn(scope, "Administrator", secretArn).grantRead(grantee);
-  },
-});

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { databasePassword } from "../../src/adapters/aws/database-password.ts";
-import { createApplicationUser } from "../../src/adapters/postgres/access.ts";
+import { createDatabaseRoles } from "../../src/adapters/postgres/access.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { listen } from "../../src/local/services/server.ts";
 import { blankDatabase } from "../support/database.ts";
@@ -95,7 +95,7 @@ afterEach(async () => {
   database = null;
 });
 
-test("the application's own role may make its tables and comes by IAM, also when it is made twice", async () => {
+test("the migration's role may make tables, the processes' may not, and both come by IAM, also when they are made twice", async () => {
   database = await blankDatabase();
   const { url } = database;
   const client = new Client({ connectionString: url });
@@ -103,17 +103,21 @@ test("the application's own role may make its tables and comes by IAM, also when
   await client.connect();
   try {
     await client.query("do $$ begin create role rds_iam; exception when duplicate_object then null; end $$");
-    await createApplicationUser({ url });
-    await createApplicationUser({ url });
-    const { rows } = await client.query<{ member: boolean; creates: boolean; super: boolean }>(
-      `select pg_has_role('belfry_app', 'rds_iam', 'member') as member, rolsuper as super,
-         has_database_privilege('belfry_app', current_database(), 'create') as creates
-       from pg_roles where rolname = 'belfry_app'`,
+    await createDatabaseRoles({ url });
+    await createDatabaseRoles({ url });
+    const { rows } = await client.query<{ name: string; member: boolean; creates: boolean; super: boolean }>(
+      `select rolname as name, pg_has_role(oid, 'rds_iam', 'member') as member, rolsuper as super,
+         has_database_privilege(oid, current_database(), 'create')
+           or has_schema_privilege(oid, 'public', 'create') as creates
+       from pg_roles where rolname in ('belfry_app', 'belfry_owner') order by rolname`,
     );
-    expect(rows).toEqual([{ member: true, creates: true, super: false }]);
+    expect(rows).toEqual([
+      { name: "belfry_app", member: true, creates: false, super: false },
+      { name: "belfry_owner", member: true, creates: true, super: false },
+    ]);
   } finally {
-    await client.query("drop owned by belfry_app");
-    await client.query("drop role belfry_app");
+    await client.query("drop owned by belfry_app, belfry_owner");
+    await client.query("drop role belfry_app, belfry_owner");
     await client.query("drop role rds_iam");
     await client.end();
   }

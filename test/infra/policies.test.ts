@@ -61,6 +61,22 @@ test("every role may be taken by whom trust.txt names, and by nobody else", asyn
   await expect(`${lines.toSorted().join("\n\n")}\n`).toMatchFileSnapshot("trust.txt");
 });
 
+test("the migration alone connects as the owner of the tables, every other process as a role that has rows only", () => {
+  const users = (type: string): readonly string[] =>
+    resources(template, type).flatMap(({ id, Properties }) =>
+      [.../postgresql:\/\/(\w+)@/g[Symbol.matchAll](JSON.stringify(Properties))].map(
+        ([, user]) => `${nameOf(id)} ${user}`,
+      ),
+    );
+  const all = ["AWS::Lambda::Function", "AWS::ECS::TaskDefinition"].flatMap(users);
+  const others = all.filter((line) => !line.endsWith(" belfry_app"));
+  expect(all.length).toBeGreaterThan(5);
+  expect(others).toEqual([
+    "BelfryMigrationMigrateFunction belfry_owner",
+    "BelfryMigrationMigrateFunction belfry_admin",
+  ]);
+});
+
 test("no role of ours has a policy that AWS manages, but the library's own function and the task's launch", () => {
   const managed = resources(template, "AWS::IAM::Role").filter(
     ({ Properties }) => Properties["ManagedPolicyArns"] !== undefined,

@@ -1,18 +1,28 @@
 import { statement } from "../statement.ts";
 
 /**
- * The role that every process is on a database that the deployment made: it may make its own tables, and proves itself
- * by IAM. Run by the administrator; may be repeated. Locks nothing that others use.
+ * The two roles of a database that the deployment made: `belfry_owner` migrates and owns what it makes, `belfry_app` is
+ * every other process. Both prove themselves by IAM. Run by the administrator; may be repeated. Locks nothing that
+ * others use.
  */
-export const createApplicationRole = statement<never>(
-  "access-role",
+export const createRoles = statement<never>(
+  "access-roles",
   `
-do $$ begin
-  if not exists (select from pg_catalog.pg_roles where rolname = 'belfry_app') then
-    create role belfry_app login;
-  end if;
-  grant rds_iam to belfry_app;
-  execute format('grant connect, create on database %I to belfry_app', current_database());
-  grant usage, create on schema public to belfry_app;
+do $$
+declare
+  name text;
+begin
+  foreach name in array array['belfry_owner', 'belfry_app'] loop
+    if not exists (select from pg_catalog.pg_roles where rolname = name) then
+      execute format('create role %I login', name);
+    end if;
+    execute format('grant rds_iam to %I', name);
+    execute format('grant connect on database %I to %I', current_database(), name);
+  end loop;
+  execute format('grant create on database %I to belfry_owner', current_database());
+  grant usage, create on schema public to belfry_owner;
 end $$`,
 );
+
+/** By the owner, after each migration: a table that was made since has no rights yet. Locks: the catalog rows of tables. */
+export const grantRows = statement<never>("access-rows", "select belfry.grant_rows($1)");
