@@ -89,7 +89,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/jobs\/1$/, () => scene.detailOf(1, "FAILED")],
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
     [/^\/jobs\/\d+(\/[\w-]+)?$/, () => scene.detailOf(3, "PENDING")],
-    [/^\/schedules$/, () => ({ schedules: list(scene.schedules) })],
+    [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],
     [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
     [/^\/schedules\/[^/]+\/next$/, () => ({ times: nextTimes })],
     [/^\/schedules\/[^/]+\/backfill$/, () => ({ times: backfilled, added: 1, again: 0, dryRun: body["dryRun"] })],
