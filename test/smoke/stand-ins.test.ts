@@ -60,7 +60,8 @@ async function startTask() {
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
   onTestFinished(async () => {
-    child.kill("SIGKILL");
+    // Its own children end with it only when it may end them.
+    if (child.exitCode === null && child.kill("SIGTERM")) await once(child, "exit");
     queues.destroy();
     await sqs.stop();
     await database.close();
