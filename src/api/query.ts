@@ -70,7 +70,7 @@ export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
     const issue = { path: `?${twice}`, message: "comes twice: several values go into one, with commas between them" };
     throw new Problem(400, "invalid-request", `${issue.path}: ${issue.message}`, { issues: [issue] });
   }
-  return readWith(schema, storable(c.req.query(), "?"), (path) => `?${path}`);
+  return readWith(schema, storable(c.req.query(), "?"), (path) => `?${path.replace(/\.\d+$/, "")}`);
 }
 
 /** Postgres stores no NUL, so nothing that has one can be found there. */
@@ -87,11 +87,11 @@ export function readBody<T>(body: unknown, schema: z.ZodType<T>): T {
 }
 
 function readWith<T>(schema: z.ZodType<T>, value: unknown, named: (path: string) => string): T {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   const issues = result.error.issues.flatMap((issue) => {
     const at = issue.path.map(String);
-    if (issue.code !== "unrecognized_keys") return [{ path: named(at.join(".")), message: issue.message }];
+    if (issue.code !== "unrecognized_keys") return [{ path: named(at.join(".")), message: messageOf(issue) }];
     return issue.keys.map((key) => ({
       path: named([...at, key].join(".").slice(0, 100)),
       message: "is not known here",
@@ -100,3 +100,14 @@ function readWith<T>(schema: z.ZodType<T>, value: unknown, named: (path: string)
   const detail = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
   throw new Problem(400, "invalid-request", detail, { issues });
 }
+
+/** The rule and what was given instead, as far as it is one short value. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  const rule = issue.code === "invalid_value" ? `must be one of ${issue.values.join(", ")}` : issue.message;
+  const { input } = issue;
+  const isShown = rule.startsWith("must ") && (typeof input === "string" || typeof input === "number");
+  return isShown ? `${rule}, not ${JSON.stringify(shortened(input))}` : rule;
+}
+
+const shortened = (value: string | number): string | number =>
+  typeof value === "string" && value.length > 60 ? `${value.slice(0, 60)}...` : value;
