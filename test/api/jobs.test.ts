@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { states } from "../../src/core/state.ts";
 import { openApi, startOfTime } from "./harness.ts";
 
 const ada = { kind: "greet", payload: { name: "Ada" }, key: "greet-ada" };
@@ -121,7 +122,7 @@ test.each([
   ["/jobs/counts?state=FAILED", "?state", "is not known here"],
   ["/jobs/counts?sort=due", "?sort", "is not known here"],
   ["/jobs?toString=1", "?toString", "is not known here"],
-  ["/jobs?state=BROKEN", "?state", /^must be one of PENDING, QUEUED, .*, not "BROKEN"$/],
+  ["/jobs?state=BROKEN", "?state", `must be one of ${states.join(", ")}, not "BROKEN"`],
   ["/jobs?limit=0", "?limit", 'must be a whole number from 1 to 500, not "0"'],
   ["/jobs?limit=501", "?limit", "must be at most 500, not 501"],
   ["/jobs?sate=FAILED", "?sate", "is not known here"],
@@ -130,9 +131,7 @@ test.each([
   const { call } = await openApi();
   const { status, body } = await call("GET", query);
   expect(status).toBe(400);
-  expect(body.errors).toMatchObject([
-    { path, message: message instanceof RegExp ? expect.stringMatching(message) : message },
-  ]);
+  expect(body.errors).toEqual([{ path, message }]);
 });
 
 test("a waiting job can be canceled, twice with the same answer, and then retried under the same id", async () => {
