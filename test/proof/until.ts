@@ -3,6 +3,7 @@ import { performance } from "node:perf_hooks";
 const lookMs = 25;
 /** A look that takes long is made seldom: one over 50,000 rows, every 25 ms, had taken a core from what was looked at. */
 const lookShare = 10;
+const pauseMsMax = 2_000;
 
 /** Monotonic milliseconds of this machine. */
 export const elapsedMs = (): number => performance.now();
@@ -23,7 +24,7 @@ export async function until<T>(
     if (answer !== false && answer !== null && answer !== undefined)
       return answer as Exclude<T, false | null | undefined>;
     if (elapsedMs() - startedMs >= withinMs) throw new Error(`waited ${Math.round(withinMs)} ms for ${what}`);
-    await letPass(Math.max(lookMs, (elapsedMs() - lookedMs) * lookShare));
+    await letPass(Math.min(pauseMsMax, Math.max(lookMs, (elapsedMs() - lookedMs) * lookShare)));
   }
 }
 
