@@ -45,7 +45,11 @@ test("what is wrong is answered with every field", async () => {
   const wrong = { ...made, cron: "61 * * * *", timezone: "Mars", startDeadline: "soon" };
   const { status, body } = await call(opened, "POST", "/schedules", wrong);
   expect([status, body["code"]]).toEqual([422, "invalid-schedule"]);
-  expect((body["errors"] as { path: string }[]).map((each) => each.path)).toEqual(["cron", "timezone", "startDeadline"]);
+  expect((body["errors"] as { path: string }[]).map((each) => each.path)).toEqual([
+    "cron",
+    "timezone",
+    "startDeadline",
+  ]);
   expect(await call(opened, "POST", "/schedules", { ...made, cronn: "x" })).toMatchObject({ status: 400 });
   expect(await call(opened, "POST", "/schedules", { ...made, kind: "pong" })).toMatchObject({ status: 422 });
   expect(await call(opened, "POST", "/schedules/none/pause", {})).toMatchObject({ status: 404 });
