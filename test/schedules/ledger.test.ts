@@ -54,9 +54,10 @@ test(
       examples: [[editAfterGap]],
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     });
-    // About 40 a history with any seed: far fewer would mean that the histories had become empty.
-    expect(seen.rows).toBeGreaterThan(20 * count);
-    expect(seen.deleted).toBeGreaterThan(count / 100);
-    expect(seen.expired).toBeGreaterThan(count / 100);
+    // Of a hundred histories 56 have rows, 3 end in a deletion with times that nobody had decided, and in 11 a time expires.
+    expect(seen.filled).toBeGreaterThan(0.4 * count);
+    const thousands = Math.floor(count / 1_000);
+    expect(seen.deleted).toBeGreaterThanOrEqual(10 * thousands);
+    expect(seen.expired).toBeGreaterThanOrEqual(50 * thousands);
   },
 );
