@@ -89,7 +89,7 @@ describe("Postgres and the reference store", () => {
       runs += 1;
       await runBoth(steps);
     });
-    await assert(property, { seed: 20_260_131, numRuns: 400, interruptAfterTimeLimit: 25_000 });
+    await assert(property, { seed: 20_260_131, numRuns: 400, interruptAfterTimeLimit: 12_000 });
     expect(runs).toBeGreaterThan(10);
   }, 60_000);
 });
