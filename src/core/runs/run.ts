@@ -221,7 +221,10 @@ export interface RunStore {
   cancelRun(runId: RunId): Promise<boolean>;
   /** One page of a CANCELING run's open jobs -> CANCELED. @returns how many. */
   cancelPage(runId: RunId, options: { limit: number; inSameTransaction?: InSameTransaction }): Promise<number>;
-  /** CANCELING runs with open jobs: somebody is writing their pages, or died of it. `withdrawn`: only those of this kind that were. */
+  /**
+   * CANCELING runs with open jobs: somebody is writing their pages, or died of it. `withdrawn`: only runs of that kind which
+   * their schedule took back.
+   */
   cancelingRuns(limit: number, only?: { readonly withdrawn: string }): Promise<readonly RunId[]>;
   /**
    * Runs that a fan-out wrote ahead of its schedule's nominal time, which has come: let go, or withdrawn when the schedule is

@@ -84,8 +84,9 @@ order by id`,
 );
 
 /**
- * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides the end of its run, pause (of what is written
- * ahead too, until its run is let go), expiry and slots, and its occurrence follows. Rows with two or more slot keys come one at a time, so that "all or nothing" is exact.
+ * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides the end of its run, pause, expiry and slots, and
+ * its occurrence follows. What is written ahead is paused with its schedule until its run is let go. Rows with two or more slot
+ * keys come one at a time, so that "all or nothing" is exact.
  *
  * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences. A slot is free when nobody holds
  * it, or when a canceled job's handler must be gone by now. Slot 0 of a queue-one group is its one seat for waiting:
