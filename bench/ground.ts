@@ -8,7 +8,7 @@ import pg from "pg";
 import { sqsClient } from "../src/adapters/aws/endpoint.ts";
 import { connect, createPostgresStore, migrate } from "../src/adapters/postgres/index.ts";
 import { keptPlanSettings } from "../src/adapters/postgres/statement.ts";
-import type { Store } from "../src/core/ports.ts";
+import type { Store } from "../src/core/ports/ports.ts";
 import { startPostgres, type RunningPostgres } from "../src/local/services/postgres.ts";
 import { cpuUs } from "./backend-cpu.ts";
 

@@ -1,12 +1,12 @@
 import { createClock, systemRandom } from "../src/adapters/clock.ts";
 import { createLog } from "../src/adapters/telemetry/log.ts";
 import { noMetrics } from "../src/adapters/telemetry/metrics.ts";
-import { defineApp } from "../src/core/definitions/define-app.ts";
-import { definitionOf, defineJob } from "../src/core/definitions/define-job.ts";
-import { type JobDefinition, registry } from "../src/core/definitions/definition.ts";
+import { defineApp } from "../src/core/define/define-app.ts";
+import { definitionOf, defineJob } from "../src/core/define/define-job.ts";
+import { type JobDefinition, registry } from "../src/core/define/definition.ts";
 import { limits } from "../src/core/limits.ts";
-import { encodeMessage } from "../src/core/work/message.ts";
-import type { LockStore, Message, Ports, Queue, Store } from "../src/core/ports.ts";
+import { encodeMessage } from "../src/core/delivery/message.ts";
+import type { LockStore, Message, Ports, Queue, Store } from "../src/core/ports/ports.ts";
 import { createWorker, type Worker, type QueueRecord } from "../src/core/work/worker.ts";
 
 export const lane = "default";

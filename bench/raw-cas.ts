@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { limits } from "../src/core/limits.ts";
-import type { Message } from "../src/core/ports.ts";
+import type { Message } from "../src/core/ports/ports.ts";
 
 /**
  * The roof of the worker: two set-based compare-and-sets on the same columns, indexes and checks, and nothing else:

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { limits } from "../src/core/limits.ts";
-import type { JobId, NewJob } from "../src/core/job.ts";
-import type { Message } from "../src/core/ports.ts";
+import type { JobId, NewJob } from "../src/core/job/job.ts";
+import type { Message } from "../src/core/ports/ports.ts";
 
 /** Which of the two tables a load goes to. */
 export type Where = "belfry" | "raw";

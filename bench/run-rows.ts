@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { limits } from "../src/core/limits.ts";
-import type { JobId } from "../src/core/job.ts";
-import type { Claimed, Message, NewRun, NewTask, Settlement, Store } from "../src/core/ports.ts";
+import type { JobId } from "../src/core/job/job.ts";
+import type { Claimed, Message, NewRun, NewTask, Settlement, Store } from "../src/core/ports/ports.ts";
 import { newJobs } from "./rows.ts";
 
 /** Empties what a round of runs filled. */

@@ -1,6 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { readConfig } from "../src/config.ts";
-import { drain } from "../src/core/drain.ts";
+import { drain } from "../src/core/delivery/drain.ts";
 import { openRuntime } from "../src/runtime.ts";
 
 const config = readConfig(process.env);

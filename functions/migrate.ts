@@ -5,7 +5,7 @@ import { databasePassword } from "../src/adapters/aws/database-password.ts";
 import { applicationRole, createDatabaseRoles, grantOwnRows } from "../src/adapters/postgres/access.ts";
 import { migrate, type Migrated } from "../src/adapters/postgres/migrate.ts";
 import { type Config, readConfig } from "../src/config.ts";
-import { installDefinitions } from "../src/core/schedules/install.ts";
+import { installDefinitions } from "../src/core/scheduler/install-schedules.ts";
 import { openRuntime } from "../src/runtime.ts";
 
 /** What CloudFormation's provider framework sends. */

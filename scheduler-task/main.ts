@@ -1,5 +1,5 @@
 /** The scheduler task: what a wake starts on Fargate, and the local clock as a child process. */
-import type { JobId } from "../src/core/job.ts";
+import type { JobId } from "../src/core/job/job.ts";
 import { pass } from "./pass.ts";
 import { exitCodes, printFailure } from "./report.ts";
 import { runTry } from "./run-job.ts";

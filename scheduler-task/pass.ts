@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
 import { eventSink } from "../src/adapters/events/sink.ts";
 import { type Config, readConfig } from "../src/config.ts";
-import { measureHealth } from "../src/core/operations/measure-health.ts";
-import { type EventSink, publishing } from "../src/core/operations/publish.ts";
-import { upkeep } from "../src/core/operations/upkeep.ts";
-import { type PassReport, runPasses } from "../src/core/pass.ts";
+import { measureHealth } from "../src/core/admin/measure-health.ts";
+import { type EventSink, publishing } from "../src/core/admin/publish.ts";
+import { upkeep } from "../src/core/admin/upkeep.ts";
+import { type PassReport, runPasses } from "../src/core/scheduler/pass.ts";
 import { openRuntime, type Runtime } from "../src/runtime.ts";
 import { exitCodes, print } from "./report.ts";
 

@@ -1,5 +1,5 @@
 import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/failure.ts";
-import { ProblemsFound } from "../src/core/definitions/problem.ts";
+import { ProblemsFound } from "../src/core/define/problem.ts";
 
 /**
  * Held is success: another task does the work. The lock outage is told apart, so that an alarm can watch it, and so is a

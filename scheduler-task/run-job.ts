@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { ownTask } from "../src/adapters/aws/task-metadata.ts";
 import { readConfig } from "../src/config.ts";
-import { taskWorker, type Try } from "../src/core/ports.ts";
+import { taskWorker, type Try } from "../src/core/ports/ports.ts";
 import { runJob } from "../src/core/work/run-job.ts";
 import { openRuntime } from "../src/runtime.ts";
 import { exitCodes, print } from "./report.ts";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { readConfig } from "../src/config.ts";
-import { runSchedule } from "../src/core/schedules/run-schedule.ts";
+import { runSchedule } from "../src/core/scheduler/run-schedule.ts";
 import { openRuntime } from "../src/runtime.ts";
 import { exitCodes, print } from "./report.ts";
 

@@ -1,5 +1,5 @@
 import type { StandIn } from "../examples/stand-in.ts";
-import type { AppDefinition } from "./core/definitions/definition.ts";
+import type { AppDefinition } from "./core/define/definition.ts";
 import type { AppSet, Stage } from "./stages.ts";
 
 /**

@@ -7,7 +7,7 @@ import { addressProblem, withoutPassword } from "./adapters/postgres/address.ts"
 import { type CrashPlan, parseCrashPlans } from "./adapters/crash-point.ts";
 import { type LogLevel, logLevels } from "./adapters/telemetry/log.ts";
 import { limits } from "./core/limits.ts";
-import { type Problem, ProblemsFound } from "./core/definitions/problem.ts";
+import { type Problem, ProblemsFound } from "./core/define/problem.ts";
 import { type Stage, stageNamed, stageNames } from "./stages.ts";
 
 /** Everything a process learns from its environment, parsed once and before anything is opened. */

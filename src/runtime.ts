@@ -15,12 +15,12 @@ import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
 import { loadApps } from "./apps.ts";
 import type { Config } from "./config.ts";
-import { checkApps } from "./core/definitions/check.ts";
-import { type AppDefinition, type Registry, registry as registryOf } from "./core/definitions/definition.ts";
-import { bindClient, type Client, createClient } from "./core/enqueue.ts";
-import type { Operations } from "./core/operations/operations.ts";
-import type { Ports } from "./core/ports.ts";
-import { ProblemsFound } from "./core/definitions/problem.ts";
+import { checkApps } from "./core/define/check.ts";
+import { type AppDefinition, type Registry, registry as registryOf } from "./core/define/definition.ts";
+import { bindClient, type Client, createClient } from "./core/delivery/enqueue.ts";
+import type { Operations } from "./core/ports/operations.ts";
+import type { Ports } from "./core/ports/ports.ts";
+import { ProblemsFound } from "./core/define/problem.ts";
 import { stageNames } from "./stages.ts";
 import { checkTopology, topology as topologyOf, type Topology } from "./topology.ts";
 

@@ -2,11 +2,11 @@
  * What has to exist for a set of apps in a stage, as plain data. The CDK stack and the local system are both built
  * from it, and a test holds the synthesized template to it: what runs here is what is deployed.
  */
-import type { AppDefinition, JobDefinition, LaneDefinition } from "./core/definitions/definition.ts";
+import type { AppDefinition, JobDefinition, LaneDefinition } from "./core/define/definition.ts";
 import { limits } from "./core/limits.ts";
-import { type Problem, ProblemList } from "./core/definitions/problem.ts";
-import { ruleOf } from "./core/schedules/rule.ts";
-import { valueFor } from "./core/definitions/stage.ts";
+import { type Problem, ProblemList } from "./core/define/problem.ts";
+import { ruleOf } from "./core/calendar/rule.ts";
+import { valueFor } from "./core/define/stage.ts";
 import type { Stage } from "./stages.ts";
 
 export interface Topology {

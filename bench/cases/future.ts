@@ -1,4 +1,4 @@
-import type { Store } from "../../src/core/ports.ts";
+import type { Store } from "../../src/core/ports/ports.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
 import { loadCrowd, loadQueued, loadWaiting } from "../rows.ts";

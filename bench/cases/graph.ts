@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { limits } from "../../src/core/limits.ts";
-import type { NewRun, NewTask } from "../../src/core/ports.ts";
+import type { NewRun, NewTask } from "../../src/core/ports/ports.ts";
 import type { Ground } from "../ground.ts";
 import { compared, type Figure, measured, perSecond, inTurns } from "../measure.ts";
 import { aRun, emptyRuns, tasksOf } from "../run-rows.ts";

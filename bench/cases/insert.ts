@@ -1,7 +1,7 @@
-import type { Store } from "../../src/core/ports.ts";
-import { createClient } from "../../src/core/enqueue.ts";
-import { definitionOf, defineJob } from "../../src/core/definitions/define-job.ts";
-import type { NewJob } from "../../src/core/job.ts";
+import type { Store } from "../../src/core/ports/ports.ts";
+import { createClient } from "../../src/core/delivery/enqueue.ts";
+import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
+import type { NewJob } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Ground } from "../ground.ts";
 import { compared, inTurns, measured, perSecond, rounds, type Figure } from "../measure.ts";

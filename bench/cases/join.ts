@@ -1,7 +1,7 @@
 import { limits } from "../../src/core/limits.ts";
-import type { Claimed, Message, Queue, Store } from "../../src/core/ports.ts";
-import { resolveAfter } from "../../src/core/runs/resolve.ts";
-import { sendHandoffs } from "../../src/core/send.ts";
+import type { Claimed, Message, Queue, Store } from "../../src/core/ports/ports.ts";
+import { resolveAfter } from "../../src/core/delivery/resolve.ts";
+import { sendHandoffs } from "../../src/core/delivery/send.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, type Figure, inTurns, measured, perSecond } from "../measure.ts";
 import { noQueue, pagesOf, portsWith, shared } from "../ports.ts";

@@ -1,6 +1,6 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
-import { createClient } from "../../src/core/enqueue.ts";
+import { createClient } from "../../src/core/delivery/enqueue.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Database, Ground, Sqs } from "../ground.ts";
 import { compared, inTurns, measured, quantile, type Figure } from "../measure.ts";

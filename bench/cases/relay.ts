@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { limits } from "../../src/core/limits.ts";
-import type { Store } from "../../src/core/ports.ts";
+import type { Store } from "../../src/core/ports/ports.ts";
 import type { Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
 import { emptyTables, loadWaiting } from "../rows.ts";

@@ -1,11 +1,11 @@
 import { connect, createPostgresStore } from "../../src/adapters/postgres/index.ts";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
-import { installDefinitions } from "../../src/core/schedules/install.ts";
-import { tick } from "../../src/core/tick.ts";
-import { nextFire, type When } from "../../src/core/schedules/timetable.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
+import { tick } from "../../src/core/scheduler/tick.ts";
+import { nextFire, type When } from "../../src/core/calendar/timetable.ts";
 import { type Plan, watchPlans } from "../../test/postgres/plans.ts";
 import type { Ground } from "../ground.ts";
 import { compared, type Figure, measured, rounds } from "../measure.ts";

@@ -1,9 +1,9 @@
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
 import { limits } from "../../src/core/limits.ts";
-import { encodeMessage } from "../../src/core/work/message.ts";
-import type { JobId } from "../../src/core/job.ts";
-import { relay } from "../../src/core/relay.ts";
+import { encodeMessage } from "../../src/core/delivery/message.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import { relay } from "../../src/core/delivery/relay.ts";
 import type { Ground, Sqs } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
 import { lane, pagesOf, portsWith, shared } from "../ports.ts";

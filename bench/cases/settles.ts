@@ -1,8 +1,8 @@
 import pg from "pg";
 import { connect, createPostgresStore } from "../../src/adapters/postgres/index.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Claimed, Store } from "../../src/core/ports.ts";
-import { resolveAfter } from "../../src/core/runs/resolve.ts";
+import type { Claimed, Store } from "../../src/core/ports/ports.ts";
+import { resolveAfter } from "../../src/core/delivery/resolve.ts";
 import type { Database, Ground } from "../ground.ts";
 import { type Figure, measured, perSecond, rounds } from "../measure.ts";
 import { portsWith, shared } from "../ports.ts";

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { definitionOf, defineJob } from "../../src/core/definitions/define-job.ts";
+import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
 import { follow, type Follower } from "../follower.ts";
 import type { Database, Ground } from "../ground.ts";
 import { type Figure, measured, quantile } from "../measure.ts";

@@ -1,6 +1,6 @@
-import { createClient } from "../../src/core/enqueue.ts";
+import { createClient } from "../../src/core/delivery/enqueue.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Message, Queue } from "../../src/core/ports.ts";
+import type { Message, Queue } from "../../src/core/ports/ports.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
 import { noOp, pagesOf, portsWith, recordsOf } from "../ports.ts";

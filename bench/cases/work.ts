@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Message } from "../../src/core/ports.ts";
+import type { Message } from "../../src/core/ports/ports.ts";
 import type { Worker } from "../../src/core/work/worker.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, rounds, type Figure } from "../measure.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import type { Clock, Random } from "../core/ports.ts";
+import type { Clock, Random } from "../core/ports/ports.ts";
 
 /** The longest wait a timer can hold; a longer one ends early, and whoever waits looks again. */
 const timerMsMax = 2 ** 31 - 1;

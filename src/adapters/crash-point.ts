@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { CrashPoint } from "../core/ports.ts";
+import type { CrashPoint } from "../core/ports/ports.ts";
 
 /** Where, at which passing, and how to end: `relay.sent:2` kills at the second, `claimed:1:stop` freezes at the first. */
 export interface CrashPlan {

@@ -1,6 +1,6 @@
 import type { Hono, MiddlewareHandler } from "hono";
-import { cancelJobs } from "../core/control.ts";
-import type { Inside } from "../core/definitions/routes.ts";
+import { cancelJobs } from "../core/admin/control.ts";
+import type { Inside } from "../core/define/routes.ts";
 import { allowed, type MountOptions } from "./endpoint.ts";
 import type { ApiOptions } from "./options.ts";
 

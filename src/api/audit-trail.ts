@@ -1,5 +1,5 @@
-import type { AuditRow } from "../core/operations/audit.ts";
-import type { Log, Random } from "../core/ports.ts";
+import type { AuditRow } from "../core/ports/audit.ts";
+import type { Log, Random } from "../core/ports/ports.ts";
 import { gathered } from "./gathered.ts";
 
 /** One change as it was asked for. */

@@ -1,6 +1,6 @@
-import { type EventFilter, matchesFilter, type StreamCursor } from "../core/operations/event-stream.ts";
-import type { Operations } from "../core/operations/operations.ts";
-import type { Clock } from "../core/ports.ts";
+import { type EventFilter, matchesFilter, type StreamCursor } from "../core/ports/event-stream.ts";
+import type { Operations } from "../core/ports/operations.ts";
+import type { Clock } from "../core/ports/ports.ts";
 import { limits } from "../core/limits.ts";
 import { type Batch, batchOf, type LiveFeed } from "./live-feed.ts";
 

@@ -1,7 +1,7 @@
-import type { StreamCursor, StreamEvent } from "../core/operations/event-stream.ts";
-import { publishedEvent } from "../core/operations/publish.ts";
-import type { Operations } from "../core/operations/operations.ts";
-import type { Clock, Log } from "../core/ports.ts";
+import type { StreamCursor, StreamEvent } from "../core/ports/event-stream.ts";
+import { publishedEvent } from "../core/admin/publish.ts";
+import type { Operations } from "../core/ports/operations.ts";
+import type { Clock, Log } from "../core/ports/ports.ts";
 import { limits } from "../core/limits.ts";
 
 /** What one look found, made ready for sending once for all listeners. */

@@ -1,7 +1,7 @@
-import type { Registry } from "../core/definitions/definition.ts";
-import type { Client } from "../core/enqueue.ts";
-import type { Operations } from "../core/operations/operations.ts";
-import type { LockStore, Ports } from "../core/ports.ts";
+import type { Registry } from "../core/define/definition.ts";
+import type { Client } from "../core/delivery/enqueue.ts";
+import type { Operations } from "../core/ports/operations.ts";
+import type { LockStore, Ports } from "../core/ports/ports.ts";
 import type { Identify } from "./caller.ts";
 import type { PageFiles } from "./console.ts";
 

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Json } from "../core/job.ts";
+import type { Json } from "../core/job/job.ts";
 
 /** One thing that is wrong with a request. `path` is the field (`payload.to`, `?limit`, `header host`). */
 export interface Issue {

@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { formatDuration, parseDuration } from "../core/definitions/duration.ts";
-import type { JobId } from "../core/job.ts";
+import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
+import type { JobId } from "../core/job/job.ts";
 import { limits } from "../core/limits.ts";
-import type { OccurrencePlace } from "../core/schedules/schedule.ts";
+import type { OccurrencePlace } from "../core/ports/schedule.ts";
 import { Problem } from "./problem.ts";
 
 export const limit = (max: number, usual: number) =>

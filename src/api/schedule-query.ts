@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { formatDuration, parseDuration } from "../core/definitions/duration.ts";
+import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
 import { limits } from "../core/limits.ts";
 
 const text = (max: number) => z.string().min(1).max(max);

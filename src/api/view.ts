@@ -1,7 +1,7 @@
-import { formatDuration } from "../core/definitions/duration.ts";
-import type { AttemptView, EventView, Instant, JobView } from "../core/job.ts";
-import type { OccurrenceView, ScheduleRow } from "../core/schedules/schedule.ts";
-import { isFinal } from "../core/state.ts";
+import { formatDuration } from "../core/calendar/duration.ts";
+import type { AttemptView, EventView, Instant, JobView } from "../core/job/job.ts";
+import type { OccurrenceView, ScheduleRow } from "../core/ports/schedule.ts";
+import { isFinal } from "../core/job/state.ts";
 
 /** What the API answers for a job. Times are ISO 8601 in UTC, durations milliseconds; members are only ever added. */
 export const jobJson = (job: JobView & { readonly blocked?: boolean }, now: Instant) => ({

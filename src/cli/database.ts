@@ -1,11 +1,11 @@
 import { connect } from "../adapters/postgres/connect.ts";
 import { assertSchema, assertServer, schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
-import { type AppDefinition, registry } from "../core/definitions/definition.ts";
-import { specsOf } from "../core/schedules/install.ts";
-import type { Tx } from "../core/ports.ts";
-import { everySchedule } from "../core/schedules/every-schedule.ts";
-import { scheduleDifferences } from "../core/schedules/schedule-difference.ts";
+import { type AppDefinition, registry } from "../core/define/definition.ts";
+import { specsOf } from "../core/scheduler/install-schedules.ts";
+import type { Tx } from "../core/ports/ports.ts";
+import { everySchedule } from "../core/scheduler/every-schedule.ts";
+import { scheduleDifferences } from "../core/scheduler/schedule-difference.ts";
 import type { Finding } from "./finding.ts";
 
 /** What `doctor` says about the database that `DATABASE_URL` names; without one, the system brings its own. */

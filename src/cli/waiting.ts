@@ -1,6 +1,6 @@
 import { loadApps } from "../apps.ts";
-import { checkAgainst, type WaitingJob, type WaitingRun } from "../core/definitions/against.ts";
-import type { Problem } from "../core/definitions/problem.ts";
+import { checkAgainst, type WaitingJob, type WaitingRun } from "../core/define/against.ts";
+import type { Problem } from "../core/define/problem.ts";
 import { stageNamed } from "../stages.ts";
 import type { ApiClient } from "./client.ts";
 

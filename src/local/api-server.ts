@@ -6,7 +6,7 @@ import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
 import type { PageFiles } from "../api/console.ts";
 import { bundleConsole } from "../bundle-console.ts";
-import { upkeep } from "../core/operations/upkeep.ts";
+import { upkeep } from "../core/admin/upkeep.ts";
 import { readConfig } from "../config.ts";
 import { openRuntime } from "../runtime.ts";
 import manifest from "../../package.json" with { type: "json" };

@@ -1,9 +1,9 @@
 import { connect } from "../adapters/postgres/connect.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
-import type { JobView } from "../core/job.ts";
+import type { JobView } from "../core/job/job.ts";
 import { limits } from "../core/limits.ts";
-import type { JobCounts } from "../core/store.ts";
-import { states } from "../core/state.ts";
+import type { JobCounts } from "../core/ports/store.ts";
+import { states } from "../core/job/state.ts";
 
 /** How the jobs of the running system are, for the live line. */
 export interface Status {

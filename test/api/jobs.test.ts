@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { states } from "../../src/core/state.ts";
+import { states } from "../../src/core/job/state.ts";
 import { openApi, startOfTime } from "./harness.ts";
 
 const ada = { kind: "greet", payload: { name: "Ada" }, key: "greet-ada" };

@@ -1,10 +1,10 @@
-import { defineGraph } from "../../src/core/definitions/define-graph.ts";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
+import { defineGraph } from "../../src/core/define/define-graph.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { registry } from "../../src/core/define/definition.ts";
 import { z } from "zod";
 import { expect, test } from "vitest";
-import type { RunId } from "../../src/core/ports.ts";
+import type { RunId } from "../../src/core/ports/ports.ts";
 import { type OpenApiDocument, type Operation, strictAjv } from "./documented.ts";
 import { openApi } from "./harness.ts";
 import { openApiSchema } from "./openapi-schema.ts";

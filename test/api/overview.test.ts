@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { type JobId } from "../../src/core/job.ts";
+import { type JobId } from "../../src/core/job/job.ts";
 import { openApi, startOfTime } from "./harness.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;

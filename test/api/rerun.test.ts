@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineFanOut, defineJob } from "../../src/core/index.ts";
 import { aRun } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";

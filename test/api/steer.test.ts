@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
-import type { JobId } from "../../src/core/job.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { createLaneGate } from "../../src/core/work/lane-gate.ts";
-import { upkeep } from "../../src/core/operations/upkeep.ts";
-import { runBulkPage } from "../../src/core/operations/run-bulk.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
+import { upkeep } from "../../src/core/admin/upkeep.ts";
+import { runBulkPage } from "../../src/core/admin/run-bulk.ts";
+import { registry } from "../../src/core/define/definition.ts";
 import { openApi } from "./harness.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;

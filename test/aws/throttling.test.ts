@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
 import { createDynamoLockStore } from "../../src/adapters/aws/lock-store.ts";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
-import { encodeMessage } from "../../src/core/work/message.ts";
+import { encodeMessage } from "../../src/core/delivery/message.ts";
 import { message } from "../contract/queue.ts";
 
 interface Reply {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { checkAgainst } from "../../src/core/definitions/against.ts";
-import { describe as told } from "../../src/core/definitions/problem.ts";
+import { checkAgainst } from "../../src/core/define/against.ts";
+import { describe as told } from "../../src/core/define/problem.ts";
 import { defineApp, defineGraph, defineJob } from "../../src/core/index.ts";
 import { belfry, serveApi, signIn } from "./harness.ts";
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { ExitCode } from "../../src/cli/exit.ts";
 import { exits } from "../../src/cli/exits.ts";
-import type { JobId } from "../../src/core/job.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { receiver } from "../publish/sink.ts";
 import { belfry, emptyFolder, serveApi, signIn } from "./harness.ts";
 import { given, planted } from "./planted.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { JobId } from "../../src/core/job.ts";
-import type { Settlement } from "../../src/core/ports.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import type { Settlement } from "../../src/core/ports/ports.ts";
 import { belfry as bare, emptyFolder, serveApi } from "./harness.ts";
 
 async function fail(store: Awaited<ReturnType<typeof serveApi>>["store"], id: string): Promise<void> {

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineGraph } from "../../src/core/definitions/define-graph.ts";
-import { definitionOf } from "../../src/core/definitions/define-job.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineGraph } from "../../src/core/define/define-graph.ts";
+import { definitionOf } from "../../src/core/define/define-job.ts";
+import { registry } from "../../src/core/define/definition.ts";
 import { app, ping } from "../api/harness.ts";
 import { serveApi } from "./harness.ts";
 

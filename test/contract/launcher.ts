@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { JobId } from "../../src/core/job.ts";
-import type { Launch, Launcher } from "../../src/core/ports.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import type { Launch, Launcher } from "../../src/core/ports/ports.ts";
 
 /** A launcher and a way to see what it started. */
 export interface OpenLauncher {

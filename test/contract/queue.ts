@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { JobId } from "../../src/core/job.ts";
-import { decodeMessage } from "../../src/core/work/message.ts";
-import type { OutMessage, Queue } from "../../src/core/ports.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import { decodeMessage } from "../../src/core/delivery/message.ts";
+import type { OutMessage, Queue } from "../../src/core/ports/ports.ts";
 
 /** A queue and a way to see what arrived. */
 export interface OpenQueue {

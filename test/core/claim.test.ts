@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Queue, Store } from "../../src/core/ports.ts";
+import type { Queue, Store } from "../../src/core/ports/ports.ts";
 import { acknowledge, gate, jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
 
 const down = (): Promise<never> => Promise.reject(new Error("down"));

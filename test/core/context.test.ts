@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Context } from "../../src/core/definitions/context.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
+import type { Context } from "../../src/core/define/context.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import { acquireLock } from "../../src/core/lock.ts";
+import { acquireLock } from "../../src/core/lock/lock.ts";
 import { jobOf, shop, sum, world, type World } from "./world.ts";
 
 /** Runs one job and gives back what its handler returned or threw. */

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backoffMs, decide, type Outcome, type Tries } from "../../src/core/decide.ts";
-import type { RetryPolicy } from "../../src/core/definitions/definition.ts";
+import { backoffMs, decide, type Outcome, type Tries } from "../../src/core/job/decide.ts";
+import type { RetryPolicy } from "../../src/core/define/definition.ts";
 import { limits } from "../../src/core/limits.ts";
-import { isAllowed } from "../../src/core/state.ts";
+import { isAllowed } from "../../src/core/job/state.ts";
 
 const retry: RetryPolicy = { maxAttempts: 3, backoff: "exponential", baseMs: 1_000, capMs: 60_000, jitter: false };
 

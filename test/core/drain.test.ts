@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { drain } from "../../src/core/drain.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { drain } from "../../src/core/delivery/drain.ts";
 import { limits } from "../../src/core/limits.ts";
-import { encodeMessage } from "../../src/core/work/message.ts";
-import { requeueLost, type QueueSights } from "../../src/core/requeue.ts";
+import { encodeMessage } from "../../src/core/delivery/message.ts";
+import { requeueLost, type QueueSights } from "../../src/core/delivery/requeue.ts";
 import { jobOf, lane, movesOf, shop, sum, world } from "./world.ts";
 
 const hello = defineJob({ id: "hello", run: () => {} });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/definitions/errors.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
 import { runHandler } from "../../src/core/work/handler.ts";
 import { createHeart, type Heart } from "../../src/core/work/heart.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Message } from "../../src/core/ports.ts";
+import type { Message } from "../../src/core/ports/ports.ts";
 import { createSettler } from "../../src/core/work/settler.ts";
-import type { Context, Job } from "../../src/core/definitions/context.ts";
+import type { Context, Job } from "../../src/core/define/context.ts";
 import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
 
 const minutes = (n: number) => n * 60_000;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Interruption } from "../../src/core/work/interruption.ts";
 import { createHeart, type Heart } from "../../src/core/work/heart.ts";
-import type { JobId } from "../../src/core/job.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Claimed, Held, Store } from "../../src/core/ports.ts";
+import type { Claimed, Held, Store } from "../../src/core/ports/ports.ts";
 import { world, type World } from "./world.ts";
 
 const leaseMs = 30_000;

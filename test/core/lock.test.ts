@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { limits } from "../../src/core/limits.ts";
-import { acquireLock, type Acquired, type HeldLock } from "../../src/core/lock.ts";
-import type { LockStore } from "../../src/core/ports.ts";
+import { acquireLock, type Acquired, type HeldLock } from "../../src/core/lock/lock.ts";
+import type { LockStore } from "../../src/core/ports/ports.ts";
 import { world, type World } from "./world.ts";
 
 const name = "nightly";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../src/core/job.ts";
-import { decodeMessage, encodeMessage } from "../../src/core/work/message.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import { decodeMessage, encodeMessage } from "../../src/core/delivery/message.ts";
 
 const anyMessage = fc.record({
   jobId: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map((id) => String(id) as JobId),

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineJob, definitionOf } from "../../src/core/definitions/define-job.ts";
+import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import { canonical, checkedJson, newJob, slotGroupsOf } from "../../src/core/new-job.ts";
+import { canonical, checkedJson, newJob, slotGroupsOf } from "../../src/core/define/new-job.ts";
 
 describe("the canonical text of an input", () => {
   test("does not depend on the order of keys, at any depth", () => {

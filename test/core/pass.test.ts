@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import { pass, runPasses, schedulerLock, type PassOptions, type PassReport } from "../../src/core/pass.ts";
-import { FenceLost, type LockStore, type Store } from "../../src/core/ports.ts";
+import { pass, runPasses, schedulerLock, type PassOptions, type PassReport } from "../../src/core/scheduler/pass.ts";
+import { FenceLost, type LockStore, type Store } from "../../src/core/ports/ports.ts";
 import { jobOf, lane, registryFor, shop, sum, world, type World } from "./world.ts";
 
 const registry = registryFor();

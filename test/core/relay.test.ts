@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { limits } from "../../src/core/limits.ts";
-import { FenceLost, type Queue, type Store } from "../../src/core/ports.ts";
-import { relay, resendOpen } from "../../src/core/relay.ts";
+import { FenceLost, type Queue, type Store } from "../../src/core/ports/ports.ts";
+import { relay, resendOpen } from "../../src/core/delivery/relay.ts";
 import { aRow } from "./rows.ts";
 import { lane, world, type World } from "./world.ts";
 

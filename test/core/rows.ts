@@ -1,4 +1,4 @@
-import type { NewJob } from "../../src/core/job.ts";
+import type { NewJob } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
 
 /** A row as `newJob` would make it, for tests that need one no definition of today would write. */

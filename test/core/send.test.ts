@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../src/core/job.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Handoff, OutMessage, Queue, Store } from "../../src/core/ports.ts";
-import { sendHandoffs } from "../../src/core/send.ts";
+import type { Handoff, OutMessage, Queue, Store } from "../../src/core/ports/ports.ts";
+import { sendHandoffs } from "../../src/core/delivery/send.ts";
 import { world, type World } from "./world.ts";
 
 interface Sent {

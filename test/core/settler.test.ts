@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Settled } from "../../src/core/definitions/context.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
+import type { Settled } from "../../src/core/define/context.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import { UnknownOutcome, type Settlement, type Store } from "../../src/core/ports.ts";
+import { UnknownOutcome, type Settlement, type Store } from "../../src/core/ports/ports.ts";
 import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
 
 const at = z.object({ n: z.number() });

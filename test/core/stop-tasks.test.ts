@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { registry as registryOf } from "../../src/core/definitions/definition.ts";
-import type { JobId } from "../../src/core/job.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { registry as registryOf } from "../../src/core/define/definition.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
-import { type InSameTransaction, type Ports, taskWorker } from "../../src/core/ports.ts";
+import { type InSameTransaction, type Ports, taskWorker } from "../../src/core/ports/ports.ts";
 import { canceledTasks } from "../../src/core/work/stop-tasks.ts";
 
 const registry = registryOf([

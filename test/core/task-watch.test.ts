@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Settled } from "../../src/core/definitions/context.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import type { JobId } from "../../src/core/job.ts";
+import type { Settled } from "../../src/core/define/context.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
-import { taskWorker } from "../../src/core/ports.ts";
+import { taskWorker } from "../../src/core/ports/ports.ts";
 import { startedByOf } from "../../src/core/work/task-end.ts";
 import { createTaskWatch } from "../../src/core/work/task-watch.ts";
 import { jobOf, lane, movesOf, shop, sum } from "./world.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Context } from "../../src/core/definitions/context.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
+import type { Context } from "../../src/core/define/context.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import { UnknownOutcome, type Store } from "../../src/core/ports.ts";
+import { UnknownOutcome, type Store } from "../../src/core/ports/ports.ts";
 import { jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
 
 const child = defineJob({ id: "child", payload: z.object({ n: z.number() }), run: () => {} });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import type { JobId } from "../../src/core/job.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
-import { encodeMessage } from "../../src/core/work/message.ts";
-import { rescue } from "../../src/core/rescue.ts";
+import { encodeMessage } from "../../src/core/delivery/message.ts";
+import { rescue } from "../../src/core/delivery/rescue.ts";
 import { aRow } from "./rows.ts";
 import { gate, jobOf, lane, movesOf, shop, sum, world } from "./world.ts";
 

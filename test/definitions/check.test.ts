@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { checkApps } from "../../src/core/definitions/check.ts";
-import { type AppOptions, defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
-import { describe as line } from "../../src/core/definitions/problem.ts";
+import { checkApps } from "../../src/core/define/check.ts";
+import { type AppOptions, defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { describe as line } from "../../src/core/define/problem.ts";
 
 const stages = ["dev", "prod"];
 const check = (...apps: AppOptions[]): readonly string[] => checkApps(apps.map(defineApp), "dev", stages).map(line);

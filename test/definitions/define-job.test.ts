@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import type { Context } from "../../src/core/definitions/context.ts";
-import { defineJob, definitionOf } from "../../src/core/definitions/define-job.ts";
-import { bindClient, type EnqueueItem } from "../../src/core/enqueue.ts";
-import type { JobId } from "../../src/core/job.ts";
-import { describe as line } from "../../src/core/definitions/problem.ts";
+import type { Context } from "../../src/core/define/context.ts";
+import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
+import { bindClient, type EnqueueItem } from "../../src/core/delivery/enqueue.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import { describe as line } from "../../src/core/define/problem.ts";
 
 afterEach(() => bindClient(null));
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { defineSchedule, type ScheduleOptions } from "../../src/core/definitions/define-schedule.ts";
-import type { Occurrence } from "../../src/core/definitions/definition.ts";
-import { describe as line } from "../../src/core/definitions/problem.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineSchedule, type ScheduleOptions } from "../../src/core/define/define-schedule.ts";
+import type { Occurrence } from "../../src/core/define/definition.ts";
+import { describe as line } from "../../src/core/define/problem.ts";
 
 const job = defineJob({ id: "job", lock: { ttl: { default: "5m", prod: "1m" } }, concurrency: 3, run: () => {} });
 const greet = defineJob({ id: "greet", payload: z.object({ name: z.string() }), key: (p) => p.name, run: () => {} });

@@ -11,16 +11,16 @@ test("every import of the tree is one its folder may have", () => {
 });
 
 test.each([
-  ["src/core/tick.ts", 'import { readFile } from "node:fs";'],
-  ["src/core/tick.ts", 'import { z } from "zod";'],
-  ["src/core/tick.ts", 'export * from "../adapters/clock.ts";'],
-  ["src/core/tick.ts", 'import {\n  type A,\n  b,\n} from "@standard-schema/spec";'],
+  ["src/core/scheduler/tick.ts", 'import { readFile } from "node:fs";'],
+  ["src/core/scheduler/tick.ts", 'import { z } from "zod";'],
+  ["src/core/scheduler/tick.ts", 'export * from "../../adapters/clock.ts";'],
+  ["src/core/scheduler/tick.ts", 'import {\n  type A,\n  b,\n} from "@standard-schema/spec";'],
   ["src/adapters/aws/queue.ts", 'import { createApi } from "../../api/api.ts";'],
   ["src/api/jobs.ts", 'import "../local/main.ts";'],
   ["src/cli/commands/jobs.ts", 'import { connect } from "../../adapters/postgres/connect.ts";'],
   ["src/stages.ts", 'import { limits } from "./core/limits.ts";'],
   ["src/console/client.ts", 'import { jobJson } from "../api/view.ts";'],
-  ["src/console/client.ts", 'import type { Job } from "../core/job.ts";'],
+  ["src/console/client.ts", 'import type { Job } from "../core/job/job.ts";'],
   ["src/console/app.tsx", 'import { readFile } from "node:fs";'],
   ["src/topology.ts", 'import { Stack } from "aws-cdk-lib";'],
   ["src/local/main.ts", 'import { until } from "../../test/support/until.ts";'],
@@ -36,8 +36,8 @@ test.each([
 });
 
 test.each([
-  ["src/core/definitions/define-job.ts", 'import type { StandardSchemaV1 } from "@standard-schema/spec";'],
-  ["src/core/definitions/define-job.ts", 'import { type StandardSchemaV1 } from "@standard-schema/spec";'],
+  ["src/core/define/define-job.ts", 'import type { StandardSchemaV1 } from "@standard-schema/spec";'],
+  ["src/core/define/define-job.ts", 'import { type StandardSchemaV1 } from "@standard-schema/spec";'],
   ["src/console/client.ts", 'import type { jobJson } from "../api/view.ts";'],
   ["jobs/hello.ts", 'import { defineJob } from "belfry";\nimport { z } from "zod";'],
   ["examples/quiz/app.ts", 'import { mailer } from "belfry/smtp";\nimport { send } from "./push.ts";'],

@@ -34,11 +34,7 @@ export const rules: readonly Rule[] = [
   // The command line speaks to the API. The commands that must work without one are named here, with what they need.
   {
     files: /^src\/cli\/commands\/check\.ts$/,
-    mayImport: [
-      /^src\/cli\//,
-      /^src\/(apps|stages|topology|config)\.ts$/,
-      /^src\/core\/definitions\/(check|problem)\.ts$/,
-    ],
+    mayImport: [/^src\/cli\//, /^src\/(apps|stages|topology|config)\.ts$/, /^src\/core\/define\/(check|problem)\.ts$/],
     packages: "any",
   },
   {
@@ -48,7 +44,7 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^src\/cli\/waiting\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(apps|stages)\.ts$/, /^src\/core\/definitions\/(against|problem)\.ts$/],
+    mayImport: [/^src\/cli\//, /^src\/(apps|stages)\.ts$/, /^src\/core\/define\/(against|problem)\.ts$/],
     packages: "any",
   },
   {
@@ -69,7 +65,7 @@ export const rules: readonly Rule[] = [
   {
     files: /^src\/apps\.ts$/,
     mayImport: [
-      /^src\/(core\/definitions\/definition|stages)\.ts$/,
+      /^src\/(core\/define\/definition|stages)\.ts$/,
       /^(jobs|examples)\/index\.ts$|^examples\/stand-ins?\.ts$/,
       /^jobs\/drill\.ts$/,
     ],
@@ -103,7 +99,7 @@ export const rules: readonly Rule[] = [
     mayImport: [
       /^infra\//,
       /^src\/(topology|stages|apps|bundle-console)\.ts$/,
-      /^src\/core\/definitions\/(check|problem)\.ts$/,
+      /^src\/core\/define\/(check|problem)\.ts$/,
     ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },
   },

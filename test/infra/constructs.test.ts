@@ -8,7 +8,7 @@ import { Lane } from "../../infra/constructs/lane.ts";
 import { Network } from "../../infra/constructs/network.ts";
 import { LockTable } from "../../infra/constructs/lock-table.ts";
 import { SchedulerTask } from "../../infra/constructs/scheduler-task.ts";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import type { Deployment } from "../../infra/stages.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import { resources, templateOf } from "./synthesize.ts";

@@ -1,4 +1,4 @@
-import { isFinal } from "../../src/core/state.ts";
+import { isFinal } from "../../src/core/job/state.ts";
 import type { Evidence, Violation } from "./evidence.ts";
 
 /** C1: every acknowledged enqueue has a job; no job without an enqueue, a schedule, a run, or a parent that succeeded. */

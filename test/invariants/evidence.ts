@@ -2,9 +2,9 @@
  * What the checker judges: plain data, gathered by the simulation or by the harness of real processes.
  * Times are milliseconds of the database's clock.
  */
-import type { OnFailure, RunState } from "../../src/core/ports.ts";
-import type { JoinRule } from "../../src/core/runs/join.ts";
-import type { State } from "../../src/core/state.ts";
+import type { OnFailure, RunState } from "../../src/core/ports/ports.ts";
+import type { JoinRule } from "../../src/core/job/join.ts";
+import type { State } from "../../src/core/job/state.ts";
 
 export interface Evidence {
   /** What clients asked for and were answered. */

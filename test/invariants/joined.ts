@@ -1,5 +1,5 @@
-import { joinVerdict } from "../../src/core/runs/join.ts";
-import { isFinal, type State } from "../../src/core/state.ts";
+import { joinVerdict } from "../../src/core/job/join.ts";
+import { isFinal, type State } from "../../src/core/job/state.ts";
 import type { Evidence, EventFact, RunFact, TaskFact, Violation } from "./evidence.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
-import { ProblemsFound } from "../../src/core/definitions/problem.ts";
+import { ProblemsFound } from "../../src/core/define/problem.ts";
 
 const local = {
   DATABASE_URL: "postgresql://belfry:secret@127.0.0.1:5432/belfry",

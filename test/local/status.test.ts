@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { JobView } from "../../src/core/job.ts";
+import type { JobView } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
 import { statusLine } from "../../src/local/status.ts";
 

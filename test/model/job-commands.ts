@@ -1,7 +1,7 @@
 import { array, boolean, constant, constantFrom, integer, nat, oneof, option, record, tuple } from "fast-check";
 import type { Arbitrary } from "fast-check";
-import type { NewJob } from "../../src/core/job.ts";
-import type { Message, Settlement } from "../../src/core/ports.ts";
+import type { NewJob } from "../../src/core/job/job.ts";
+import type { Message, Settlement } from "../../src/core/ports/ports.ts";
 import { aJob, lookAheadMs, settlementOf } from "../contract/store/fixture.ts";
 import type { Pair, Side, Twin } from "./pair.ts";
 import { step } from "./step.ts";

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
-import type { JobId, Json } from "../../src/core/job.ts";
-import { FenceLost } from "../../src/core/ports.ts";
-import type { Handoff, Store } from "../../src/core/ports.ts";
+import type { JobId, Json } from "../../src/core/job/job.ts";
+import { FenceLost } from "../../src/core/ports/ports.ts";
+import type { Handoff, Store } from "../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../support/reference-store.ts";
 
 /** A job that both stores have: its id in each. Ids differ, because a real sequence has gaps. */

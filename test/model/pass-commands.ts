@@ -1,6 +1,6 @@
 import { array, boolean, constant, constantFrom, integer, nat, tuple } from "fast-check";
 import type { Arbitrary } from "fast-check";
-import type { PlannedSchedule, ScheduleSpec } from "../../src/core/schedules/schedule.ts";
+import type { PlannedSchedule, ScheduleSpec } from "../../src/core/ports/schedule.ts";
 import { aJob, lookAheadMs, minute } from "../contract/store/fixture.ts";
 import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
 import type { Pair, Twin } from "./pair.ts";

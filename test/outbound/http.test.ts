@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { httpClient } from "../../src/adapters/http/client.ts";
-import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/definitions/errors.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
 
 const never = new AbortController().signal;
 

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { expect, onTestFinished, test } from "vitest";
 import { mailer } from "../../src/adapters/smtp/mailer.ts";
-import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/definitions/errors.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
 
 const mail = {
   to: "ada@example.org",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cleanCode, cleanJson, cleanText } from "../../src/core/clean.ts";
+import { cleanCode, cleanJson, cleanText } from "../../src/core/job/clean.ts";
 import { limits } from "../../src/core/limits.ts";
 
 describe("text for Postgres", () => {

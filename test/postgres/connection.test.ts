@@ -3,7 +3,7 @@ import { connect, type ConnectOptions } from "../../src/adapters/postgres/connec
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { readConfig } from "../../src/config.ts";
-import { UnknownOutcome } from "../../src/core/ports.ts";
+import { UnknownOutcome } from "../../src/core/ports/ports.ts";
 import { aJob, insertOne, lookAheadMs, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { until } from "../local/until.ts";

@@ -1,9 +1,9 @@
 import type { PoolClient } from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { definitionOf, defineJob } from "../../src/core/definitions/define-job.ts";
-import { createClient } from "../../src/core/enqueue.ts";
+import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
+import { createClient } from "../../src/core/delivery/enqueue.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Tx } from "../../src/core/ports.ts";
+import type { Tx } from "../../src/core/ports/ports.ts";
 import { world } from "../core/world.ts";
 import { freshDatabase } from "../support/database.ts";
 

@@ -1,6 +1,6 @@
 /** The races of CORRECTNESS.md, by number: what went wrong there must not go wrong here. Fast versions of its stress runs. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { JobId } from "../../src/core/job.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import {
   aJob,
   insertMany,

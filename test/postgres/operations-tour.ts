@@ -1,7 +1,7 @@
-import type { JobId } from "../../src/core/job.ts";
-import type { StreamCursor, StreamEvent } from "../../src/core/operations/event-stream.ts";
-import type { Operations } from "../../src/core/operations/operations.ts";
-import { jobSorts } from "../../src/core/operations/job-search.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import type { StreamCursor, StreamEvent } from "../../src/core/ports/event-stream.ts";
+import type { Operations } from "../../src/core/ports/operations.ts";
+import { jobSorts } from "../../src/core/ports/job-search.ts";
 
 /** Uses what operators look at and steer once or more, so that each of its statements runs. */
 export async function operationsTour(operations: Operations): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { Handoff, Message } from "../../src/core/ports.ts";
+import type { Handoff, Message } from "../../src/core/ports/ports.ts";
 import { until } from "../local/until.ts";
 import type { TestDatabase } from "../support/database.ts";
 

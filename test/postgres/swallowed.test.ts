@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createClock } from "../../src/adapters/clock.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import type { Job } from "../../src/core/definitions/context.ts";
-import type { Tx } from "../../src/core/ports.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import type { Job } from "../../src/core/define/context.ts";
+import type { Tx } from "../../src/core/ports/ports.ts";
 import { jobOf, shop, world } from "../core/world.ts";
 import { freshDatabase } from "../support/database.ts";
 

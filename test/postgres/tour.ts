@@ -1,8 +1,8 @@
 import type { TestClock } from "../../src/adapters/postgres/test-clock.ts";
-import type { JobId, NewJob } from "../../src/core/job.ts";
+import type { JobId, NewJob } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Store } from "../../src/core/ports.ts";
-import type { ScheduleSpec } from "../../src/core/schedules/schedule.ts";
+import type { Store } from "../../src/core/ports/ports.ts";
+import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
 import { aJob, failure, lookAheadMs, minute, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 
 /** Uses every verb of the store once or more, so that every statement runs with values of its daily life. */

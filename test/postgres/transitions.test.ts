@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isAllowed, type State, states } from "../../src/core/state.ts";
+import { isAllowed, type State, states } from "../../src/core/job/state.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 /** The table itself refuses what the state machine does not know, whoever asks. */

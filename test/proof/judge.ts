@@ -1,7 +1,7 @@
 import { checkInvariants, type Evidence } from "../invariants/check.ts";
 import type { WorkerFact } from "../invariants/evidence.ts";
 import { noEvidence } from "../invariants/evidence.ts";
-import type { State } from "../../src/core/state.ts";
+import type { State } from "../../src/core/job/state.ts";
 import type { LedgerRecord } from "./ledger.ts";
 import type { History } from "./process-log.ts";
 import type { Checklist } from "./proof.ts";

@@ -28,11 +28,15 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** Nobody sends an open hand-off again, and nobody looks for lost messages. */
   resend: [
     {
-      file: "/src/core/pass.ts",
+      file: "/src/core/scheduler/pass.ts",
       from: '["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],',
       to: "",
     },
-    { file: "/src/core/requeue.ts", from: "for (const lane of lanesOf(registry)) {", to: "for (const lane of []) {" },
+    {
+      file: "/src/core/delivery/requeue.ts",
+      from: "for (const lane of lanesOf(registry)) {",
+      to: "for (const lane of []) {",
+    },
     { file: "/src/core/work/worker.ts", from: "await resendOpen(ports, { lane: options.lane, rounds: 1 });", to: "" },
   ],
   /** A worker that is told to stop just ends. */
@@ -50,7 +54,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
   ],
   /** A message counts as lost although the queue still has some. */
-  evidence: [{ file: "/src/core/requeue.ts", from: "if (depth.visible > 0)", to: "if (false)" }],
+  evidence: [{ file: "/src/core/delivery/requeue.ts", from: "if (depth.visible > 0)", to: "if (false)" }],
   /** An effect has another key in every try. */
   key: [
     {
@@ -62,7 +66,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A due row has lost its message although the queue still has delayed ones. */
   late: [
     {
-      file: "/src/core/requeue.ts",
+      file: "/src/core/delivery/requeue.ts",
       from: "mayBeLate ? Math.max(seenMs, limits.lateMessageMs) : seenMs",
       to: "seenMs",
     },
@@ -93,13 +97,15 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
   ],
   /** Nobody looks for jobs whose worker died. */
-  rescue: [{ file: "/src/core/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" }],
+  rescue: [
+    { file: "/src/core/delivery/rescue.ts", from: "round < options.rounds && options", to: "round < 0 && options" },
+  ],
   /** A client's key is forgotten on the way. */
   "job-key": [{ file: "/examples/taskflow/routes.ts", from: "payload>, { key }", to: "payload>, {}" }],
   /** Any answer of a server is worth another try. */
   permanent: [
     {
-      file: "/src/core/definitions/errors.ts",
+      file: "/src/core/define/errors.ts",
       from: "if (!retryableStatuses.has(status) && status < 500)",
       to: "if (status < 0)",
     },
@@ -124,12 +130,12 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** All caught-up jobs are due at once. */
   pace: [
-    { file: "/src/core/schedules/catch-up.ts", from: "Math.max(now, catchUpUntil ?? now) + misfire.paceMs", to: "now" },
+    { file: "/src/core/scheduler/catch-up.ts", from: "Math.max(now, catchUpUntil ?? now) + misfire.paceMs", to: "now" },
   ],
   /** A tick asks the clock of its host what time it is. */
   "database-clock": [
     {
-      file: "/src/core/tick.ts",
+      file: "/src/core/scheduler/tick.ts",
       from: "turn.planAll(due.schedules, due.now)",
       to: "turn.planAll(due.schedules, Date.now())",
     },
@@ -144,7 +150,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** A claim takes what its condition was not asked about. */
   conditions: [
-    { file: "/src/core/definitions/define-data-graph.ts", from: "asks: options.when !== undefined", to: "asks: false" },
+    { file: "/src/core/define/define-data-graph.ts", from: "asks: options.when !== undefined", to: "asks: false" },
   ],
   /** Mails share the lane of what must be on time. */
   lane: [{ file: "/examples/time-capsule/app.ts", from: 'lane: "mail",', to: 'lane: "openings",' }],
@@ -157,7 +163,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
   ],
   /** Each page of a sweep begins at the first row again. */
-  "next-page": [{ file: "/src/core/definitions/define-sweep.ts", from: "after = page;", to: "after = null;" }],
+  "next-page": [{ file: "/src/core/define/define-sweep.ts", from: "after = page;", to: "after = null;" }],
   /** Keys differ from page to page, and no page leaves a cursor. */
   repeat: [
     {
@@ -169,7 +175,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A cursor is written before its page. */
   page: [
     {
-      file: "/src/core/definitions/define-fan-out.ts",
+      file: "/src/core/define/define-fan-out.ts",
       from: 'await ports.crashPoint("fanout.beforePage");',
       to: `await ports.store.transaction((tx) =>
         tx.query("update belfry.run set cursor = $2::jsonb where id = $1", [runId, JSON.stringify(page.cursor)]));

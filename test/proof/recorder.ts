@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { Store, Tx } from "../../src/core/ports.ts";
+import type { Store, Tx } from "../../src/core/ports/ports.ts";
 
 /** What a process was answered, one line each on its standard output, written before anything can follow. */
 export type HistoryLine =

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { RunFact } from "../invariants/evidence.ts";
-import type { State } from "../../src/core/state.ts";
+import type { State } from "../../src/core/job/state.ts";
 
 /** A row of `belfry.job` as plain data. Times are milliseconds since 1970 with their fraction. */
 export interface JobRow {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { eventBridgeSink } from "../../src/adapters/events/event-bridge.ts";
-import type { PublishedEvent } from "../../src/core/operations/publish.ts";
+import type { PublishedEvent } from "../../src/core/admin/publish.ts";
 import { receiver } from "./sink.ts";
 
 const signal = new AbortController().signal;

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { webhookSink } from "../../src/adapters/events/webhook.ts";
 import { limits } from "../../src/core/limits.ts";
-import { type EventSink, publishing, publishPage } from "../../src/core/operations/publish.ts";
+import { type EventSink, publishing, publishPage } from "../../src/core/admin/publish.ts";
 import { openApi } from "../api/harness.ts";
 import { type Received, receiver } from "./sink.ts";
 

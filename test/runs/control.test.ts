@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineDataGraph, defineGraph, PermanentError, type DataTask } from "../../src/core/index.ts";
 import { limits } from "../../src/core/limits.ts";
-import { cancelRun, rerunRun, resumeRun } from "../../src/core/runs/run-control.ts";
+import { cancelRun, rerunRun, resumeRun } from "../../src/core/admin/run-control.ts";
 import { jobOf } from "../core/world.ts";
 import { shop } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";

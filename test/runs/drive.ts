@@ -1,8 +1,8 @@
-import type { Job } from "../../src/core/definitions/context.ts";
+import type { Job } from "../../src/core/define/context.ts";
 import { limits } from "../../src/core/limits.ts";
-import { pass } from "../../src/core/pass.ts";
-import type { RunId, RunState } from "../../src/core/ports.ts";
-import type { State } from "../../src/core/state.ts";
+import { pass } from "../../src/core/scheduler/pass.ts";
+import type { RunId, RunState } from "../../src/core/ports/ports.ts";
+import type { State } from "../../src/core/job/state.ts";
 import { type Shop, shop, type World, world } from "../core/world.ts";
 
 export interface Driven {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, PermanentError } from "../../src/core/index.ts";
-import { decodeMessage } from "../../src/core/work/message.ts";
-import type { Job } from "../../src/core/definitions/context.ts";
+import { decodeMessage } from "../../src/core/delivery/message.ts";
+import type { Job } from "../../src/core/define/context.ts";
 import { acknowledge, lane } from "../core/world.ts";
 import { stateOf, runToEnd, startedRun } from "./drive.ts";
 

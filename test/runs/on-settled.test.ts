@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, PermanentError } from "../../src/core/index.ts";
-import { cancelRun } from "../../src/core/runs/run-control.ts";
+import { cancelRun } from "../../src/core/admin/run-control.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Settled } from "../../src/core/definitions/context.ts";
+import type { Settled } from "../../src/core/define/context.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
 type Told = readonly [task: string, input: unknown, outcome: Settled["outcome"], final: boolean];

@@ -1,7 +1,7 @@
-import { joinVerdict } from "../../src/core/runs/join.ts";
-import type { OnFailure, RunState } from "../../src/core/ports.ts";
-import type { JoinRule } from "../../src/core/runs/join.ts";
-import type { State } from "../../src/core/state.ts";
+import { joinVerdict } from "../../src/core/job/join.ts";
+import type { OnFailure, RunState } from "../../src/core/ports/ports.ts";
+import type { JoinRule } from "../../src/core/job/join.ts";
+import type { State } from "../../src/core/job/state.ts";
 
 /** What a task will do if it gets to run. `branch`: its condition says no. */
 export type Fate = "succeed" | "fail" | "branch";

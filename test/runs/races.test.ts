@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Claimed, NewRun, NewTask, RunId } from "../../src/core/ports.ts";
+import type { Claimed, NewRun, NewTask, RunId } from "../../src/core/ports/ports.ts";
 import { lookAheadMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { deadlocks, messagesOf, shuffled } from "../postgres/race.ts";

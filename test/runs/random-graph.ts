@@ -1,8 +1,8 @@
 import { limits } from "../../src/core/limits.ts";
-import type { JobId } from "../../src/core/job.ts";
-import type { Claimed, Handoff, Message, NewRun, OnFailure, RunId, Store } from "../../src/core/ports.ts";
-import { joinRules } from "../../src/core/runs/join.ts";
-import { isFinal } from "../../src/core/state.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import type { Claimed, Handoff, Message, NewRun, OnFailure, RunId, Store } from "../../src/core/ports/ports.ts";
+import { joinRules } from "../../src/core/job/join.ts";
+import { isFinal } from "../../src/core/job/state.ts";
 import { aJob, lookAheadMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { oracle, type PlannedTask, runEnd } from "./oracle.ts";

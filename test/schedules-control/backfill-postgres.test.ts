@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { backfill } from "../../src/core/schedules/backfill.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
-import { type Cron, defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import { backfill } from "../../src/core/admin/backfill.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { type Cron, defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { freshDatabase } from "../support/database.ts";
 import { world } from "../schedules/world.ts";
 import { appOf, control, hour, midnight, minute, work } from "./stage.ts";

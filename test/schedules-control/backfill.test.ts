@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import type { OccurrenceView } from "../../src/core/schedules/schedule.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import type { OccurrenceView } from "../../src/core/ports/schedule.ts";
 import { occurrenceKey } from "../support/reference/tables.ts";
 import { hour, midnight, minute, stage, type Stage, work } from "./stage.ts";
 

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { registry } from "../../src/core/definitions/definition.ts";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import { installDefinitions } from "../../src/core/schedules/install.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import { belfry } from "../cli/harness.ts";
 import { freshDatabase } from "../support/database.ts";
 import { stage, work } from "./stage.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { hour, minute, stage, work } from "./stage.ts";
 
 /** New York shows 01:00 to 01:59 twice: from 05:00Z, and again from 06:00Z. */

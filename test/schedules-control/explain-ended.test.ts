@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { lookAheadMs, midnight, minute, stage, work } from "./stage.ts";
 

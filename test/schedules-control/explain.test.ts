@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import { triggerSchedule } from "../../src/core/schedules/schedule-control.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { triggerSchedule } from "../../src/core/admin/schedule-control.ts";
 import { capped, control, hour, locked, midnight, minute, stage, work } from "./stage.ts";
 
 /** Every five minutes by the clock of Seoul, which shows 09:00 at midnight UTC. */

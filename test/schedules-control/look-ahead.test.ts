@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Cron, defineSchedule } from "../../src/core/definitions/define-schedule.ts";
+import { type Cron, defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { aSpec } from "../schedules/spec.ts";
 import { control, midnight, minute, stage, work } from "./stage.ts";
 import {
@@ -8,7 +8,7 @@ import {
   pauseSchedule,
   triggerSchedule,
   updateSchedule,
-} from "../../src/core/schedules/schedule-control.ts";
+} from "../../src/core/admin/schedule-control.ts";
 
 const often = (cron: Cron) => defineSchedule({ id: "s", cron, timezone: "UTC", run: work });
 const input = { id: "made", kind: "work", cron: "*/2 * * * *", timezone: "UTC" };

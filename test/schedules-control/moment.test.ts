@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineApp, defineFanOut, defineJob, defineSchedule, defineSweep, sql } from "../../src/core/index.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
-import type { Moment } from "../../src/core/definitions/moment.ts";
-import { installDefinitions } from "../../src/core/schedules/install.ts";
-import { backfill } from "../../src/core/schedules/backfill.ts";
-import { createSchedule, triggerSchedule, updateSchedule } from "../../src/core/schedules/schedule-control.ts";
-import { tick } from "../../src/core/tick.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import type { Moment } from "../../src/core/define/moment.ts";
+import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
+import { backfill } from "../../src/core/admin/backfill.ts";
+import { createSchedule, triggerSchedule, updateSchedule } from "../../src/core/admin/schedule-control.ts";
+import { tick } from "../../src/core/scheduler/tick.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
 import { acknowledge, lane, world } from "../core/world.ts";
 

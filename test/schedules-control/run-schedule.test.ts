@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Ports } from "../../src/core/ports.ts";
-import { runSchedule, scheduleLock } from "../../src/core/schedules/run-schedule.ts";
+import type { Ports } from "../../src/core/ports/ports.ts";
+import { runSchedule, scheduleLock } from "../../src/core/scheduler/run-schedule.ts";
 import { createMemoryLockStore } from "../support/memory-lock-store.ts";
 import { hour, midnight, minute, stage, work } from "./stage.ts";
 

@@ -1,11 +1,11 @@
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import type { ScheduleDefinition } from "../../src/core/definitions/definition.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
-import { explain } from "../../src/core/schedules/explain.ts";
-import type { JobId } from "../../src/core/job.ts";
-import type { Claimed, Settlement, StoreTx } from "../../src/core/ports.ts";
-import { backfill, type BackfillOptions } from "../../src/core/schedules/backfill.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import type { ScheduleDefinition } from "../../src/core/define/definition.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { explain } from "../../src/core/admin/explain.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import type { Claimed, Settlement, StoreTx } from "../../src/core/ports/ports.ts";
+import { backfill, type BackfillOptions } from "../../src/core/admin/backfill.ts";
 import { hour, midnight, minute } from "../schedules/spec.ts";
 import { referenceGround, world } from "../schedules/world.ts";
 

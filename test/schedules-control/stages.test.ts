@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { checkApps, notesOf } from "../../src/core/definitions/check.ts";
-import type { Context } from "../../src/core/definitions/context.ts";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineFanOut } from "../../src/core/definitions/define-fan-out.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { aws, defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import { leaseMsOf } from "../../src/core/new-job.ts";
-import { describe as line } from "../../src/core/definitions/problem.ts";
+import { checkApps, notesOf } from "../../src/core/define/check.ts";
+import type { Context } from "../../src/core/define/context.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineFanOut } from "../../src/core/define/define-fan-out.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { aws, defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { leaseMsOf } from "../../src/core/define/new-job.ts";
+import { describe as line } from "../../src/core/define/problem.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import { templateOf } from "../infra/synthesize.ts";
@@ -124,8 +124,8 @@ test("an expression that may surprise has a note", () => {
 /** Runs one job through a worker of that stage. */
 async function runOnce(name: string, run: (payload: unknown, ctx: Context) => Promise<unknown>): Promise<void> {
   const { createWorker } = await import("../../src/core/work/worker.ts");
-  const { encodeMessage } = await import("../../src/core/work/message.ts");
-  const { registry } = await import("../../src/core/definitions/definition.ts");
+  const { encodeMessage } = await import("../../src/core/delivery/message.ts");
+  const { registry } = await import("../../src/core/define/definition.ts");
   const { createMemoryLockStore } = await import("../support/memory-lock-store.ts");
   const job = defineJob({ id: "batched", run: async (p: unknown, ctx) => void (await run(p, ctx)) });
   const at = await stage([defineSchedule({ id: "s", cron: "* * * * *", timezone: "UTC", run: job })], midnight);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineFanOut } from "../../src/core/definitions/define-fan-out.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
-import { pass } from "../../src/core/pass.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineFanOut } from "../../src/core/define/define-fan-out.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { pass } from "../../src/core/scheduler/pass.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
 import { openApi } from "../api/harness.ts";
 

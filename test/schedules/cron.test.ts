@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseAt, parseRate } from "../../src/core/schedules/aws-cron.ts";
-import { type Cron, daysOf, parseCron } from "../../src/core/schedules/cron.ts";
+import { parseAt, parseRate } from "../../src/core/calendar/aws-cron.ts";
+import { type Cron, daysOf, parseCron } from "../../src/core/calendar/cron.ts";
 
 function parsed(text: string): Cron {
   const result = parseCron(text);

@@ -1,9 +1,9 @@
 import { Cron as Croner } from "croner";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseCron } from "../../src/core/schedules/cron.ts";
-import { readings } from "../../src/core/schedules/reading.ts";
-import { nextFire } from "../../src/core/schedules/timetable.ts";
+import { parseCron } from "../../src/core/calendar/cron.ts";
+import { readings } from "../../src/core/calendar/reading.ts";
+import { nextFire } from "../../src/core/calendar/timetable.ts";
 
 /** The syntax that both evaluators have; `5L` is written `5#L` there. Differences are listed in docs/schedules.md. */
 function values(min: number, max: number): fc.Arbitrary<string> {

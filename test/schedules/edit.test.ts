@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import type { ScheduleSpec } from "../../src/core/schedules/schedule.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
 import { aSpec, hour, minute } from "./spec.ts";
 import { referenceGround, world } from "./world.ts";
 

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseCron } from "../../src/core/schedules/cron.ts";
-import type { Dst, NominalTime } from "../../src/core/schedules/fires.ts";
-import { nominalTimes } from "../../src/core/schedules/timetable.ts";
-import { openZone } from "../../src/core/schedules/zone.ts";
+import { parseCron } from "../../src/core/calendar/cron.ts";
+import type { Dst, NominalTime } from "../../src/core/calendar/fires.ts";
+import { nominalTimes } from "../../src/core/calendar/timetable.ts";
+import { openZone } from "../../src/core/calendar/zone.ts";
 import { firesByHand, watch } from "./clock.ts";
 
 const hour = 3_600_000;

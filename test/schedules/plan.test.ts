@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Decision } from "../../src/core/schedules/catch-up.ts";
-import { planSchedule } from "../../src/core/schedules/plan.ts";
-import type { Misfire } from "../../src/core/schedules/schedule.ts";
+import type { Decision } from "../../src/core/scheduler/catch-up.ts";
+import { planSchedule } from "../../src/core/scheduler/plan.ts";
+import type { Misfire } from "../../src/core/ports/schedule.ts";
 import { aRow, aSpec, expectedDecisions, hour, latest, midnight, minute, planAll } from "./spec.ts";
 
 const lookAheadMs = 5 * minute;

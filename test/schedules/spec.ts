@@ -1,8 +1,8 @@
-import type { Decision } from "../../src/core/schedules/catch-up.ts";
-import type { NominalTime } from "../../src/core/schedules/fires.ts";
-import { planSchedule } from "../../src/core/schedules/plan.ts";
-import type { Misfire, ScheduleRow, ScheduleSpec } from "../../src/core/schedules/schedule.ts";
-import { timetable } from "../../src/core/schedules/timetable.ts";
+import type { Decision } from "../../src/core/scheduler/catch-up.ts";
+import type { NominalTime } from "../../src/core/calendar/fires.ts";
+import { planSchedule } from "../../src/core/scheduler/plan.ts";
+import type { Misfire, ScheduleRow, ScheduleSpec } from "../../src/core/ports/schedule.ts";
+import { timetable } from "../../src/core/calendar/timetable.ts";
 
 export const minute = 60_000;
 export const hour = 60 * minute;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import type { ScheduleDefinition } from "../../src/core/definitions/definition.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import type { ScheduleDefinition } from "../../src/core/define/definition.ts";
 import { limits } from "../../src/core/limits.ts";
-import { FenceLost } from "../../src/core/ports.ts";
-import type { ScheduleSpec } from "../../src/core/schedules/schedule.ts";
+import { FenceLost } from "../../src/core/ports/ports.ts";
+import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
 import { aSpec, hour, midnight, minute } from "./spec.ts";
 import { referenceGround, world } from "./world.ts";
 

@@ -1,9 +1,9 @@
-import { type AppDefinition, registry } from "../../src/core/definitions/definition.ts";
-import { installDefinitions } from "../../src/core/schedules/install.ts";
-import type { JobId } from "../../src/core/job.ts";
-import type { Claimed, Fence, Log, Message, OutMessage, Ports, Store } from "../../src/core/ports.ts";
-import { sendHandoffs } from "../../src/core/send.ts";
-import { tick } from "../../src/core/tick.ts";
+import { type AppDefinition, registry } from "../../src/core/define/definition.ts";
+import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import type { Claimed, Fence, Log, Message, OutMessage, Ports, Store } from "../../src/core/ports/ports.ts";
+import { sendHandoffs } from "../../src/core/delivery/send.ts";
+import { tick } from "../../src/core/scheduler/tick.ts";
 import { referenceStore } from "../support/reference-store.ts";
 
 export interface Line {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ScheduleSpec } from "../../src/core/schedules/schedule.ts";
-import { isTakenBack } from "../../src/core/schedules/written-ahead.ts";
+import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
+import { isTakenBack } from "../../src/core/scheduler/written-ahead.ts";
 import { aSpec, hour, midnight, minute } from "./spec.ts";
 
 const quiz = aSpec({ expression: { form: "cron", cron: "0 8 * * *" }, materializeBeforeMs: 10 * minute });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { imageTzVersion, openZone, storedTzVersion, zoneProblem } from "../../src/core/schedules/zone.ts";
+import { imageTzVersion, openZone, storedTzVersion, zoneProblem } from "../../src/core/calendar/zone.ts";
 import { intlOffset } from "./clock.ts";
 
 const at = (text: string): number => Date.parse(text);

@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Context, Job } from "../../src/core/definitions/context.ts";
-import { defineApp } from "../../src/core/definitions/define-app.ts";
-import { defineJob } from "../../src/core/definitions/define-job.ts";
-import { defineSchedule } from "../../src/core/definitions/define-schedule.ts";
-import { registry } from "../../src/core/definitions/definition.ts";
-import type { Registry, ScheduleDefinition } from "../../src/core/definitions/definition.ts";
-import { PermanentError, RetryLater } from "../../src/core/definitions/errors.ts";
+import type { Context, Job } from "../../src/core/define/context.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import type { Registry, ScheduleDefinition } from "../../src/core/define/definition.ts";
+import { PermanentError, RetryLater } from "../../src/core/define/errors.ts";
 
 import { flow } from "./graph.ts";
 

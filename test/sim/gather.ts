@@ -1,4 +1,4 @@
-import { isFinal } from "../../src/core/state.ts";
+import { isFinal } from "../../src/core/job/state.ts";
 import type { Evidence, EventFact, JobFact, RunFact } from "../invariants/evidence.ts";
 import type { JobRow } from "../support/reference/rows.ts";
 import { funnelOf } from "../support/reference/runs.ts";

@@ -1,6 +1,6 @@
 /** What runs processes: the event source of a worker, the rule that wakes scheduler tasks, the dead-letter consumer. */
-import { drain } from "../../src/core/drain.ts";
-import { runPasses } from "../../src/core/pass.ts";
+import { drain } from "../../src/core/delivery/drain.ts";
+import { runPasses } from "../../src/core/scheduler/pass.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
 import type { SimApp } from "./app.ts";
 import type { SimProcess } from "./process.ts";

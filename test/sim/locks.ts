@@ -1,4 +1,4 @@
-import type { LockStore } from "../../src/core/ports.ts";
+import type { LockStore } from "../../src/core/ports/ports.ts";
 import type { MemoryLockStore } from "../support/memory-lock-store.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 import type { SimProcess } from "./process.ts";

@@ -1,8 +1,8 @@
 /** Those who ask for work and interfere with it: clients, an operator, a deploy. */
-import { cancelJobs, retryJobs } from "../../src/core/control.ts";
-import { definitionOf } from "../../src/core/definitions/define-job.ts";
-import { createClient } from "../../src/core/enqueue.ts";
-import { installDefinitions } from "../../src/core/schedules/install.ts";
+import { cancelJobs, retryJobs } from "../../src/core/admin/control.ts";
+import { definitionOf } from "../../src/core/define/define-job.ts";
+import { createClient } from "../../src/core/delivery/enqueue.ts";
+import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import { enqueuedKinds } from "./app.ts";
 import type { Payload } from "./app.ts";
 import type { SimProcess } from "./process.ts";

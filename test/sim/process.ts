@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/core/ports.ts";
+import type { Clock } from "../../src/core/ports/ports.ts";
 import { clockOf } from "../support/virtual-clock.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 

@@ -1,6 +1,6 @@
 import { limits } from "../../src/core/limits.ts";
-import { decodeMessage, encodeMessage } from "../../src/core/work/message.ts";
-import type { OutMessage, Queue } from "../../src/core/ports.ts";
+import { decodeMessage, encodeMessage } from "../../src/core/delivery/message.ts";
+import type { OutMessage, Queue } from "../../src/core/ports/ports.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 import type { SimProcess } from "./process.ts";

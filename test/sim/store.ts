@@ -1,6 +1,16 @@
-import type { JobId } from "../../src/core/job.ts";
-import type { Claimed, Fence, Held, Message, Settled, Settlement, Store, StoreTx, Tx } from "../../src/core/ports.ts";
-import type { ScheduleControlStore } from "../../src/core/schedules/schedule-store.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import type {
+  Claimed,
+  Fence,
+  Held,
+  Message,
+  Settled,
+  Settlement,
+  Store,
+  StoreTx,
+  Tx,
+} from "../../src/core/ports/ports.ts";
+import type { ScheduleControlStore } from "../../src/core/ports/schedule-store.ts";
 import type { WorkerFact } from "../invariants/evidence.ts";
 import type { SimProcess } from "./process.ts";
 import type { Record } from "./record.ts";

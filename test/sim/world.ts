@@ -1,6 +1,6 @@
-import type { JobId } from "../../src/core/job.ts";
+import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Log, LockStore, Metrics, Ports, Store } from "../../src/core/ports.ts";
+import type { Log, LockStore, Metrics, Ports, Store } from "../../src/core/ports/ports.ts";
 import type { Worker } from "../../src/core/work/worker.ts";
 import { createMemoryLockStore } from "../support/memory-lock-store.ts";
 import type { MemoryLockStore } from "../support/memory-lock-store.ts";

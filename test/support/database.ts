@@ -3,7 +3,7 @@ import { inject } from "vitest";
 import { type Connections, connect } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { type TestClock, testClock } from "../../src/adapters/postgres/test-clock.ts";
-import type { Store } from "../../src/core/ports.ts";
+import type { Store } from "../../src/core/ports/ports.ts";
 
 export interface TestDatabase {
   readonly url: string;

@@ -2,7 +2,7 @@
  * The `Store` in memory: the oracle that Postgres is compared with, and the store of the simulation.
  * Each verb is a pure function of the tables, in a file of its own under `reference/`.
  */
-import type { InSameTransaction, Moved, MovedRows, Settled, Store, Tx } from "../../src/core/ports.ts";
+import type { InSameTransaction, Moved, MovedRows, Settled, Store, Tx } from "../../src/core/ports/ports.ts";
 import { adopt, claim, heartbeat, lend, look } from "./reference/claim.ts";
 import { decideAhead } from "./reference/ahead.ts";
 import { cancel, prune, retry } from "./reference/control.ts";

@@ -6,7 +6,7 @@ import {
   ResourceNotFoundException,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import type { LockItem, LockStore } from "../../core/ports.ts";
+import type { LockItem, LockStore } from "../../core/ports/ports.ts";
 
 export interface DynamoLockStoreOptions {
   readonly client: DynamoDBClient;

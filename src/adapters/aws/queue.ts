@@ -6,8 +6,8 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { limits } from "../../core/limits.ts";
-import { encodeMessage } from "../../core/work/message.ts";
-import type { OutMessage, Queue } from "../../core/ports.ts";
+import { encodeMessage } from "../../core/delivery/message.ts";
+import type { OutMessage, Queue } from "../../core/ports/ports.ts";
 
 export interface SqsQueueOptions {
   readonly client: SQSClient;

@@ -6,7 +6,7 @@ import {
   type RunTaskCommandInput,
   StopTaskCommand,
 } from "@aws-sdk/client-ecs";
-import type { Launch, Launched, Launcher } from "../../core/ports.ts";
+import type { Launch, Launched, Launcher } from "../../core/ports/ports.ts";
 import { isNoRoom, startedByOf } from "../../core/work/task-end.ts";
 
 /** Where the tasks of jobs run. A deployment writes it as JSON into `BELFRY_TASKS`. */

@@ -1,5 +1,5 @@
 import { limits } from "../../core/limits.ts";
-import type { EventSink, PublishedEvent } from "../../core/operations/publish.ts";
+import type { EventSink, PublishedEvent } from "../../core/admin/publish.ts";
 import { signedFetch } from "../aws/signed-fetch.ts";
 
 export interface EventBridgeOptions {

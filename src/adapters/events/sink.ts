@@ -1,4 +1,4 @@
-import type { EventSink } from "../../core/operations/publish.ts";
+import type { EventSink } from "../../core/admin/publish.ts";
 import { eventBridgeSink } from "./event-bridge.ts";
 import { webhookSink } from "./webhook.ts";
 

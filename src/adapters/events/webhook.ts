@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { EventSink } from "../../core/operations/publish.ts";
+import type { EventSink } from "../../core/admin/publish.ts";
 import { httpClient } from "../http/client.ts";
 
 export interface WebhookOptions {

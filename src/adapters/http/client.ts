@@ -1,7 +1,7 @@
 import { request as plainRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as tlsRequest } from "node:https";
 import type { Socket } from "node:net";
-import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../core/definitions/errors.ts";
+import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../core/define/errors.ts";
 
 export interface HttpClientOptions {
   /** Paths of requests are resolved against it. */

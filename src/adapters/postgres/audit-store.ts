@@ -1,4 +1,4 @@
-import type { Operations } from "../../core/operations/operations.ts";
+import type { Operations } from "../../core/ports/operations.ts";
 import type { Session } from "./session.ts";
 import { readAudits, writeAudits } from "./sql/audit.ts";
 import { columns } from "./statement.ts";

@@ -1,6 +1,6 @@
-import type { JobId, Json } from "../../core/job.ts";
-import type { Claimed, InRun, Looked, Message, Store } from "../../core/ports.ts";
-import type { State } from "../../core/state.ts";
+import type { JobId, Json } from "../../core/job/job.ts";
+import type { Claimed, InRun, Looked, Message, Store } from "../../core/ports/ports.ts";
+import type { State } from "../../core/job/state.ts";
 import { limits } from "../../core/limits.ts";
 import { isLockTimeout } from "./failure.ts";
 import { newest } from "./newest.ts";

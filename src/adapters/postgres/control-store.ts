@@ -1,5 +1,5 @@
-import type { JobId } from "../../core/job.ts";
-import type { Store } from "../../core/ports.ts";
+import type { JobId } from "../../core/job/job.ts";
+import type { Store } from "../../core/ports/ports.ts";
 import { moveRows } from "./moved.ts";
 import type { Session } from "./session.ts";
 import { addSlots, cancelJobs, freeLeftSlots, retireSlots, retryJobs, writeGroups } from "./sql/control.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import type { JobId, NewJob } from "../../core/job.ts";
+import type { JobId, NewJob } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import type { Inserted, InsertResult, NewTarget, RunId, Store, Tx } from "../../core/ports.ts";
+import type { Inserted, InsertResult, NewTarget, RunId, Store, Tx } from "../../core/ports/ports.ts";
 import { DatabaseError } from "./failure.ts";
 import { type Handed, handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";

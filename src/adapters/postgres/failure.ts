@@ -1,4 +1,4 @@
-import { FenceLost, UnknownOutcome } from "../../core/ports.ts";
+import { FenceLost, UnknownOutcome } from "../../core/ports/ports.ts";
 
 /** An error of Postgres, with its SQLSTATE and what was being done. */
 export class DatabaseError extends Error {

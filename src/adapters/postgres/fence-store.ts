@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { limits } from "../../core/limits.ts";
-import type { Store } from "../../core/ports.ts";
+import type { Store } from "../../core/ports/ports.ts";
 import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
 import {

@@ -1,5 +1,5 @@
-import type { JobId } from "../../core/job.ts";
-import type { Handoff, OutMessage } from "../../core/ports.ts";
+import type { JobId } from "../../core/job/job.ts";
+import type { Handoff, OutMessage } from "../../core/ports/ports.ts";
 
 /** A row that a statement made QUEUED, with the hand-off row it stands in. */
 export interface Handed {

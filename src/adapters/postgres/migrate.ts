@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { limits } from "../../core/limits.ts";
-import type { Tx } from "../../core/ports.ts";
+import type { Tx } from "../../core/ports/ports.ts";
 import { parseAddress } from "./address.ts";
 import { converted, DatabaseUnfit, unavailable } from "./failure.ts";
 import { type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";

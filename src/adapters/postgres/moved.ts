@@ -1,5 +1,5 @@
-import type { JobId, Json } from "../../core/job.ts";
-import type { Fence, InSameTransaction, Moved, MovedRows, Tx } from "../../core/ports.ts";
+import type { JobId, Json } from "../../core/job/job.ts";
+import type { Fence, InSameTransaction, Moved, MovedRows, Tx } from "../../core/ports/ports.ts";
 import { handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { movedOf } from "./settle-store.ts";

@@ -1,5 +1,5 @@
-import type { JobId } from "../../core/job.ts";
-import type { Message } from "../../core/ports.ts";
+import type { JobId } from "../../core/job/job.ts";
+import type { Message } from "../../core/ports/ports.ts";
 
 /** By job: of several messages only the one with the newest generation can still change anything. */
 export function newest(messages: readonly Message[]): Map<JobId, number> {

@@ -1,4 +1,4 @@
-import type { Operations } from "../../core/operations/operations.ts";
+import type { Operations } from "../../core/ports/operations.ts";
 import type { Connections } from "./connect.ts";
 import { auditStore } from "./audit-store.ts";
 import { overviewStore } from "./overview-store.ts";

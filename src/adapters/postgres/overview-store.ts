@@ -1,7 +1,7 @@
-import type { JobId } from "../../core/job.ts";
+import type { JobId } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import type { Operations } from "../../core/operations/operations.ts";
-import type { State } from "../../core/state.ts";
+import type { Operations } from "../../core/ports/operations.ts";
+import type { State } from "../../core/job/state.ts";
 import type { Session } from "./session.ts";
 import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
 import { writeWorker } from "./sql/worker.ts";

@@ -1,5 +1,5 @@
 import { limits } from "../../core/limits.ts";
-import type { Fence, Store } from "../../core/ports.ts";
+import type { Fence, Store } from "../../core/ports/ports.ts";
 import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
 import {

@@ -1,7 +1,7 @@
-import type { AttemptView, EventView, JobId, JobView, Json } from "../../core/job.ts";
+import type { AttemptView, EventView, JobId, JobView, Json } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import type { Store } from "../../core/ports.ts";
-import { type State, states } from "../../core/state.ts";
+import type { Store } from "../../core/ports/ports.ts";
+import { type State, states } from "../../core/job/state.ts";
 import type { Session } from "./session.ts";
 import { countStates, type EventRow, type JobRow, readAttempts, readEvents, readJob, readJobs } from "./sql/read.ts";
 import { selectNow } from "./sql/transaction.ts";

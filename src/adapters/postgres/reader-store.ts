@@ -1,6 +1,6 @@
 import { limits } from "../../core/limits.ts";
-import type { StreamCursor } from "../../core/operations/event-stream.ts";
-import type { Operations } from "../../core/operations/operations.ts";
+import type { StreamCursor } from "../../core/ports/event-stream.ts";
+import type { Operations } from "../../core/ports/operations.ts";
 import type { Session } from "./session.ts";
 import { advanceReader, createReader, failReader, markPublished, readReader, takeReader } from "./sql/reader.ts";
 import { execute } from "./statement.ts";

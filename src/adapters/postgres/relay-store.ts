@@ -1,5 +1,5 @@
 import { limits } from "../../core/limits.ts";
-import type { Store } from "../../core/ports.ts";
+import type { Store } from "../../core/ports/ports.ts";
 import { handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { confirmPart, confirmWhole, relayDue, reopenHandoffs } from "./sql/relay.ts";

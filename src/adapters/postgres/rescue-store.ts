@@ -1,6 +1,6 @@
-import { cleanText } from "../../core/clean.ts";
+import { cleanText } from "../../core/job/clean.ts";
 import { limits } from "../../core/limits.ts";
-import type { Store } from "../../core/ports.ts";
+import type { Store } from "../../core/ports/ports.ts";
 import { moveRows } from "./moved.ts";
 import { newestColumns } from "./newest.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,5 @@
 import { limits } from "../../core/limits.ts";
-import type { Fence, Handoff, Resolved, RunId, RunStore } from "../../core/ports.ts";
+import type { Fence, Handoff, Resolved, RunId, RunStore } from "../../core/ports/ports.ts";
 import { handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { addUpJoins, addUpRuns, countEnds, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";

@@ -1,6 +1,6 @@
 import { limits } from "../../core/limits.ts";
-import type { Operations } from "../../core/operations/operations.ts";
-import { durationBuckets } from "../../core/operations/overview.ts";
+import type { Operations } from "../../core/ports/operations.ts";
+import { durationBuckets } from "../../core/ports/overview.ts";
 import type { Session } from "./session.ts";
 import { addUp, createRollUp, findRollUpEnd, lockRollUp, readKindTotals, readMinutes } from "./sql/rollup.ts";
 import { execute } from "./statement.ts";

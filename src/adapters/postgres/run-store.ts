@@ -1,5 +1,5 @@
-import type { JobId, Json } from "../../core/job.ts";
-import type { NewRun, Paged, RunId, RunStore, StartedRun, Tx } from "../../core/ports.ts";
+import type { JobId, Json } from "../../core/job/job.ts";
+import type { NewRun, Paged, RunId, RunStore, StartedRun, Tx } from "../../core/ports/ports.ts";
 import { handoffsOf } from "./handoffs.ts";
 import { moveRows } from "./moved.ts";
 import type { Session } from "./session.ts";

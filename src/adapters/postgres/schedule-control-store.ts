@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
-import type { RunId, Tx } from "../../core/ports.ts";
-import type { ScheduleRow, ScheduleSpec } from "../../core/schedules/schedule.ts";
+import type { RunId, Tx } from "../../core/ports/ports.ts";
+import type { ScheduleRow, ScheduleSpec } from "../../core/ports/schedule.ts";
 import type {
   Backfilled,
   BackfillTime,
   ScheduleControlStore,
   ScheduleEra,
   ScheduleRefusal,
-} from "../../core/schedules/schedule-store.ts";
+} from "../../core/ports/schedule-store.ts";
 import { limits } from "../../core/limits.ts";
 import { jobView } from "./read-store.ts";
 import { cancelWaiting, occurrenceView, policyOf, scheduleRow, withdraw } from "./schedule-store.ts";

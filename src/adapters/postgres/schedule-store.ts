@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import type { JobId, NewJob } from "../../core/job.ts";
+import type { JobId, NewJob } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import type { Fence, Store, Tx } from "../../core/ports.ts";
+import type { Fence, Store, Tx } from "../../core/ports/ports.ts";
 import type {
   Carry,
   OccurrenceOutcome,
@@ -10,7 +10,7 @@ import type {
   PlannedSchedule,
   ScheduleRow,
   ScheduleSpec,
-} from "../../core/schedules/schedule.ts";
+} from "../../core/ports/schedule.ts";
 import { type Handed, handoffsOf } from "./handoffs.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";

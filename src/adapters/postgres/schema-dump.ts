@@ -1,4 +1,4 @@
-import type { Tx } from "../../core/ports.ts";
+import type { Tx } from "../../core/ports/ports.ts";
 import { describeSchema, hideSchemas } from "./sql/schema.ts";
 import { execute } from "./statement.ts";
 

@@ -1,8 +1,8 @@
 import { limits } from "../../core/limits.ts";
-import type { BoundedCount, JobPage, JobRecord, JobSearch } from "../../core/operations/job-search.ts";
-import type { Operations } from "../../core/operations/operations.ts";
-import type { RunId } from "../../core/runs/run.ts";
-import { isFinal } from "../../core/state.ts";
+import type { BoundedCount, JobPage, JobRecord, JobSearch } from "../../core/ports/job-search.ts";
+import type { Operations } from "../../core/ports/operations.ts";
+import type { RunId } from "../../core/ports/run.ts";
+import { isFinal } from "../../core/job/state.ts";
 import { eventView, jobAttempts, jobEvents, jobView } from "./read-store.ts";
 import type { Session } from "./session.ts";
 import {

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client, Pool, PoolClient } from "pg";
 import { limits } from "../../core/limits.ts";
-import type { Fence, StoreTx, Tx } from "../../core/ports.ts";
-import { FenceLost, UnknownOutcome } from "../../core/ports.ts";
+import type { Fence, StoreTx, Tx } from "../../core/ports/ports.ts";
+import { FenceLost, UnknownOutcome } from "../../core/ports/ports.ts";
 import { converted, DatabaseError, DatabaseUnavailable, isRetryable, unavailable } from "./failure.ts";
 import { checkFence, lockFenceShared } from "./sql/fence.ts";
 import { beginTransaction, transactionStatus } from "./sql/transaction.ts";

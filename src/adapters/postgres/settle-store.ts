@@ -1,5 +1,5 @@
-import { cleanCode, cleanJson, cleanMessage } from "../../core/clean.ts";
-import type { JobId, Json } from "../../core/job.ts";
+import { cleanCode, cleanJson, cleanMessage } from "../../core/job/clean.ts";
+import type { JobId, Json } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
 import type {
   Handoff,
@@ -11,7 +11,7 @@ import type {
   Store,
   StoreTx,
   Tx,
-} from "../../core/ports.ts";
+} from "../../core/ports/ports.ts";
 import { insertInto } from "./enqueue-store.ts";
 import { isDataError } from "./failure.ts";
 import { handoffsOf } from "./handoffs.ts";

@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
 import { limits } from "../../core/limits.ts";
-import type { Tx } from "../../core/ports.ts";
+import type { Tx } from "../../core/ports/ports.ts";
 import { converted } from "./failure.ts";
 
 /**

@@ -1,8 +1,8 @@
-import type { JobId } from "../../core/job.ts";
+import type { JobId } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import type { Bulk } from "../../core/operations/bulk.ts";
-import type { JobSearch } from "../../core/operations/job-search.ts";
-import type { Operations } from "../../core/operations/operations.ts";
+import type { Bulk } from "../../core/ports/bulk.ts";
+import type { JobSearch } from "../../core/ports/job-search.ts";
+import type { Operations } from "../../core/ports/operations.ts";
 import { newestColumns } from "./newest.ts";
 import { parameter } from "./search-store.ts";
 import type { Session } from "./session.ts";

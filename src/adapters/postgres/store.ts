@@ -1,4 +1,4 @@
-import type { Store } from "../../core/ports.ts";
+import type { Store } from "../../core/ports/ports.ts";
 import { claimStore } from "./claim-store.ts";
 import type { Connections } from "./connect.ts";
 import { controlStore } from "./control-store.ts";

@@ -1,4 +1,4 @@
-import type { JobId } from "../../core/job.ts";
+import type { JobId } from "../../core/job/job.ts";
 import {
   formatCursor,
   parseCursor,
@@ -7,9 +7,9 @@ import {
   type StreamCursor,
   type StreamEvent,
   type StreamPlace,
-} from "../../core/operations/event-stream.ts";
-import type { Operations } from "../../core/operations/operations.ts";
-import type { RunId } from "../../core/runs/run.ts";
+} from "../../core/ports/event-stream.ts";
+import type { Operations } from "../../core/ports/operations.ts";
+import type { RunId } from "../../core/ports/run.ts";
 import { eventView } from "./read-store.ts";
 import type { Session } from "./session.ts";
 import { readStream, readStreamEnd, type StreamRow } from "./sql/stream.ts";

@@ -1,5 +1,5 @@
 import { limits } from "../../core/limits.ts";
-import type { NewRun, NewTask, Tx } from "../../core/ports.ts";
+import type { NewRun, NewTask, Tx } from "../../core/ports/ports.ts";
 import type { Handed } from "./handoffs.ts";
 import { drawIds, insertEdges, insertTasks as insert } from "./sql/run.ts";
 import { arrayLiteral, execute } from "./statement.ts";

@@ -1,4 +1,4 @@
-import type { Tx } from "../../core/ports.ts";
+import type { Tx } from "../../core/ports/ports.ts";
 import { execute } from "./statement.ts";
 import { createTestClock, moveTestClock, rateTestClock } from "./sql/test-clock.ts";
 

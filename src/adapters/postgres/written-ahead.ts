@@ -1,7 +1,7 @@
 import { limits } from "../../core/limits.ts";
-import type { Inserted, NewTarget, RunId, RunStore, Tx } from "../../core/ports.ts";
-import type { ScheduleSpec } from "../../core/schedules/schedule.ts";
-import { isTakenBack } from "../../core/schedules/written-ahead.ts";
+import type { Inserted, NewTarget, RunId, RunStore, Tx } from "../../core/ports/ports.ts";
+import type { ScheduleSpec } from "../../core/ports/schedule.ts";
+import { isTakenBack } from "../../core/scheduler/written-ahead.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";

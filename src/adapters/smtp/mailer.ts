@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { parseConnectionUrl } from "nodemailer/lib/shared";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import { AmbiguousError, PermanentError, RetryLater } from "../../core/definitions/errors.ts";
+import { AmbiguousError, PermanentError, RetryLater } from "../../core/define/errors.ts";
 
 export interface MailerOptions {
   /** `smtp://user:password@host:587` or `smtps://host:465`. Port 25 is closed on AWS. */

@@ -1,6 +1,6 @@
 import { Logger, LogFormatter, LogItem } from "@aws-lambda-powertools/logger";
 import type { LogAttributes, UnformattedAttributes } from "@aws-lambda-powertools/logger/types";
-import type { Log } from "../../core/ports.ts";
+import type { Log } from "../../core/ports/ports.ts";
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];

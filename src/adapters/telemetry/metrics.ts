@@ -1,5 +1,5 @@
 import { Metrics as Powertools } from "@aws-lambda-powertools/metrics";
-import type { Metrics } from "../../core/ports.ts";
+import type { Metrics } from "../../core/ports/ports.ts";
 import { kept } from "./catalog.ts";
 
 export interface MetricsOptions {

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { formatDuration, parseDuration } from "../../core/definitions/duration.ts";
+import { formatDuration, parseDuration } from "../../core/calendar/duration.ts";
 import { limits } from "../../core/limits.ts";
-import { type BulkAction, bulkActions } from "../../core/operations/bulk.ts";
-import type { JobSearch } from "../../core/operations/job-search.ts";
-import { runBulkPage } from "../../core/operations/run-bulk.ts";
+import { type BulkAction, bulkActions } from "../../core/ports/bulk.ts";
+import type { JobSearch } from "../../core/ports/job-search.ts";
+import { runBulkPage } from "../../core/admin/run-bulk.ts";
 import { type Answer, type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { Problem } from "../problem.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "../../core/limits.ts";
-import type { JobSearch } from "../../core/operations/job-search.ts";
-import { states } from "../../core/state.ts";
+import type { JobSearch } from "../../core/ports/job-search.ts";
+import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query.ts";

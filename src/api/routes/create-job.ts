@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { isDataError } from "../../adapters/postgres/failure.ts";
-import type { JobDefinition } from "../../core/definitions/definition.ts";
-import { InvalidPayload, KeyConflict } from "../../core/definitions/errors.ts";
-import { prepare } from "../../core/enqueue.ts";
-import type { EventView, JobId, NewJob } from "../../core/job.ts";
+import type { JobDefinition } from "../../core/define/definition.ts";
+import { InvalidPayload, KeyConflict } from "../../core/define/errors.ts";
+import { prepare } from "../../core/delivery/enqueue.ts";
+import type { EventView, JobId, NewJob } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import type { JobRecord } from "../../core/operations/job-search.ts";
-import type { InsertResult } from "../../core/ports.ts";
+import type { JobRecord } from "../../core/ports/job-search.ts";
+import type { InsertResult } from "../../core/ports/ports.ts";
 import { closest } from "../closest.ts";
 import { type Answer, type Endpoint, endpoint } from "../endpoint.ts";
 import { gathered } from "../gathered.ts";

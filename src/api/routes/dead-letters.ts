@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "../../core/limits.ts";
-import type { FailureGroup } from "../../core/operations/job-search.ts";
+import type { FailureGroup } from "../../core/ports/job-search.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { limits } from "../../core/limits.ts";
-import { type EventFilter, matchesFilter, parseCursor, type StreamCursor } from "../../core/operations/event-stream.ts";
-import { publishedEvent } from "../../core/operations/publish.ts";
-import type { RunId } from "../../core/runs/run.ts";
-import { states } from "../../core/state.ts";
+import { type EventFilter, matchesFilter, parseCursor, type StreamCursor } from "../../core/ports/event-stream.ts";
+import { publishedEvent } from "../../core/admin/publish.ts";
+import type { RunId } from "../../core/ports/run.ts";
+import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { eventSource } from "../event-source.ts";
 import { createLiveFeed } from "../live-feed.ts";

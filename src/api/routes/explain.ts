@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "../../core/limits.ts";
-import { causes, explainJob } from "../../core/operations/explain-job.ts";
+import { causes, explainJob } from "../../core/admin/explain-job.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { Problem } from "../problem.ts";

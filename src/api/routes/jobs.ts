@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { cancelJobs, retryJobs } from "../../core/control.ts";
-import type { Instant, JobId } from "../../core/job.ts";
+import { cancelJobs, retryJobs } from "../../core/admin/control.ts";
+import type { Instant, JobId } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import { type JobSearch, jobSorts } from "../../core/operations/job-search.ts";
-import { relay } from "../../core/relay.ts";
-import type { RunId } from "../../core/runs/run.ts";
-import { isFinal, states } from "../../core/state.ts";
+import { type JobSearch, jobSorts } from "../../core/ports/job-search.ts";
+import { relay } from "../../core/delivery/relay.ts";
+import type { RunId } from "../../core/ports/run.ts";
+import { isFinal, states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { Problem } from "../problem.ts";

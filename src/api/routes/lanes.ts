@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { limits } from "../../core/limits.ts";
-import type { Live, LiveCount, SlotUse } from "../../core/operations/overview.ts";
-import { slotGroupsOf } from "../../core/new-job.ts";
-import { relay, wakeHeld } from "../../core/relay.ts";
+import type { Live, LiveCount, SlotUse } from "../../core/ports/overview.ts";
+import { slotGroupsOf } from "../../core/define/new-job.ts";
+import { relay, wakeHeld } from "../../core/delivery/relay.ts";
 import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";

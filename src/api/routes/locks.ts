@@ -1,5 +1,5 @@
-import type { FenceView } from "../../core/operations/overview.ts";
-import { schedulerLock } from "../../core/pass.ts";
+import type { FenceView } from "../../core/ports/overview.ts";
+import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { lockList, type LockReply } from "../shape/overview.ts";

@@ -1,4 +1,4 @@
-import { durationBuckets, type KindTotal } from "../../core/operations/overview.ts";
+import { durationBuckets, type KindTotal } from "../../core/ports/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Instant } from "../../core/job.ts";
+import type { Instant } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import type { Minute, WorkerView } from "../../core/operations/overview.ts";
+import type { Minute, WorkerView } from "../../core/ports/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { limit, text } from "../query.ts";

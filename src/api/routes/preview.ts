@@ -1,10 +1,10 @@
-import { parseRate } from "../../core/schedules/aws-cron.ts";
-import { parseCron } from "../../core/schedules/cron.ts";
-import { formatDuration, parseDuration } from "../../core/definitions/duration.ts";
+import { parseRate } from "../../core/calendar/aws-cron.ts";
+import { parseCron } from "../../core/calendar/cron.ts";
+import { formatDuration, parseDuration } from "../../core/calendar/duration.ts";
 import { limits } from "../../core/limits.ts";
-import { preview, type PreviewTime } from "../../core/schedules/preview.ts";
-import type { Expression } from "../../core/schedules/schedule.ts";
-import { zoneProblem } from "../../core/schedules/zone.ts";
+import { preview, type PreviewTime } from "../../core/calendar/preview.ts";
+import type { Expression } from "../../core/ports/schedule.ts";
+import { zoneProblem } from "../../core/calendar/zone.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { Problem } from "../problem.ts";

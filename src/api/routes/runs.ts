@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { JobId } from "../../core/job.ts";
+import type { JobId } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import { cancelRun, isRerunnable, rerunRun, resumeRun } from "../../core/runs/run-control.ts";
-import type { RunId, RunView } from "../../core/runs/run.ts";
-import { states } from "../../core/state.ts";
+import { cancelRun, isRerunnable, rerunRun, resumeRun } from "../../core/admin/run-control.ts";
+import type { RunId, RunView } from "../../core/ports/run.ts";
+import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { Problem } from "../problem.ts";

@@ -1,6 +1,6 @@
-import { backfill, type BackfillReport } from "../../core/schedules/backfill.ts";
-import { explain, type Explained } from "../../core/schedules/explain.ts";
-import { preview } from "../../core/schedules/preview.ts";
+import { backfill, type BackfillReport } from "../../core/admin/backfill.ts";
+import { explain, type Explained } from "../../core/admin/explain.ts";
+import { preview } from "../../core/calendar/preview.ts";
 import {
   createSchedule,
   deleteSchedule,
@@ -8,8 +8,8 @@ import {
   type ScheduleInput,
   triggerSchedule,
   updateSchedule,
-} from "../../core/schedules/schedule-control.ts";
-import { type RefusalCode, ScheduleRefused, unknownSchedule } from "../../core/schedules/schedule-refused.ts";
+} from "../../core/admin/schedule-control.ts";
+import { type RefusalCode, ScheduleRefused, unknownSchedule } from "../../core/admin/schedule-refused.ts";
 import { z } from "zod";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { text } from "../query.ts";

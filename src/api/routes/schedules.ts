@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OccurrencePlace } from "../../core/schedules/schedule.ts";
+import type { OccurrencePlace } from "../../core/ports/schedule.ts";
 import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Bulk, bulkActions } from "../../core/operations/bulk.ts";
+import { type Bulk, bulkActions } from "../../core/ports/bulk.ts";
 import { count, idText, iso, maybeIso, maybeTime, time } from "./shape.ts";
 
 const matched = z.object({ count, isMore: z.boolean() });

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Instant } from "../../core/job.ts";
-import type { JobRecord } from "../../core/operations/job-search.ts";
+import type { Instant } from "../../core/job/job.ts";
+import type { JobRecord } from "../../core/ports/job-search.ts";
 import { jobJson } from "../view.ts";
 import { count, failure, idText, maybeTime, state, time } from "./shape.ts";
 

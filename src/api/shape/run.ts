@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { failurePolicies, type RunView, type TaskView } from "../../core/runs/run.ts";
+import { failurePolicies, type RunView, type TaskView } from "../../core/ports/run.ts";
 import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
 
 export const runStates = ["RUNNING", "CANCELING", "DONE", "FAILED", "CANCELED"] as const;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { states } from "../../core/state.ts";
+import { states } from "../../core/job/state.ts";
 import { plainJob } from "./job.ts";
 import { count, idText, maybeTime, time } from "./shape.ts";
 

@@ -1,6 +1,6 @@
 /** Building blocks of what the API answers. Members are only ever added; times are ISO 8601 in UTC. */
 import { z } from "zod";
-import { states } from "../../core/state.ts";
+import { states } from "../../core/job/state.ts";
 
 export const time = z.iso.datetime();
 export const maybeTime = time.nullable();

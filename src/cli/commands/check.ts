@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { loadApps } from "../../apps.ts";
 import { configProblems } from "../../config.ts";
-import { checkApps, notesOf } from "../../core/definitions/check.ts";
-import { describe, type Problem } from "../../core/definitions/problem.ts";
+import { checkApps, notesOf } from "../../core/define/check.ts";
+import { describe, type Problem } from "../../core/define/problem.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
 import { checkTopology, topology, type Topology } from "../../topology.ts";
 import { apiOf } from "../api.ts";

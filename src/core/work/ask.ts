@@ -1,8 +1,8 @@
-import type { Answer } from "../definitions/definition.ts";
-import type { JobId } from "../job.ts";
-import type { InRun } from "../ports.ts";
-import { resolveAfter } from "../runs/resolve.ts";
-import type { Arrived } from "./message.ts";
+import type { Answer } from "../define/definition.ts";
+import type { JobId } from "../job/job.ts";
+import type { InRun } from "../ports/ports.ts";
+import { resolveAfter } from "../delivery/resolve.ts";
+import type { Arrived } from "../delivery/message.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export interface Asked {

@@ -1,10 +1,10 @@
 import { limits } from "../limits.ts";
 import { askAll } from "./ask.ts";
-import type { JobId } from "../job.ts";
-import type { Claimed, Looked, Message } from "../ports.ts";
-import { wakeHeld } from "../relay.ts";
-import { resolveAfter } from "../runs/resolve.ts";
-import type { Arrived } from "./message.ts";
+import type { JobId } from "../job/job.ts";
+import type { Claimed, Looked, Message } from "../ports/ports.ts";
+import { wakeHeld } from "../delivery/relay.ts";
+import { resolveAfter } from "../delivery/resolve.ts";
+import type { Arrived } from "../delivery/message.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export interface ClaimedBatch {

@@ -1,15 +1,15 @@
-import type { BatchResult, Context, Duration, EnqueueOptions, Job } from "../definitions/context.ts";
-import { definitionOf } from "../definitions/define-job.ts";
-import { durationMs } from "../definitions/duration.ts";
-import { KeyConflict } from "../definitions/errors.ts";
-import { prepare } from "../enqueue.ts";
+import type { BatchResult, Context, Duration, EnqueueOptions, Job } from "../define/context.ts";
+import { definitionOf } from "../define/define-job.ts";
+import { durationMs } from "../calendar/duration.ts";
+import { KeyConflict } from "../define/errors.ts";
+import { prepare } from "../delivery/enqueue.ts";
 import { Inside } from "./inside.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
-import type { Json, NewJob } from "../job.ts";
+import type { Json, NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
-import { acquireLock } from "../lock.ts";
-import type { Log, MetricUnit, Tx } from "../ports.ts";
-import { valueFor, type Staged } from "../definitions/stage.ts";
+import { acquireLock } from "../lock/lock.ts";
+import type { Log, MetricUnit, Tx } from "../ports/ports.ts";
+import { valueFor, type Staged } from "../define/stage.ts";
 
 /** The `ctx` of one try. Every write through it is fenced by the attempt. Its functions may be taken out of it. */
 export function createContext(scope: InvocationScope, transact: Context["tx"]): Context {

@@ -1,12 +1,12 @@
 import { createInvocation, type Invocation } from "./invocation.ts";
-import type { Outcome } from "../decide.ts";
-import type { JobDefinition } from "../definitions/definition.ts";
-import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../definitions/errors.ts";
+import type { Outcome } from "../job/decide.ts";
+import type { JobDefinition } from "../define/definition.ts";
+import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../define/errors.ts";
 import { Interruption } from "./interruption.ts";
-import type { Json, NewJob } from "../job.ts";
+import type { Json, NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
-import { checkedJson } from "../new-job.ts";
-import type { Claimed } from "../ports.ts";
+import { checkedJson } from "../define/new-job.ts";
+import type { Claimed } from "../ports/ports.ts";
 import { unknownKind } from "./unknown-kind.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 

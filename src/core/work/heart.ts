@@ -1,6 +1,6 @@
 import { Interruption } from "./interruption.ts";
 import { limits } from "../limits.ts";
-import type { Claimed, Clock, Ports, Try } from "../ports.ts";
+import type { Claimed, Clock, Ports, Try } from "../ports/ports.ts";
 
 /** Keeps the leases of the running jobs, and tells a handler when its job is no longer its own. */
 export interface Heart {

@@ -1,4 +1,4 @@
-import type { Context } from "../definitions/context.ts";
+import type { Context } from "../define/context.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
 /**

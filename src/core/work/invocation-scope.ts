@@ -1,6 +1,6 @@
-import type { JobDefinition } from "../definitions/definition.ts";
-import type { NewJob } from "../job.ts";
-import type { Claimed, Handoff, RunId, Tx } from "../ports.ts";
+import type { JobDefinition } from "../define/definition.ts";
+import type { NewJob } from "../job/job.ts";
+import type { Claimed, Handoff, RunId, Tx } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /** What the context's methods share. Internal to the invocation. */

@@ -1,7 +1,7 @@
-import { backoffMs, type Outcome } from "../decide.ts";
-import type { Launched, Launcher } from "../launcher.ts";
+import { backoffMs, type Outcome } from "../job/decide.ts";
+import type { Launched, Launcher } from "../ports/launcher.ts";
 import { limits } from "../limits.ts";
-import type { Claimed } from "../ports.ts";
+import type { Claimed } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /** The launcher, for a job that runs in a task of its own and was claimed by a worker that has one; else null. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../ports/ports.ts";
 
 export interface Pace {
   /** Resolves when it is the caller's turn; false, at once, when too many wait already. */

@@ -1,7 +1,7 @@
-import type { Registry } from "../definitions/definition.ts";
+import type { Registry } from "../define/definition.ts";
 import { limits } from "../limits.ts";
-import type { Ports, Try } from "../ports.ts";
-import type { State } from "../state.ts";
+import type { Ports, Try } from "../ports/ports.ts";
+import type { State } from "../job/state.ts";
 import { createWorker } from "./worker.ts";
 
 export interface RunJobOptions extends Try {

@@ -1,13 +1,13 @@
-import type { Settled as SettledInfo } from "../definitions/context.ts";
-import { decide, type Outcome } from "../decide.ts";
-import type { JobDefinition, Registry } from "../definitions/definition.ts";
-import type { NewJob } from "../job.ts";
+import type { Settled as SettledInfo } from "../define/context.ts";
+import { decide, type Outcome } from "../job/decide.ts";
+import type { JobDefinition, Registry } from "../define/definition.ts";
+import type { NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
-import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "../ports.ts";
-import { relay, wakeHeld } from "../relay.ts";
-import { resolveAfter } from "../runs/resolve.ts";
-import { sendHandoffs } from "../send.ts";
-import { callHook, wantsHook } from "./settled-hook.ts";
+import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "../ports/ports.ts";
+import { relay, wakeHeld } from "../delivery/relay.ts";
+import { resolveAfter } from "../delivery/resolve.ts";
+import { sendHandoffs } from "../delivery/send.ts";
+import { callHook, wantsHook } from "../delivery/settled-hook.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 /** Writes outcomes in small groups as they come: one statement for jobs that finish together. */

@@ -1,8 +1,8 @@
-import type { Registry } from "../definitions/definition.ts";
-import type { JobId } from "../job.ts";
-import { taskOf } from "../launcher.ts";
+import type { Registry } from "../define/definition.ts";
+import type { JobId } from "../job/job.ts";
+import { taskOf } from "../ports/launcher.ts";
 import { limits } from "../limits.ts";
-import type { InSameTransaction, Ports } from "../ports.ts";
+import type { InSameTransaction, Ports } from "../ports/ports.ts";
 
 type StopPorts = Pick<Ports, "store" | "log" | "launcher">;
 

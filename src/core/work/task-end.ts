@@ -1,7 +1,7 @@
 /** What ECS says of a task that stopped, as far as it matters. */
-import type { Outcome } from "../decide.ts";
-import type { JobId } from "../job.ts";
-import type { Try } from "../ports.ts";
+import type { Outcome } from "../job/decide.ts";
+import type { JobId } from "../job/job.ts";
+import type { Try } from "../ports/ports.ts";
 
 /** A task of ours that has stopped: which try it was launched for, and why it ended. */
 export interface TaskEnd extends Try {

@@ -1,8 +1,8 @@
-import type { Registry } from "../definitions/definition.ts";
-import { taskOf } from "../launcher.ts";
+import type { Registry } from "../define/definition.ts";
+import { taskOf } from "../ports/launcher.ts";
 import { limits } from "../limits.ts";
-import type { Ports } from "../ports.ts";
-import { wakeHeld } from "../relay.ts";
+import type { Ports } from "../ports/ports.ts";
+import { wakeHeld } from "../delivery/relay.ts";
 import { launchWaitMs } from "./launch.ts";
 import { createSettler } from "./settler.ts";
 import { outcomeOfEnd, readTaskEnd, type TaskEnd } from "./task-end.ts";

@@ -1,6 +1,6 @@
-import type { Outcome } from "../decide.ts";
+import type { Outcome } from "../job/decide.ts";
 import { limits } from "../limits.ts";
-import type { Claimed } from "../ports.ts";
+import type { Claimed } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /**

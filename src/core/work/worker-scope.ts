@@ -1,6 +1,6 @@
-import type { Registry } from "../definitions/definition.ts";
+import type { Registry } from "../define/definition.ts";
 import type { Heart } from "./heart.ts";
-import type { Ports } from "../ports.ts";
+import type { Ports } from "../ports/ports.ts";
 import type { Pace } from "./pace.ts";
 import type { Settler } from "./settler.ts";
 import type { WorkerOptions } from "./worker-options.ts";

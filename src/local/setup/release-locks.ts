@@ -1,5 +1,5 @@
 import { type DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
-import type { LockStore } from "../../core/ports.ts";
+import type { LockStore } from "../../core/ports/ports.ts";
 
 /**
  * Releases every held lock. Right only where all holders are known to be gone: a start has ended the processes of

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { type Timetable, timetable } from "../../core/schedules/timetable.ts";
+import { type Timetable, timetable } from "../../core/calendar/timetable.ts";
 import type { ScheduleWakeTopology } from "../../topology.ts";
 import type { Children } from "../process/children.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job.ts";
-import type { Store } from "../../../src/core/ports.ts";
-import type { PlannedOccurrence } from "../../../src/core/schedules/schedule.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { Store } from "../../../src/core/ports/ports.ts";
+import type { PlannedOccurrence } from "../../../src/core/ports/schedule.ts";
 import { aJob, claimOne, eachTest, lookAheadMs, minute, only, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
 import { claimIfPossible, claimOne, eachTest, insertMany, insertOne, lookAheadMs, messageFor } from "./fixture.ts";
 import { minute, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
 import { limits } from "../../../src/core/limits.ts";
-import type { Moved, Store } from "../../../src/core/ports.ts";
-import type { PlannedOccurrence } from "../../../src/core/schedules/schedule.ts";
+import type { Moved, Store } from "../../../src/core/ports/ports.ts";
+import type { PlannedOccurrence } from "../../../src/core/ports/schedule.ts";
 import { claimIfPossible, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
 import { lookAheadMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from "vitest";
-import type { JobId, Json, NewJob } from "../../../src/core/job.ts";
-import type { AttemptView, EventView, JobView } from "../../../src/core/job.ts";
-import type { Claimed, Message, Settlement, Store } from "../../../src/core/ports.ts";
+import type { JobId, Json, NewJob } from "../../../src/core/job/job.ts";
+import type { AttemptView, EventView, JobView } from "../../../src/core/job/job.ts";
+import type { Claimed, Message, Settlement, Store } from "../../../src/core/ports/ports.ts";
 import { limits } from "../../../src/core/limits.ts";
 
 /** One store under test, with its own empty tables and a clock the test moves. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FenceLost } from "../../../src/core/ports.ts";
+import { FenceLost } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
 import { lookAheadMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { FenceLost } from "../../../src/core/ports.ts";
+import { FenceLost } from "../../../src/core/ports/ports.ts";
 import { aJob, eachTest, handedIds, insertOne, lookAheadMs, minute, moves, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 

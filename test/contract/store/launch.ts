@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
 import { claimIfPossible, eachTest, minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 

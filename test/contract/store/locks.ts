@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FenceLost } from "../../../src/core/ports.ts";
+import { FenceLost } from "../../../src/core/ports/ports.ts";
 import { eachTest, lookAheadMs, minute } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job.ts";
-import type { Moved, Store } from "../../../src/core/ports.ts";
-import { FenceLost } from "../../../src/core/ports.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { Moved, Store } from "../../../src/core/ports/ports.ts";
+import { FenceLost } from "../../../src/core/ports/ports.ts";
 import {
   claimIfPossible,
   claimOne,

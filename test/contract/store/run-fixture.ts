@@ -1,7 +1,7 @@
 import { limits } from "../../../src/core/limits.ts";
-import type { Claimed, Handoff, Message, NewRun, NewTask, RunId, Store } from "../../../src/core/ports.ts";
+import type { Claimed, Handoff, Message, NewRun, NewTask, RunId, Store } from "../../../src/core/ports/ports.ts";
 import { aJob, lookAheadMs, settlementOf, settleOptions } from "./fixture.ts";
-import type { Settlement } from "../../../src/core/ports.ts";
+import type { Settlement } from "../../../src/core/ports/ports.ts";
 
 /** A task that starts after the tasks at these places of the list. */
 export const aTask = (name: string, after: readonly number[] = [], over: Partial<NewTask> = {}): NewTask => ({

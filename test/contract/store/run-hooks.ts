@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { limits } from "../../../src/core/limits.ts";
-import type { InSameTransaction, Moved } from "../../../src/core/ports.ts";
+import type { InSameTransaction, Moved } from "../../../src/core/ports/ports.ts";
 import { eachTest, minute, only, type OpenStore, settlementOf, settleOptions } from "./fixture.ts";
 import { aTask, workbench } from "./run-fixture.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job.ts";
-import type { Store, StoreTx } from "../../../src/core/ports.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { Store, StoreTx } from "../../../src/core/ports/ports.ts";
 import { claimOne, eachTest, minute, only, settlementOf, settleOptions } from "./fixture.ts";
 import { aJob, lookAheadMs, type OpenStore } from "./fixture.ts";
 import { aRun, aTask } from "./run-fixture.ts";

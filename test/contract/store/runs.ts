@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { limits } from "../../../src/core/limits.ts";
-import type { RunId } from "../../../src/core/ports.ts";
+import type { RunId } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, insertOne, lookAheadMs, only, settleOne, type OpenStore } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
-import type { Store } from "../../../src/core/ports.ts";
+import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
+import type { Store } from "../../../src/core/ports/ports.ts";
 import { claimOne, eachTest, lookAheadMs, minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";

@@ -1,5 +1,5 @@
-import type { Store } from "../../../src/core/ports.ts";
-import type { PlannedOccurrence, PlannedSchedule, ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
+import type { Store } from "../../../src/core/ports/ports.ts";
+import type { PlannedOccurrence, PlannedSchedule, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import { aJob, lookAheadMs, minute, only } from "./fixture.ts";
 
 const { key: _key, dueAt: _due, delayMs: _delay, trace: _trace, ...template } = aJob({ kind: "sweep" });

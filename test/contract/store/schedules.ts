@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { FenceLost } from "../../../src/core/ports.ts";
-import { everySchedule } from "../../../src/core/schedules/every-schedule.ts";
+import { FenceLost } from "../../../src/core/ports/ports.ts";
+import { everySchedule } from "../../../src/core/scheduler/every-schedule.ts";
 import { eachTest, lookAheadMs, minute, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";

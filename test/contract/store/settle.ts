@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Moved } from "../../../src/core/ports.ts";
+import type { Moved } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, failure, handedIds, insertMany, lookAheadMs, minute, moves } from "./fixture.ts";
 import { insertOne, only, running, settlementOf, settleOne, settleOptions, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/core/job.ts";
-import type { Store } from "../../../src/core/ports.ts";
-import { FenceLost } from "../../../src/core/ports.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { Store } from "../../../src/core/ports/ports.ts";
+import { FenceLost } from "../../../src/core/ports/ports.ts";
 import { claimOne, eachTest, handedIds, insertMany, insertOne, messageFor, minute } from "./fixture.ts";
 import { failure, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { RunId, Store } from "../../../src/core/ports.ts";
-import type { ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
+import type { RunId, Store } from "../../../src/core/ports/ports.ts";
+import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import { aJob, claimOne, eachTest, minute, only, type OpenStore, settleOne, show } from "./fixture.ts";
 import { aRun } from "./run-fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isFinal } from "../../../src/core/state.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
 import { ambiguousJobs, judge } from "../judge.ts";
 import { points, type WorkerPoint } from "../points.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { parseAt, parseRate } from "../../../src/core/schedules/aws-cron.ts";
-import { parseCron } from "../../../src/core/schedules/cron.ts";
-import { nextFire, nominalTimes } from "../../../src/core/schedules/timetable.ts";
-import { tzVersion } from "../../../src/core/schedules/zone.ts";
+import { parseAt, parseRate } from "../../../src/core/calendar/aws-cron.ts";
+import { parseCron } from "../../../src/core/calendar/cron.ts";
+import { nextFire, nominalTimes } from "../../../src/core/calendar/timetable.ts";
+import { tzVersion } from "../../../src/core/calendar/zone.ts";
 import { Checklist, type Proof } from "../proof.ts";
 
 /** Rows from a folder of the form that its README describes: `zones.json`, `cronos-next.json`, `aws-cron.json`. */

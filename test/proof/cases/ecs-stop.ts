@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cancelJobs } from "../../../src/core/control.ts";
+import { cancelJobs } from "../../../src/core/admin/control.ts";
 import { limits } from "../../../src/core/limits.ts";
-import { relay } from "../../../src/core/relay.ts";
-import type { JobId } from "../../../src/core/job.ts";
-import { taskOf } from "../../../src/core/ports.ts";
+import { relay } from "../../../src/core/delivery/relay.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import { taskOf } from "../../../src/core/ports/ports.ts";
 import type { Fate } from "../../../src/local/tasks/ecs.ts";
 import type { RunTaskRequest } from "../../../src/local/tasks/ecs-task.ts";
 import { createEcsLauncher } from "../../../src/adapters/aws/task-launcher.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DeleteItemCommand, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { schedulerLock } from "../../../src/core/pass.ts";
+import { schedulerLock } from "../../../src/core/scheduler/pass.ts";
 import { type AuditRow, auditSql, fencedWrites, readAudit, createSessions, type Sessions } from "../audit.ts";
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";

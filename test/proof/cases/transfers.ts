@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
-import { encodeMessage } from "../../../src/core/work/message.ts";
-import type { Message } from "../../../src/core/ports.ts";
+import { encodeMessage } from "../../../src/core/delivery/message.ts";
+import type { Message } from "../../../src/core/ports/ports.ts";
 import { judge } from "../judge.ts";
 import { Checklist, type Proof, seeded } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";

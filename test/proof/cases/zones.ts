@@ -1,7 +1,7 @@
-import { parseCron } from "../../../src/core/schedules/cron.ts";
-import type { Dst, NominalTime } from "../../../src/core/schedules/fires.ts";
-import { nominalTimes } from "../../../src/core/schedules/timetable.ts";
-import { openZone, tzVersion } from "../../../src/core/schedules/zone.ts";
+import { parseCron } from "../../../src/core/calendar/cron.ts";
+import type { Dst, NominalTime } from "../../../src/core/calendar/fires.ts";
+import { nominalTimes } from "../../../src/core/calendar/timetable.ts";
+import { openZone, tzVersion } from "../../../src/core/calendar/zone.ts";
 import { firesByHand, intlOffset, type Seen } from "../../schedules/clock.ts";
 import { Checklist, type Proof } from "../proof.ts";
 

@@ -1,4 +1,4 @@
-import type { Store } from "../../../src/core/ports.ts";
+import type { Store } from "../../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { World } from "../world.ts";
 import { inStore, place } from "./mutant.ts";

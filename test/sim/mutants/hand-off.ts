@@ -1,4 +1,4 @@
-import type { Handoff, Store } from "../../../src/core/ports.ts";
+import type { Handoff, Store } from "../../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import { inStore, place } from "./mutant.ts";
 import type { Mutant } from "./mutant.ts";

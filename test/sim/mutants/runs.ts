@@ -1,4 +1,4 @@
-import { isFinal } from "../../../src/core/state.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { JobRow } from "../../support/reference/rows.ts";
 import type { Tables } from "../../support/reference/tables.ts";

@@ -1,4 +1,4 @@
-import type { Fence, LockItem, LockStore, Store } from "../../../src/core/ports.ts";
+import type { Fence, LockItem, LockStore, Store } from "../../../src/core/ports/ports.ts";
 import type { MemoryLockStore } from "../../support/memory-lock-store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { SimProcess } from "../process.ts";

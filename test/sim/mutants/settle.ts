@@ -1,5 +1,5 @@
-import type { JobId } from "../../../src/core/job.ts";
-import type { Settled, Store } from "../../../src/core/ports.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { Settled, Store } from "../../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import { inStore, place } from "./mutant.ts";
 import type { Mutant } from "./mutant.ts";

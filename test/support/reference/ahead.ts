@@ -1,7 +1,7 @@
-import type { JobId } from "../../../src/core/job.ts";
-import type { ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
-import { isTakenBack } from "../../../src/core/schedules/written-ahead.ts";
-import { isFinal } from "../../../src/core/state.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
+import { isTakenBack } from "../../../src/core/scheduler/written-ahead.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
 import { cancel } from "./control.ts";
 import type { OccurrenceRow, RunRow } from "./rows.ts";
 import { addDelta } from "./runs.ts";

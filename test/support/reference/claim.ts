@@ -1,5 +1,5 @@
-import type { JobId } from "../../../src/core/job.ts";
-import type { Claimed, Held, Looked, Message, Try } from "../../../src/core/ports.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { Claimed, Held, Looked, Message, Try } from "../../../src/core/ports/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf } from "./runs.ts";
 import { storedSchedule } from "./schedules.ts";

@@ -1,7 +1,7 @@
-import type { JobId } from "../../../src/core/job.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
 import { limits } from "../../../src/core/limits.ts";
-import type { MovedRows, Pruned } from "../../../src/core/ports.ts";
-import { isFinal } from "../../../src/core/state.ts";
+import type { MovedRows, Pruned } from "../../../src/core/ports/ports.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { leaveSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";

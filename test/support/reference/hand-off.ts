@@ -1,6 +1,6 @@
-import type { JobId } from "../../../src/core/job.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
 import { limits } from "../../../src/core/limits.ts";
-import type { Handoff, QueueSight } from "../../../src/core/ports.ts";
+import type { Handoff, QueueSight } from "../../../src/core/ports/ports.ts";
 import { isFree } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { NewJob } from "../../../src/core/job.ts";
-import type { Inserted, InsertResult } from "../../../src/core/ports.ts";
+import type { NewJob } from "../../../src/core/job/job.ts";
+import type { Inserted, InsertResult } from "../../../src/core/ports/ports.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";

@@ -1,9 +1,9 @@
-import type { AttemptView, EventView, JobId, JobView } from "../../../src/core/job.ts";
+import type { AttemptView, EventView, JobId, JobView } from "../../../src/core/job/job.ts";
 import { limits } from "../../../src/core/limits.ts";
-import type { JobCounts, JobFilter } from "../../../src/core/ports.ts";
-import type { OccurrencePlace, OccurrenceView } from "../../../src/core/schedules/schedule.ts";
-import { isFinal, states } from "../../../src/core/state.ts";
-import type { State } from "../../../src/core/state.ts";
+import type { JobCounts, JobFilter } from "../../../src/core/ports/ports.ts";
+import type { OccurrencePlace, OccurrenceView } from "../../../src/core/ports/schedule.ts";
+import { isFinal, states } from "../../../src/core/job/state.ts";
+import type { State } from "../../../src/core/job/state.ts";
 import type { AttemptRow, EventRow, JobRow, OccurrenceRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";

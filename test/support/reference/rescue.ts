@@ -1,4 +1,4 @@
-import type { Message, MovedRows } from "../../../src/core/ports.ts";
+import type { Message, MovedRows } from "../../../src/core/ports/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { freeLeftBehind, freeSlotsOf } from "./slots.ts";
 import type { JobRow } from "./rows.ts";

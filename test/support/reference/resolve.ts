@@ -1,6 +1,6 @@
-import { joinVerdict } from "../../../src/core/runs/join.ts";
-import type { Resolved, RunId, RunState } from "../../../src/core/runs/run.ts";
-import { isFinal } from "../../../src/core/state.ts";
+import { joinVerdict } from "../../../src/core/job/join.ts";
+import type { Resolved, RunId, RunState } from "../../../src/core/ports/run.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta, funnelOf, runIdOf } from "./runs.ts";
 import { freePassed } from "./slots.ts";

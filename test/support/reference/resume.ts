@@ -1,7 +1,7 @@
-import { joinVerdict } from "../../../src/core/runs/join.ts";
-import type { JobId } from "../../../src/core/job.ts";
-import type { RunId } from "../../../src/core/runs/run.ts";
-import { isFinal } from "../../../src/core/state.ts";
+import { joinVerdict } from "../../../src/core/job/join.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { RunId } from "../../../src/core/ports/run.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta } from "./runs.ts";
 import { idOf } from "./tables.ts";

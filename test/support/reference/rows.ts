@@ -1,8 +1,8 @@
-import type { Instant, Json, OnRefusal } from "../../../src/core/job.ts";
-import type { Carry, OccurrenceOutcome, ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
-import type { JoinRule } from "../../../src/core/runs/join.ts";
-import type { OnFailure, RunState } from "../../../src/core/runs/run.ts";
-import type { State } from "../../../src/core/state.ts";
+import type { Instant, Json, OnRefusal } from "../../../src/core/job/job.ts";
+import type { Carry, OccurrenceOutcome, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
+import type { JoinRule } from "../../../src/core/job/join.ts";
+import type { OnFailure, RunState } from "../../../src/core/ports/run.ts";
+import type { State } from "../../../src/core/job/state.ts";
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */
 export interface JobRow {

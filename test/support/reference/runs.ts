@@ -1,4 +1,4 @@
-import type { JobId, Json } from "../../../src/core/job.ts";
+import type { JobId, Json } from "../../../src/core/job/job.ts";
 import { limits } from "../../../src/core/limits.ts";
 import type {
   InRun,
@@ -11,8 +11,8 @@ import type {
   RunView,
   TaskFilter,
   TaskView,
-} from "../../../src/core/runs/run.ts";
-import { isFinal } from "../../../src/core/state.ts";
+} from "../../../src/core/ports/run.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
 import { insertOne } from "./insert.ts";
 import { passSlots } from "./slots.ts";
 import type { Funnel, JobRow, RunRow } from "./rows.ts";

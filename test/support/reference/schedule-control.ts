@@ -1,11 +1,11 @@
-import type { JobId } from "../../../src/core/job.ts";
-import type { ScheduleRow, ScheduleSpec } from "../../../src/core/schedules/schedule.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { ScheduleRow, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import type {
   Backfilled,
   BackfillTime,
   ScheduleControlStore,
   ScheduleRefusal,
-} from "../../../src/core/schedules/schedule-store.ts";
+} from "../../../src/core/ports/schedule-store.ts";
 import { limits } from "../../../src/core/limits.ts";
 import { decideAhead } from "./ahead.ts";
 import { insertOne } from "./insert.ts";

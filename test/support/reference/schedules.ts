@@ -1,12 +1,12 @@
-import type { JobId } from "../../../src/core/job.ts";
-import type { Handoff } from "../../../src/core/ports.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { Handoff } from "../../../src/core/ports/ports.ts";
 import type {
   Carry,
   PlannedOccurrence,
   PlannedSchedule,
   ScheduleRow,
   ScheduleSpec,
-} from "../../../src/core/schedules/schedule.ts";
+} from "../../../src/core/ports/schedule.ts";
 import { limits } from "../../../src/core/limits.ts";
 import { decideAhead, takeBackAhead } from "./ahead.ts";
 import { cancel } from "./control.ts";

@@ -1,6 +1,6 @@
-import type { Settled, Settlement } from "../../../src/core/ports.ts";
+import type { Settled, Settlement } from "../../../src/core/ports/ports.ts";
 import { limits } from "../../../src/core/limits.ts";
-import { isFinal } from "../../../src/core/state.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
 import { insertOne } from "./insert.ts";
 import { countEnd } from "./resolve.ts";
 import { runIdOf } from "./runs.ts";

@@ -1,8 +1,8 @@
-import { FenceLost } from "../../../src/core/ports.ts";
-import type { Fence, Handoff, Moved } from "../../../src/core/ports.ts";
-import type { JobId } from "../../../src/core/job.ts";
-import { isFinal, isAllowed, states } from "../../../src/core/state.ts";
-import type { State } from "../../../src/core/state.ts";
+import { FenceLost } from "../../../src/core/ports/ports.ts";
+import type { Fence, Handoff, Moved } from "../../../src/core/ports/ports.ts";
+import type { JobId } from "../../../src/core/job/job.ts";
+import { isFinal, isAllowed, states } from "../../../src/core/job/state.ts";
+import type { State } from "../../../src/core/job/state.ts";
 import { AppendOnly, Table } from "./table.ts";
 import type { Journal } from "./table.ts";
 import type * as rows from "./rows.ts";

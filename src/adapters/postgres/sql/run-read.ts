@@ -1,6 +1,6 @@
-import type { JoinRule } from "../../../core/runs/join.ts";
-import type { OnFailure, RunState } from "../../../core/runs/run.ts";
-import type { State } from "../../../core/state.ts";
+import type { JoinRule } from "../../../core/job/join.ts";
+import type { OnFailure, RunState } from "../../../core/ports/run.ts";
+import type { State } from "../../../core/job/state.ts";
 import { statement } from "../statement.ts";
 
 /** What these jobs know about their runs, with the outputs of predecessors that ended. Locks nothing. */

@@ -1,0 +1,196 @@
+/** Runs times of the past that never ran, each with what was in force then. */
+import type { Registry } from "../define/definition.ts";
+import { type Stretch, stretchesOf } from "../calendar/eras.ts";
+import type { NominalTime } from "../calendar/fires.ts";
+import { occurrenceOf } from "../scheduler/fire.ts";
+import type { Instant } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import { slotGroupsOf } from "../define/new-job.ts";
+import type { Ports } from "../ports/ports.ts";
+import { relay } from "../delivery/relay.ts";
+import type { OccurrenceView, ScheduleRow } from "../ports/schedule.ts";
+import { definitionOfKind } from "./schedule-control.ts";
+import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
+import type { BackfillTime, ScheduleFacts } from "../ports/schedule-store.ts";
+import { timetable } from "../calendar/timetable.ts";
+
+export interface BackfillOptions {
+  /** Both included. Times that a tick has not decided yet, and those to come, are left to the tick. */
+  readonly from: Instant;
+  readonly to: Instant;
+  /** Says what would be done and writes nothing. */
+  readonly dryRun: boolean;
+  /** Also before the schedule began: with its first version. */
+  readonly force: boolean;
+  /** Milliseconds between two jobs; null is the schedule's own pace. */
+  readonly paceMs: number | null;
+  readonly stage: string;
+  readonly lookAheadMs: number;
+}
+
+export interface BackfillEntry {
+  readonly localTime: string;
+  readonly fold: number;
+  readonly nominalAt: Instant;
+  readonly version: number;
+  /** `missing`, or what its row says: `SKIPPED misfire`, `COALESCED`, `FIRED`. */
+  readonly was: string;
+  /** False for what has run, runs or waits. */
+  readonly runs: boolean;
+}
+
+export interface BackfillReport {
+  readonly dryRun: boolean;
+  readonly times: readonly BackfillEntry[];
+  /** Rows written for times without one. */
+  readonly added: number;
+  /** Rows that were SKIPPED or COALESCED and are PLANNED again. */
+  readonly again: number;
+  /** Times for which no payload could be made. */
+  readonly failed: readonly string[];
+  readonly paceMs: number;
+}
+
+type BackfillPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
+
+/** The slot of a schedule's backfilled jobs: one at a time, beside the on-time and the caught-up ones. */
+export const backfillKey = (id: string): string => `backfill:${id}`;
+
+/**
+ * Plans what has not run between two instants. Repeating it is harmless: a time that has run, runs or waits is left alone.
+ * @throws ScheduleRefused with what to do.
+ */
+export async function backfill(
+  ports: BackfillPorts,
+  registry: Registry,
+  id: string,
+  options: BackfillOptions,
+): Promise<BackfillReport> {
+  const facts = await ports.store.scheduleFacts(id);
+  if (facts === null) throw unknownSchedule(id);
+  const row = checkedRow(id, facts, options);
+  const to = Math.min(options.to, facts.now, row.decidedUntil);
+  const wanted = timesOf(facts, options, to);
+  const rows = await ports.store.occurrencesBetween(id, options.from, to, 2 * limits.backfillTimesMax);
+  const byInstant = Map.groupBy(rows, (each) => each.nominalAt);
+  const judged = wanted.map(({ stretch, time }) => {
+    return { stretch, time, entry: judge(stretch, time, byInstant.get(time.instant) ?? []) };
+  });
+  const paceMs = options.paceMs ?? row.spec.misfire.paceMs;
+  const times = judged.map(({ entry }) => entry);
+  if (options.dryRun) return { dryRun: true, times, added: 0, again: 0, failed: [], paceMs };
+  const todo = judged.filter(({ entry }) => entry.runs);
+  const { made, failed } = await withJobs(ports, registry, row, todo, options.stage);
+  const done = await write(ports, registry, row, made, { paceMs, lookAheadMs: options.lookAheadMs });
+  return { dryRun: false, times, ...done, failed, paceMs };
+}
+
+function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: BackfillOptions): ScheduleRow {
+  const refuse = (message: string): ScheduleRefused => new ScheduleRefused("backfill-refused", message);
+  const { row, ledgerFrom } = facts;
+  if (row === null) throw refuse(`schedule "${id}" was deleted: make it again, then backfill`);
+  if (!(from <= to)) throw refuse(`from ${iso(from)} must not be after to ${iso(to)}: exchange them`);
+  if (to - from > limits.backfillDaysMax * 86_400_000) {
+    throw refuse(`from ${iso(from)} to ${iso(to)} is more than ${limits.backfillDaysMax} days: narrow it`);
+  }
+  if (row.paused) throw refuse(`schedule "${id}" is paused, so its jobs would be SKIPPED: resume it first`);
+  if (!row.spec.enabled) throw refuse(`schedule "${id}" is off in this stage: switch it on first`);
+  if (from < (ledgerFrom ?? 0) && !force) {
+    throw refuse(
+      `the ledger of "${id}" begins at ${iso(ledgerFrom ?? 0)}; nobody knows what ran before: start there, or use --force`,
+    );
+  }
+  return row;
+}
+
+interface Wanted {
+  readonly stretch: Stretch;
+  readonly time: NominalTime;
+}
+
+/** Every firing time of the window by what was in force then, in order. */
+function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Instant): readonly Wanted[] {
+  const found: Wanted[] = [];
+  for (const [index, stretch] of stretchesOf(facts.eras).entries()) {
+    const after = force && index === 0 ? from - 1 : Math.max(from - 1, stretch.from);
+    const end = Math.min(to, stretch.until);
+    if (end <= after) continue;
+    for (const time of timetable(stretch.spec).times(after, end)) {
+      if (time.kind !== "fires") continue;
+      found.push({ stretch, time });
+      if (found.length > limits.backfillTimesMax) {
+        throw new ScheduleRefused(
+          "backfill-refused",
+          `from ${iso(from)} to ${iso(to)} are more than ${limits.backfillTimesMax} times: narrow it and repeat`,
+        );
+      }
+    }
+  }
+  return found;
+}
+
+/** `rows` are those of the same instant. */
+function judge({ version, spec }: Stretch, time: NominalTime, rows: readonly OccurrenceView[]): BackfillEntry {
+  const { localTime, fold, instant: nominalAt } = time;
+  const entry = { localTime, fold, nominalAt, version };
+  const same = rows.filter((row) => row.reason !== "dst-gap");
+  const own = same.find((row) => row.localTime === localTime && row.fold === fold && row.timezone === spec.timezone);
+  const other = same.find((row) => row !== own && row.outcome !== "COALESCED");
+  if (other !== undefined) return { ...entry, was: `${other.outcome} as ${other.localTime}`, runs: false };
+  if (own === undefined) return { ...entry, was: "missing", runs: true };
+  const was = own.outcome === "SKIPPED" ? `SKIPPED ${own.reason ?? ""}` : own.outcome;
+  return { ...entry, was, runs: own.outcome === "SKIPPED" || own.outcome === "COALESCED" };
+}
+
+async function withJobs(
+  ports: BackfillPorts,
+  registry: Registry,
+  row: ScheduleRow,
+  todo: readonly Wanted[],
+  stage: string,
+): Promise<{ made: readonly BackfillTime[]; failed: readonly string[] }> {
+  const trace = ports.random.id();
+  const made: BackfillTime[] = [];
+  const failed: string[] = [];
+  for (const { stretch, time } of todo) {
+    const then: ScheduleRow = { ...row, version: stretch.version, spec: stretch.spec };
+    const definition = definitionOfKind(registry, stretch.spec.job.kind);
+    const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: true, missedCount: 0, dueAt: null } as const;
+    const { occurrence, failure } = await occurrenceOf(then, decision, definition, registry, { stage, trace });
+    if (occurrence.job === null) {
+      failed.push(`${time.localTime}: ${failure?.message ?? "no payload"}`);
+      continue;
+    }
+    const slotKeys = occurrence.job.slotKeys.map((key) => (key === `catchup:${row.id}` ? backfillKey(row.id) : key));
+    made.push({ occurrence: { ...occurrence, job: { ...occurrence.job, slotKeys } }, version: stretch.version });
+  }
+  return { made, failed };
+}
+
+async function write(
+  ports: BackfillPorts,
+  registry: Registry,
+  { id }: ScheduleRow,
+  made: readonly BackfillTime[],
+  { paceMs, lookAheadMs }: { readonly paceMs: number; readonly lookAheadMs: number },
+): Promise<{ added: number; again: number }> {
+  const kinds = new Set(made.map(({ occurrence }) => occurrence.job?.kind ?? ""));
+  const slotKey = backfillKey(id);
+  await ports.store.installSlots([
+    ...[...kinds].flatMap((kind) => slotGroupsOf(definitionOfKind(registry, kind))),
+    { key: slotKey, size: 1, onRefusal: "hold", reason: "slot" },
+  ]);
+  let added = 0;
+  let again = 0;
+  for (let from = 0; from < made.length; from += limits.insertRowsMax) {
+    const page = made.slice(from, from + limits.insertRowsMax);
+    const done = await ports.store.backfill(id, page, { paceMs, slotKey });
+    if ("refused" in done) throw unknownSchedule(id);
+    added += done.added;
+    again += done.again;
+  }
+  if (added + again > 0) await relay(ports, { lookAheadMs });
+  return { added, again };
+}
+
+const iso = (instant: Instant): string => new Date(instant).toISOString();

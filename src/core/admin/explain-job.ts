@@ -1,0 +1,170 @@
+import type { Instant, JobId } from "../job/job.ts";
+import { taskOf } from "../ports/launcher.ts";
+import { limits } from "../limits.ts";
+import { isFinal } from "../job/state.ts";
+import type { BoundedCount, JobRecord } from "../ports/job-search.ts";
+import type { SlotUse } from "../ports/overview.ts";
+
+/** What else decides when a job runs. */
+export interface WaitingFacts {
+  readonly isLanePaused: boolean;
+  readonly schedule: { readonly paused: boolean; readonly enabled: boolean } | null;
+  readonly openPredecessors: number;
+  /** Some of them. */
+  readonly predecessors: readonly JobId[];
+  /** QUEUED in the same lane, due, and handed off before. */
+  readonly ahead: BoundedCount;
+  /** Waiting longer for the same slot. */
+  readonly heldAhead: BoundedCount;
+  readonly runningInLane: number;
+  /** When the lane's newest worker was last seen; null: never. */
+  readonly workerSeenAt: Instant | null;
+  /** Of its newest event. */
+  readonly lastReason: string | null;
+}
+
+/** Stable, for programs. */
+export const causes = [
+  "not-due",
+  "retrying",
+  "no-room",
+  "not-started",
+  "unknown-kind",
+  "predecessors",
+  "slot",
+  "paused",
+  "lane-paused",
+  "no-worker",
+  "lock",
+  "queued",
+  "handing-off",
+  "running",
+  "ended",
+] as const;
+export type Cause = (typeof causes)[number];
+
+export interface JobExplanation {
+  readonly cause: Cause;
+  readonly sentence: string;
+  /** What to do, or null when nothing has to be done. */
+  readonly advice: string | null;
+  /** When it goes on, where that is known. */
+  readonly until: Instant | null;
+  /** What it waits for: the jobs that hold its slot, or its predecessors. */
+  readonly waitsFor: readonly JobId[];
+}
+
+/** A lane is without workers when a due job has waited so long and nobody of the lane was seen meanwhile. */
+const noWorkerMs = 10_000;
+
+/** Why a job is not running, by what the rows say; the first of several causes that has to go before the others matter. */
+export function explainJob(
+  job: JobRecord,
+  facts: WaitingFacts,
+  { now, slot }: { now: Instant; slot: SlotUse | null },
+): JobExplanation {
+  if (isFinal(job.state)) return ended(job, facts, slot);
+  if (job.state === "RUNNING") return running(job, now);
+  if (job.blocked) {
+    const sentence = `it waits for ${facts.openPredecessors} of its predecessors`;
+    return say("predecessors", sentence, { waitsFor: facts.predecessors });
+  }
+  if (facts.schedule !== null && job.attempt === 0 && (facts.schedule.paused || !facts.schedule.enabled)) {
+    const how = facts.schedule.paused ? "paused" : "off";
+    const sentence = `its schedule ${job.scheduleId} is ${how}: it will be SKIPPED when its time comes`;
+    return say("paused", sentence, {
+      until: job.dueAt,
+      advice: `resume the schedule: belfry schedules resume ${job.scheduleId}`,
+    });
+  }
+  if (job.hold === "slot") return held(job, facts, slot);
+  if (facts.isLanePaused) {
+    const advice = `resume the lane: belfry lanes resume ${job.lane}`;
+    return say("lane-paused", `its lane ${job.lane} is paused`, { advice });
+  }
+  if (job.dueAt > now) return early(job);
+  if (job.state !== "QUEUED") return say("handing-off", "it is due and the next relay hands it off, within seconds");
+  return queued(job, facts, now);
+}
+
+function running(job: JobRecord, now: Instant): JobExplanation {
+  const task = taskOf(job.worker);
+  const where = task === null ? String(job.worker) : `ECS task ${task}, as ${job.worker}`;
+  return say("running", `it runs since ${iso(job.startedAt ?? now)} on ${where}`);
+}
+
+function ended(job: JobRecord, { lastReason }: WaitingFacts, slot: SlotUse | null): JobExplanation {
+  if (job.state === "SKIPPED" && lastReason === "lock-held") {
+    const holders = slot?.holders.map(({ jobId }) => jobId) ?? [];
+    const sentence = `it was SKIPPED: another job held its lock ${slot?.key ?? ""}`.trimEnd();
+    return say("lock", sentence, { waitsFor: holders, advice: `run it again: belfry jobs retry ${job.id}` });
+  }
+  const why = job.errorCode ?? lastReason;
+  const at = job.finishedAt === null ? "" : ` at ${iso(job.finishedAt)}`;
+  const advice = job.state === "SUCCESS" ? null : `run it again: belfry jobs retry ${job.id}`;
+  return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}`, { advice });
+}
+
+function held(job: JobRecord, { heldAhead }: WaitingFacts, slot: SlotUse | null): JobExplanation {
+  const taken = slot === null ? "all" : `${slot.taken} of ${slot.size}`;
+  const sentence = `it waits for a slot of ${job.heldOn}: ${taken} are taken, ${many(heldAhead)} wait longer`;
+  return say("slot", sentence, { waitsFor: slot?.holders.map(({ jobId }) => jobId) ?? [] });
+}
+
+function early(job: JobRecord): JobExplanation {
+  if (job.attempt > 0 && job.errorCode === "NO_ROOM") {
+    const sentence = `Fargate has no room for its task (${job.errorMessage}); it is launched again at ${iso(job.dueAt)}`;
+    return say("no-room", sentence, {
+      until: job.dueAt,
+      advice: "if it lasts, ask AWS for a larger quota of the account",
+    });
+  }
+  if (job.attempt > 0 && job.errorCode === "TASK_NOT_STARTED") {
+    const often = `${job.interruptions} of ${limits.interruptionsMax}`;
+    const sentence = `${job.errorMessage}; it is launched again at ${iso(job.dueAt)}: interruption ${often}`;
+    return say("not-started", sentence, { until: job.dueAt, advice: "look at the image, its roles and its network" });
+  }
+  if (job.attempt > 0 && job.errorCode === "UNKNOWN_KIND") {
+    const until = iso(job.createdAt + limits.unknownKindMs);
+    return say(
+      "unknown-kind",
+      `${job.errorMessage}: it is tried again at ${iso(job.dueAt)}, and FAILED after ${until}`,
+      {
+        until: job.dueAt,
+        advice: `deploy the code that defines "${job.kind}" to the workers of lane ${job.lane}`,
+      },
+    );
+  }
+  if (job.failures > 0) {
+    const last = job.errorCode === null ? "" : ` after ${job.errorCode}`;
+    const sentence = `it tries again at ${iso(job.dueAt)}${last}: failure ${job.failures} of ${job.maxAttempts}`;
+    return say("retrying", sentence, { until: job.dueAt, advice: `do not wait: belfry jobs run-now ${job.id}` });
+  }
+  return say("not-due", `it is due at ${iso(job.dueAt)}`, {
+    until: job.dueAt,
+    advice: `do not wait: belfry jobs run-now ${job.id}`,
+  });
+}
+
+function queued(job: JobRecord, facts: WaitingFacts, now: Instant): JobExplanation {
+  const unseenMs = facts.workerSeenAt === null ? Number.POSITIVE_INFINITY : now - facts.workerSeenAt;
+  const waitedMs = now - Math.max(job.dueAt, job.createdAt);
+  if (facts.runningInLane === 0 && waitedMs > noWorkerMs && unseenMs > noWorkerMs) {
+    const seen = facts.workerSeenAt === null ? "was ever seen" : `was seen since ${iso(facts.workerSeenAt)}`;
+    return say("no-worker", `its message is out, but no worker of lane ${job.lane} ${seen}`, {
+      advice: `look whether the lane's workers start: belfry workers, and the log of lane ${job.lane}`,
+    });
+  }
+  const sentence = `it is queued in lane ${job.lane} behind ${many(facts.ahead)}; ${facts.runningInLane} run there now`;
+  return say("queued", sentence);
+}
+
+const say = (
+  cause: Cause,
+  sentence: string,
+  more: Partial<Pick<JobExplanation, "advice" | "until" | "waitsFor">> = {},
+): JobExplanation => ({ cause, sentence, advice: null, until: null, waitsFor: [], ...more });
+
+const many = ({ count, isMore }: BoundedCount): string => (isMore ? `more than ${count}` : String(count));
+
+const iso = (instant: Instant): string => new Date(instant).toISOString();

@@ -1,0 +1,125 @@
+/** "What happened to 09:00?" in one sentence, with what to do about it. Pure: the facts come in, words go out. */
+import type { AskedTime } from "../calendar/asked-time.ts";
+import { stretchesOf, type Stretch } from "../calendar/eras.ts";
+import { explainRow } from "./explain-row.ts";
+import type { ExplainInput, Explanation } from "./explanation.ts";
+import type { Instant } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import { minuteText } from "../calendar/reading.ts";
+import type { ScheduleSpec } from "../ports/schedule.ts";
+import type { ScheduleFacts } from "../ports/schedule-store.ts";
+import { timetable } from "../calendar/timetable.ts";
+import { openZone } from "../calendar/zone.ts";
+
+/** The answer for one time of one schedule. */
+export function explainTime(input: ExplainInput): Explanation {
+  return input.occurrence === null ? explainMissing(input) : explainRow({ ...input, occurrence: input.occurrence });
+}
+
+/** There is no row: the time was never nominal, was nobody's, or has not been decided yet. */
+function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
+  const time = shown(asked.localTime);
+  if (stretch === null) return notThere(facts, asked);
+  const { spec } = stretch;
+  const nominal = nominalAt(spec, asked);
+  if (nominal === null) return neverNominal(stretch, asked, facts);
+  if (!spec.enabled) {
+    return {
+      verdict: "disabled",
+      sentence: `${time} did not run: the schedule was off in this stage (enabled: false, version ${stretch.version})`,
+      advice: "switch it on with `enabled` for this stage, deploy, then backfill this time",
+    };
+  }
+  const { row, now } = facts;
+  if (nominal > now) {
+    return {
+      verdict: "not-due",
+      sentence: `${time} has not come yet${row?.paused === true ? ", and the schedule is paused" : ""}: it is planned shortly before its time`,
+      advice: row?.paused === true ? `resume it before then: npx belfry schedules resume ${spec.id}` : null,
+    };
+  }
+  if (row === null) {
+    return {
+      verdict: "deleted",
+      sentence: `${time} did not run: the schedule was deleted at ${iso(stretch.until)}, before anybody had decided this time`,
+      advice: "make it again if it was deleted by mistake",
+    };
+  }
+  if (nominal > row.decidedUntil) {
+    return {
+      verdict: "undecided",
+      sentence: `${time} is past and nobody has decided it yet: the last decided time is ${localOf(row.decidedUntil, spec)}`,
+      advice: isLeftToItsRule(spec, now - nominal)
+        ? `its rule starts a task for it, which takes a minute; ${limits.ruleGraceMs / 1_000} s after the time the scheduler makes up for it`
+        : "no scheduler task has made a pass since: look at the wake rule and the scheduler's log",
+    };
+  }
+  return {
+    verdict: "not-in-force",
+    sentence: `${time} has no row: the schedule was changed before it was decided (version ${stretch.version} was in force)`,
+    advice: `run it now: npx belfry schedules backfill ${spec.id} --from ${iso(nominal)} --to ${iso(nominal)}`,
+  };
+}
+
+const isLeftToItsRule = ({ launch }: ScheduleSpec, lateMs: number): boolean =>
+  launch === "rule" && lateMs <= limits.ruleGraceMs;
+
+function notThere({ eras, row }: ScheduleFacts, asked: AskedTime): Explanation {
+  const time = shown(asked.localTime);
+  const [first] = eras;
+  const id = row?.id ?? first?.spec?.id ?? "";
+  if (first !== undefined && asked.near < first.fromAt) {
+    return {
+      verdict: "before-schedule",
+      sentence: `${time} did not run: the schedule did not exist yet, it began at ${iso(first.fromAt)}`,
+      advice: `to run it all the same: npx belfry schedules backfill ${id} --from TIME --to TIME --force`,
+    };
+  }
+  const deleted = eras.findLast((era) => era.spec === null && era.fromAt <= asked.near);
+  return {
+    verdict: "deleted",
+    sentence: `${time} did not run: the schedule had been deleted at ${iso(deleted?.fromAt ?? 0)}`,
+    advice: "make it again if it was deleted by mistake",
+  };
+}
+
+function neverNominal({ spec, version, from }: Stretch, asked: AskedTime, facts: ScheduleFacts): Explanation {
+  const time = shown(asked.localTime);
+  const table = timetable(spec);
+  const next = table.next(asked.near);
+  const before = [...table.times(asked.near - lookBackMs(spec), asked.near - 1)].at(-1);
+  const near = [before, next].flatMap((each) => (each == null ? [] : [shown(each.localTime)]));
+  const which = stretchesOf(facts.eras).length > 1 ? ` (version ${version}, in force from ${iso(from)})` : "";
+  const skipped = asked.instants.length === 0 ? `; the clock of ${spec.timezone} skips this reading` : "";
+  return {
+    verdict: "never-nominal",
+    sentence: `${time} is no time of this schedule: it runs ${whenOf(spec)}${which}${skipped}`,
+    advice: near.length === 0 ? "it has no other times" : `the times around it are ${near.join(" and ")}`,
+  };
+}
+
+const lookBackMs = (spec: ScheduleSpec): number =>
+  spec.expression.form === "every" ? spec.expression.everyMs : 8 * 86_400_000;
+
+/** The instant at which the asked reading fires under this spec, or null when it is none of its times. */
+function nominalAt(spec: ScheduleSpec, asked: AskedTime): Instant | null {
+  const table = timetable(spec);
+  for (const instant of asked.instants) {
+    for (const time of table.times(instant - 1, instant)) return time.instant;
+  }
+  if (asked.instants.length > 0 || spec.expression.form !== "cron") return null;
+  for (const time of table.times(asked.near - 1, asked.near + 26 * 3_600_000)) {
+    if (time.localTime === asked.localTime) return time.instant;
+  }
+  return null;
+}
+
+function whenOf({ expression, timezone }: ScheduleSpec): string {
+  if (expression.form === "cron") return `\`${expression.cron}\` in ${timezone}`;
+  return expression.form === "every" ? `every ${expression.everyMs / 1_000} s` : `once, at ${iso(expression.at)}`;
+}
+
+const shown = (localTime: string): string => localTime.replace("T", " ");
+const localOf = (instant: Instant, { timezone }: ScheduleSpec): string =>
+  shown(minuteText(instant + openZone(timezone).offsetAt(instant)));
+const iso = (instant: Instant): string => new Date(instant).toISOString();

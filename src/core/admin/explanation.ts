@@ -1,0 +1,29 @@
+/** What an explanation is made from, and what it says. */
+import type { JobView } from "../job/job.ts";
+import type { AskedTime } from "../calendar/asked-time.ts";
+import type { Stretch } from "../calendar/eras.ts";
+import type { OccurrenceView } from "../ports/schedule.ts";
+import type { ScheduleFacts, SlotHolder } from "../ports/schedule-store.ts";
+
+export interface ExplainInput {
+  readonly facts: ScheduleFacts;
+  readonly asked: AskedTime;
+  /** What was in force, or null when nothing was. */
+  readonly stretch: Stretch | null;
+  readonly occurrence: OccurrenceView | null;
+  readonly job: JobView | null;
+  /** Of the job's newest event. */
+  readonly lastReason: string | null;
+  /** Who had the slot this one needed. */
+  readonly holder: SlotHolder | null;
+  /** The row that a COALESCED one was merged into. */
+  readonly into: OccurrenceView | null;
+}
+
+export interface Explanation {
+  /** Stable, for programs: `ran`, `failed`, `skipped-overlap`, `never-nominal`. */
+  readonly verdict: string;
+  readonly sentence: string;
+  /** What to do, or null when nothing is wrong. */
+  readonly advice: string | null;
+}

@@ -1,0 +1,50 @@
+import { cancelJobs, retryJobs } from "./control.ts";
+import type { Registry } from "../define/definition.ts";
+import type { JobId } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import type { Ports } from "../ports/ports.ts";
+import { relay } from "../delivery/relay.ts";
+import type { Bulk } from "../ports/bulk.ts";
+import type { Operations } from "../ports/operations.ts";
+
+type BulkPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
+
+/**
+ * Goes on with the oldest change of many jobs that nobody else goes on with, one page.
+ * @returns whether there was one: ask again.
+ */
+export async function runBulkPage(
+  ports: BulkPorts,
+  registry: Registry,
+  operations: Operations,
+  options: { owner: string; lookAheadMs: number },
+): Promise<boolean> {
+  const bulk = await operations.takeBulk(options.owner);
+  if (bulk === null) return false;
+  const rows = bulk.action === "cancel" ? limits.bulkCancelRowsMax : limits.bulkRowsMax;
+  const { ids, next } = await operations.bulkPage(bulk, rows);
+  const changed = ids.length === 0 ? 0 : await change(ports, registry, operations, { bulk, ids, ...options });
+  const dueAt = bulk.dueAt + changed * bulk.paceMs;
+  await operations.advanceBulk(bulk.id, options.owner, { next, changed, refused: ids.length - changed, dueAt });
+  return true;
+}
+
+async function change(
+  ports: BulkPorts,
+  registry: Registry,
+  operations: Operations,
+  options: { bulk: Bulk; ids: readonly JobId[]; lookAheadMs: number },
+): Promise<number> {
+  const { bulk, ids, lookAheadMs } = options;
+  if (bulk.action === "cancel") return (await cancelJobs(ports, registry, ids)).length;
+  if (bulk.paceMs === 0) return (await retryJobs(ports, ids, { lookAheadMs })).length;
+  const paced = await operations.retryPaced(ids, { dueAt: bulk.dueAt, paceMs: bulk.paceMs });
+  const inRuns = await retryJobs(ports, without(ids, paced), { lookAheadMs });
+  await relay(ports, { lookAheadMs });
+  return paced.length + inRuns.length;
+}
+
+function without(ids: readonly JobId[], others: readonly JobId[]): readonly JobId[] {
+  const left = new Set(others);
+  return ids.filter((id) => !left.has(id));
+}

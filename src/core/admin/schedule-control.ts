@@ -1,0 +1,158 @@
+/** What people do to schedules at run time, beside those in code. Code wins for its own ids. */
+import type { SchedulePolicies } from "../define/schedule-policy.ts";
+import { fixedPayload } from "../define/define-schedule.ts";
+import type { JobDefinition, Registry } from "../define/definition.ts";
+import { momentPayload } from "../define/moment.ts";
+import { occurrenceFor, occurrenceOf } from "../scheduler/fire.ts";
+import type { JobId } from "../job/job.ts";
+import { slotGroupsOf } from "../define/new-job.ts";
+import { slotGroupsOfSchedule } from "../scheduler/overlap.ts";
+import type { Ports } from "../ports/ports.ts";
+import { describe, ProblemList } from "../define/problem.ts";
+import { secondText } from "../calendar/reading.ts";
+import type { GapRule, OverlapReadings, ScheduleRow, ScheduleSpec } from "../ports/schedule.ts";
+import type { ScheduleRefusal } from "../ports/schedule-store.ts";
+import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
+import { specMaker } from "../define/schedule-spec.ts";
+import { sendHandoffs } from "../delivery/send.ts";
+import { checkId } from "../define/setting.ts";
+import { openZone } from "../calendar/zone.ts";
+
+/** A schedule as a person gives it: the options of `defineSchedule`, with the job by its id and the payload a value. */
+export interface ScheduleInput extends Omit<SchedulePolicies, "startAt" | "endAt" | "enabled" | "launch"> {
+  readonly id: string;
+  readonly kind: string;
+  readonly cron?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly dst?: { readonly gap?: GapRule; readonly overlap?: OverlapReadings } | undefined;
+  readonly every?: string | undefined;
+  readonly at?: string | undefined;
+  readonly payload?: unknown;
+  readonly startAt?: string | undefined;
+  readonly endAt?: string | undefined;
+  readonly enabled?: boolean;
+}
+
+type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "crashPoint">;
+
+/** @throws ScheduleRefused when something is wrong with it, all problems together, or the id is taken. */
+export async function createSchedule(
+  ports: ControlPorts,
+  registry: Registry,
+  input: ScheduleInput,
+  options: { readonly stage: string },
+): Promise<ScheduleRow> {
+  const spec = specOfInput(registry, input, options.stage);
+  if (registry.schedules.has(spec.id)) throw inCode(spec.id);
+  await installSlots(ports, registry, spec);
+  return granted(await ports.store.createSchedule(spec), spec.id);
+}
+
+/** A new version from now on; what was planned after now is withdrawn. @throws ScheduleRefused */
+export async function updateSchedule(
+  ports: ControlPorts,
+  registry: Registry,
+  input: ScheduleInput,
+  options: { readonly stage: string },
+): Promise<ScheduleRow> {
+  const spec = specOfInput(registry, input, options.stage);
+  if (registry.schedules.has(spec.id)) throw inCode(spec.id);
+  await installSlots(ports, registry, spec);
+  return granted(await ports.store.updateSchedule(spec), spec.id);
+}
+
+/** Decided at claim, so it also stops what was handed off. Works on schedules of code too, and outlives deploys. */
+export async function pauseSchedule(ports: ControlPorts, id: string, paused: boolean): Promise<ScheduleRow> {
+  return granted(await ports.store.pauseSchedule(id, paused), id);
+}
+
+/**
+ * Nothing of it starts any more; its ledger stays. One that came from code is deleted by a deploy without it, unless its
+ * whole app went: then nobody but this looks after it. @throws ScheduleRefused for one that code defines.
+ */
+export async function deleteSchedule(
+  ports: ControlPorts,
+  registry: Registry,
+  id: string,
+): Promise<{ readonly canceled: number }> {
+  if (registry.schedules.has(id)) throw inCode(id);
+  return granted(await ports.store.deleteSchedule(id, { ofCode: true }), id);
+}
+
+/**
+ * One job now, with the schedule's payload and overlap rule. It is no nominal time, so the ledger has no row for it, and it
+ * runs although the schedule is paused: a person asked for it. `key` makes a repeated call harmless.
+ */
+export async function triggerSchedule(
+  ports: ControlPorts,
+  registry: Registry,
+  id: string,
+  options: { readonly stage: string; readonly lookAheadMs: number; readonly key?: string | undefined },
+): Promise<{ readonly id: JobId; readonly created: boolean }> {
+  const facts = await ports.store.scheduleFacts(id);
+  if (facts === null || facts.row === null) throw unknownSchedule(id);
+  const { row, now } = facts;
+  const definition = definitionOfKind(registry, row.spec.job.kind);
+  const localTime = secondText(now + openZone(row.spec.timezone).offsetAt(now));
+  const time = { localTime, fold: 0, instant: now, kind: "fires", mergedInto: null } as const;
+  const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: false, missedCount: 0, dueAt: null } as const;
+  const trace = ports.random.id();
+  const { occurrence, failure } = await occurrenceOf(row, decision, definition, registry, { ...options, trace });
+  if (occurrence.job === null) {
+    throw new ScheduleRefused("invalid-schedule", `schedule "${id}" gives no payload now: ${failure?.message ?? ""}`);
+  }
+  await installSlots(ports, registry, row.spec);
+  const payload =
+    definition.readsMoment === true ? momentPayload(occurrenceFor(row, decision)) : occurrence.job.payload;
+  const job = { ...occurrence.job, payload, key: options.key ?? null };
+  const { results, handoffs } = await ports.store.insert([job], { lookAheadMs: options.lookAheadMs });
+  await sendHandoffs(ports, handoffs);
+  const [result] = results;
+  if (result === undefined) throw new Error(`triggering "${id}" gave no answer`);
+  return { id: result.id, created: result.created };
+}
+
+/** @throws ScheduleRefused naming the kinds there are. */
+export function definitionOfKind(registry: Registry, kind: string): JobDefinition {
+  const definition = registry.jobs.get(kind);
+  if (definition !== undefined) return definition;
+  const known = [...registry.jobs.keys()].slice(0, 20).join(", ");
+  throw new ScheduleRefused("unknown-kind", `no job is defined as "${kind}" in this process; there are ${known}`);
+}
+
+function specOfInput(registry: Registry, input: ScheduleInput, stage: string): ScheduleSpec {
+  const definition = definitionOfKind(registry, input.kind);
+  const problems = new ProblemList(`schedule "${input.id}"`);
+  checkId(problems, "id", input.id);
+  const payload = fixedPayload(input.payload, definition, problems);
+  const { startAt, endAt, ...rest } = input;
+  const period = { ...(startAt === undefined ? {} : { startAt }), ...(endAt === undefined ? {} : { endAt }) };
+  const { specFor } = specMaker({ ...rest, ...(period as Partial<SchedulePolicies>) }, definition, payload, problems);
+  if (problems.found.length > 0) {
+    throw new ScheduleRefused("invalid-schedule", problems.found.map(describe).join("\n"), problems.found);
+  }
+  const app = registry.apps.find((each) => each.jobs.includes(definition));
+  return specFor(stage, app?.name ?? "api");
+}
+
+/** A job may name only groups that exist. */
+async function installSlots(ports: ControlPorts, registry: Registry, spec: ScheduleSpec): Promise<void> {
+  const definition = definitionOfKind(registry, spec.job.kind);
+  await ports.store.installSlots([...slotGroupsOf(definition), ...slotGroupsOfSchedule(spec)]);
+}
+
+function granted<T extends object>(answer: T | ScheduleRefusal, id: string): T {
+  if (!("refused" in answer)) return answer;
+  if (answer.refused === "code") throw inCode(id);
+  if (answer.refused === "unknown") throw unknownSchedule(id);
+  throw new ScheduleRefused(
+    "schedule-exists",
+    `schedule "${id}" exists already: choose another id, or npx belfry schedules update ${id}`,
+  );
+}
+
+const inCode = (id: string): ScheduleRefused =>
+  new ScheduleRefused(
+    "schedule-in-code",
+    `schedule "${id}" is defined in code, and code wins for its own: change it there and deploy; pause and resume work here too`,
+  );

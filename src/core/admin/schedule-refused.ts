@@ -1,0 +1,25 @@
+import type { Problem } from "../define/problem.ts";
+
+export type RefusalCode =
+  | "schedule-exists"
+  | "schedule-in-code"
+  | "unknown-schedule"
+  | "unknown-kind"
+  | "invalid-schedule"
+  | "invalid-time"
+  | "backfill-refused";
+
+/** What a person asked of a schedule cannot be done; the message says why and what to do instead. */
+export class ScheduleRefused extends Error {
+  override readonly name = "ScheduleRefused";
+  readonly code: RefusalCode;
+  readonly problems: readonly Problem[];
+  constructor(code: RefusalCode, message: string, problems: readonly Problem[] = []) {
+    super(message);
+    this.code = code;
+    this.problems = problems;
+  }
+}
+
+export const unknownSchedule = (id: string): ScheduleRefused =>
+  new ScheduleRefused("unknown-schedule", `there is no schedule "${id}": npx belfry schedules list shows them all`);

@@ -1,0 +1,30 @@
+import type { Registry } from "../define/definition.ts";
+import { limits } from "../limits.ts";
+import type { Ports } from "../ports/ports.ts";
+import type { Operations } from "../ports/operations.ts";
+import { runBulkPage } from "./run-bulk.ts";
+
+/**
+ * What nobody waits for but must go on: counts are added up, jobs that a resumed lane left on hold are let go, and changes of
+ * many jobs whose process died are carried on.
+ * Any number of processes may do it at once: each step belongs to one of them. Ends with the signal; never throws.
+ */
+export async function upkeep(
+  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">,
+  registry: Registry,
+  operations: Operations,
+  options: { owner: string; lookAheadMs: number; signal: AbortSignal },
+): Promise<void> {
+  while (!options.signal.aborted) {
+    try {
+      const added = await operations.rollUp(limits.rollUpRowsMax);
+      const left = await operations.unholdOpen(limits.unholdRowsMax);
+      if (left > 0) ports.log.info("jobs were still on hold in lanes that are not paused", { jobs: left });
+      const isChanging = await runBulkPage(ports, registry, operations, options);
+      if (isChanging || added >= limits.rollUpRowsMax) continue;
+    } catch (error) {
+      ports.log.warn("the upkeep failed; the next round goes on", { error });
+    }
+    await ports.clock.sleep(limits.passIntervalMs, options.signal);
+  }
+}

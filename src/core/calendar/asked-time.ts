@@ -1,0 +1,53 @@
+import type { Instant } from "../job/job.ts";
+import { minuteText, type Reading, secondText } from "./reading.ts";
+import type { Zone } from "./zone.ts";
+
+/** A time as a person asks for it: a reading of the schedule's wall clock, with the instants that show it. */
+export interface AskedTime {
+  /** `YYYY-MM-DDTHH:MM`, with seconds only when there are some. */
+  readonly localTime: string;
+  /** It was given with `Z` or an offset, so it is one pass of a reading that the clock shows twice. */
+  readonly isInstant: boolean;
+  /** None when the clock skips the reading, two when it shows it twice. */
+  readonly instants: readonly Instant[];
+  /** Where on the time line it lies; for a skipped reading, the instant of the jump. */
+  readonly near: Instant;
+}
+
+const form = /^(?:(\d{4})-(\d\d)-(\d\d)[T ])?(\d\d):(\d\d)(?::(\d\d)(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/;
+const dayMs = 86_400_000;
+
+/**
+ * `09:00` is today in the zone, `2026-11-21T09:00` a reading of its clock, and with `Z` or an offset it is an instant.
+ * @returns null for anything else.
+ */
+export function readAskedTime(text: string, zone: Zone, now: Instant): AskedTime | null {
+  const match = form.exec(text.trim());
+  if (match === null) return null;
+  const [, year, month, day, hour = "", minute = "", second = "00", fraction = "", offset] = match;
+  const today = minuteText(now + zone.offsetAt(now)).slice(0, 10);
+  const date = year === undefined ? today : `${year}-${month}-${day}`;
+  const whole = `${date}T${hour}:${minute}:${second}`;
+  const reading = Date.parse(`${whole}${fraction}Z`);
+  if (Number.isNaN(reading) || new Date(reading).toISOString().slice(0, 19) !== whole) return null;
+  if (offset === undefined) return asReading(reading, zone);
+  const instant = Date.parse(`${whole}${fraction}${offset}`);
+  const localTime = textOf(instant + zone.offsetAt(instant));
+  return { localTime, isInstant: true, instants: [instant], near: instant };
+}
+
+function asReading(reading: Reading, zone: Zone): AskedTime {
+  const changes = zone.transitions(reading - 2 * dayMs, reading + 2 * dayMs);
+  const offsets = new Set([
+    zone.offsetAt(reading - 2 * dayMs),
+    ...changes.flatMap((change) => [change.before, change.after]),
+  ]);
+  const instants = [...offsets]
+    .map((offset) => reading - offset)
+    .filter((instant) => instant + zone.offsetAt(instant) === reading)
+    .toSorted((a, b) => a - b);
+  const jump = changes.find((each) => reading >= each.at + each.before && reading < each.at + each.after);
+  return { localTime: textOf(reading), isInstant: false, instants, near: instants[0] ?? jump?.at ?? reading };
+}
+
+const textOf = (reading: Reading): string => (reading % 60_000 === 0 ? minuteText(reading) : secondText(reading));

@@ -1,0 +1,144 @@
+/**
+ * Nominal times of a cron expression in a zone: which readings there are, and at which instants they fire.
+ * The rules for gaps and overlaps are stated in docs/schedules.md.
+ */
+import type { Cron } from "./cron.ts";
+import type { Instant } from "../job/job.ts";
+import { minuteText, type Reading, readings } from "./reading.ts";
+import type { GapRule, OverlapReadings } from "../ports/schedule.ts";
+import type { Transition, Zone } from "./zone.ts";
+
+/** One nominal time of a schedule. */
+export interface NominalTime {
+  /** The reading in the schedule's zone; for `every` and `at` the UTC reading with seconds. */
+  readonly localTime: string;
+  /** 1 for the second pass of an overlap. */
+  readonly fold: 0 | 1;
+  /** When it fires; of a reading that was skipped, the instant it would have had on the old clock. */
+  readonly instant: Instant;
+  /** `merged`: another reading fires at this very instant, named by `mergedInto`. `dst-gap`: the gap rule is `skip`. */
+  readonly kind: "fires" | "merged" | "dst-gap";
+  readonly mergedInto: string | null;
+}
+
+export interface Dst {
+  readonly gap: GapRule;
+  readonly overlap: OverlapReadings;
+}
+
+/** The rules with `auto` resolved. `none`: readings of a gap are no nominal times at all. */
+export interface DstRules {
+  readonly gap: "none" | Exclude<GapRule, "auto">;
+  readonly overlap: Exclude<OverlapReadings, "auto">;
+}
+
+/** `auto`: intervals go on through both passes and have nothing in a gap; fixed times fire once, and fire. */
+export function resolveDst(cron: Cron, dst: Dst): DstRules {
+  return {
+    gap: dst.gap === "auto" ? (cron.isInterval ? "none" : "first-valid") : dst.gap,
+    overlap: dst.overlap === "auto" ? (cron.isInterval ? "both" : "first") : dst.overlap,
+  };
+}
+
+/** No offset change is larger than a day (Manila, Alaska, Kwajalein, Samoa), so a change further away has no effect. */
+const changeMsMax = 26 * 3_600_000;
+
+/**
+ * Nominal times in `(after, until]` in the order of their instants; of those at one instant, the one that fires comes
+ * first. The caller bounds the window.
+ */
+export function* cronTimes(
+  cron: Cron,
+  zone: Zone,
+  rules: DstRules,
+  after: Instant,
+  until: Instant,
+): Generator<NominalTime, void, undefined> {
+  let change: Transition | null = null;
+  let start = after - changeMsMax;
+  for (const next of [...zone.transitions(start, until + changeMsMax), null]) {
+    const end = next?.at ?? Number.POSITIVE_INFINITY;
+    if (end > after)
+      yield* segmentTimes({ cron, rules, after, until, start, end, change, next, offset: zone.offsetAt(start) });
+    if (end > until) return;
+    start = end;
+    change = next;
+  }
+}
+
+/** A stretch `[start, end)` with one offset, between two changes. */
+interface Segment {
+  readonly cron: Cron;
+  readonly rules: DstRules;
+  readonly after: Instant;
+  readonly until: Instant;
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly offset: number;
+  readonly change: Transition | null;
+  readonly next: Transition | null;
+}
+
+/** Plain readings and the readings of the gap before them, merged by instant. */
+function* segmentTimes(segment: Segment): Generator<NominalTime, void, undefined> {
+  const skipped = gapReadings(segment);
+  let index = 0;
+  for (const plain of plainReadings(segment)) {
+    for (; index < skipped.length && (skipped[index]?.instant ?? 0) < plain.instant; index++)
+      yield* pending(skipped, index);
+    yield plain;
+    for (; index < skipped.length && skipped[index]?.instant === plain.instant; index++) {
+      const moved = skipped[index];
+      if (moved !== undefined) yield moved.kind === "dst-gap" ? moved : merged(moved, plain.localTime);
+    }
+  }
+  for (; index < skipped.length; index++) yield* pending(skipped, index);
+}
+
+/** A moved reading that meets no plain one: the first at its instant fires, the others merge into it. */
+function* pending(skipped: readonly NominalTime[], index: number): Generator<NominalTime, void, undefined> {
+  const moved = skipped[index];
+  if (moved === undefined) return;
+  const first = skipped.find((each) => each.instant === moved.instant);
+  yield moved.kind === "dst-gap" || first === undefined || first === moved ? moved : merged(moved, first.localTime);
+}
+
+const merged = (time: NominalTime, into: string): NominalTime => ({ ...time, kind: "merged", mergedInto: into });
+
+function* plainReadings(segment: Segment): Generator<NominalTime, void, undefined> {
+  const { cron, rules, offset, change, next, start, end, after, until } = segment;
+  const secondPassEnds =
+    change !== null && change.after < change.before ? change.at + change.before : Number.NEGATIVE_INFINITY;
+  const firstPassStarts = next !== null && next.after < next.before ? next.at + next.after : Number.POSITIVE_INFINITY;
+  const from = Math.max(start, after + 1) + offset;
+  const before = Math.min(end, until + 1) + offset;
+  for (const reading of readings(cron, from, before)) {
+    const isSecond = reading < secondPassEnds;
+    if (isSecond ? rules.overlap === "first" : reading >= firstPassStarts && rules.overlap === "second") continue;
+    yield {
+      localTime: minuteText(reading),
+      fold: isSecond ? 1 : 0,
+      instant: reading - offset,
+      kind: "fires",
+      mergedInto: null,
+    };
+  }
+}
+
+/** The readings that the change at the segment's start skipped; at most a day's worth. */
+function gapReadings(segment: Segment): readonly NominalTime[] {
+  const { cron, rules, change, after, until } = segment;
+  if (change === null || change.after <= change.before || rules.gap === "none") return [];
+  const found: NominalTime[] = [];
+  for (const reading of readings(cron, change.at + change.before, change.at + change.after)) {
+    const time = gapTime(reading, change, rules.gap);
+    if (time.instant > after && time.instant <= until) found.push(time);
+  }
+  return found;
+}
+
+function gapTime(reading: Reading, change: Transition, rule: Exclude<GapRule, "auto">): NominalTime {
+  const instant = rule === "first-valid" ? change.at : reading - change.before;
+  const kind = rule === "skip" ? "dst-gap" : "fires";
+  return { localTime: minuteText(reading), fold: 0, instant, kind, mergedInto: null };
+}

@@ -1,0 +1,178 @@
+/** When a schedule fires: the nominal times of any expression, in windows, forwards and backwards. */
+import { type Cron, parseCron } from "./cron.ts";
+import { cronTimes, type Dst, type DstRules, type NominalTime, resolveDst } from "./fires.ts";
+import type { Instant } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import { readings, secondText } from "./reading.ts";
+import type { Expression, ScheduleSpec } from "../ports/schedule.ts";
+import { openZone, tzVersion, type Zone } from "./zone.ts";
+
+/** The part of a spec that says when. `[startAt, endAt)`: a time at `startAt` counts, one at `endAt` does not. */
+export type When = Pick<ScheduleSpec, "expression" | "timezone" | "dst" | "startAt" | "endAt">;
+
+export interface Timetable {
+  /** Nominal times in `(after, until]`, lazily and in order: those at one instant follow each other, the firing one first. */
+  times(after: Instant, until: Instant): Iterable<NominalTime>;
+  /** The first nominal time after an instant, also one that is SKIPPED `dst-gap`; null when there is none any more. */
+  next(after: Instant): NominalTime | null;
+}
+
+/** @throws RangeError when the stored expression or zone cannot be read. */
+export function timetable(when: When): Timetable {
+  const start = when.startAt ?? Number.NEGATIVE_INFINITY;
+  const end = when.endAt === null ? Number.POSITIVE_INFINITY : when.endAt - 1;
+  const whole = wholeTimetable(when);
+  return {
+    times: (after, until) => whole.times(Math.max(after, start - 1), Math.min(until, end)),
+    next(after) {
+      const time = whole.next(Math.max(after, start - 1));
+      return time !== null && time.instant <= end ? time : null;
+    },
+  };
+}
+
+/**
+ * Two schedulers with different tz data would give one reading two instants, so the older one leaves a schedule alone.
+ * @returns null when a process with this data may compute its times, else why not. UTC and elapsed time need none.
+ */
+export function tzProblem(
+  { expression, timezone, tzVersion: needed }: Pick<ScheduleSpec, "expression" | "timezone" | "tzVersion">,
+  ours: string = tzVersion,
+): string | null {
+  if (needed <= ours || expression.form !== "cron" || timezone === "UTC") return null;
+  return `its times were computed with tz data ${needed}, this scheduler has ${ours}: deploy it with a newer Node`;
+}
+
+function wholeTimetable(when: When): Timetable {
+  const { expression } = when;
+  if (expression.form === "every") return everyTimes(expression.everyMs, when.startAt ?? 0);
+  if (expression.form === "at") return atTime(expression.at);
+  return cronTimetable(checkedCron(expression.cron), openZone(when.timezone), when.dst);
+}
+
+/**
+ * The nominal times of a schedule in `(afterExclusive, untilInclusive]`, `max` at most; times at one instant are never
+ * torn apart, so it may be more by the readings of one gap.
+ */
+export function nominalTimes(
+  expression: Expression,
+  timezone: string,
+  dst: Dst,
+  window: { readonly afterExclusive: Instant; readonly untilInclusive: Instant; readonly max: number },
+): readonly NominalTime[] {
+  const table = timetable({ expression, timezone, dst, startAt: null, endAt: null });
+  return take(table.times(window.afterExclusive, window.untilInclusive), window.max);
+}
+
+/** The first `max` times, and with them all that share the last one's instant. */
+export function take(times: Iterable<NominalTime>, max: number): readonly NominalTime[] {
+  const taken: NominalTime[] = [];
+  for (const time of times) {
+    if (taken.length >= max && time.instant !== taken.at(-1)?.instant) break;
+    taken.push(time);
+  }
+  return taken;
+}
+
+/** The next time that fires; null when the schedule has ended. */
+export function nextFire(when: When, after: Instant): NominalTime | null {
+  const table = timetable(when);
+  let time = table.next(after);
+  // A rule `skip` cannot leave out more than the readings of a few gaps in a row.
+  for (let round = 0; round < limits.gapReadingsMax && time?.kind === "dst-gap"; round++)
+    time = table.next(time.instant);
+  return time;
+}
+
+/** The last `count` firing times in `(after, until]`, in order. Looks back in growing steps, so the work follows `count`. */
+export function newestTimes(table: Timetable, after: Instant, until: Instant, count: number): readonly NominalTime[] {
+  let newest: readonly NominalTime[] = [];
+  let low = until;
+  for (let span = 3_600_000; low > after && newest.length < count; span *= 4) {
+    const high = low;
+    low = Math.max(after, low - span);
+    const fires: NominalTime[] = [];
+    for (const time of table.times(low, high)) if (time.kind === "fires") fires.push(time);
+    newest = [...fires, ...newest];
+  }
+  return newest.slice(-count);
+}
+
+/** Multiples of the period from `startAt`, or from 1970 when there is none: a deploy or an edit does not move them. */
+function everyTimes(everyMs: number, anchor: Instant): Timetable {
+  const following = (instant: Instant): Instant => anchor + (Math.floor((instant - anchor) / everyMs) + 1) * everyMs;
+  return {
+    *times(from, until) {
+      for (let instant = following(from); instant <= until; instant += everyMs) yield elapsedTime(instant);
+    },
+    next: (from) => elapsedTime(following(from)),
+  };
+}
+
+function atTime(at: Instant): Timetable {
+  return {
+    times: (after, until) => (at > after && at <= until ? [elapsedTime(at)] : []),
+    next: (after) => (at > after ? elapsedTime(at) : null),
+  };
+}
+
+const elapsedTime = (instant: Instant): NominalTime => ({
+  localTime: secondText(instant),
+  fold: 0,
+  instant,
+  kind: "fires",
+  mergedInto: null,
+});
+
+function cronTimetable(cron: Cron, zone: Zone, dst: Dst): Timetable {
+  const rules = resolveDst(cron, dst);
+  return {
+    times: (after, until) => cronTimes(cron, zone, rules, after, until),
+    next: (after) => nextCronTime(cron, zone, rules, after),
+  };
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Looks for the next matching reading without the zone, then for instants in the days around it. A reading may have no
+ * instant (in a gap), so it goes on from there, until the search is `nextFireYearsMax` ahead: longer than any
+ * expression that can fire stays silent (a fifth weekday in February, across 2100: 40 years). An expression that names
+ * its years is searched to the last of them.
+ */
+function nextCronTime(cron: Cron, zone: Zone, rules: DstRules, after: Instant): NominalTime | null {
+  const lastYear = cron.years?.at(-1);
+  const horizon = lastYear === undefined ? after + limits.nextFireYearsMax * 366 * dayMs : Date.UTC(lastYear + 1, 0, 2);
+  let cursor = after;
+  while (cursor < horizon) {
+    const near = first(cronTimes(cron, zone, rules, cursor, cursor + 2 * 3_600_000));
+    if (near !== null) return near;
+    // An hour-hand may jump by up to a day: start looking a day early and end a day late.
+    const reading = first(readings(cron, cursor + zone.offsetAt(cursor) - dayMs, horizon + dayMs));
+    if (reading === null) return null;
+    const from = Math.max(cursor, reading - zone.offsetAt(cursor) - 2 * dayMs);
+    const until = from + 5 * dayMs;
+    const time = first(cronTimes(cron, zone, rules, from, until));
+    if (time !== null) return time;
+    cursor = until;
+  }
+  return null;
+}
+
+function first<T>(items: Iterable<T>): T | null {
+  for (const item of items) return item;
+  return null;
+}
+
+const parsed = new Map<string, Cron>();
+
+/** Parsed expressions are kept: a tick reads the same ones every minute. */
+function checkedCron(text: string): Cron {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const result = parseCron(text);
+  if (!result.ok) throw new RangeError(result.problem);
+  if (parsed.size >= limits.timetablesMax) parsed.clear();
+  parsed.set(text, result.cron);
+  return result.cron;
+}

@@ -1,0 +1,116 @@
+import type { Json, JobId } from "../job/job.ts";
+import type { Log, MetricUnit, RunId, Tx } from "../ports/ports.ts";
+import type { Staged } from "./stage.ts";
+
+/** A typed, named unit of work that can be enqueued and scheduled. Made by `defineJob` and its siblings. */
+export interface Job<I> {
+  readonly id: string;
+  /**
+   * Writes the job and, once committed, hands it to its queue.
+   * A second call with the same key answers the existing job with `created: false`.
+   * @throws InvalidPayload when the payload does not fit the schema, with the path of each issue.
+   * @throws KeyConflict when the key exists with another payload; shows both hashes.
+   */
+  enqueue(payload: I, options?: EnqueueOptions): Promise<Enqueued>;
+  /** Like `enqueue` for many, 1,000 rows a statement; answers in the order of the input. */
+  enqueueAll(
+    items: readonly { payload: I; options?: Omit<EnqueueOptions, "tx"> }[],
+    options?: { tx?: Tx },
+  ): Promise<readonly Enqueued[]>;
+}
+
+export interface EnqueueOptions {
+  readonly key?: string;
+  /** For example `"10m"`. Added to `dueAt`, or to now. */
+  readonly delay?: Duration;
+  readonly dueAt?: Date;
+  /** The caller's own transaction: the job exists exactly if it commits. */
+  readonly tx?: Tx;
+}
+
+export interface Enqueued {
+  readonly id: JobId;
+  readonly created: boolean;
+  /**
+   * Present for an enqueue in the caller's own transaction: sends the message. Call it right after the commit; without it
+   * the message follows within about `limits.handoffOpenMs`, sent by whoever finds the hand-off open. Never throws, and
+   * harmless after a rollback or a second time: a message is only a hint. Of several jobs of one call any one's is enough.
+   */
+  readonly afterCommit?: () => Promise<void>;
+}
+
+export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}`;
+
+/** The result of one bounded batch of a use case. */
+export interface BatchResult {
+  readonly processed: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly hasMore: boolean;
+}
+
+/** What a handler may use. Everything it writes through here is fenced: a worker that lost its lease writes nothing. */
+export interface Context {
+  readonly jobId: JobId;
+  /** The run it belongs to, or null. */
+  readonly runId: RunId | null;
+  /** The stage this runs in, `dev` or `prod`. */
+  readonly stage: string;
+  readonly attempt: number;
+  /** Tries that failed before this one; interruptions are not counted. */
+  readonly failures: number;
+  readonly key: string | null;
+  /** The nominal time of the schedule, or the due time of a job that has none. */
+  readonly scheduledFor: Date;
+  /** Milliseconds from the nominal time to the claim. */
+  readonly lateness: number;
+  readonly isCatchUp: boolean;
+  readonly missedCount: number;
+  /** Aborts at the timeout, when the worker is told to stop, when the job was canceled or its lease was lost. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** Reports progress, 0 to 1. Leases are kept by the worker itself. */
+  heartbeat(progress?: number): Promise<void>;
+  metric(name: string, value: number, unit?: MetricUnit): void;
+  /** `jobId:name`, the same in every try: the idempotency key of an outside effect. */
+  effectKey(name: string): string;
+  /**
+   * Exactly once: the work, its children and this job's SUCCESS commit in one READ COMMITTED transaction.
+   * What `work` returns is the job's result. Later enqueues and transactions in the handler are refused.
+   */
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Buffered and written with the settle statement, or at once in `tx`. A failed try leaves no children. A key that exists keeps
+   * its job: with another payload, in `tx` it throws KeyConflict; a buffered one is logged and counted (`job.child.conflicts`).
+   */
+  enqueue<I>(job: Job<I>, payload: I, options?: EnqueueOptions): Promise<void>;
+  /** Runs `work` under a named lock of the lock store. Not acquired: returns `{ acquired: false }`. */
+  withLock<T>(
+    name: string,
+    options: { ttl: Duration },
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<{ acquired: true; value: T } | { acquired: false }>;
+  /**
+   * Calls `work(size)` until `hasMore` is false, `maxIterations` is reached or the signal aborts; adds up.
+   * Both limits may differ by stage: `{ default: 100, dev: 10 }`.
+   */
+  batches(
+    options: { size: Staged<number>; maxIterations: Staged<number> },
+    work: (size: number) => Promise<BatchResult>,
+  ): Promise<BatchResult>;
+  /** Follows a cursor: `next(cursor)` returns the next cursor, or null at the end. @returns the pages read and whether more are left. */
+  pages<C extends Json>(
+    next: (cursor: C | null) => Promise<C | null>,
+    options: { maxPages: number },
+  ): Promise<{ pages: number; hasMore: boolean }>;
+}
+
+/** How a try ended, for `onSettled`. */
+export interface Settled {
+  readonly jobId: JobId;
+  readonly outcome: "success" | "retry" | "failed" | "canceled" | "lost";
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly attempt: number;
+  /** False when another try follows. */
+  readonly final: boolean;
+}

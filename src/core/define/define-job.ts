@@ -1,0 +1,216 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { BatchResult, Context, Duration, Job, Settled } from "./context.ts";
+import type { JobDefinition, RetryPolicy } from "./definition.ts";
+import { durationMs } from "../calendar/duration.ts";
+import { type EnqueueItem, boundClient } from "../delivery/enqueue.ts";
+import type { Json } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import type { TaskSize } from "../ports/launcher.ts";
+import type { Tx } from "../ports/ports.ts";
+import { ProblemList } from "./problem.ts";
+import { checkPayload } from "./schema.ts";
+import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
+import { sizeFrom } from "./task-size.ts";
+import { type Staged, mapStages } from "./stage.ts";
+
+export interface Retry {
+  /** Tries that may fail, 1 to 1,000; 1 means no retry. */
+  readonly maxAttempts: number;
+  /** `exponential` (default) doubles from `base` up to `cap`; `fixed` always waits `base`. */
+  readonly backoff?: "exponential" | "fixed";
+  /** Default 1s. */
+  readonly base?: Duration;
+  /** Default 1h. */
+  readonly cap?: Duration;
+  /** Spreads retries over the upper half of the wait. Default false. */
+  readonly jitter?: boolean;
+}
+
+/** What bounds a job. Every field has a default. */
+export interface JobLimits<P> {
+  /** When `ctx.signal` aborts and the try has failed. Default 30s; at most 14m30s on Lambda. */
+  readonly timeout?: Duration;
+  /** Default 4 tries, exponential from 1s. */
+  readonly retry?: Retry;
+  /** Jobs of this kind that run at once in all processes together, exact. Default: no cap. */
+  readonly concurrency?: number;
+  /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
+  readonly lane?: string;
+  /** `fargate` runs each job in a task of its own: for hours, or for more memory than a function has. */
+  readonly runOn?: "lambda" | "fargate";
+  /** CPU and memory of the task of a job on Fargate. Default: 512 and 1,024. */
+  readonly size?: TaskSize;
+  /** What follows when an outside call was sent and its result is unknown. Default: retry. */
+  readonly onAmbiguous?: "retry" | "park";
+  /** How long the row, and with it the key, is kept after the end. Default 30d, at least 7d. */
+  readonly retention?: Duration;
+  /** After this time without a heartbeat the job counts as lost and is run again. Default 20s. */
+  readonly lease?: Duration;
+  /** Only one job with this lock runs at a time; another becomes SKIPPED `lock-held`. `ttl` takes the place of `lease`. */
+  readonly lock?: { readonly name?: string; readonly ttl?: Staged<Duration> };
+  /** SQL only: runs in the transaction that writes the outcome, also of a rescue or a cancel. */
+  onSettled?(payload: P, settled: Settled, tx: Tx): Promise<void>;
+}
+
+/** What may be set for the job that starts a run or writes other jobs. */
+export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" | "retention" | "lease">;
+
+/** A void payload needs no schema. */
+export type NoPayload = StandardSchemaV1<void, void>;
+type In<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
+type Out<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
+type Result = Json | BatchResult | void;
+
+export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<Out<S>> {
+  /** Unique among all apps of a stage, and never reused for something else: rows carry it. */
+  readonly id: string;
+  /** Any Standard Schema, for example `z.object({ ... })`. Left out: the job takes no payload. */
+  readonly payload?: S;
+  /** The idempotency key of a payload: a second job of the same kind and key is not made. */
+  key?(payload: Out<S>): string;
+  /** What it returns is the job's result. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
+  run(payload: Out<S>, ctx: Context): Promise<Result> | Result;
+}
+
+/**
+ * Defines a kind of job. Nothing throws here: what is wrong is collected, and `check` shows all of it together.
+ * The payload a handler gets has passed the schema, defaults applied.
+ */
+export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<In<S>> {
+  return jobOf(definitionFrom(options), options.payload);
+}
+
+/** The typed face of a definition. Every `define` function of a job ends here, so that all of them are used alike. */
+export function jobOf<S extends StandardSchemaV1>(definition: JobDefinition, schema: S | undefined): Job<In<S>> {
+  const job: Job<In<S>> = {
+    id: definition.id,
+    async enqueue(payload, how = {}) {
+      const { tx, ...rest } = how;
+      const [enqueued] = await boundClient().enqueue(definition, [itemOf(definition.id, payload, rest)], { tx });
+      if (enqueued === undefined) throw new Error(`enqueue of "${definition.id}" got no answer for its one job`);
+      return enqueued;
+    },
+    enqueueAll: (items, how = {}) =>
+      boundClient().enqueue(
+        definition,
+        items.map((item) => itemOf(definition.id, item.payload, item.options ?? {})),
+        { tx: how.tx },
+      ),
+  };
+  definitions.set(job, definition);
+  schemas.set(definition, schema);
+  return job;
+}
+
+const definitions = new WeakMap<object, JobDefinition>();
+const schemas = new WeakMap<JobDefinition, StandardSchemaV1 | undefined>();
+
+/** The plain data behind a job. @throws TypeError for an object that no `define` function made. */
+export function definitionOf(job: { readonly id: string }): JobDefinition {
+  const definition = definitions.get(job);
+  if (definition === undefined) throw new TypeError(`"${job.id}" is not a job: make it with defineJob`);
+  return definition;
+}
+
+export const schemaOf = (definition: JobDefinition): StandardSchemaV1 | undefined => schemas.get(definition);
+
+function itemOf(
+  id: string,
+  payload: unknown,
+  how: { readonly key?: string; readonly delay?: Duration; readonly dueAt?: Date },
+): EnqueueItem {
+  const delayMs = how.delay === undefined ? undefined : durationMs(`delay of "${id}"`, how.delay);
+  return { payload, key: how.key, delayMs, dueAt: how.dueAt };
+}
+
+/** The typed functions become functions of unknown: `check` has given the payload its type before they are called. */
+export function definitionFrom<S extends StandardSchemaV1>(options: JobOptions<S>): JobDefinition {
+  const problems = new ProblemList(`job "${options.id}"`);
+  checkId(problems, "id", options.id);
+  const { key, onSettled } = options;
+  return {
+    id: options.id,
+    ...limitsFrom(options, problems),
+    retry: retryFrom(options.retry, problems),
+    check: (payload) => checkPayload(options.payload, payload),
+    key: key === undefined ? null : (payload) => key.call(options, payload),
+    run: async (payload, context) => toJson(await options.run(payload, context)),
+    onSettled: onSettled === undefined ? null : (payload, settled, tx) => onSettled.call(options, payload, settled, tx),
+    problems: problems.found,
+  };
+}
+
+/** A batch result is JSON; only an interface cannot say so. */
+const toJson = (result: Result): Json | void => result as Json | void;
+
+type PlainLimits = Pick<
+  JobDefinition,
+  "lane" | "runOn" | "size" | "timeoutMs" | "leaseMs" | "retentionMs" | "onAmbiguous" | "concurrency" | "lock"
+>;
+
+function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
+  const runOn = readChoice(problems, "runOn", options.runOn, ["lambda", "fargate"], "lambda");
+  const retention = { min: limits.retentionMsMin, max: limits.retentionMsMax, fallback: limits.retentionMsDefault };
+  return {
+    lane: options.lane ?? "default",
+    runOn,
+    size: sizeFrom(options.size, runOn, problems),
+    timeoutMs: timeoutFrom(options.timeout, runOn, problems),
+    leaseMs: readDuration(problems, "lease", options.lease, { ...leaseBounds, fallback: limits.leaseMsDefault }),
+    retentionMs: readDuration(problems, "retention", options.retention, retention),
+    onAmbiguous: readChoice(problems, "onAmbiguous", options.onAmbiguous, ["retry", "park"], "retry"),
+    concurrency: readCount(problems, "concurrency", options.concurrency, {
+      min: 1,
+      max: limits.slotsMax,
+      fallback: null,
+    }),
+    lock: lockFrom(options, problems),
+  };
+}
+
+const leaseBounds = {
+  min: limits.leaseMsMin,
+  max: limits.leaseMsMax,
+  because: `${limits.heartbeatsPerLease} heartbeats have to fit into it`,
+};
+
+function timeoutFrom(timeout: Duration | undefined, runOn: "lambda" | "fargate", problems: ProblemList): number {
+  const bounds =
+    runOn === "fargate"
+      ? { min: 1, max: limits.fargateTimeoutMsMax }
+      : { min: 1, max: limits.lambdaTimeoutMsMax, because: "on Lambda", whenTooLong: 'use runOn: "fargate"' };
+  return readDuration(problems, "timeout", timeout, { ...bounds, fallback: limits.timeoutMsDefault });
+}
+
+function lockFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): JobDefinition["lock"] {
+  if (options.lock === undefined) return null;
+  const name = options.lock.name ?? options.id;
+  if (name.length === 0 || name.length > limits.lockNameCharactersMax) {
+    problems.add("lock.name", name, `must be 1 to ${limits.lockNameCharactersMax} characters`, "choose a shorter name");
+  }
+  const ttlMs = mapStages(options.lock.ttl ?? {}, (ttl, stage) =>
+    readDuration(problems, stage === null ? "lock.ttl" : `lock.ttl.${stage}`, ttl, {
+      ...leaseBounds,
+      fallback: limits.leaseMsDefault,
+    }),
+  );
+  return { name, ttlMs };
+}
+
+function retryFrom(retry: Retry | undefined, problems: ProblemList): RetryPolicy {
+  const attempts = { min: 1, max: limits.maxAttemptsMax, fallback: limits.maxAttemptsDefault };
+  const wait = { min: 1, max: limits.delayMsMax };
+  const baseMs = readDuration(problems, "retry.base", retry?.base, { ...wait, fallback: limits.retryBaseMsDefault });
+  const capDefault = Math.max(baseMs, limits.retryCapMsDefault);
+  const capMs = readDuration(problems, "retry.cap", retry?.cap, { ...wait, fallback: capDefault });
+  if (capMs < baseMs) {
+    problems.add("retry.cap", retry?.cap, `must not be shorter than retry.base`, "raise the cap or lower the base");
+  }
+  return {
+    maxAttempts: readCount(problems, "retry.maxAttempts", retry?.maxAttempts, attempts),
+    backoff: readChoice(problems, "retry.backoff", retry?.backoff, ["exponential", "fixed"], "exponential"),
+    baseMs,
+    capMs,
+    jitter: retry?.jitter ?? false,
+  };
+}

@@ -1,0 +1,81 @@
+import type { Json } from "../job/job.ts";
+
+/** Thrown by a handler: no further try makes sense. The job becomes FAILED at once. */
+export class PermanentError extends Error {
+  override readonly name = "PermanentError";
+  readonly code: string;
+  constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.code = options.code ?? "PERMANENT";
+  }
+}
+
+/** Thrown by a handler: try again, after `afterMs` if given, else by the backoff of the definition. */
+export class RetryLater extends Error {
+  override readonly name = "RetryLater";
+  readonly code: string;
+  readonly afterMs: number | null;
+  constructor(message: string, options: { afterMs?: number; code?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.code = options.code ?? "RETRY_LATER";
+    this.afterMs = options.afterMs ?? null;
+  }
+}
+
+/** Thrown by a handler or client: the call was sent and its result is unknown. `onAmbiguous` decides. */
+export class AmbiguousError extends Error {
+  override readonly name = "AmbiguousError";
+  readonly code: string;
+  constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.code = options.code ?? "AMBIGUOUS";
+  }
+}
+
+/** The payload does not fit the schema of its definition. */
+export class InvalidPayload extends Error {
+  override readonly name = "InvalidPayload";
+  readonly issues: readonly { readonly path: string; readonly message: string }[];
+  constructor(kind: string, issues: readonly { path: string; message: string }[]) {
+    super(`payload of "${kind}" is invalid: ${issues.map((i) => `${i.path || "(root)"}: ${i.message}`).join("; ")}`);
+    this.issues = issues;
+  }
+}
+
+/** The key exists with another payload. */
+export class KeyConflict extends Error {
+  override readonly name = "KeyConflict";
+  readonly detail: Json;
+  constructor(kind: string, key: string, jobId: string, existingHash: string, hash: string) {
+    super(
+      `key "${key}" of "${kind}" already belongs to job ${jobId} with another payload ` +
+        `(its hash ${existingHash.slice(0, 12)}, yours ${hash.slice(0, 12)}): use another key, or enqueue the same payload`,
+    );
+    this.detail = { jobId, existingHash, hash };
+  }
+}
+
+const retryableStatuses = new Set([408, 425, 429]);
+
+/**
+ * The error of an HTTP answer: 408, 425, 429 and 5xx are worth another try (`Retry-After` in seconds is honoured);
+ * every other status is permanent. The code is `HTTP_<status>`.
+ */
+export function httpError(response: {
+  readonly status: number;
+  readonly statusText?: string;
+  readonly headers?: { get(name: string): string | null };
+}): PermanentError | RetryLater {
+  const { status } = response;
+  const message = `HTTP ${status}${response.statusText ? ` ${response.statusText}` : ""}`;
+  const code = `HTTP_${status}`;
+  if (!retryableStatuses.has(status) && status < 500) return new PermanentError(message, { code });
+  const afterMs = retryAfterMs(response.headers?.get("retry-after") ?? null);
+  return new RetryLater(message, afterMs === null ? { code } : { code, afterMs });
+}
+
+/** Seconds only: a date would need a wall clock. */
+function retryAfterMs(header: string | null): number | null {
+  if (header === null || !/^\d{1,6}$/.test(header.trim())) return null;
+  return Number(header.trim()) * 1_000;
+}

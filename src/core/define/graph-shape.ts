@@ -1,0 +1,116 @@
+/** A graph of tasks as plain data, and what can be wrong with it. */
+import { joinRules, type JoinRule } from "../job/join.ts";
+import { limits } from "../limits.ts";
+import type { ProblemList } from "./problem.ts";
+
+/** One task by name. `after` names its predecessors; `join` says how many of them must have succeeded. */
+export interface GraphTask {
+  readonly name: string;
+  readonly after: readonly string[];
+  readonly join: JoinRule;
+}
+
+/**
+ * Adds what is wrong with these tasks: names, unknown or repeated predecessors, size, and a cycle with its path. A graph
+ * without problems has an order in which every task comes after its predecessors.
+ */
+export function checkGraph(problems: ProblemList, tasks: readonly GraphTask[]): void {
+  if (!checkSize(problems, tasks)) return;
+  const names = new Map<string, GraphTask>();
+  for (const [place, task] of tasks.entries()) {
+    checkName(problems, `tasks.${place}.name`, task.name);
+    if (names.has(task.name)) problems.add(`tasks.${place}.name`, task.name, "is used twice", "rename one of them");
+    names.set(task.name, task);
+    if (!joinRules.includes(task.join)) {
+      problems.add(
+        `tasks.${place}.join`,
+        task.join,
+        "is not one of the choices",
+        `use ${joinRules.map((rule) => `"${rule}"`).join(" or ")}`,
+      );
+    }
+  }
+  for (const [place, task] of tasks.entries()) checkAfter(problems, place, task, names);
+  if (problems.found.length > 0) return;
+  const cycle = findCycle(tasks);
+  if (cycle === null) return;
+  problems.add("tasks", cycle.join(" -> "), "is a cycle: none of these could ever start", "remove one of these edges");
+}
+
+function checkSize(problems: ProblemList, tasks: readonly GraphTask[]): boolean {
+  if (tasks.length > limits.tasksMax) {
+    problems.add("tasks", tasks.length, `must be at most ${limits.tasksMax} tasks`, "split the graph");
+    return false;
+  }
+  const edges = tasks.reduce((sum, task) => sum + task.after.length, 0);
+  if (edges <= limits.edgesMax) return true;
+  problems.add("tasks", edges, `must have at most ${limits.edgesMax} edges together`, "put a task between wide levels");
+  return false;
+}
+
+/** Names stay inside one run, so they may be anything that people can read and the database can store. */
+function checkName(problems: ProblemList, field: string, name: unknown): void {
+  const isText = typeof name === "string" && name.length > 0 && name.length <= limits.taskNameCharactersMax;
+  if (isText && name.isWellFormed() && !/\p{Cc}/u.test(name)) return;
+  const rule = `must be text of 1 to ${limits.taskNameCharactersMax} characters without control characters`;
+  problems.add(field, name, rule, "rename it");
+}
+
+function checkAfter(
+  problems: ProblemList,
+  place: number,
+  task: GraphTask,
+  names: ReadonlyMap<string, GraphTask>,
+): void {
+  const seen = new Set<string>();
+  for (const before of task.after) {
+    const field = `tasks.${place}.after`;
+    if (!names.has(before)) {
+      problems.add(
+        field,
+        before,
+        `is not a task of this graph ("${task.name}" waits for it)`,
+        "add it, or remove the edge",
+      );
+    } else if (before === task.name) {
+      problems.add(field, before, "would wait for itself", "remove the edge");
+    } else if (seen.has(before)) {
+      problems.add(field, before, `is named twice by "${task.name}"`, "name it once");
+    }
+    seen.add(before);
+  }
+}
+
+/** @returns the names along one cycle, the first repeated at the end; null when there is none. */
+export function findCycle(tasks: readonly GraphTask[]): readonly string[] | null {
+  const open = new Map(tasks.map((task) => [task.name, task.after.length]));
+  const successors = Map.groupBy(
+    tasks.flatMap((task) => task.after.map((before) => ({ before, name: task.name }))),
+    (edge) => edge.before,
+  );
+  const free = tasks.filter((task) => task.after.length === 0).map((task) => task.name);
+  for (let name = free.pop(); name !== undefined; name = free.pop()) {
+    open.delete(name);
+    for (const edge of successors.get(name) ?? []) {
+      const left = (open.get(edge.name) ?? 0) - 1;
+      open.set(edge.name, left);
+      if (left === 0) free.push(edge.name);
+    }
+  }
+  const [first] = open.keys();
+  return first === undefined ? null : walkBack(tasks, open, first);
+}
+
+/** Every task left over waits for another one left over, so walking back must meet itself. */
+function walkBack(tasks: readonly GraphTask[], open: ReadonlyMap<string, number>, first: string): readonly string[] {
+  const byName = new Map(tasks.map((task) => [task.name, task]));
+  const path: string[] = [];
+  const places = new Map<string, number>();
+  let name = first;
+  while (!places.has(name)) {
+    places.set(name, path.length);
+    path.push(name);
+    name = byName.get(name)?.after.find((before) => open.has(before)) ?? first;
+  }
+  return [name, ...path.slice(places.get(name) ?? 0).toReversed()];
+}

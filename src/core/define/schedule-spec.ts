@@ -1,0 +1,178 @@
+/** The stored form of a schedule from the options that code or a person gives: read once, all problems together. */
+import { parseAt, parseRate } from "../calendar/aws-cron.ts";
+import { parseCron } from "../calendar/cron.ts";
+import type { SchedulePolicies } from "./schedule-policy.ts";
+import type { JobDefinition } from "./definition.ts";
+import type { Json } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import { readMisfire } from "./misfire.ts";
+import { leaseMsOf, slotKeysOf } from "./new-job.ts";
+import type { ProblemList } from "./problem.ts";
+import type { Expression, GapRule, Launch, OverlapReadings, ScheduleSpec } from "../ports/schedule.ts";
+import { readChoice, readDuration } from "./setting.ts";
+import { mapStages, type PerStage, type Staged, valueFor } from "./stage.ts";
+import { storedTzVersion, tzVersion, zoneProblem } from "../calendar/zone.ts";
+
+/** The same options without the types that only guide whoever writes a definition. */
+export interface PlainOptions extends SchedulePolicies {
+  readonly id: string;
+  readonly cron?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly dst?: { readonly gap?: GapRule; readonly overlap?: OverlapReadings } | undefined;
+  readonly every?: Staged<string> | undefined;
+  readonly at?: string | undefined;
+  readonly payload?: unknown;
+}
+
+export interface SpecMaker {
+  readonly specFor: (stage: string, app: string) => ScheduleSpec;
+  /** What a reader of the expression may not expect; `check` prints it. */
+  readonly notes: readonly string[];
+}
+
+/** Reads the options once; what is wrong goes into `problems`, and `specFor` may be called when there is none. */
+export function specMaker(options: PlainOptions, job: JobDefinition, payload: Json, problems: ProblemList): SpecMaker {
+  const notes: string[] = [];
+  const expression = readExpression(options, problems, notes);
+  const launch = mapStages<Launch, Launch>(options.launch ?? "tick", (value) =>
+    readChoice(problems, "launch", value, ["tick", "rule"], "tick"),
+  );
+  const fromCode = {
+    timezone: readZone(options, problems),
+    dst: {
+      gap: readChoice(problems, "dst.gap", options.dst?.gap, ["auto", "skip", "shift", "first-valid"], "auto"),
+      overlap: readChoice(problems, "dst.overlap", options.dst?.overlap, ["auto", "first", "second", "both"], "auto"),
+    },
+    misfire: readMisfire(options.misfire, problems),
+    overlap: readChoice(problems, "overlap", options.overlap, ["skip", "queue-one", "allow"], "allow"),
+    ...readDeadline(options, problems),
+    ...readPeriod(options, problems),
+    payload,
+    materializeBeforeMs: job.materializeBeforeMs ?? 0,
+  } as const;
+  const specFor = (stage: string, app: string): ScheduleSpec => ({
+    id: options.id,
+    app,
+    expression: expression(stage),
+    ...fromCode,
+    launch: valueFor(stage, launch) ?? "tick",
+    enabled: options.enabled === undefined || valueFor(stage, options.enabled) === true,
+    tzVersion: storedTzVersion(tzVersion),
+    job: {
+      kind: job.id,
+      lane: job.lane,
+      leaseMs: leaseMsOf(job, stage),
+      maxAttempts: job.retry.maxAttempts,
+      retentionMs: job.retentionMs,
+      slotKeys: slotKeysOf(job),
+    },
+  });
+  return { specFor, notes };
+}
+
+const noExpression = () => ({ form: "at", at: 0 }) as const;
+
+function readExpression(options: PlainOptions, problems: ProblemList, notes: string[]): (stage: string) => Expression {
+  const given = [options.cron, options.every, options.at].filter((each) => each !== undefined);
+  if (given.length !== 1) {
+    problems.add("cron, every, at", given, "exactly one of them says when it fires", "keep one of the three");
+    return noExpression;
+  }
+  if (options.cron !== undefined) return readCron(options.cron, problems, notes);
+  if (options.every !== undefined) return readEvery(options.every, problems);
+  return readAt(options.at ?? "", problems);
+}
+
+function readAt(text: string, problems: ProblemList): (stage: string) => Expression {
+  const aws = text.startsWith("at(") ? parseAt(text) : null;
+  if (aws?.ok === true) return () => aws.expression;
+  const at = aws === null ? readInstant("at", text, problems) : null;
+  if (aws !== null) problems.add("at", text, withoutSubject(aws.problem), "");
+  return () => ({ form: "at", at: at ?? 0 });
+}
+
+function readCron(text: string, problems: ProblemList, notes: string[]): (stage: string) => Expression {
+  const parsed = parseCron(text);
+  if (parsed.ok) notes.push(...parsed.notes);
+  else problems.add("cron", text, withoutSubject(parsed.problem), "");
+  return () => ({ form: "cron", cron: text });
+}
+
+/** A stage it is off in may have no value of its own; it then keeps the first one listed. */
+function readEvery(every: Staged<string>, problems: ProblemList): (stage: string) => Expression {
+  const byStage = mapStages(every, (value, stage) =>
+    readPeriodOf(stage === null ? "every" : `every.${stage}`, value, problems),
+  );
+  return (stage) => ({ form: "every", everyMs: valueFor(stage, byStage) ?? Object.values(byStage)[0] ?? 60_000 });
+}
+
+function readPeriodOf(field: string, value: string, problems: ProblemList): number {
+  const bounds = { min: limits.everyMsMin, max: limits.everyMsMax, fallback: 60_000 };
+  if (typeof value !== "string" || !value.startsWith("rate(")) return readDuration(problems, field, value, bounds);
+  const rate = parseRate(value);
+  if (rate.ok) return rate.expression.everyMs;
+  problems.add(field, value, withoutSubject(rate.problem), "");
+  return bounds.fallback;
+}
+
+function readZone({ cron, timezone, dst }: PlainOptions, problems: ProblemList): string {
+  if (cron === undefined) {
+    const why = "goes with cron: `every` counts elapsed time and `at` is an instant, so no clock changes either";
+    if (timezone !== undefined && timezone !== "UTC") problems.add("timezone", timezone, why, "leave it out");
+    if (dst !== undefined) problems.add("dst", dst, why, "leave it out");
+    return "UTC";
+  }
+  if (timezone === undefined) {
+    problems.add("timezone", timezone, "is required with cron", 'name the IANA zone, like "Asia/Seoul" or "UTC"');
+    return "UTC";
+  }
+  const problem = zoneProblem(timezone);
+  if (problem !== null) problems.add("timezone", timezone, withoutSubject(problem), "");
+  return timezone;
+}
+
+/** The evaluator's problems begin with the field and its value, which are told apart here. */
+const withoutSubject = (problem: string): string => problem.replace(/^\w+ "[^"]*": /, "");
+
+/** Left out of the stored form when there is none, so that schedules stored before it existed are not edited by a deploy. */
+function readDeadline({ startDeadline }: SchedulePolicies, problems: ProblemList): { startDeadlineMs?: number } {
+  if (startDeadline === undefined) return {};
+  const bounds = {
+    min: limits.startDeadlineMsMin,
+    max: limits.startDeadlineMsMax,
+    fallback: limits.startDeadlineMsMax,
+  };
+  return { startDeadlineMs: readDuration(problems, "startDeadline", startDeadline, bounds) };
+}
+
+function readPeriod({ startAt, endAt }: SchedulePolicies, problems: ProblemList) {
+  const start = readInstant("startAt", startAt, problems);
+  const end = readInstant("endAt", endAt, problems);
+  if (start !== null && end !== null && end <= start) {
+    problems.add("endAt", endAt, `must be after startAt ${startAt}`, "change one of them");
+  }
+  return { startAt: start, endAt: end };
+}
+
+export function readInstant(field: string, text: string | undefined, problems: ProblemList): number | null {
+  if (text === undefined) return null;
+  const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+  const instant = form.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(instant)) return instant;
+  problems.add(
+    field,
+    text,
+    "is not an instant",
+    'write date, time and offset, like "2026-12-31T09:00:00+09:00" or with "Z"',
+  );
+  return null;
+}
+
+/** The settings that differ by stage, as they were written. */
+export function stagedSettings({ every, enabled, launch }: PlainOptions): Readonly<Record<string, PerStage<unknown>>> {
+  return {
+    ...(typeof every === "object" ? { every } : {}),
+    ...(typeof enabled === "object" ? { enabled } : {}),
+    ...(typeof launch === "object" ? { launch } : {}),
+  };
+}

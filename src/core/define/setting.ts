@@ -1,0 +1,88 @@
+/**
+ * Reads one setting of a definition: what is wrong goes into the list of problems and the default stands in for it,
+ * so that one bad value does not hide the next.
+ */
+import { formatDuration, parseDuration } from "../calendar/duration.ts";
+import { limits } from "../limits.ts";
+import type { ProblemList } from "./problem.ts";
+
+interface DurationBounds {
+  readonly min: number;
+  readonly max: number;
+  readonly fallback: number;
+  /** Added to the rule: why the bound is there. */
+  readonly because?: string;
+  /** What to do when it is too long, if that is more than choosing a shorter one. */
+  readonly whenTooLong?: string;
+}
+
+/** @returns milliseconds. */
+export function readDuration(problems: ProblemList, field: string, value: unknown, bounds: DurationBounds): number {
+  if (value === undefined) return bounds.fallback;
+  const ms = parseDuration(value);
+  if (ms === null) {
+    problems.add(
+      field,
+      value,
+      "is not a duration",
+      'write a number and a unit, like "500ms", "30s", "5m", "2h" or "1d"',
+    );
+    return bounds.fallback;
+  }
+  const because = bounds.because === undefined ? "" : ` (${bounds.because})`;
+  if (ms < bounds.min) {
+    problems.add(field, value, `must be at least ${formatDuration(bounds.min)}${because}`, "use a longer one");
+    return bounds.fallback;
+  }
+  if (ms > bounds.max) {
+    const fix = bounds.whenTooLong ?? "use a shorter one";
+    problems.add(field, value, `must be at most ${formatDuration(bounds.max)}${because}`, fix);
+    return bounds.fallback;
+  }
+  return ms;
+}
+
+interface CountBounds<T> {
+  readonly min: number;
+  readonly max: number;
+  readonly fallback: T;
+}
+
+export function readCount<T>(problems: ProblemList, field: string, value: unknown, bounds: CountBounds<T>): number | T {
+  if (value === undefined) return bounds.fallback;
+  if (Number.isInteger(value) && Number(value) >= bounds.min && Number(value) <= bounds.max) return Number(value);
+  problems.add(
+    field,
+    value,
+    `must be a whole number from ${bounds.min} to ${bounds.max}`,
+    "change it, or leave it out for the default",
+  );
+  return bounds.fallback;
+}
+
+export function readChoice<T extends string>(
+  problems: ProblemList,
+  field: string,
+  value: unknown,
+  choices: readonly T[],
+  fallback: T,
+): T {
+  if (value === undefined) return fallback;
+  const choice = choices.find((each) => each === value);
+  if (choice === undefined) {
+    problems.add(field, value, "is not one of the choices", `use ${choices.map((each) => `"${each}"`).join(" or ")}`);
+  }
+  return choice ?? fallback;
+}
+
+/** Ids end up in queue names, metric dimensions, addresses and SQL: one narrow form for all of them. */
+export function checkId(
+  problems: ProblemList,
+  field: string,
+  id: unknown,
+  charactersMax: number = limits.idCharactersMax,
+): void {
+  if (typeof id === "string" && id.length <= charactersMax && /^[a-z][a-z0-9]*(?:[-._][a-z0-9]+)*$/.test(id)) return;
+  const rule = `must be 1 to ${charactersMax} characters: small letters and digits, parts joined by "-", "." or "_", a letter first`;
+  problems.add(field, id, rule, "rename it");
+}

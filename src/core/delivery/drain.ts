@@ -1,0 +1,58 @@
+import type { Registry } from "../define/definition.ts";
+import { limits } from "../limits.ts";
+import { decodeMessage } from "./message.ts";
+import type { Message, Ports } from "../ports/ports.ts";
+import { wakeHeld } from "./relay.ts";
+import { sendHandoffs } from "./send.ts";
+import { movedHook } from "./settled-hook.ts";
+import type { QueueRecord } from "../work/worker.ts";
+
+/**
+ * The dead-letter queue's consumer. The row decides: a message of a row that moved on is dropped; a row that still
+ * waits under it gets a new message later, and after three such deaths it is FAILED `undeliverable`.
+ * @returns the messages to give back, because we do not know what became of them.
+ */
+export async function drain(
+  ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
+  registry: Registry,
+  lane: string,
+  records: readonly QueueRecord[],
+): Promise<{ failed: readonly string[] }> {
+  const messages: Message[] = [];
+  const unreadable: string[] = [];
+  for (const record of records) {
+    const message = decodeMessage(record.body);
+    if (message === null) unreadable.push(record.body);
+    else messages.push(message);
+  }
+  try {
+    if (unreadable.length > 0) await ports.store.quarantine(lane, unreadable);
+    if (messages.length > 0) await settleUndelivered(ports, registry, messages);
+    return { failed: [] };
+  } catch (error) {
+    ports.log.error("dead letters could not be drained; they are given back", {
+      lane,
+      messages: records.length,
+      error,
+    });
+    return { failed: records.map((record) => record.messageId) };
+  }
+}
+
+async function settleUndelivered(
+  ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
+  registry: Registry,
+  messages: readonly Message[],
+): Promise<void> {
+  const moved = await ports.store.undelivered(messages, {
+    undeliveredMax: limits.undeliveredMax,
+    backoffMs: limits.deadLetterBackoffMs,
+    inSameTransaction: movedHook(ports, registry, "failed"),
+  });
+  for (const row of moved.rows) {
+    ports.log.warn("a message died unclaimed", { job: row.jobId, kind: row.kind, state: row.state });
+    ports.metrics.add("job.undelivered", 1, "Count", { job: row.kind });
+  }
+  await sendHandoffs(ports, moved.handoffs);
+  await wakeHeld(ports, { slotKeys: moved.freed });
+}

@@ -1,0 +1,155 @@
+import type { Enqueued } from "../define/context.ts";
+import type { JobDefinition } from "../define/definition.ts";
+import { InvalidPayload, KeyConflict } from "../define/errors.ts";
+import type { NewJob } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
+import type { InsertResult, Ports, Tx } from "../ports/ports.ts";
+import { sendHandoffs } from "./send.ts";
+
+export interface EnqueueItem {
+  readonly payload: unknown;
+  readonly key?: string | undefined;
+  readonly delayMs?: number | undefined;
+  readonly dueAt?: Date | undefined;
+}
+
+/** Writes jobs. `job.enqueue()` of a definition goes through the one that `bindClient` was given. */
+export interface Client {
+  /**
+   * Jobs of one definition, 1,000 a statement, answered in the order of the input.
+   * Without `tx` the messages are handed off before this resolves; with it they follow the caller's commit: at once when
+   * the caller says `afterCommit()`, else as soon as somebody finds the hand-off open.
+   * In a `tx` the keys of one call are locked in one order, however many there are; several calls lock in theirs, so callers
+   * that share keys among several calls must make them in the same order, or else Postgres ends one of them (40P01).
+   * @throws InvalidPayload before anything is written; KeyConflict after the jobs without a conflict were written.
+   */
+  enqueue(
+    definition: JobDefinition,
+    items: readonly EnqueueItem[],
+    options?: { tx?: Tx | undefined; trace?: string | undefined },
+  ): Promise<readonly Enqueued[]>;
+  /**
+   * Prepared jobs of any definitions in one statement, answered in the order of the input. A key that exists with another
+   * payload is told in its answer and keeps the others from nothing. At most `limits.insertRowsMax`.
+   * Resolves when they are committed; their one hand-off goes on meanwhile and is told by `sent`, which never rejects.
+   */
+  insert(items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[]): Promise<{
+    readonly results: readonly InsertResult[];
+    readonly sent: Promise<void>;
+  }>;
+}
+
+type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "crashPoint">;
+
+export function createClient(ports: ClientPorts, settings: { stage: string; lookAheadMs: number }): Client {
+  const installed = new Set<string>();
+  return {
+    async enqueue(definition, items, options = {}) {
+      const trace = options.trace ?? ports.random.id();
+      const jobs = await prepare(definition, settings.stage, trace, items);
+      await installSlotsOnce(ports, definition, installed);
+      const insert = { lookAheadMs: settings.lookAheadMs };
+      if (options.tx !== undefined) {
+        // At once: the store takes the keys of all of them in one order, whatever their order here, so that two callers cannot deadlock.
+        const { results, handoffs } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
+        refuseConflicts(jobs, results);
+        const open = [...handoffs];
+        const afterCommit = async (): Promise<void> => void (await sendHandoffs(ports, open.splice(0)));
+        return results.map(({ id, created }) => ({ id, created, afterCommit }));
+      }
+      const answers: InsertResult[] = [];
+      for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
+        const inserted = await ports.store.insert(jobs.slice(from, from + limits.insertRowsMax), insert);
+        await sendHandoffs(ports, inserted.handoffs);
+        answers.push(...inserted.results);
+      }
+      refuseConflicts(jobs, answers);
+      return answers.map(({ id, created }) => ({ id, created }));
+    },
+    async insert(items) {
+      for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
+      const jobs = items.map(({ job }) => job);
+      const { results, handoffs } = await ports.store.insert(jobs, { lookAheadMs: settings.lookAheadMs });
+      return { results, sent: sendHandoffs(ports, handoffs).then(() => {}) };
+    },
+  };
+}
+
+/** Validates everything before the first write, so that a bad item leaves nothing half-written. */
+export async function prepare(
+  definition: JobDefinition,
+  stage: string,
+  trace: string,
+  items: readonly EnqueueItem[],
+): Promise<readonly NewJob[]> {
+  const jobs: NewJob[] = [];
+  for (const item of items) {
+    const payload = checkedJson(definition.id, item.payload);
+    const checked = await definition.check(payload);
+    if (!checked.ok) throw new InvalidPayload(definition.id, checked.issues);
+    jobs.push(
+      newJob(definition, stage, {
+        payload,
+        key: item.key ?? definition.key?.(checked.value) ?? null,
+        dueAt: dueAtOf(definition.id, item.dueAt),
+        delayMs: delayOf(definition.id, item.delayMs),
+        trace,
+        slotKeys: slotKeysOf(definition),
+      }),
+    );
+  }
+  return jobs;
+}
+
+function dueAtOf(kind: string, dueAt: Date | undefined): number | null {
+  if (dueAt === undefined) return null;
+  const at = dueAt.getTime();
+  if (Number.isNaN(at)) throw new RangeError(`dueAt of "${kind}" is not a valid Date`);
+  if (at < 0 || at > limits.dueAtMsMax) {
+    throw new RangeError(`dueAt of "${kind}" is ${dueAt.toISOString()}; it must lie between the years 1970 and 9999`);
+  }
+  return at;
+}
+
+function delayOf(kind: string, delayMs: number | undefined): number {
+  if (delayMs === undefined) return 0;
+  if (!(delayMs >= 0 && delayMs <= limits.delayMsMax)) {
+    throw new RangeError(`delay of "${kind}" is ${delayMs} ms; it must lie between 0 and ${limits.delayMsMax} ms`);
+  }
+  return delayMs;
+}
+
+/** Raised at the end, so that one conflict of many does not keep the other jobs from being written. */
+function refuseConflicts(jobs: readonly NewJob[], answers: readonly InsertResult[]): void {
+  const index = answers.findIndex((each) => each.conflict !== null);
+  const job = jobs[index];
+  const conflict = answers[index]?.conflict;
+  if (job === undefined || conflict === null || conflict === undefined) return;
+  throw new KeyConflict(job.kind, job.key ?? "", answers[index]?.id ?? "", conflict.existingHash, conflict.hash);
+}
+
+/** A job whose slot group does not exist would wait for ever, so whoever enqueues a kind first creates its groups. */
+async function installSlotsOnce(ports: ClientPorts, definition: JobDefinition, installed: Set<string>): Promise<void> {
+  if (installed.has(definition.id)) return;
+  const groups = slotGroupsOf(definition);
+  if (groups.length > 0) await ports.store.installSlots(groups);
+  installed.add(definition.id);
+}
+
+let bound: Client | null = null;
+
+/** Makes `job.enqueue()` work in this process. `null` unbinds. */
+export function bindClient(client: Client | null): void {
+  bound = client;
+}
+
+/** @throws Error when this process never connected. */
+export function boundClient(): Client {
+  if (bound === null) {
+    throw new Error(
+      "Belfry is not connected in this process: call `await connect()` before enqueueing, or enqueue inside a handler",
+    );
+  }
+  return bound;
+}

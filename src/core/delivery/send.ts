@@ -1,0 +1,84 @@
+import type { JobId } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import type { Handoff, OutMessage, Ports } from "../ports/ports.ts";
+
+type SendPorts = Pick<Ports, "store" | "queue" | "log" | "crashPoint">;
+
+interface Outgoing {
+  readonly handoffId: string;
+  readonly message: OutMessage;
+}
+
+/**
+ * Sends the messages of committed hand-offs, ten a call, and confirms what the queue accepted.
+ * Never throws: what was not confirmed stays open and is sent again by the next worker or pass that looks. A lane whose
+ * queue leaves a few calls without an answer is not called again.
+ * @returns how many messages the queue accepted.
+ */
+export async function sendHandoffs(ports: SendPorts, handoffs: readonly Handoff[]): Promise<number> {
+  if (handoffs.length === 0) return 0;
+  const failed = new Map<string, JobId[]>(handoffs.map((handoff) => [handoff.id, []]));
+  const batches = inBatches(handoffs);
+  const unanswered = new Map<string, number>();
+  let next = 0;
+  const sender = async (): Promise<void> => {
+    for (let batch = batches[next++]; batch !== undefined; batch = batches[next++]) {
+      const left = isAway(unanswered, batch.lane) ? batch.items : await sendBatch(ports, batch, unanswered);
+      for (const refused of left) failed.get(refused.handoffId)?.push(refused.message.jobId);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limits.sendConcurrencyMax, batches.length) }, sender));
+  await ports.crashPoint("relay.sent");
+  await confirm(ports, failed);
+  await ports.crashPoint("relay.confirmed");
+  const offered = batches.reduce((sum, batch) => sum + batch.items.length, 0);
+  return offered - [...failed.values()].reduce((sum, ids) => sum + ids.length, 0);
+}
+
+function inBatches(handoffs: readonly Handoff[]): { lane: string; items: Outgoing[] }[] {
+  const open = new Map<string, { lane: string; items: Outgoing[] }>();
+  const batches: { lane: string; items: Outgoing[] }[] = [];
+  for (const handoff of handoffs) {
+    for (const message of handoff.messages) {
+      let batch = open.get(handoff.lane);
+      if (batch === undefined || batch.items.length === limits.sendBatchMax) {
+        batch = { lane: handoff.lane, items: [] };
+        open.set(handoff.lane, batch);
+        batches.push(batch);
+      }
+      batch.items.push({ handoffId: handoff.id, message });
+    }
+  }
+  return batches;
+}
+
+/** A call that times out takes many seconds: the rest of the lane stays open rather than keeping the caller for minutes. */
+const isAway = (unanswered: ReadonlyMap<string, number>, lane: string): boolean =>
+  (unanswered.get(lane) ?? 0) >= limits.sendConcurrencyMax;
+
+/** @returns what must stay open: refused by the queue, or unknown because the call failed. */
+async function sendBatch(
+  ports: SendPorts,
+  batch: { lane: string; items: Outgoing[] },
+  unanswered: Map<string, number>,
+): Promise<readonly Outgoing[]> {
+  try {
+    const { failed } = await ports.queue.send(
+      batch.lane,
+      batch.items.map((item) => item.message),
+    );
+    return failed.flatMap((index) => batch.items[index] ?? []);
+  } catch (error) {
+    unanswered.set(batch.lane, (unanswered.get(batch.lane) ?? 0) + 1);
+    ports.log.warn("send failed; the hand-off stays open", { lane: batch.lane, messages: batch.items.length, error });
+    return batch.items;
+  }
+}
+
+async function confirm(ports: SendPorts, failed: ReadonlyMap<string, readonly JobId[]>): Promise<void> {
+  try {
+    await ports.store.confirm([...failed].map(([id, ids]) => ({ id, failed: ids })));
+  } catch (error) {
+    ports.log.warn("confirm failed; the messages will be sent twice", { handoffs: failed.size, error });
+  }
+}

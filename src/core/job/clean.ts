@@ -1,0 +1,31 @@
+import type { Json } from "./job.ts";
+import { limits } from "../limits.ts";
+
+/**
+ * Text that Postgres can store: NUL and lone surrogates become U+FFFD, and what is longer than `max` characters is cut
+ * (never through a surrogate pair). An error message comes from anywhere; it must not take its settle group down.
+ */
+export function cleanText(text: string, max: number): string {
+  const cut = text.length > max ? text.slice(0, max) : text;
+  const whole = cut.toWellFormed();
+  return whole.includes("\u0000") ? whole.replaceAll("\u0000", "\uFFFD") : whole;
+}
+
+export const cleanCode = (code: string | null): string | null =>
+  code === null ? null : cleanText(code, limits.errorCodeCharactersMax);
+
+export const cleanMessage = (message: string | null): string | null =>
+  message === null ? null : cleanText(message, limits.errorMessageCharactersMax);
+
+/** A JSON value whose texts Postgres can store. Nothing is cut: results have a limit of their own. */
+export function cleanJson(value: Json): Json {
+  if (typeof value === "string") return cleanText(value, value.length);
+  if (Array.isArray(value)) return value.map((item: Json) => cleanJson(item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value as Record<string, Json>).map(([name, item]) => [
+      cleanText(name, name.length),
+      cleanJson(item),
+    ]),
+  );
+}

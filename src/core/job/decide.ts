@@ -1,0 +1,123 @@
+import type { RetryPolicy } from "../define/definition.ts";
+import type { Json } from "./job.ts";
+import { limits } from "../limits.ts";
+import type { Settlement } from "../ports/ports.ts";
+
+/** How a try ended, as the worker saw it. */
+export type Outcome =
+  | { readonly is: "success"; readonly result: Json | null }
+  | { readonly is: "retryable"; readonly code: string; readonly message: string; readonly afterMs: number | null }
+  | { readonly is: "permanent"; readonly code: string; readonly message: string }
+  | { readonly is: "ambiguous"; readonly code: string; readonly message: string }
+  | { readonly is: "released"; readonly reason: string }
+  /** Its task could not be started, so its handler never ran: no failure. `counted`: an interruption, which are capped. */
+  | {
+      readonly is: "postponed";
+      readonly code: string;
+      readonly message: string;
+      readonly afterMs: number;
+      readonly counted: boolean;
+    };
+
+export type Decision = Omit<Settlement, "jobId" | "attempt" | "children">;
+
+/** What the decision depends on besides the outcome: the row's own counters and the definition's policy. */
+export interface Tries {
+  readonly failures: number;
+  readonly interruptions: number;
+  readonly maxAttempts: number;
+  readonly retry: RetryPolicy;
+  readonly onAmbiguous: "retry" | "park";
+}
+
+/**
+ * The one place that picks a job's next state when a try ends. Pure: `chance` in [0, 1) is the jitter.
+ * Failures count against `maxAttempts`; interruptions are counted apart, with a cap of their own.
+ */
+export function decide(tries: Tries, outcome: Outcome, chance: number): Decision {
+  switch (outcome.is) {
+    case "success":
+      return { ...nothing, to: "SUCCESS", result: outcome.result };
+    case "permanent":
+      return failed(outcome, "permanent");
+    case "ambiguous":
+      return tries.onAmbiguous === "park"
+        ? failed(outcome, "ambiguous")
+        : retried(tries, { ...outcome, afterMs: null }, chance);
+    case "retryable":
+      return retried(tries, outcome, chance);
+    case "released":
+      return released(tries, outcome.reason);
+    case "postponed":
+      return postponed(tries, outcome);
+  }
+}
+
+const nothing = {
+  reason: null,
+  delayMs: 0,
+  failures: 0,
+  interruptions: 0,
+  errorCode: null,
+  errorMessage: null,
+  result: null,
+} as const satisfies Omit<Decision, "to">;
+
+function failed(error: { code: string; message: string }, reason: string): Decision {
+  return { ...nothing, to: "FAILED", reason, failures: 1, errorCode: error.code, errorMessage: error.message };
+}
+
+function retried(
+  tries: Tries,
+  error: { code: string; message: string; afterMs: number | null },
+  chance: number,
+): Decision {
+  if (tries.failures + 1 >= tries.maxAttempts) return failed(error, "tries used up");
+  return {
+    ...nothing,
+    to: "RETRY_WAIT",
+    reason: "retry",
+    delayMs: askedMs(error.afterMs) ?? backoffMs(tries.retry, tries.failures, chance),
+    failures: 1,
+    errorCode: error.code,
+    errorMessage: error.message,
+  };
+}
+
+/** A handler may ask for any number; one that no due time can hold would make its outcome unwritable. */
+const askedMs = (afterMs: number | null): number | null =>
+  afterMs !== null && Number.isFinite(afterMs) && afterMs >= 0 ? Math.min(afterMs, limits.delayMsMax) : null;
+
+function released(tries: Tries, reason: string): Decision {
+  if (tries.interruptions + 1 >= limits.interruptionsMax) {
+    return {
+      ...nothing,
+      to: "FAILED",
+      reason: "interrupted",
+      interruptions: 1,
+      errorCode: "INTERRUPTED",
+      errorMessage: `interrupted ${limits.interruptionsMax} times without an outcome`,
+    };
+  }
+  return { ...nothing, to: "QUEUED", reason, interruptions: 1 };
+}
+
+function postponed(tries: Tries, outcome: Extract<Outcome, { is: "postponed" }>): Decision {
+  const { code, message, afterMs, counted } = outcome;
+  const error = { interruptions: counted ? 1 : 0, errorCode: code, errorMessage: message } as const;
+  if (counted && tries.interruptions + 1 >= limits.interruptionsMax) {
+    return { ...nothing, ...error, to: "FAILED", reason: "never started" };
+  }
+  return { ...nothing, ...error, to: "RETRY_WAIT", reason: "postponed", delayMs: askedMs(afterMs) ?? 0 };
+}
+
+/**
+ * Milliseconds until the next try after `failures` earlier failures. Exponential doubles from `baseMs` up to `capMs`.
+ * Jitter takes the upper half of the interval: early enough to be useful, spread enough not to march in step.
+ */
+export function backoffMs(retry: RetryPolicy, failures: number, chance: number): number {
+  const whole =
+    retry.backoff === "fixed" ? retry.baseMs : Math.min(retry.capMs, retry.baseMs * 2 ** Math.min(failures, 52));
+  const capped = Math.min(whole, retry.capMs);
+  return Math.round(retry.jitter ? capped * (0.5 + chance / 2) : capped);
+}

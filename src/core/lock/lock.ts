@@ -1,0 +1,177 @@
+import { limits } from "../limits.ts";
+import type { LockItem, Ports } from "../ports/ports.ts";
+
+/**
+ * A named lock with a fencing token, on conditional writes of single items.
+ * Taking over from a dead holder needs no clocks that agree: a watcher that sees the item's `rvn` unchanged for one
+ * whole lease on its own monotonic timer may take it (the idea of the DynamoDB lock client).
+ * Two holders may overlap in time; the token keeps their fenced writes apart.
+ */
+export interface HeldLock {
+  readonly name: string;
+  readonly owner: string;
+  /** The token: it changes only by `raise`. */
+  readonly fence: number;
+  /** Aborts when the lock was lost or could not be kept for a whole lease. Stop writing. */
+  readonly lost: AbortSignal;
+  /** Raises the item's fence, and keeps the lock under it. @returns false when the item is somebody else's by now. */
+  raise(to: number): Promise<boolean>;
+  /** Stops the heartbeat and gives the lock back. Never throws: a lease that is not released ends by itself. */
+  release(): Promise<void>;
+}
+
+export type Acquired =
+  | { readonly got: "lock"; readonly lock: HeldLock }
+  | { readonly got: "held"; readonly by: string }
+  | { readonly got: "outage"; readonly error: unknown };
+
+type LockPorts = Pick<Ports, "locks" | "clock" | "random" | "log">;
+
+export interface AcquireOptions {
+  readonly name: string;
+  /** Unique to this acquisition: after an error it proves that the item is already ours. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** How long errors of the lock store are retried before `outage`. */
+  readonly outageMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+interface Sight {
+  readonly rvn: string;
+  readonly atMs: number;
+}
+
+/**
+ * Waits at most one lease of a silent holder; answers `held` as soon as the holder shows a sign of life.
+ */
+export async function acquireLock(ports: LockPorts, options: AcquireOptions): Promise<Acquired> {
+  const outageMs = options.outageMs ?? limits.lockOutageMs;
+  let failingSinceMs: number | null = null;
+  let sight: Sight | null = null;
+  for (;;) {
+    if (options.signal?.aborted) return { got: "held", by: "(stopped while waiting)" };
+    try {
+      const step = await tryOnce(ports, options, sight);
+      if (step.got !== "watch") return step;
+      failingSinceMs = null;
+      sight = step.sight;
+      await ports.clock.sleep(step.waitMs, options.signal);
+    } catch (error) {
+      failingSinceMs ??= ports.clock.elapsedMs();
+      if (ports.clock.elapsedMs() - failingSinceMs >= outageMs) return { got: "outage", error };
+      ports.log.warn("lock store failed; reading back", { lock: options.name, error });
+      await ports.clock.sleep(outageMs / limits.lockErrorRetriesMax, options.signal);
+    }
+  }
+}
+
+type Step = Acquired | { readonly got: "watch"; readonly sight: Sight; readonly waitMs: number };
+
+async function tryOnce(ports: LockPorts, options: AcquireOptions, sight: Sight | null): Promise<Step> {
+  const item = await ports.locks.read(options.name);
+  if (item?.owner === options.owner) return hold(ports, options, item.fence);
+  if (item === null || item.owner === null) return take(ports, options, null);
+  if (sight !== null && sight.rvn !== item.rvn) return { got: "held", by: item.owner };
+  if (sight !== null && ports.clock.elapsedMs() - sight.atMs >= item.leaseMs) return take(ports, options, item.rvn);
+  return watch(ports, item, sight);
+}
+
+function watch(ports: LockPorts, item: LockItem, sight: Sight | null): Step {
+  const seen = sight ?? { rvn: item.rvn, atMs: ports.clock.elapsedMs() };
+  const leftMs = item.leaseMs - (ports.clock.elapsedMs() - seen.atMs);
+  return { got: "watch", sight: seen, waitMs: Math.max(1, Math.min(leftMs, item.leaseMs / limits.lockLooksPerLease)) };
+}
+
+async function take(ports: LockPorts, options: AcquireOptions, overRvn: string | null): Promise<Step> {
+  const fence = await ports.locks.take(options.name, {
+    owner: options.owner,
+    rvn: ports.random.id(),
+    leaseMs: options.leaseMs,
+    overRvn,
+  });
+  if (fence !== null) return hold(ports, options, fence);
+  const winner = await ports.locks.read(options.name);
+  if (winner?.owner === options.owner) return hold(ports, options, winner.fence);
+  return { got: "held", by: winner?.owner ?? "(just released)" };
+}
+
+function hold(ports: LockPorts, options: AcquireOptions, fence: number): Acquired {
+  return { got: "lock", lock: keep(ports, options, storeKeeper(ports, options, fence)) };
+}
+
+/** How a held lock is kept and given back: by the lock store, or by its stand-in in Postgres. */
+export interface Keeper {
+  fence(): number;
+  beat(): Promise<boolean>;
+  raise(to: number): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+/** The item is conditioned on its fence, so whoever raises it has to beat and release under the new one. */
+function storeKeeper({ locks, random }: LockPorts, { name, owner }: AcquireOptions, taken: number): Keeper {
+  let fence = taken;
+  return {
+    fence: () => fence,
+    beat: () => locks.beat(name, owner, fence, random.id()),
+    async raise(to) {
+      const raised = await locks.raise(name, owner, to);
+      if (raised) fence = to;
+      return raised;
+    },
+    async release() {
+      await locks.release(name, owner, fence);
+    },
+  };
+}
+
+/** Beats every third of the lease until released; `lost` aborts on a refusal, or when no beat got through for a lease. */
+export function keep(
+  ports: Pick<Ports, "clock" | "log">,
+  held: { name: string; owner: string; leaseMs: number },
+  keeper: Keeper,
+): HeldLock {
+  const lost = new AbortController();
+  let keptAtMs = ports.clock.elapsedMs();
+  let cancel = (): void => {};
+  let released = false;
+  const schedule = (ms: number): void => {
+    if (!released && !lost.signal.aborted) cancel = ports.clock.after(ms, () => void beat());
+  };
+  const thirdMs = held.leaseMs / limits.heartbeatsPerLease;
+  const notKept = (): void =>
+    lost.abort(new Error(`lock "${held.name}" could not be kept for its lease of ${held.leaseMs} ms`));
+  const beat = async (): Promise<void> => {
+    const startedMs = ports.clock.elapsedMs();
+    // A call that never answers must not keep the lock either.
+    cancel = ports.clock.after(Math.max(thirdMs, keptAtMs + held.leaseMs - startedMs), notKept);
+    try {
+      if (!(await keeper.beat()) && !released) lost.abort(new Error(`lock "${held.name}" was taken over`));
+      keptAtMs = startedMs;
+    } catch (error) {
+      ports.log.warn("lock heartbeat failed", { lock: held.name, error });
+    }
+    cancel();
+    if (ports.clock.elapsedMs() - keptAtMs >= held.leaseMs) notKept();
+    schedule(thirdMs);
+  };
+  schedule(thirdMs);
+  return {
+    name: held.name,
+    owner: held.owner,
+    get fence() {
+      return keeper.fence();
+    },
+    lost: lost.signal,
+    raise: (to) => keeper.raise(to),
+    async release() {
+      released = true;
+      cancel();
+      try {
+        await keeper.release();
+      } catch (error) {
+        ports.log.warn("lock was not released; its lease ends by itself", { lock: held.name, error });
+      }
+    },
+  };
+}

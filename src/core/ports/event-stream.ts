@@ -1,0 +1,96 @@
+import type { EventView, JobId } from "../job/job.ts";
+import type { RunId } from "./run.ts";
+
+/** A change of state with what a reader filters by. */
+export interface StreamEvent extends EventView {
+  readonly kind: string | null;
+  readonly key: string | null;
+  readonly lane: string | null;
+  readonly runId: RunId | null;
+}
+
+/** Where a reader of the events is. Opaque; keep it and hand it back. */
+export type StreamCursor = string & { readonly brand: "StreamCursor" };
+
+/** How far a named reader of the events is, and the version that a step must find. */
+export interface ReaderPlace {
+  readonly cursor: StreamCursor;
+  readonly version: string;
+}
+
+export interface StreamPage {
+  readonly events: readonly StreamEvent[];
+  /** After these events. Read from the cursor before them again and they come again, under the same ids. */
+  readonly cursor: StreamCursor;
+  /** More can be read at once. */
+  readonly isMore: boolean;
+  /** The cursor was of another database, or of one that was restored since: events may be missing before this page. */
+  readonly isGap: boolean;
+}
+
+/**
+ * What a cursor says: everything that `from` saw was read. While `upto` is set, a page of what came between the two was
+ * read as far as `after`.
+ */
+export interface StreamPlace {
+  /** Identifies the database cluster. */
+  readonly system: string;
+  /** A snapshot of Postgres: `xmin:xmax:xip,xip`. */
+  readonly from: string;
+  readonly page: { readonly upto: string; readonly xid: string; readonly id: string } | null;
+}
+
+export const formatCursor = ({ system, from, page }: StreamPlace): StreamCursor =>
+  [system, from, ...(page === null ? [] : [page.upto, page.xid, page.id])].join("~") as StreamCursor;
+
+const snapshotText = /^\d{1,19}:\d{1,19}:(\d{1,19}(,\d{1,19}){0,2000})?$/;
+const idMax = 2n ** 63n - 1n;
+const isNumber = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) <= idMax;
+
+/** By the rules of Postgres, which answers any other text with an error: bounds above 0 and in order, and so what lies between. */
+function isSnapshot(text: string): boolean {
+  if (!snapshotText.test(text)) return false;
+  const [start = 0n, end = 0n] = text.split(":", 2).map(BigInt);
+  const places = [start, ...snapshotOpen(text).map(BigInt)];
+  const isOrdered = places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0n));
+  return (
+    start > 0n &&
+    end >= start &&
+    end <= idMax &&
+    isOrdered &&
+    places.every((place, index) => index === 0 || place < end)
+  );
+}
+
+/** @returns null for text that is no cursor. */
+export function parseCursor(text: string): StreamPlace | null {
+  const [system = "", from = "", upto, xid, id, ...rest] = text.split("~");
+  if (!isNumber(system) || !isSnapshot(from) || rest.length > 0) return null;
+  if (upto === undefined) return { system, from, page: null };
+  if (!isSnapshot(upto) || !isNumber(xid ?? "") || !isNumber(id ?? "")) return null;
+  return { system, from, page: { upto, xid: xid ?? "", id: id ?? "" } };
+}
+
+/** The upper bound of a snapshot: every transaction from there on was not seen. */
+export const snapshotEnd = (text: string): string => text.split(":")[1] ?? "0";
+
+/** Transactions below the end that were still open. */
+export const snapshotOpen = (text: string): readonly string[] => (text.split(":")[2] ?? "").split(",").filter(Boolean);
+
+export interface EventFilter {
+  readonly kind?: string;
+  readonly lane?: string;
+  readonly jobId?: JobId;
+  readonly runId?: RunId;
+  readonly to?: readonly string[];
+}
+
+export function matchesFilter(event: StreamEvent, filter: EventFilter): boolean {
+  return (
+    (filter.kind === undefined || event.kind === filter.kind) &&
+    (filter.lane === undefined || event.lane === filter.lane) &&
+    (filter.jobId === undefined || event.jobId === filter.jobId) &&
+    (filter.runId === undefined || event.runId === filter.runId) &&
+    (filter.to === undefined || filter.to.includes(event.to))
+  );
+}

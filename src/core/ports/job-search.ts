@@ -1,0 +1,65 @@
+import type { Instant, JobId, JobView } from "../job/job.ts";
+import type { RunId } from "./run.ts";
+import type { State } from "../job/state.ts";
+
+/** What a person looks for; what is left out does not narrow. Travels as JSON, also into a stored change of many jobs. */
+export interface JobSearch {
+  readonly states?: readonly State[];
+  readonly kind?: string;
+  readonly lane?: string;
+  readonly key?: string;
+  readonly errorCode?: string;
+  /** Failures that look alike, as the dead letters are grouped. */
+  readonly fingerprint?: string;
+  readonly runId?: RunId;
+  readonly scheduleId?: string;
+  readonly worker?: string;
+  readonly dueFrom?: Instant;
+  readonly dueTo?: Instant;
+  /** Members of the payload and the text they must have. */
+  readonly payload?: readonly { readonly path: readonly string[]; readonly value: string }[];
+}
+
+/** `newest` and `oldest` by id; `due` by due time, of jobs that wait to start. */
+export const jobSorts = ["newest", "oldest", "due"] as const;
+export type JobSort = (typeof jobSorts)[number];
+
+/** A job as operators see it. */
+export interface JobRecord extends JobView {
+  readonly runId: RunId | null;
+  readonly task: string | null;
+  /** Waits for predecessors. */
+  readonly blocked: boolean;
+  /** The slot group it waits for. */
+  readonly heldOn: string | null;
+  readonly slotKeys: readonly string[];
+  readonly payloadBytes: number;
+}
+
+export interface JobPage {
+  /** Payloads above `limits.listPayloadBytesMax` are null here. */
+  readonly jobs: readonly JobRecord[];
+  /** Where the next page begins; null when nothing is left. */
+  readonly cursor: string | null;
+  /** False when the search ended before it filled the page: ask again with the cursor. */
+  readonly complete: boolean;
+}
+
+/** A count that stops at a bound. */
+export interface BoundedCount {
+  readonly count: number;
+  readonly isMore: boolean;
+}
+
+/** How the failures of one kind look alike. */
+export interface FailureGroup {
+  readonly fingerprint: string;
+  readonly kind: string;
+  readonly errorCode: string | null;
+  /** Of the newest. */
+  readonly errorMessage: string | null;
+  readonly jobs: number;
+  readonly firstAt: Instant;
+  readonly lastAt: Instant;
+  readonly newestId: JobId;
+}

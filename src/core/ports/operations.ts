@@ -1,0 +1,106 @@
+/** The port for people and programs that look and steer: searches, counts and changes of many, each bounded. */
+import type { Message } from "./handoff.ts";
+import type { AttemptView, EventView, Instant, JobId } from "../job/job.ts";
+import type { AuditRow, AuditView } from "./audit.ts";
+import type { Bulk, BulkAction } from "./bulk.ts";
+import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
+import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
+import type { WaitingFacts } from "../admin/explain-job.ts";
+import type { FenceView, Health, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
+
+/** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
+export interface Operations {
+  jobs(options: { search: JobSearch; sort: JobSort; cursor: string | null; limit: number }): Promise<JobPage>;
+  /** By ids, with their first events; those that do not exist are left out. Large payloads are null, as in lists. */
+  jobsById(
+    ids: readonly JobId[],
+  ): Promise<ReadonlyMap<JobId, { readonly job: JobRecord; readonly events: readonly EventView[] }>>;
+  job(
+    id: JobId,
+  ): Promise<{ job: JobRecord; attempts: readonly AttemptView[]; events: readonly EventView[]; now: Instant } | null>;
+  /** How many jobs match, up to `limit`; those that `lookMs` (`limits.searchMs`) was enough to find. */
+  count(search: JobSearch, limit: number, lookMs?: number): Promise<BoundedCount>;
+
+  /** What decides when a job runs; counts stop at `limit`. */
+  waiting(id: JobId, limit: number): Promise<WaitingFacts | null>;
+
+  live(): Promise<Live>;
+  lanePauses(): Promise<readonly LanePause[]>;
+  /** By the beginning of their keys. */
+  slots(prefix: string): Promise<readonly SlotUse[]>;
+  /** Those seen after `since`, and all that run something now. */
+  workers(since: Instant): Promise<readonly WorkerView[]>;
+  /** A worker says who it is, once; what it does is told by the events. */
+  introduce(worker: { readonly id: string; readonly lane: string; readonly version: string }): Promise<void>;
+  failureGroups(options: { kind: string | null }): Promise<{ groups: readonly FailureGroup[]; isMore: boolean }>;
+  fences(): Promise<readonly FenceView[]>;
+  /** @param overdueMs occurrences PLANNED for longer ago are counted, up to a bound. */
+  health(overdueMs: number): Promise<Health>;
+
+  /** From the roll-up, oldest first; minutes in which nothing happened are left out. */
+  minutes(options: { since: Instant; kind: string | null; lane: string | null }): Promise<readonly Minute[]>;
+  kindTotals(): Promise<readonly KindTotal[]>;
+  /** Adds up the next events. @returns how many; fewer than the limit means it has caught up. */
+  rollUp(limit: number): Promise<number>;
+
+  /** Writes who changed what. */
+  note(rows: readonly AuditRow[]): Promise<void>;
+  /** Newest first. `before` is the last id of the page before. */
+  audits(options: { before: string | null; limit: number }): Promise<readonly AuditView[]>;
+
+  /**
+   * The events that became visible since the cursor, at most `limit`; null begins now. An event comes once for each cursor it
+   * lies behind; one that is read again keeps its id.
+   */
+  stream(cursor: StreamCursor | null, limit: number): Promise<StreamPage>;
+
+  /** How far a named reader of the events is. Null the first time: it begins here and now. */
+  reader(name: string): Promise<ReaderPlace | null>;
+  /** For `limits.publishLeaseMs`. @returns its new version; null when it moved, is somebody else's, or has to wait. */
+  takeReader(name: string, of: { owner: string; version: string }): Promise<string | null>;
+  /** Gives it back, to be taken again after a time that doubles with each failure. */
+  failReader(name: string, of: { owner: string; version: string }): Promise<void>;
+  /** Marks these events and moves the reader behind them, in one transaction. @returns false when it is not the owner's. */
+  markPublished(
+    name: string,
+    place: { owner: string; version: string; cursor: StreamCursor; events: readonly StreamEvent[] },
+  ): Promise<boolean>;
+
+  /** From now on, within a second, no worker of the lane starts a job; what arrives is put on hold. */
+  pauseLane(lane: string, paused: boolean, by: string): Promise<void>;
+  isPaused(lane: string): Promise<boolean>;
+  /** QUEUED under that generation -> PENDING, on hold. @returns the ids that were held. */
+  holdPaused(messages: readonly Message[]): Promise<readonly JobId[]>;
+  /** What was held may start again; the relay hands it off. @returns how many. */
+  unholdPaused(lane: string, limit: number): Promise<number>;
+  /** The same for all lanes that are not paused: what was put on hold as its lane was resumed. @returns how many. */
+  unholdOpen(limit: number): Promise<number>;
+  /** Whatever waits for a later time is due now. @returns the ids that are. */
+  runNow(ids: readonly JobId[]): Promise<readonly JobId[]>;
+  /** As `retry`, the first due at `dueAt` (not before now), each other `paceMs` later. Jobs of runs are left out. */
+  retryPaced(ids: readonly JobId[], options: { dueAt: Instant; paceMs: number }): Promise<readonly JobId[]>;
+
+  createBulk(bulk: {
+    action: BulkAction;
+    search: JobSearch;
+    caller: string;
+    matched: BoundedCount;
+    paceMs: number;
+  }): Promise<Bulk>;
+  /** Newest first; `id` narrows to one. */
+  bulks(options: { id: string | null; limit: number }): Promise<readonly Bulk[]>;
+  /** The oldest RUNNING one that nobody else has gone on with for `limits.bulkLeaseMs`. */
+  takeBulk(owner: string): Promise<Bulk | null>;
+  /** Its next jobs, and from where the page after begins; null: there is none. */
+  bulkPage(
+    bulk: Pick<Bulk, "search" | "next">,
+    limit: number,
+  ): Promise<{ readonly ids: readonly JobId[]; readonly next: string | null }>;
+  /** @returns false when it was stopped or is somebody else's by now. */
+  advanceBulk(
+    id: string,
+    owner: string,
+    page: { next: string | null; changed: number; refused: number; dueAt: Instant },
+  ): Promise<boolean>;
+  stopBulk(id: string): Promise<boolean>;
+}

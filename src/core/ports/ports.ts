@@ -1,0 +1,106 @@
+/**
+ * What the core needs from the world. Adapters implement these; a contract suite in `test/contract`
+ * holds every implementation of a port to the same behaviour.
+ */
+import type { OutMessage } from "./handoff.ts";
+import type { Launcher } from "./launcher.ts";
+import type { Store } from "./store.ts";
+
+export * from "./fence.ts";
+export * from "./handoff.ts";
+export * from "./launcher.ts";
+export * from "./run.ts";
+export * from "./store.ts";
+export * from "./transaction.ts";
+
+/** Time that passes. Monotonic: no decision reads a host's wall clock. */
+export interface Clock {
+  /** Milliseconds since an arbitrary start; never goes back. */
+  elapsedMs(): number;
+  /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `run` once after `ms`; the returned function cancels it. */
+  after(ms: number, run: () => void): () => void;
+}
+
+/** Chance, so that a seed can replay a run. */
+export interface Random {
+  /** In [0, 1). */
+  next(): number;
+  /** A fresh unique id of 16 bytes, hex. */
+  id(): string;
+}
+
+export interface Log {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+  /** A log whose every line also carries `fields`. */
+  child(fields: Record<string, unknown>): Log;
+}
+
+export type MetricUnit = "Count" | "Milliseconds" | "Percent" | "Bytes";
+
+export interface Metrics {
+  /** `dimensions` are few and bounded: `job`, `lane`. */
+  add(name: string, value: number, unit?: MetricUnit, dimensions?: Record<string, string>): void;
+  /** Writes what was gathered. */
+  flush(): void;
+}
+
+/** A named place in the code where a test may stop or kill the process. A no-op unless asked for. */
+export type CrashPoint = (name: string) => Promise<void>;
+
+export interface Queue {
+  /**
+   * Sends at most `limits.sendBatchMax` messages of one lane in one call.
+   * @returns the indexes that were not accepted. Throws when nothing is known.
+   */
+  send(lane: string, messages: readonly OutMessage[]): Promise<{ failed: readonly number[] }>;
+  /** Approximate counts, as the queue service knows them. */
+  depth(lane: string): Promise<{ visible: number; inFlight: number; delayed: number }>;
+}
+
+/** One lock item. `fence` only grows; the item is never deleted: release removes `owner`. */
+export interface LockItem {
+  readonly owner: string | null;
+  /** Changes with every heartbeat: a watcher that sees it unchanged for a whole lease may take over. */
+  readonly rvn: string;
+  readonly fence: number;
+  readonly leaseMs: number;
+}
+
+/** Conditional writes on named lock items. Any method may throw when the outcome is unknown: read back, then decide. */
+export interface LockStore {
+  /** A consistent read. */
+  read(name: string): Promise<LockItem | null>;
+  /**
+   * Takes the item if it has no owner, or if its `rvn` is still `overRvn`. Adds 1 to the fence.
+   * @returns the new fence, or null when the condition failed.
+   */
+  take(
+    name: string,
+    next: { owner: string; rvn: string; leaseMs: number; overRvn: string | null },
+  ): Promise<number | null>;
+  /** Conditioned on owner and fence, not on the previous rvn: a lost reply must not lose the lock. */
+  beat(name: string, owner: string, fence: number, rvn: string): Promise<boolean>;
+  /** Removes `owner`; keeps the item and its fence. */
+  release(name: string, owner: string, fence: number): Promise<boolean>;
+  /** Sets the fence of an item we own to `to` when it is smaller. */
+  raise(name: string, owner: string, to: number): Promise<boolean>;
+}
+
+/** The world as the verbs see it. */
+export interface Ports {
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly locks: LockStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly crashPoint: CrashPoint;
+  /** Left out where jobs on Fargate run in their worker, and in tasks, which run their own job. */
+  readonly launcher?: Launcher;
+}

@@ -1,0 +1,107 @@
+import type { NominalTime } from "../calendar/fires.ts";
+import type { Instant } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import type { Carry, Misfire } from "../ports/schedule.ts";
+import { newestTimes, type Timetable } from "../calendar/timetable.ts";
+
+/** What becomes of one nominal time. `dueAt` is null for those that get no job. */
+export interface Decision {
+  readonly time: NominalTime;
+  readonly outcome: "PLANNED" | "COALESCED" | "SKIPPED";
+  readonly reason: string | null;
+  readonly isCatchUp: boolean;
+  /** Nominal times missed before this one that got no job of their own. */
+  readonly missedCount: number;
+  readonly dueAt: Instant | null;
+}
+
+export interface CatchUpInput {
+  readonly table: Timetable;
+  readonly misfire: Misfire;
+  readonly after: Instant;
+  readonly now: Instant;
+  readonly materializeBeforeMs: number;
+  readonly carry: Carry | null;
+  /** No more times lie within the horizon. */
+  readonly isLastPage: boolean;
+}
+
+export interface CaughtUp {
+  readonly decisions: readonly Decision[];
+  readonly carry: Carry | null;
+  /** How many of the times were missed. */
+  readonly missed: number;
+}
+
+/**
+ * Decides the times of one page, in order. An outage begins with a time that is later than `missedAfterMs`; until then a
+ * late time simply fires late. In an outage everything up to now was missed, so that `latest` gives one job and not one
+ * more for each time of the last two minutes; only `skip` lets those of the last `missedAfterMs` fire.
+ */
+export function decideTimes(times: readonly NominalTime[], input: CatchUpInput): CaughtUp {
+  const missedUntil = missedBound(times, input);
+  const rule = missedRule(input, missedUntil);
+  const { misfire, now } = input;
+  let missedBefore = input.carry?.missed ?? 0;
+  let catchUpUntil = input.carry?.catchUpUntil ?? null;
+  let missed = 0;
+  const decisions = times.map((time): Decision => {
+    const isMissed = time.kind === "fires" && time.instant <= missedUntil;
+    if (isMissed) missed += 1;
+    const verdict = isMissed ? rule(time) : verdictOf(time);
+    if (verdict.outcome !== "PLANNED") {
+      if (isMissed) missedBefore += 1;
+      return { time, ...verdict, isCatchUp: false, missedCount: 0, dueAt: null };
+    }
+    const missedCount = missedBefore;
+    missedBefore = 0;
+    if (!isMissed) {
+      return { time, ...verdict, isCatchUp: false, missedCount, dueAt: time.instant - input.materializeBeforeMs };
+    }
+    const dueAt = misfire.rule === "all" ? Math.max(now, catchUpUntil ?? now) + misfire.paceMs : now;
+    if (misfire.rule === "all") catchUpUntil = dueAt;
+    return { time, ...verdict, isCatchUp: true, missedCount, dueAt };
+  });
+  const until = input.isLastPage || missedUntil <= input.after ? null : missedUntil;
+  return { decisions, missed, carry: carryOf({ missed: missedBefore, missedUntil: until, catchUpUntil }, now) };
+}
+
+/** The end of the outage: one that this page shows, or one that an earlier page of it has seen. */
+function missedBound(times: readonly NominalTime[], { misfire, now, carry }: CatchUpInput): Instant {
+  const lateFrom = now - limits.missedAfterMs;
+  const isOutage = times.some((time) => time.kind === "fires" && time.instant < lateFrom);
+  const seen = carry?.missedUntil ?? Number.NEGATIVE_INFINITY;
+  return isOutage ? Math.max(seen, misfire.rule === "skip" ? lateFrom - 1 : now) : seen;
+}
+
+type Verdict = Pick<Decision, "outcome" | "reason">;
+
+const planned: Verdict = { outcome: "PLANNED", reason: null };
+const misfired: Verdict = { outcome: "SKIPPED", reason: "misfire" };
+const into = (localTime: string): Verdict => ({ outcome: "COALESCED", reason: `into ${localTime}` });
+
+function verdictOf(time: NominalTime): Verdict {
+  if (time.kind === "dst-gap") return { outcome: "SKIPPED", reason: "dst-gap" };
+  return time.mergedInto === null ? planned : into(time.mergedInto);
+}
+
+/** The misfire policy as a function of one missed time. */
+function missedRule(input: CatchUpInput, missedUntil: Instant): (time: NominalTime) => Verdict {
+  const { misfire, table, after, now } = input;
+  const oldest = misfire.maxAgeMs === null ? Number.NEGATIVE_INFINITY : now - misfire.maxAgeMs;
+  if (misfire.rule === "skip" || missedUntil <= after) return () => misfired;
+  if (misfire.rule === "latest") {
+    const [newest] = newestTimes(table, after, missedUntil, 1);
+    if (newest === undefined || newest.instant < oldest) return () => misfired;
+    return (time) => (time.instant === newest.instant ? planned : into(newest.localTime));
+  }
+  const [first] = misfire.maxCount === null ? [] : newestTimes(table, after, missedUntil, misfire.maxCount);
+  const from = Math.max(oldest, first?.instant ?? oldest);
+  return (time) => (time.instant >= from ? planned : misfired);
+}
+
+function carryOf(carry: Carry, now: Instant): Carry | null {
+  const catchUpUntil = carry.catchUpUntil !== null && carry.catchUpUntil > now ? carry.catchUpUntil : null;
+  if (carry.missed === 0 && carry.missedUntil === null && catchUpUntil === null) return null;
+  return { ...carry, catchUpUntil };
+}

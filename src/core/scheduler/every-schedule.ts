@@ -1,0 +1,17 @@
+import { limits } from "../limits.ts";
+import type { Store } from "../ports/store.ts";
+import type { ScheduleRow } from "../ports/schedule.ts";
+
+/** All stored schedules by id, read in pages: differences to code must not end at the first one. */
+export async function everySchedule(
+  store: Pick<Store, "schedules">,
+  pageRows: number = limits.schedulesMax,
+): Promise<readonly ScheduleRow[]> {
+  const rows: ScheduleRow[] = [];
+  for (;;) {
+    const last = rows.at(-1);
+    const page = await store.schedules({ limit: pageRows, ...(last === undefined ? {} : { after: last.id }) });
+    rows.push(...page);
+    if (page.length < pageRows) return rows;
+  }
+}

@@ -1,0 +1,21 @@
+import type { SlotGroup } from "../job/job.ts";
+import type { ScheduleSpec } from "../ports/schedule.ts";
+
+/**
+ * The slots of a schedule's jobs. On-time jobs share one (unless they may overlap); caught-up jobs have their own, one
+ * at a time, so that catching up never takes the place of a fire that is on time.
+ */
+export function slotGroupsOfSchedule(spec: Pick<ScheduleSpec, "id" | "overlap">): readonly SlotGroup[] {
+  const catchUp: SlotGroup = { key: catchUpKey(spec.id), size: 1, onRefusal: "hold", reason: "slot" };
+  if (spec.overlap === "allow") return [catchUp];
+  return [{ key: overlapKey(spec.id), size: 1, onRefusal: spec.overlap, reason: "overlap" }, catchUp];
+}
+
+/** The schedule's own slot keys of one job, beside those of its definition. */
+export function slotKeysOfFire(spec: Pick<ScheduleSpec, "id" | "overlap">, isCatchUp: boolean): readonly string[] {
+  if (isCatchUp) return [catchUpKey(spec.id)];
+  return spec.overlap === "allow" ? [] : [overlapKey(spec.id)];
+}
+
+const overlapKey = (id: string): string => `overlap:${id}`;
+const catchUpKey = (id: string): string => `catchup:${id}`;

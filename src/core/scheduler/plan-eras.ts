@@ -1,0 +1,83 @@
+import type { Decision } from "./catch-up.ts";
+import type { Instant } from "../job/job.ts";
+import type { Carry, ScheduleRow } from "../ports/schedule.ts";
+import type { ScheduleControlStore, ScheduleEra } from "../ports/schedule-store.ts";
+import { type Stretch, stretchesOf } from "../calendar/eras.ts";
+import { type PlanOptions, planSchedule, type SchedulePlan } from "./plan.ts";
+
+/** A page of decided times, and the version that decided them. */
+export interface EraPlan {
+  /** The stored row with the version and spec of the era. */
+  readonly row: ScheduleRow;
+  readonly plan: SchedulePlan;
+}
+
+/**
+ * The next page of a schedule. After an edit during an outage the times up to the edit belong to the version before it,
+ * and are decided by that one, era by era, each by its own policy; the current version follows when they are done.
+ * Times before a deletion are decided too, but start nothing any more.
+ * @throws RangeError when a stored expression or zone cannot be read.
+ */
+export async function planNext(
+  store: Pick<ScheduleControlStore, "scheduleFacts">,
+  row: ScheduleRow,
+  options: PlanOptions,
+): Promise<EraPlan> {
+  if (row.carry?.edited !== true) return { row, plan: planOwn(row, options) };
+  const facts = await store.scheduleFacts(row.id);
+  return planEras(row, facts?.eras ?? [], options);
+}
+
+/** Pure part of `planNext`: the oldest era that has undecided times, or the current version when none has. */
+export function planEras(stored: ScheduleRow, eras: readonly ScheduleEra[], options: PlanOptions): EraPlan {
+  const stretches = stretchesOf(eras);
+  const past = stretches.find((era) => era.version < stored.version && era.until > stored.decidedUntil);
+  if (past !== undefined) return planPast(begun(stored, past, eras), past, eras, options);
+  if (stored.removed === true) return { row: stored, plan: off(stored.decidedUntil, null) };
+  const own = stretches.find((era) => era.version === stored.version);
+  const row = own === undefined ? stored : begun(stored, own, eras);
+  return { row, plan: planOwn(row, options) };
+}
+
+const planOwn = (row: ScheduleRow, options: PlanOptions): SchedulePlan =>
+  row.spec.enabled ? planSchedule(row, options) : off(row.decidedUntil, null);
+
+const nothingCarried: Carry = { missed: 0, missedUntil: null, catchUpUntil: null };
+
+/** A schedule that was deleted and made again begins anew: the times between are nobody's, and it has missed nothing. */
+function begun(row: ScheduleRow, { version, from }: Stretch, eras: readonly ScheduleEra[]): ScheduleRow {
+  const isNew = eras.some((era) => era.spec === null && era.version < version && era.fromAt >= row.decidedUntil);
+  return isNew ? { ...row, decidedUntil: Math.max(row.decidedUntil, from), carry: null } : row;
+}
+
+function planPast(
+  row: ScheduleRow,
+  { version, spec, until }: Stretch,
+  eras: readonly ScheduleEra[],
+  options: PlanOptions,
+): EraPlan {
+  const endAt = Math.min(spec.endAt ?? until + 1, until + 1);
+  const era: ScheduleRow = { ...row, version, spec: { ...spec, endAt, launch: "tick" } };
+  const plan = spec.enabled ? planSchedule(era, { ...options, isLastEra: false }) : off(until, row.carry ?? null);
+  const wasDeleted = eras.some((each) => each.spec === null && each.version > version);
+  const decisions = wasDeleted ? plan.decisions.map(withoutJob) : plan.decisions;
+  const decidedUntil = Math.min(plan.decidedUntil, until);
+  const carry: Carry = { ...(plan.carry ?? nothingCarried), edited: true };
+  return { row: era, plan: { ...plan, decisions, decidedUntil, nextAt: decidedUntil, carry, isComplete: false } };
+}
+
+/** What would have run: a deleted schedule starts nothing, also not what it should have started before. */
+const withoutJob = (decision: Decision): Decision =>
+  decision.outcome === "PLANNED"
+    ? { ...decision, outcome: "SKIPPED", reason: "deleted", isCatchUp: false, missedCount: 0, dueAt: null }
+    : decision;
+
+/** The times of a version that is or was off are nobody's. */
+const off = (decidedUntil: Instant, carry: Carry | null): SchedulePlan => ({
+  decisions: [],
+  decidedUntil,
+  nextAt: null,
+  carry,
+  missed: 0,
+  isComplete: true,
+});

@@ -1,0 +1,76 @@
+import { type Decision, decideTimes } from "./catch-up.ts";
+import type { NominalTime } from "../calendar/fires.ts";
+import type { Instant } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import type { Carry, ScheduleRow } from "../ports/schedule.ts";
+import { take, type Timetable, timetable } from "../calendar/timetable.ts";
+
+/** One schedule's decided times, before jobs are made for them. */
+export interface SchedulePlan {
+  readonly decisions: readonly Decision[];
+  readonly decidedUntil: Instant;
+  /** When to look again, or null when the schedule has ended. */
+  readonly nextAt: Instant | null;
+  readonly carry: Carry | null;
+  readonly missed: number;
+  /** False when more times lie within the horizon than fit in one page. */
+  readonly isComplete: boolean;
+}
+
+export interface PlanOptions {
+  readonly now: Instant;
+  readonly lookAheadMs: number;
+  /** Times a page holds; readings of one gap are never torn apart, so it may be more. */
+  readonly timesMax: number;
+  /** False for a version that an edit has ended: an outage it lies in goes on in the next one. */
+  readonly isLastEra?: boolean;
+}
+
+/**
+ * Decides every nominal time of a schedule that is on, after `decidedUntil` up to its horizon. Pure: the same row and the same now
+ * give the same plan, so two schedulers that plan at once write the same rows.
+ * @throws RangeError when the stored expression or zone cannot be read.
+ */
+export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePlan {
+  const { spec, decidedUntil: after } = row;
+  const { now } = options;
+  const table = timetable(spec);
+  const horizon = horizonOf(spec, options);
+  const page = pageOf(table, after, horizon, options.timesMax);
+  const decidedUntil = Math.max(after, page.isComplete ? horizon : (page.times.at(-1)?.instant ?? after));
+  const { materializeBeforeMs, misfire } = spec;
+  const decided = decideTimes(page.times, {
+    table,
+    misfire,
+    after,
+    now,
+    materializeBeforeMs,
+    carry: row.carry ?? null,
+    isLastPage: page.isComplete && options.isLastEra !== false,
+  });
+  const next = table.next(decidedUntil);
+  return {
+    ...decided,
+    decidedUntil,
+    nextAt:
+      next === null ? null : next.instant - materializeBeforeMs + (spec.launch === "rule" ? limits.ruleGraceMs : 0),
+    isComplete: page.isComplete,
+  };
+}
+
+/** A schedule with a rule of its own is left to its task until the wake must have been lost. */
+function horizonOf({ launch, materializeBeforeMs }: ScheduleRow["spec"], options: PlanOptions): Instant {
+  if (launch === "rule") return options.now - limits.ruleGraceMs;
+  return options.now + options.lookAheadMs + materializeBeforeMs;
+}
+
+interface Page {
+  readonly times: readonly NominalTime[];
+  readonly isComplete: boolean;
+}
+
+/** The next times, bounded. */
+function pageOf(table: Timetable, after: Instant, horizon: Instant, timesMax: number): Page {
+  const times = horizon <= after ? [] : take(table.times(after, horizon), timesMax);
+  return { times, isComplete: times.length < timesMax };
+}

@@ -1,0 +1,180 @@
+/** The task of a schedule with a rule of its own: takes the schedule's lock, writes the occurrence, does the work. */
+import type { Registry } from "../define/definition.ts";
+import { occurrencesOf } from "./fire.ts";
+import type { JobId } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import { encodeMessage } from "../delivery/message.ts";
+import { acquire } from "./pass.ts";
+import { planNext } from "./plan-eras.ts";
+import { type Fence, FenceLost, type Handoff, type Ports } from "../ports/ports.ts";
+import type { ScheduleRow } from "../ports/schedule.ts";
+import { definitionOfKind } from "../admin/schedule-control.ts";
+import type { State } from "../job/state.ts";
+import { timetable, tzProblem } from "../calendar/timetable.ts";
+import { createWorker, type Worker } from "../work/worker.ts";
+
+export interface RunScheduleOptions {
+  readonly id: string;
+  /** Names this task; made unique per acquisition. */
+  readonly owner: string;
+  readonly stage: string;
+  readonly lookAheadMs: number;
+  readonly onLockOutage: "postgres" | "skip";
+  readonly signal: AbortSignal;
+  readonly lockLeaseMs?: number;
+}
+
+export interface RunScheduleReport {
+  /** `nothing-due`: the wake came for a time that is none, or that somebody has decided already. */
+  readonly outcome: "done" | "nothing-due" | "disabled" | "unknown" | "held" | "fence-lost" | "lock-outage";
+  readonly heldBy: string | null;
+  /** Rows written, of every outcome. */
+  readonly occurrences: number;
+  /** The jobs this task took on, as they are now. */
+  readonly jobs: readonly { readonly id: JobId; readonly state: State }[];
+}
+
+export const scheduleLock = (id: string): string => `belfry:schedule:${id}`;
+
+/**
+ * One wake of one schedule. The row and the job are those a tick would have written, so whoever comes second finds the time
+ * decided. When this task dies before it claims, its open hand-off is sent to the lane by the next pass.
+ */
+export async function runSchedule(
+  ports: Ports,
+  registry: Registry,
+  options: RunScheduleOptions,
+): Promise<RunScheduleReport> {
+  const got = await acquire(ports, { ...options, lockName: scheduleLock(options.id) });
+  if (!("lock" in got)) return { ...nothing, outcome: got.outcome, heldBy: got.heldBy };
+  try {
+    return await runUnderLock(ports, registry, options, got.fence);
+  } catch (error) {
+    if (!(error instanceof FenceLost)) throw error;
+    ports.log.warn("another task holds the schedule's lock now; stopping", { schedule: options.id });
+    return { ...nothing, outcome: "fence-lost" };
+  } finally {
+    await got.lock.release();
+    ports.metrics.flush();
+  }
+}
+
+const nothing = { heldBy: null, occurrences: 0, jobs: [] } as const;
+
+async function runUnderLock(
+  ports: Ports,
+  registry: Registry,
+  options: RunScheduleOptions,
+  fence: Fence,
+): Promise<RunScheduleReport> {
+  const row = await rowOnTime(ports, options);
+  if (row === null) return { ...nothing, outcome: "unknown" };
+  if (!row.spec.enabled) return { ...nothing, outcome: "disabled" };
+  const { occurrences, handoffs } = await decide(ports, registry, row, options, fence);
+  if (handoffs.length === 0) return { ...nothing, occurrences, outcome: occurrences === 0 ? "nothing-due" : "done" };
+  const jobs = await work(ports, registry, handoffs, options);
+  return { outcome: "done", heldBy: null, occurrences, jobs };
+}
+
+/** The rule's clock and the database's may differ: a wake that comes a little early waits for its time. */
+async function rowOnTime({ store, clock }: Ports, { id, signal }: RunScheduleOptions): Promise<ScheduleRow | null> {
+  const facts = await store.scheduleFacts(id);
+  if (facts === null || facts.row === null || !facts.row.spec.enabled) return facts?.row ?? null;
+  const { row, now } = facts;
+  const next = timetable(row.spec).next(row.decidedUntil);
+  if (next === null || next.instant <= now || next.instant - now > limits.ruleEarlyMs) return row;
+  await clock.sleep(next.instant - now + 1, signal);
+  return (await store.scheduleFacts(id))?.row ?? null;
+}
+
+/**
+ * Everything up to now that nobody has decided, by the schedule's own policies; a page for each version that an edit ended
+ * meanwhile. What does not fit is left to the tick.
+ */
+async function decide(
+  ports: Ports,
+  registry: Registry,
+  row: ScheduleRow,
+  options: RunScheduleOptions,
+  fence: Fence,
+): Promise<{ occurrences: number; handoffs: readonly Handoff[] }> {
+  const older = tzProblem(row.spec);
+  if (older !== null) throw new Error(`schedule "${row.id}": ${older}`);
+  definitionOfKind(registry, row.spec.job.kind);
+  let occurrences = 0;
+  const handoffs: Handoff[] = [];
+  let current: ScheduleRow | null = row;
+  for (let round = 0; round < limits.tickRoundsMax && current !== null; round += 1) {
+    const page = await decidePage(ports, registry, current, options, fence);
+    occurrences += page.occurrences;
+    handoffs.push(...page.handoffs);
+    current = page.isComplete ? null : ((await ports.store.scheduleFacts(row.id))?.row ?? null);
+  }
+  return { occurrences, handoffs };
+}
+
+async function decidePage(
+  ports: Ports,
+  registry: Registry,
+  row: ScheduleRow,
+  { stage, id }: RunScheduleOptions,
+  fence: Fence,
+): Promise<{ occurrences: number; handoffs: readonly Handoff[]; isComplete: boolean }> {
+  const now = await ports.store.now();
+  const dueNow: ScheduleRow = { ...row, spec: { ...row.spec, launch: "tick", materializeBeforeMs: 0 } };
+  const { row: era, plan } = await planNext(ports.store, dueNow, { now, lookAheadMs: 0, timesMax: limits.tickRowsMax });
+  if (plan.decisions.length === 0 && plan.isComplete) return { occurrences: 0, handoffs: [], isComplete: true };
+  const { occurrences, failures } = await occurrencesOf(era, plan.decisions, registry, {
+    stage,
+    trace: () => ports.random.id(),
+  });
+  for (const failure of failures) {
+    ports.log.error("no payload for an occurrence: SKIPPED", { schedule: id, ...failure });
+    ports.metrics.add("scheduler.payload.failed", 1, "Count", { job: era.spec.job.kind });
+  }
+  await ports.crashPoint("tick.beforeCommit");
+  const planned = {
+    scheduleId: id,
+    version: row.version,
+    decidedFrom: row.decidedUntil,
+    decidedUntil: plan.decidedUntil,
+    nextAt: plan.nextAt === null ? null : plan.nextAt + limits.ruleGraceMs,
+    carry: plan.carry,
+    occurrences,
+  };
+  const written = await ports.store.plan([planned], { lookAheadMs: 0, fence });
+  await ports.crashPoint("tick.afterCommit");
+  return { ...written, isComplete: plan.isComplete };
+}
+
+/** As a worker of the lane would, but without its queue: the job is claimed by the message that was not sent. */
+async function work(
+  ports: Ports,
+  registry: Registry,
+  handoffs: readonly Handoff[],
+  options: RunScheduleOptions,
+): Promise<RunScheduleReport["jobs"]> {
+  for (const handoff of handoffs) {
+    const worker = createWorker(ports, registry, {
+      worker: `schedule:${options.id}@${options.owner}`,
+      lane: handoff.lane,
+      stage: options.stage,
+      lookAheadMs: options.lookAheadMs,
+    });
+    await handle(worker, handoff, options.signal);
+    await ports.store.confirm([{ id: handoff.id, failed: [] }]);
+  }
+  const ids = handoffs.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
+  return (await ports.store.look(ids)).map(({ jobId, state }) => ({ id: jobId, state }));
+}
+
+async function handle(worker: Worker, { messages }: Handoff, signal: AbortSignal): Promise<void> {
+  const stop = (): void => void worker.stop(limits.shutdownMs);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const records = messages.map((message) => ({ messageId: message.jobId, body: encodeMessage(message) }));
+    await worker.handle(records, { remainingMs: () => limits.fargateTimeoutMsMax });
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,218 @@
+import type { Registry } from "../define/definition.ts";
+import { occurrencesOf, type PayloadFailure } from "./fire.ts";
+import type { Instant } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import type { SchedulePlan } from "./plan.ts";
+import { planNext } from "./plan-eras.ts";
+import type { Fence, Ports } from "../ports/ports.ts";
+import type { PlannedSchedule, ScheduleRow } from "../ports/schedule.ts";
+import { sendHandoffs } from "../delivery/send.ts";
+import { tzProblem } from "../calendar/timetable.ts";
+
+export interface TickOptions {
+  readonly stage: string;
+  readonly lookAheadMs: number;
+  readonly fence?: Fence;
+  readonly signal?: AbortSignal;
+  /** Version of the tz data that computes the times; that of this runtime unless a test says otherwise. */
+  readonly tzVersion?: string;
+}
+
+/** Named as metrics are: the pass reports each as `scheduler.<name>`. */
+export type TickCounts = {
+  /** Schedules that were planned. */
+  readonly schedules: number;
+  /** Rows written, of every outcome. */
+  readonly occurrences: number;
+  /** Of the times decided, those that nobody was awake for. */
+  readonly missed: number;
+  /** Times SKIPPED because no payload could be made for them. */
+  readonly "payload.failed": number;
+  /** Schedules left alone: unknown job, newer tz data, unreadable expression. */
+  readonly undecided: number;
+};
+
+type TickPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
+
+/**
+ * Schedules -> occurrences and jobs, up to the look-ahead, in bounded rounds. Every nominal time gets exactly one row.
+ * A schedule that cannot be decided here is left as it is, with a warning, and does not stop the others.
+ */
+export async function tick(ports: TickPorts, registry: Registry, options: TickOptions): Promise<TickCounts> {
+  const turn = new Turn(ports, registry, options);
+  for (let round = 0; round < limits.tickRoundsMax && !turn.isOver(); round++) {
+    const limit = limits.tickSchedulesMax + turn.left.size;
+    const due = await ports.store.dueSchedules({ horizonMs: options.lookAheadMs, limit });
+    const plans = await turn.planAll(due.schedules, due.now);
+    await turn.write(plans);
+    if (due.schedules.length < limit && plans.every((plan) => plan.isComplete)) break;
+  }
+  return turn.counts();
+}
+
+/** Its own task has done everything so far; there is nothing to write until a wake is lost. */
+const isLeftToItsRule = ({ spec, carry }: ScheduleRow, { decisions, nextAt }: SchedulePlan): boolean =>
+  spec.launch === "rule" && decisions.length === 0 && nextAt !== null && carry?.edited !== true;
+
+/** A plan with its jobs, ready to be written. */
+interface Ready {
+  readonly planned: PlannedSchedule;
+  readonly isComplete: boolean;
+  readonly missed: number;
+}
+
+/** One tick's state across its rounds. */
+class Turn {
+  /** Ids left alone in this tick, also to their own rule; they stay due, so later rounds ask for that many more. */
+  readonly left = new Set<string>();
+  readonly #ports: TickPorts;
+  readonly #registry: Registry;
+  readonly #options: TickOptions;
+  #schedules = new Set<string>();
+  #occurrences = 0;
+  #missed = 0;
+  #payloadFailed = 0;
+  #undecided = 0;
+
+  constructor(ports: TickPorts, registry: Registry, options: TickOptions) {
+    this.#ports = ports;
+    this.#registry = registry;
+    this.#options = options;
+  }
+
+  isOver(): boolean {
+    return this.#options.signal?.aborted === true || this.#occurrences >= limits.tickRowsMax;
+  }
+
+  counts(): TickCounts {
+    return {
+      schedules: this.#schedules.size,
+      occurrences: this.#occurrences,
+      missed: this.#missed,
+      "payload.failed": this.#payloadFailed,
+      undecided: this.#undecided,
+    };
+  }
+
+  async planAll(rows: readonly ScheduleRow[], now: Instant): Promise<readonly Ready[]> {
+    const plans: Ready[] = [];
+    for (const row of rows) {
+      if (this.left.has(row.id)) continue;
+      const plan = await this.#planOne(row, now);
+      if (plan === null) this.left.add(row.id);
+      else plans.push(plan);
+    }
+    return plans;
+  }
+
+  /** Those on time first: a schedule that catches up does not delay the others. */
+  async write(plans: readonly Ready[]): Promise<void> {
+    for (const group of inStatements(plans.toSorted((a, b) => a.missed - b.missed))) {
+      if (this.isOver()) return;
+      await this.#writeGroup(group);
+    }
+  }
+
+  async #planOne(row: ScheduleRow, now: Instant): Promise<Ready | null> {
+    const problem = this.#problemOf(row);
+    if (problem !== null) return this.#leave(row, problem);
+    try {
+      const { lookAheadMs } = this.#options;
+      const options = { now, lookAheadMs, timesMax: limits.tickTimesPerScheduleMax };
+      const { row: era, plan } = await planNext(this.#ports.store, row, options);
+      if (isLeftToItsRule(row, plan)) return null;
+      return { planned: await this.#withJobs(row, era, plan), isComplete: plan.isComplete, missed: plan.missed };
+    } catch (error) {
+      return this.#leave(row, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #problemOf(row: ScheduleRow): string | null {
+    const older = tzProblem(row.spec, this.#options.tzVersion);
+    if (older !== null) return older;
+    if (row.removed !== true && !this.#registry.jobs.has(row.spec.job.kind))
+      return `its job "${row.spec.job.kind}" is not defined in this process: deploy the app that has it, or npx belfry schedules delete ${row.id}`;
+    return null;
+  }
+
+  #leave(row: ScheduleRow, problem: string): null {
+    this.#undecided += 1;
+    if (isNews(this.#registry, `${row.id}@${row.version}: ${problem}`)) {
+      this.#ports.log.error("schedule left undecided", { schedule: row.id, version: row.version, problem });
+    }
+    return null;
+  }
+
+  /** `era` is the row with the version that decides, which an edit may have ended. */
+  async #withJobs(row: ScheduleRow, era: ScheduleRow, plan: SchedulePlan): Promise<PlannedSchedule> {
+    const decided = await occurrencesOf(era, plan.decisions, this.#registry, {
+      stage: this.#options.stage,
+      trace: () => this.#ports.random.id(),
+    });
+    this.#reportFailures(era, decided.failures);
+    return {
+      scheduleId: row.id,
+      version: row.version,
+      decidedFrom: row.decidedUntil,
+      decidedUntil: plan.decidedUntil,
+      nextAt: plan.nextAt,
+      carry: plan.carry,
+      occurrences: decided.occurrences,
+    };
+  }
+
+  #reportFailures(row: ScheduleRow, failures: readonly PayloadFailure[]): void {
+    const [first] = failures;
+    if (first === undefined) return;
+    this.#payloadFailed += failures.length;
+    this.#ports.log.error("no payload for an occurrence: SKIPPED", {
+      schedule: row.id,
+      localTime: first.localTime,
+      problem: first.message,
+      times: failures.length,
+    });
+    this.#ports.metrics.add("scheduler.payload.failed", failures.length, "Count", { job: row.spec.job.kind });
+  }
+
+  async #writeGroup(group: readonly Ready[]): Promise<void> {
+    const { lookAheadMs, fence } = this.#options;
+    const plans = group.map((ready) => ready.planned);
+    await this.#ports.crashPoint("tick.beforeCommit");
+    const written = await this.#ports.store.plan(plans, { lookAheadMs, ...(fence === undefined ? {} : { fence }) });
+    await this.#ports.crashPoint("tick.afterCommit");
+    for (const { planned, missed } of group) {
+      this.#schedules.add(planned.scheduleId);
+      this.#missed += missed;
+    }
+    this.#occurrences += written.occurrences;
+    await sendHandoffs(this.#ports, written.handoffs);
+  }
+}
+
+/** Plans of one statement: at most `insertRowsMax` occurrences together, or a single schedule with more. */
+function inStatements(plans: readonly Ready[]): readonly (readonly Ready[])[] {
+  const groups: Ready[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const plan of plans) {
+    rows += plan.planned.occurrences.length;
+    const group = groups.at(-1);
+    if (group === undefined || rows > limits.insertRowsMax) {
+      groups.push([plan]);
+      rows = plan.planned.occurrences.length;
+    } else {
+      group.push(plan);
+    }
+  }
+  return groups;
+}
+
+const told = new WeakMap<Registry, Set<string>>();
+
+/** A tick runs every second: each problem is logged once in the life of a process; the metric counts it every time. */
+function isNews(registry: Registry, line: string): boolean {
+  const lines = told.get(registry) ?? new Set();
+  told.set(registry, lines);
+  if (lines.has(line) || lines.size >= limits.toldProblemsMax) return false;
+  lines.add(line);
+  return true;
+}
