@@ -1,4 +1,4 @@
-import { databaseConnection } from "belfry/database";
+import { databaseConnection } from "belfry/connect";
 import { Pool } from "pg";
 
 /** A few connections for the queries of a use case, outside of Belfry's transactions; opened with the first query. */

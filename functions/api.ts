@@ -5,10 +5,11 @@ import { createApi } from "../src/api/api.ts";
 import { readConsole } from "../src/api/console-files.ts";
 import { type Caller, signedCaller } from "../src/api/caller.ts";
 import { readConfig } from "../src/config.ts";
+import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 import manifest from "../package.json" with { type: "json" };
 
-const config = readConfig(process.env);
+const config = readConfig(process.env, await ownProject());
 const runtime = await openRuntime(config, { role: "api" });
 await runtime.checkDatabase({ patient: true });
 

@@ -1,9 +1,10 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { readConfig } from "../src/config.ts";
 import { drain } from "../src/core/delivery/drain.ts";
+import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 
-const config = readConfig(process.env);
+const config = readConfig(process.env, await ownProject());
 const own = process.env["BELFRY_LANE"];
 const runtime = await openRuntime(config, { role: "dead-letter", ...(own === undefined ? {} : { lane: own }) });
 await runtime.checkDatabase({ patient: true });

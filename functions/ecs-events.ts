@@ -1,8 +1,9 @@
 import { readConfig } from "../src/config.ts";
 import { createTaskWatch } from "../src/core/work/task-watch.ts";
+import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 
-const config = readConfig(process.env);
+const config = readConfig(process.env, await ownProject());
 const runtime = await openRuntime(config, { role: "ecs-events" });
 await runtime.checkDatabase({ patient: true });
 const watch = createTaskWatch(runtime.ports, runtime.registry, {

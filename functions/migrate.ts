@@ -6,6 +6,7 @@ import { applicationRole, createDatabaseRoles, grantOwnRows } from "../src/adapt
 import { migrate, type Migrated } from "../src/adapters/postgres/migrate.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { installDefinitions } from "../src/core/scheduler/install-schedules.ts";
+import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 
 /** What CloudFormation's provider framework sends. */
@@ -24,7 +25,7 @@ const physicalId = "belfry-migration";
 /** A release that goes leaves the tables: they hold what was promised. A throw fails the deployment. */
 export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
   if (event.RequestType === "Delete") return { PhysicalResourceId: event.PhysicalResourceId ?? physicalId };
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, await ownProject());
   const ca = config.databaseCaFile === null ? {} : { ca: readFileSync(config.databaseCaFile, "utf8") };
   const hasRoles = await createRoles(config, ca);
   const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });

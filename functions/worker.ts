@@ -5,10 +5,11 @@ import { createLaneGate } from "../src/core/work/lane-gate.ts";
 import { createWorker } from "../src/core/work/worker.ts";
 import { limits } from "../src/core/limits.ts";
 import manifest from "../package.json" with { type: "json" };
+import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 
 // One runtime a process: what is opened here serves every later invocation of the same sandbox.
-const config = readConfig(process.env);
+const config = readConfig(process.env, await ownProject());
 const lane = process.env["BELFRY_LANE"] ?? "default";
 const runtime = await openRuntime(config, { role: "worker", lane });
 await runtime.checkDatabase({ patient: true });

@@ -6,7 +6,8 @@ import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { loadApps, loadStandIns } from "../src/apps.ts";
 import { checkApps } from "../src/core/define/check.ts";
 import { ProblemsFound } from "../src/core/define/problem.ts";
-import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
+import { openProject, stageNamed, stageNames } from "../src/project.ts";
+import type { Stage } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
 import { bundleFunctions, releaseCode } from "./code.ts";
@@ -15,13 +16,14 @@ import { addStage } from "./stack.ts";
 import { type Deployment, deploymentOf } from "./stages.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
+const project = await openProject(`${root}belfry.config.ts`);
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app), new BelfryChecks());
 const folders = await bundleFunctions(app.outdir);
 
 for (const stage of wanted()) {
   const deployment = deploymentOf(stage.name);
-  const targets = await loadStandIns(stage);
+  const targets = await loadStandIns(project, stage);
   addStage(app, await checkedTopology(stage), deployment, {
     code: releaseCode(folders),
     image: imageOf("image", deployment.image),
@@ -33,15 +35,15 @@ app.synth();
 /** `-c stage=NAME` is one stage alone, also one that is not deployed otherwise. */
 function wanted(): readonly Stage[] {
   const named: unknown = app.node.tryGetContext("stage");
-  if (typeof named === "string") return [stageNamed(named)];
-  return Object.values<Stage>(stages).filter((stage) => stage.deployed);
+  if (typeof named === "string") return [stageNamed(project, named)];
+  return Object.values(project.stages).filter((stage) => stage.deployed);
 }
 
 /** What `check` refuses is not synthesized either. */
 async function checkedTopology(stage: Stage): Promise<Topology> {
-  const apps = await loadApps(stage);
+  const apps = await loadApps(project, stage);
   const all = topology(apps, stage);
-  const problems = [...checkApps(apps, stage.name, stageNames), ...checkTopology(all)];
+  const problems = [...checkApps(apps, stage.name, stageNames(project)), ...checkTopology(all)];
   if (problems.length > 0) throw new ProblemsFound(problems);
   return all;
 }

@@ -2,7 +2,7 @@ import { type AlarmChoices, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { DatabaseProps } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
 
-/** Where and how large a stage is deployed; what runs in it is in `src/stages.ts`, under the same name. */
+/** Where and how large a stage is deployed; what runs in it is in `belfry.config.ts`, under the same name. */
 export interface Deployment {
   /** Left out: the account and region that the CLI is signed in to. */
   readonly env?: { readonly account?: string; readonly region: string };

@@ -3,11 +3,13 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { stages, type Stage } from "../src/stages.ts";
+import { openProject } from "../src/project.ts";
+import type { Stage } from "../src/stages.ts";
 import { type ImageAssets, wrongPlatforms } from "./checks/images.ts";
 
-const deployed: readonly Stage[] = Object.values<Stage>(stages).filter((stage) => stage.deployed);
 const root = fileURLToPath(new URL("../", import.meta.url));
+const { stages } = await openProject(`${root}belfry.config.ts`);
+const deployed: readonly Stage[] = Object.values(stages).filter((stage) => stage.deployed);
 const startedMs = performance.now();
 const { status, error } = spawnSync(process.execPath, [`${root}node_modules/aws-cdk/bin/cdk`, "synth", "--quiet"], {
   cwd: root,

@@ -5,12 +5,13 @@ import { measureHealth } from "../src/core/admin/measure-health.ts";
 import { type EventSink, publishing } from "../src/core/admin/publish.ts";
 import { upkeep } from "../src/core/admin/upkeep.ts";
 import { type PassReport, runPasses } from "../src/core/scheduler/pass.ts";
+import { ownProject } from "../src/project.ts";
 import { openRuntime, type Runtime } from "../src/runtime.ts";
 import { exitCodes, print } from "./report.ts";
 
 /** Takes the lock and makes passes until the time is over or the signal comes; upkeep and the publisher go on beside them. */
 export async function pass(signal: AbortSignal): Promise<number> {
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, await ownProject());
   const runtime = await openRuntime(config, { role: "scheduler" });
   try {
     await runtime.checkDatabase();

@@ -3,12 +3,13 @@ import { ownTask } from "../src/adapters/aws/task-metadata.ts";
 import { readConfig } from "../src/config.ts";
 import { taskWorker, type AttemptRef } from "../src/core/ports/ports.ts";
 import { runJob } from "../src/core/work/run-job.ts";
+import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 import { exitCodes, print } from "./report.ts";
 
 /** Runs one try, which a worker claimed and launched this task for (`runOn: "fargate"`). */
 export async function runTry(task: AttemptRef & { readonly from: string }, signal: AbortSignal): Promise<number> {
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, await ownProject());
   const runtime = await openRuntime(config, { role: "task" });
   try {
     const own = (await ownTask(process.env)) ?? hostname();

@@ -1,12 +1,13 @@
 import { hostname } from "node:os";
 import { readConfig } from "../src/config.ts";
 import { runSchedule } from "../src/core/scheduler/run-schedule.ts";
+import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 import { exitCodes, print } from "./report.ts";
 
 /** Takes the schedule's own lock and does the work of its time (`launch: "rule"`), with the connections of a worker. */
 export async function runScheduleById(id: string, signal: AbortSignal): Promise<number> {
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, await ownProject());
   const { dispatchWindowMs, onLockOutage, lockLeaseMs } = config;
   const runtime = await openRuntime(config, { role: "task" });
   try {

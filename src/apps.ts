@@ -1,22 +1,37 @@
-import type { StandIn } from "../examples/stand-in.ts";
 import type { AppDefinition } from "./core/define/definition.ts";
-import type { AppSet, Stage } from "./stages.ts";
+import type { Project } from "./project.ts";
+import type { Stage } from "./stages.ts";
 
-/**
- * The apps of a stage. Loading is by stage, so that a stage without the examples never runs their code.
- */
-export async function loadApps(stage: Pick<Stage, "apps">): Promise<readonly AppDefinition[]> {
-  const sets = await Promise.all(stage.apps.map((set) => load[set]()));
+/** Runs the code of the stage's apps, and of no other. @throws TypeError for a module that exports something else. */
+export async function loadApps(project: Project, stage: Pick<Stage, "apps">): Promise<readonly AppDefinition[]> {
+  const sets = await Promise.all(
+    stage.apps.map(async (set) => {
+      const module = (await project.apps[set]?.()) as { readonly default?: unknown } | undefined;
+      const apps = [module?.default].flat();
+      if (apps.length > 0 && apps.every(isApp)) return apps;
+      const where = project.appFiles[set] ?? set;
+      throw new TypeError(
+        `${where} must export an app, or an array of apps, as its default: export default defineApp(...)`,
+      );
+    }),
+  );
   return sets.flat();
 }
 
-const load: Readonly<Record<AppSet, () => Promise<readonly AppDefinition[]>>> = {
-  jobs: async () => (await import("../jobs/index.ts")).default,
-  drill: async () => (await import("../jobs/drill.ts")).default,
-  examples: async () => (await import("../examples/index.ts")).default,
-};
+const isApp = (value: unknown): value is AppDefinition =>
+  typeof value === "object" && value !== null && "name" in value && "jobs" in value && "schedules" in value;
 
-/** The outside targets of the stage's apps, as `examples/stand-in.ts` describes them. Loading starts none. */
-export async function loadStandIns(stage: Pick<Stage, "apps">): Promise<readonly StandIn[]> {
-  return stage.apps.includes("examples") ? (await import("../examples/stand-ins.ts")).standIns : [];
+/** An outside target of this repository's examples, as `examples/stand-in.ts` describes it. */
+export interface StandIn {
+  readonly name: string;
+  readonly file: URL;
+  readonly env: Readonly<Record<string, string>>;
+  readonly once: boolean;
+  readonly address?: { readonly variable: string; readonly scheme: "http" | "smtp" };
+}
+
+/** The targets beside the stage's apps. Loading starts none. */
+export async function loadStandIns(project: Project, stage: Pick<Stage, "apps">): Promise<readonly StandIn[]> {
+  if (project.standIns === null || !stage.apps.includes("examples")) return [];
+  return ((await project.standIns()) as { standIns: readonly StandIn[] }).standIns;
 }

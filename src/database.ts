@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ClientConfig } from "pg";
 import { databasePassword } from "./adapters/aws/database-password.ts";
 import { parseAddress } from "./adapters/postgres/address.ts";
-import { readConfig } from "./config.ts";
+import { readSettings } from "./settings.ts";
 
 /**
  * For an app's own connections beside Belfry's: the database of this process, as its environment names it. On AWS there is
@@ -10,7 +10,7 @@ import { readConfig } from "./config.ts";
  * verified. @throws ProblemsFound with every wrong setting at once.
  */
 export function databaseConnection(environment: NodeJS.ProcessEnv = process.env): ClientConfig {
-  const config = readConfig(environment);
+  const config = readSettings(environment);
   const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
   const { databaseCaFile: file } = config;
   return {

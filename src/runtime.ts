@@ -21,7 +21,7 @@ import { bindClient, type Client, createClient } from "./core/delivery/enqueue.t
 import type { Operations } from "./core/ports/operations.ts";
 import type { Ports } from "./core/ports/ports.ts";
 import { ProblemsFound } from "./core/define/problem.ts";
-import { stageNames } from "./stages.ts";
+import { stageNames } from "./project.ts";
 import { checkTopology, topology as topologyOf, type Topology } from "./topology.ts";
 
 /** What a process is for. It decides how many connections it opens and what its logs call it. */
@@ -54,7 +54,7 @@ export interface Runtime {
  */
 export async function openRuntime(config: Config, options: { role: Role; lane?: string }): Promise<Runtime> {
   const apps = await appsOf(config);
-  const problems = checkApps(apps, config.stage.name, stageNames);
+  const problems = checkApps(apps, config.stage.name, stageNames(config.project));
   if (problems.length > 0) throw new ProblemsFound(problems);
   const registry = registryOf(apps);
   const topology = topologyOf(apps, config.stage);
@@ -105,7 +105,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
 
 /** The stage's own apps, or those of the named modules, each with an array of apps as its default export. */
 async function appsOf(config: Config): Promise<readonly AppDefinition[]> {
-  if (config.appModules === null) return loadApps(config.stage);
+  if (config.appModules === null) return loadApps(config.project, config.stage);
   const modules = await Promise.all(
     config.appModules.map((url) => import(url) as Promise<{ default: readonly AppDefinition[] }>),
   );

@@ -1,15 +1,8 @@
-/**
- * The stages of this deployment, side by side: everything that may differ between them is here or in a definition's
- * per-stage value, and nowhere else.
- */
-
-/** Sets of apps a stage can include; `src/apps.ts` loads them. */
-export type AppSet = "jobs" | "drill" | "examples";
-
+/** What a stage is. `belfry.config.ts` names the stages; everything that may differ between them is there or in a per-stage value. */
 export interface Stage {
   readonly name: string;
-  /** `drill` fails on purpose, for stages that are tried out; `examples` is refused in a stage called prod. */
-  readonly apps: readonly AppSet[];
+  /** Names of `apps` in belfry.config.ts. Only these are bundled and run. */
+  readonly apps: readonly string[];
   /** False for a stage that only ever runs on one machine. */
   readonly deployed: boolean;
   readonly database: {
@@ -27,87 +20,31 @@ export interface Stage {
   readonly logRetentionDays: 7 | 30 | 90;
   /**
    * Who may change things through the API, as ARNs of signers with `*` for any text, like
-   * `arn:aws:sts::*:assumed-role/Operators/*`. Others who may call it only look. Left out: whoever may call.
+   * `arn:aws:sts::*:assumed-role/Operators/*`. Others who may call it only look. Left out: all callers.
    */
   readonly operators?: readonly string[];
   /** Name or ARN of the EventBridge bus that gets every event; left out: none does. */
   readonly eventBus?: string;
 }
 
-const everywhere = {
+/** A stage as `belfry.config.ts` writes it: every field has a default, `{}` is a whole stage. */
+export type StageOptions = Partial<Omit<Stage, "name">>;
+
+/** A small team's own stage: an RDS instance of the smallest size allows these connections. */
+export const stageDefaults = {
+  deployed: true,
+  database: { maxConnections: 80, poolPerWorker: 2 },
+  laneConcurrency: 2,
   workerMemoryMb: 512,
   dispatchWindowMs: 5 * 60_000,
   onLockOutage: "postgres",
-} as const satisfies Partial<Stage>;
+  logRetentionDays: 30,
+} as const satisfies StageOptions;
 
-export const stages = {
-  dev: {
-    ...everywhere,
-    name: "dev",
-    apps: ["jobs", "examples"],
-    deployed: true,
-    database: { maxConnections: 100, poolPerWorker: 2 },
-    laneConcurrency: 2,
-    logRetentionDays: 30,
-  },
-  demo: {
-    ...everywhere,
-    name: "demo",
-    apps: ["jobs", "examples"],
-    deployed: false,
-    database: { maxConnections: 200, poolPerWorker: 2 },
-    laneConcurrency: 2,
-    logRetentionDays: 30,
-  },
-  /** What `npm run deploy:emulator` deploys. */
-  emulator: {
-    ...everywhere,
-    name: "emulator",
-    apps: ["jobs", "drill"],
-    deployed: false,
-    database: { maxConnections: 100, poolPerWorker: 2 },
-    laneConcurrency: 2,
-    logRetentionDays: 30,
-  },
-  /** What `npm run smoke:aws` deploys, and destroys: a stage that nobody else has. */
-  smoke: {
-    ...everywhere,
-    name: "smoke",
-    apps: ["jobs", "drill", "examples"],
-    deployed: true,
-    database: { maxConnections: 120, poolPerWorker: 2 },
-    laneConcurrency: 2,
-    logRetentionDays: 7,
-  },
-  /** The cheapest that runs a team's own jobs. */
-  small: {
-    ...everywhere,
-    name: "small",
-    apps: ["jobs"],
-    deployed: true,
-    database: { maxConnections: 80, poolPerWorker: 2 },
-    laneConcurrency: 2,
-    logRetentionDays: 30,
-  },
-  prod: {
-    ...everywhere,
-    name: "prod",
-    apps: ["jobs"],
-    deployed: true,
-    database: { maxConnections: 200, poolPerWorker: 2 },
-    laneConcurrency: 10,
-    logRetentionDays: 30,
-  },
-} as const satisfies Record<string, Stage>;
-
-export const stageNames: readonly string[] = Object.keys(stages);
-
-/** @throws Error naming the stages there are. */
-export function stageNamed(name: string): Stage {
-  const known: Readonly<Record<string, Stage>> = stages;
-  const stage = Object.hasOwn(known, name) ? known[name] : undefined;
-  if (stage === undefined) {
-    throw new Error(`stage "${name}" is not defined: use one of ${stageNames.join(", ")}, or add it to src/stages.ts`);
-  }
-  return stage;
-}
+/** @param apps what the stage runs when it does not say: all. */
+export const stageOf = (name: string, options: StageOptions, apps: readonly string[]): Stage => ({
+  ...stageDefaults,
+  apps,
+  ...options,
+  name,
+});

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { SendMessageCommand, SQSClient, SQSServiceException } from "@aws-sdk/client-sqs";
-import { databaseConnection } from "belfry/database";
+import { databaseConnection } from "belfry/connect";
 import { httpClient } from "belfry/http";
 import { Pool } from "pg";
 import type { Deliver, Download, ExternalFile, OutboxMessage } from "./ports.ts";

@@ -1,4 +1,4 @@
-import { databaseConnection } from "belfry/database";
+import { databaseConnection } from "belfry/connect";
 import { Client } from "pg";
 import { neverSubscribed, usersDefault, zoneOf } from "./input.ts";
 

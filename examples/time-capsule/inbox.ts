@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { databaseConnection } from "belfry/database";
+import { databaseConnection } from "belfry/connect";
 import { Client, type ClientConfig, Pool } from "pg";
 
 export interface News {

@@ -5,8 +5,7 @@ import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Template } from "../../infra/checks/template.ts";
 import { addStage } from "../../infra/stack.ts";
 import { deploymentOf } from "../../infra/stages.ts";
-import { loadApps } from "../../src/apps.ts";
-import { stageNamed } from "../../src/stages.ts";
+import { loadApps, stageNamed } from "../../test/support/own-project.ts";
 import { topology, type Topology } from "../../src/topology.ts";
 
 const cdkJson = new URL("../../cdk.json", import.meta.url);

@@ -1,7 +1,8 @@
 import { loadApps } from "../apps.ts";
 import { checkAgainst, type WaitingJob, type WaitingRun } from "../core/define/against.ts";
 import type { Problem } from "../core/define/problem.ts";
-import { stageNamed } from "../stages.ts";
+import type { Project } from "../project.ts";
+import type { Stage } from "../stages.ts";
 import type { ApiClient } from "./client.ts";
 
 const pageSize = 500;
@@ -18,8 +19,7 @@ export interface Waiting {
 }
 
 /** What waits in a deployed stage, and what of it these definitions could no longer run. The oldest are looked at first. */
-export async function waitingAgainst(name: string, client: ApiClient): Promise<Waiting> {
-  const stage = stageNamed(name);
+export async function waitingAgainst(project: Project, stage: Stage, client: ApiClient): Promise<Waiting> {
   const jobs = await all(async (cursor) => {
     const query = { state: "PENDING,QUEUED,RUNNING,RETRY_WAIT", sort: "oldest", ...cursor };
     const page = await client.get<{ jobs: readonly ListedJob[]; nextCursor: string | null }>("/jobs", query);
@@ -33,9 +33,9 @@ export async function waitingAgainst(name: string, client: ApiClient): Promise<W
   const whole: WaitingJob[] = [];
   for (const job of jobs.rows)
     whole.push(job.payload === null && job.payloadBytes > 4 ? await client.job(job.id) : job);
-  const problems = await checkAgainst(await loadApps(stage), name, { jobs: whole, runs: runs.rows });
+  const problems = await checkAgainst(await loadApps(project, stage), stage.name, { jobs: whole, runs: runs.rows });
   return {
-    stage: name,
+    stage: stage.name,
     jobs: jobs.rows.length,
     runs: runs.rows.length,
     isMore: jobs.isMore || runs.isMore,

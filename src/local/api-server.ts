@@ -8,6 +8,7 @@ import type { PageFiles } from "../api/console.ts";
 import { bundleConsole } from "../bundle-console.ts";
 import { upkeep } from "../core/admin/upkeep.ts";
 import { readConfig } from "../config.ts";
+import { ownProject } from "../project.ts";
 import { openRuntime } from "../runtime.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { listen } from "./services/server.ts";
@@ -16,7 +17,7 @@ import { listen } from "./services/server.ts";
 process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit(0));
 
-const config = readConfig(process.env);
+const config = readConfig(process.env, await ownProject());
 const runtime = await openRuntime(config, { role: "api" });
 await runtime.checkDatabase();
 const api = createApi({

@@ -1,10 +1,17 @@
 import type { Home } from "./home.ts";
+import type { Project } from "../project.ts";
 import type { Parts } from "./services/parts.ts";
 
 /** What every process of the system has in its environment. */
 export function childEnvironment(
   options: { readonly apps?: readonly URL[]; readonly timeScale?: number },
-  about: { stage: string; home: Home; parts: Parts; environment: Readonly<Record<string, string | undefined>> },
+  about: {
+    project: Project;
+    stage: string;
+    home: Home;
+    parts: Parts;
+    environment: Readonly<Record<string, string | undefined>>;
+  },
 ): Readonly<Record<string, string>> {
   const inherited = Object.entries(about.environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -12,6 +19,7 @@ export function childEnvironment(
   return {
     ...Object.fromEntries(inherited),
     ...about.parts.env,
+    BELFRY_PROJECT: about.project.configFile,
     BELFRY_STAGE: about.stage,
     BELFRY_HOME: about.home.folder,
     BELFRY_TIME_SCALE: String(options.timeScale ?? 1),

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** `npm start`: the local system in a terminal. */
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { configFileOf } from "../project.ts";
 import { AlreadyRunning } from "./home.ts";
 import { isPortTaken } from "./process/free-port.ts";
 import { SetupFailed } from "./setup/run-setup.ts";
@@ -8,11 +10,11 @@ import { humanScreen, jsonScreen, type Screen } from "./screen.ts";
 import { statusLine, statusReader } from "./status.ts";
 import { type LocalSystem, startLocal } from "./system.ts";
 
-const usage = `usage: npm start -- [options]
+const usage = `usage: belfry dev [options]
   --port N     of the API (4400, or a free one when that is taken)
-  --stage NAME of src/stages.ts (dev)
+  --stage NAME of belfry.config.ts (dev)
   --json       one JSON object a line
-The state lies in .belfry (BELFRY_HOME overrides) and survives. DATABASE_URL and AWS_ENDPOINT_URL* replace parts.`;
+The state lies in .belfry beside belfry.config.ts (BELFRY_HOME overrides) and survives. DATABASE_URL and AWS_ENDPOINT_URL* replace parts.`;
 
 const defaultPort = 4_400;
 const statusMs = 1_000;
@@ -83,6 +85,7 @@ function readArguments(args: readonly string[]): Arguments | null {
 
 async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalSystem> {
   const begin = performance.now();
+  const project = configFileOf(process.env, process.cwd());
   if (port !== null && (await isPortTaken(port))) {
     throw new Error(
       `port ${port} is taken by another program: choose another with --port, or leave it out for a free one`,
@@ -90,7 +93,8 @@ async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalS
   }
   const isDefaultTaken = port === null && (await isPortTaken(defaultPort));
   const system = await startLocal({
-    home: process.env["BELFRY_HOME"] || ".belfry",
+    home: process.env["BELFRY_HOME"] || join(dirname(project), ".belfry"),
+    project,
     stage,
     port: port ?? (isDefaultTaken ? 0 : defaultPort),
     onEvent: (event) => screen.event(event),

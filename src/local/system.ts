@@ -1,7 +1,6 @@
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
 import { sqsClient } from "../adapters/aws/endpoint.ts";
-import { stageNamed } from "../stages.ts";
+import { configFileOf, openProject, type Project, stageNamed } from "../project.ts";
 import { type ApiProcess, startApi } from "./api-process.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { Children } from "./process/children.ts";
@@ -10,17 +9,19 @@ import { createLanes, type Lanes } from "./lambda/lanes.ts";
 import { type Parts, startParts } from "./services/parts.ts";
 import { runSetup, type SetupFlag } from "./setup/run-setup.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
+import { type Reloadable, reloadOnSave } from "./reload.ts";
 import { type RuleClock, startRuleClock } from "./tasks/rule-clock.ts";
 import { type StandIns, startStandIns } from "./stand-ins.ts";
 import { stopInOrder } from "./process/stop-in-order.ts";
 import { startTasks, type Tasks } from "./tasks/tasks.ts";
 import { startWakeClock, type WakeClock } from "./tasks/wake-clock.ts";
-import { watchSources } from "./watch.ts";
 
 export interface LocalOptions {
   /** The state folder. What is in it survives kill -9 of everything; deleting it gives a fresh system. */
   readonly home: string;
   readonly stage?: string;
+  /** Its belfry.config.ts. Default: the nearest. */
+  readonly project?: string;
   /** Modules whose default export is an array of apps, in place of the stage's own. */
   readonly apps?: readonly URL[];
   /** Of the API; 0 (the default) takes a free one. */
@@ -68,7 +69,6 @@ export interface LocalSystem {
   kill(): Promise<void>;
 }
 
-const project = fileURLToPath(new URL("../../", import.meta.url));
 const stopMs = 5_000;
 
 /**
@@ -77,11 +77,13 @@ const stopMs = 5_000;
  * error that names the part. Nothing is left running then.
  */
 export async function startLocal(options: LocalOptions): Promise<LocalSystem> {
-  const stage = stageNamed(options.stage ?? "dev").name;
+  const environment = options.environment ?? process.env;
+  const project = await openProject(options.project ?? configFileOf(environment, process.cwd()));
+  const stage = stageNamed(project, options.stage ?? "dev").name;
   const home = claimHome(resolve(options.home), stage);
   const stops: (() => Promise<void> | void)[] = [() => home.release()];
   try {
-    return await startAll(options, { stage, home, stops });
+    return await startAll(options, { project, stage, home, stops });
   } catch (error) {
     await stopInOrder(stops);
     throw error;
@@ -89,13 +91,14 @@ export async function startLocal(options: LocalOptions): Promise<LocalSystem> {
 }
 
 interface Begun {
+  readonly project: Project;
   readonly stage: string;
   readonly home: Home;
   /** Filled from the first started to the last; run from the last to the first. */
   readonly stops: (() => Promise<void> | void)[];
 }
 
-async function startAll(options: LocalOptions, { stage, home, stops }: Begun): Promise<LocalSystem> {
+async function startAll(options: LocalOptions, { project, stage, home, stops }: Begun): Promise<LocalSystem> {
   const environment = options.environment ?? process.env;
   const report = options.onEvent ?? (() => {});
   const children = new Children(home.folder);
@@ -112,9 +115,9 @@ async function startAll(options: LocalOptions, { stage, home, stops }: Begun): P
     () => parts.stop(),
     () => children.stopAll(stopMs),
   );
-  const env = childEnvironment(options, { stage, home, parts, environment });
+  const env = childEnvironment(options, { project, stage, home, parts, environment });
   const setup = await runSetup({ children, env, flags: setupFlags(parts) });
-  const began: Started = { options, children, parts, env, setup, stops, report };
+  const began: Started = { options, project, children, parts, env, setup, stops, report };
 
   const standIns = await beginStandIns(began, home);
   const workEnv: Record<string, string> = { ...env, ...standIns?.env };
@@ -154,6 +157,7 @@ const setupFlags = (parts: Parts): readonly SetupFlag[] => [
 ];
 
 interface Started {
+  readonly project: Project;
   readonly options: LocalOptions;
   readonly children: Children;
   readonly parts: Parts;
@@ -250,42 +254,20 @@ function beginRules(started: Started, env: Readonly<Record<string, string>>): Ru
   return clock;
 }
 
-interface Reloadable {
-  readonly api: ApiProcess | null;
-  readonly lanes: Lanes | null;
-  readonly wakes: WakeClock | null;
-  readonly rules: RuleClock | null;
-  readonly tasks: Tasks;
-}
-
-/** After an edit: the definitions are installed again, and every process that runs them is replaced. */
-function beginWatch(started: Started, { api, lanes, wakes, rules, tasks }: Reloadable): void {
+function beginWatch(started: Started, parts: Reloadable): void {
   if (!isWanted("watch", started)) return;
-  const { children, env, report, stops } = started;
-  let current: Promise<void> = Promise.resolve();
-  const reload = async (file: string): Promise<void> => {
-    try {
-      const setup = await runSetup({ children, env, flags: [] });
-      lanes?.apply(setup.queues, setup.topology);
-      lanes?.refresh();
-      tasks.refresh();
-      wakes?.again();
-      rules?.apply(setup.topology.scheduleWakes);
-      await api?.refresh();
-      report({ is: "reloaded", file });
-    } catch (error) {
-      report({ is: "problem", from: file, what: "the saved code cannot be used, so the old one runs on", error });
-    }
-  };
-  const own = (env["BELFRY_APPS"] || "").split(",").flatMap((url) => (url === "" ? [] : [dirname(fileURLToPath(url))]));
-  const folders = own.length > 0 ? own : [join(project, "jobs"), join(project, "examples")];
-  let isOver = false;
-  const unwatch = watchSources(folders, env["BELFRY_HOME"] ?? "", (file) => {
-    current = current.then(() => (isOver ? undefined : reload(file)));
-  });
-  stops.push(async () => {
-    isOver = true;
-    unwatch();
-    await current;
-  });
+  const { children, env, setup, report, stops, project } = started;
+  stops.push(
+    reloadOnSave({
+      ...parts,
+      children,
+      env,
+      root: project.root,
+      home: env["BELFRY_HOME"] ?? "",
+      loaded: setup.loaded,
+      onReloaded: (file) => report({ is: "reloaded", file }),
+      onRejected: (file, error) =>
+        report({ is: "problem", from: file, what: "cannot be used, so the old code runs on", error }),
+    }),
+  );
 }

@@ -5,14 +5,25 @@ import { limits } from "../core/limits.ts";
 /** Settles for this long before it reports: an editor writes a file in several steps. */
 const settleMs = 100;
 
-const isSource = /\.(ts|js|mjs|json|sql)$/;
+const isSource = /\.([cm]?[jt]sx?|json|sql)$/;
+
+/** Which of them count. */
+export interface Wanted {
+  readonly file: (path: string) => boolean;
+  readonly folder: (path: string) => boolean;
+}
+
+export interface Watch {
+  /** Looks in these folders from now on. */
+  follow(folders: readonly string[]): void;
+  stop(): void;
+}
 
 /**
- * Calls `changed` after a source file below one of the folders was saved, except below `not`, folders of packages and hidden ones.
+ * Calls `changed` after a wanted source file below one of the folders was saved, except in folders of packages and hidden ones.
  * Each folder is watched by itself: a recursive watch follows files, and loses one that an editor replaces by renaming.
- * @returns a function that stops it.
  */
-export function watchSources(folders: readonly string[], not: string, changed: (file: string) => void): () => void {
+export function watchSources(folders: readonly string[], wanted: Wanted, changed: (file: string) => void): Watch {
   const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -20,7 +31,7 @@ export function watchSources(folders: readonly string[], not: string, changed: (
     const path = join(folder, file);
     // A folder that was made or moved here: it comes with its files, and at an old path it is another folder.
     const isNewFolder = event === "rename" && follow(path);
-    if (!isNewFolder && !isSource.test(file)) return;
+    if (!isNewFolder && !(isSource.test(file) && wanted.file(path))) return;
     clearTimeout(timer);
     timer = setTimeout(() => changed(file), settleMs);
   };
@@ -28,7 +39,7 @@ export function watchSources(folders: readonly string[], not: string, changed: (
   const follow = (folder: string): boolean => {
     watchers.get(folder)?.close();
     watchers.delete(folder);
-    if (folder === not || watchers.size >= limits.watchedFoldersMax) return false;
+    if (!wanted.folder(folder) || watchers.size >= limits.watchedFoldersMax) return false;
     const children = foldersIn(folder);
     if (children === null) return false;
     const watcher = watch(folder, (event, file) => {
@@ -41,11 +52,16 @@ export function watchSources(folders: readonly string[], not: string, changed: (
     return true;
   };
 
-  for (const folder of folders) follow(folder);
-  return () => {
+  const stop = (): void => {
     clearTimeout(timer);
     for (const watcher of watchers.values()) watcher.close();
+    watchers.clear();
   };
+  const followAll = (all: readonly string[]): void => {
+    for (const folder of all) follow(folder);
+  };
+  followAll(folders);
+  return { stop, follow: followAll };
 }
 
 /** Null when it is no folder, or is gone. */

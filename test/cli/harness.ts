@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { serve } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
 import { onTestFinished, vi } from "vitest";
@@ -45,7 +46,13 @@ export async function belfry(
   let out = "";
   let err = "";
   const streams = { out: (text: string) => onOut((out += text)), err: (text: string) => (err += text), isTerminal };
-  const code = await run(args, { streams, env, folder, ...(interrupted === undefined ? {} : { interrupted }) });
+  const project = fileURLToPath(new URL("../../belfry.config.ts", import.meta.url));
+  const code = await run(args, {
+    streams,
+    env: { BELFRY_PROJECT: project, ...env },
+    folder,
+    ...(interrupted === undefined ? {} : { interrupted }),
+  });
   const leaf = leafOf(args);
   if (leaf !== undefined && exits[leaf]?.includes(code) !== true) throw new Error(`${leaf} ended with ${code}: ${err}`);
   return { code, out, err, json: (args.includes("--json") ? firstOf(out) : {}) as Written };

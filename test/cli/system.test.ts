@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { stageNames } from "../../src/stages.ts";
+import { stageNames } from "../support/own-project.ts";
 import { belfry, emptyFolder, serveApi } from "./harness.ts";
 
 function folderWithSystem(system: object): string {

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import jobs from "../../jobs/index.ts";
-import { loadApps } from "../../src/apps.ts";
+import { loadApps, stageNamed, stageNames, stages } from "../support/own-project.ts";
 import { checkApps } from "../../src/core/define/check.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { describe as line } from "../../src/core/define/problem.ts";
-import { stageNamed, stageNames, stages } from "../../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../../src/topology.ts";
 
 const job = (id: string, more: object = {}) => defineJob({ id, run: () => {}, ...more });

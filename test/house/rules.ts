@@ -12,7 +12,7 @@ export interface Rule {
 }
 
 const publicSurface = /^src\/core\/index\.ts$/;
-const adaptersForApps = /^src\/(adapters\/(smtp|http)\/index|database)\.ts$/;
+const adaptersForApps = /^src\/(adapters\/(smtp|http)\/index|connect)\.ts$/;
 const everything = /^/;
 
 export const rules: readonly Rule[] = [
@@ -34,7 +34,11 @@ export const rules: readonly Rule[] = [
   // The command line speaks to the API. The commands that must work without one are named here, with what they need.
   {
     files: /^src\/cli\/commands\/check\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(apps|stages|topology|config)\.ts$/, /^src\/core\/define\/(check|problem)\.ts$/],
+    mayImport: [
+      /^src\/cli\//,
+      /^src\/(apps|stages|topology|config|project)\.ts$/,
+      /^src\/core\/define\/(check|problem)\.ts$/,
+    ],
     packages: "any",
   },
   {
@@ -44,7 +48,12 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^src\/cli\/waiting\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(apps|stages)\.ts$/, /^src\/core\/define\/(against|problem)\.ts$/],
+    mayImport: [/^src\/cli\//, /^src\/(apps|stages|project)\.ts$/, /^src\/core\/define\/(against|problem)\.ts$/],
+    packages: "any",
+  },
+  {
+    files: /^src\/cli\/project\.ts$/,
+    mayImport: [/^src\/cli\//, /^src\/(project|stages)\.ts$/, /^src\/core\/define\/problem\.ts$/],
     packages: "any",
   },
   {
@@ -61,25 +70,27 @@ export const rules: readonly Rule[] = [
   { files: /^src\/cli\//, mayImport: [/^src\/cli\//, /^package\.json$/], packages: "any" },
   // Plain data about a deployment.
   { files: /^src\/stages\.ts$/, mayImport: [], packages: { named: [] } },
+  { files: /^src\/(define-config|bundled-project)\.ts$/, mayImport: [/^src\/stages\.ts$/], packages: { named: [] } },
+  {
+    files: /^src\/project\.ts$/,
+    mayImport: [/^src\/(stages|bundled-project|core\/define\/problem)\.ts$/],
+    packages: { named: [/^zod$/, /^node:/] },
+  },
   { files: /^src\/topology\.ts$/, mayImport: [/^src\/core\//, /^src\/stages\.ts$/], packages: { named: [] } },
   {
     files: /^src\/apps\.ts$/,
-    mayImport: [
-      /^src\/(core\/define\/definition|stages)\.ts$/,
-      /^(jobs|examples)\/index\.ts$|^examples\/stand-ins?\.ts$/,
-      /^jobs\/drill\.ts$/,
-    ],
+    mayImport: [/^src\/(core\/define\/definition|stages|project)\.ts$/],
     packages: { named: [] },
   },
   {
-    files: /^src\/config\.ts$/,
-    mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/stages\.ts$/],
+    files: /^src\/(config|settings)\.ts$/,
+    mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/(stages|project|settings)\.ts$/],
     packages: { named: [/^zod$/, /^node:url$/] },
   },
   // What wires things together.
   {
     files: /^(functions|scheduler-task|src\/local)\/|^src\/(runtime|connect|database)\.ts$/,
-    mayImport: [/^(src|jobs|examples|functions|scheduler-task)\//, /^package\.json$/],
+    mayImport: [/^(src|functions|scheduler-task)\//, /^package\.json$/],
     packages: "any",
   },
   // Definitions and what they use: the public surface, their own files and any package.
@@ -98,7 +109,7 @@ export const rules: readonly Rule[] = [
     files: /^infra\//,
     mayImport: [
       /^infra\//,
-      /^src\/(topology|stages|apps|bundle-console)\.ts$/,
+      /^src\/(topology|stages|apps|project|bundle-console|console-files)\.ts$/,
       /^src\/core\/define\/(check|problem)\.ts$/,
     ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },

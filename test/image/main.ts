@@ -15,7 +15,7 @@ import { listen } from "../../src/local/services/server.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
-import { stages } from "../../src/stages.ts";
+import { stages } from "../support/own-project.ts";
 import { topology } from "../../src/topology.ts";
 import { elapsedMs, until } from "../proof/until.ts";
 import { passOrFail, step } from "../support/steps.ts";

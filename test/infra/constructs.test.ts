@@ -9,7 +9,7 @@ import { Network } from "../../infra/constructs/network.ts";
 import { LockTable } from "../../infra/constructs/lock-table.ts";
 import { SchedulerTask } from "../../infra/constructs/scheduler-task.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
-import { stages } from "../../src/stages.ts";
+import { stages } from "../support/own-project.ts";
 import { topology } from "../../src/topology.ts";
 import type { Deployment } from "../../infra/stages.ts";
 import { code, image, resources, templateWith } from "./synthesize.ts";

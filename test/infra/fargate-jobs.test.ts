@@ -4,7 +4,7 @@ import { checks } from "../../infra/checks/index.ts";
 import type { Template as TemplateData } from "../../infra/checks/template.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { stages } from "../../src/stages.ts";
+import { stages } from "../support/own-project.ts";
 import { checkTopology, topology } from "../../src/topology.ts";
 import { resources, templateOf } from "./synthesize.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { stages } from "../../src/stages.ts";
+import { stages } from "../support/own-project.ts";
 import { topology } from "../../src/topology.ts";
 import { resources, templateOf } from "./synthesize.ts";
 

@@ -6,7 +6,7 @@ import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { stages } from "../../src/stages.ts";
+import { stages } from "../support/own-project.ts";
 import { topology } from "../../src/topology.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { resources, templateOf } from "./synthesize.ts";

@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { standIns as targets } from "../../examples/stand-ins.ts";
 import { checks } from "../../infra/checks/index.ts";
 import { at, listAt, ofType, type Template } from "../../infra/checks/template.ts";
-import { loadApps } from "../../src/apps.ts";
-import { stages } from "../../src/stages.ts";
+import { loadApps, stages } from "../support/own-project.ts";
 import { topology } from "../../src/topology.ts";
 import { image, templateOf } from "./synthesize.ts";
 

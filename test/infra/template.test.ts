@@ -1,7 +1,7 @@
 import { Match, type Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, test } from "vitest";
-import { loadApps } from "../../src/apps.ts";
-import { type Stage, stages } from "../../src/stages.ts";
+import { loadApps, stages } from "../support/own-project.ts";
+import type { Stage } from "../../src/stages.ts";
 import { type LaneTopology, topology, type Topology } from "../../src/topology.ts";
 import { type Resource, resources, templateOf } from "./synthesize.ts";
 

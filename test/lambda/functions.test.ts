@@ -6,13 +6,12 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundleFunctions, type FunctionName } from "../../infra/code.ts";
 import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
-import { loadApps } from "../../src/apps.ts";
+import { loadApps, stages, project } from "../support/own-project.ts";
 import { readConfig } from "../../src/config.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { createResources, type LaneQueues } from "../../src/local/setup/resources.ts";
 import type { LocalServer } from "../../src/local/services/server.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
-import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
 import { resources, templateOf } from "../infra/synthesize.ts";
 import { blankDatabase } from "../support/database.ts";
@@ -40,7 +39,7 @@ beforeAll(async () => {
   if (sqs === undefined || dynamodb === undefined) throw new Error("the local services did not start");
   started.push(sqs, dynamodb);
   services = { AWS_ENDPOINT_URL_SQS: sqs.url, AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url };
-  const { aws } = readConfig({ DATABASE_URL: database.url, BELFRY_STAGE: stage.name, ...services });
+  const { aws } = readConfig({ DATABASE_URL: database.url, BELFRY_STAGE: stage.name, ...services }, project);
   const clients = { sqs: sqsClient(aws), dynamodb: dynamodbClient(aws) };
   const [first] = await createResources(clients, all, { timeScale: 1 });
   if (first === undefined) throw new Error("the stage has no lane");
@@ -144,7 +143,7 @@ test("every bundled function does its work under the Runtime API, by the templat
   const made = await api.invoke(asked("POST", "/jobs", { kind: "hello", key: "once" }));
   expect(status(made)).toBe(201);
 
-  const sqs = sqsClient(readConfig({ DATABASE_URL: database.url, ...services }).aws);
+  const sqs = sqsClient(readConfig({ DATABASE_URL: database.url, ...services }, project).aws);
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 5 }));
   sqs.destroy();
   const worker = await start("worker", /LanedefaultWorker/);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { project } from "../support/own-project.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { ProblemsFound } from "../../src/core/define/problem.ts";
 
@@ -9,7 +10,7 @@ const local = {
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
-    readConfig(environment);
+    readConfig(environment, project);
     return [];
   } catch (error) {
     if (!(error instanceof ProblemsFound)) throw error;
@@ -19,7 +20,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
 
 describe("the configuration", () => {
   it("needs a database and nothing else where endpoints replace the services", () => {
-    const config = readConfig(local);
+    const config = readConfig(local, project);
     expect(config).toMatchObject({
       stage: { name: "dev" },
       aws: { region: "us-east-1", sqsEndpoint: "http://127.0.0.1:4566", dynamodbEndpoint: "http://127.0.0.1:4566" },
@@ -31,12 +32,12 @@ describe("the configuration", () => {
   });
 
   it("lets the endpoint of one service win over the common one", () => {
-    const { aws } = readConfig({ ...local, AWS_ENDPOINT_URL_SQS: "http://127.0.0.1:1" });
+    const { aws } = readConfig({ ...local, AWS_ENDPOINT_URL_SQS: "http://127.0.0.1:1" }, project);
     expect([aws.sqsEndpoint, aws.dynamodbEndpoint]).toEqual(["http://127.0.0.1:1", "http://127.0.0.1:4566"]);
   });
 
   it("treats an empty variable as one that is not set", () => {
-    expect(readConfig({ ...local, BELFRY_STAGE: "", AWS_REGION: "" }).stage.name).toBe("dev");
+    expect(readConfig({ ...local, BELFRY_STAGE: "", AWS_REGION: "" }, project).stage.name).toBe("dev");
   });
 
   it("reports every problem at once, with name, value and rule", () => {
@@ -47,7 +48,7 @@ describe("the configuration", () => {
       BELFRY_POOL_SIZE: "0",
     });
     expect(found).toEqual([
-      'BELFRY_STAGE "nowhere" must be a stage of src/stages.ts: dev, demo, emulator, smoke, small, prod',
+      'BELFRY_STAGE "nowhere" must be a stage of belfry.config.ts: dev, demo, emulator, smoke, small, prod',
       "DATABASE_URL (missing) must be the address of a Postgres database: postgresql://user:password@host:port/database, with %25 for a % in the password, and %23 %2F %3A %3F %40 for # / : ? @",
       'AWS_ENDPOINT_URL "localhost" must be an http or https URL, for example http://127.0.0.1:4566',
       'BELFRY_PASS_MS "soon" must be a number of milliseconds from 0 to 840000',
@@ -81,13 +82,13 @@ describe("the configuration", () => {
     expect(problemsOf({ ...deployed, BELFRY_DISPATCH_WINDOW_MS: "59999" })).toEqual([
       "BELFRY_DISPATCH_WINDOW_MS 59999 must be at least 60000, the time between two wakes: what is due between them would be late",
     ]);
-    expect(readConfig({ ...deployed, BELFRY_DISPATCH_WINDOW_MS: "60000" }).dispatchWindowMs).toBe(60_000);
-    expect(readConfig({ ...local, BELFRY_DISPATCH_WINDOW_MS: "1000" }).dispatchWindowMs).toBe(1_000);
+    expect(readConfig({ ...deployed, BELFRY_DISPATCH_WINDOW_MS: "60000" }, project).dispatchWindowMs).toBe(60_000);
+    expect(readConfig({ ...local, BELFRY_DISPATCH_WINDOW_MS: "1000" }, project).dispatchWindowMs).toBe(1_000);
   });
 
   it("reads queue URLs by lane, and refuses what is not JSON", () => {
     const text = '{"mail":"https://sqs.eu-west-1.amazonaws.com/1/mail"}';
-    expect(readConfig({ ...local, BELFRY_QUEUE_URLS: text }).queueUrls).toEqual(JSON.parse(text));
+    expect(readConfig({ ...local, BELFRY_QUEUE_URLS: text }, project).queueUrls).toEqual(JSON.parse(text));
     expect(problemsOf({ ...local, BELFRY_QUEUE_URLS: "{mail" })).toEqual([
       expect.stringContaining("must be JSON with a URL for each lane"),
     ]);
@@ -102,7 +103,7 @@ describe("the configuration", () => {
     expect(problemsOf({ ...local, ...both })).toEqual([
       `BELFRY_DATABASE_SECRET ${secret} goes with password, not with iam`,
     ]);
-    expect(readConfig({ ...local, BELFRY_DATABASE_SECRET: secret }).databaseAuth).toEqual({
+    expect(readConfig({ ...local, BELFRY_DATABASE_SECRET: secret }, project).databaseAuth).toEqual({
       kind: "secret",
       arn: secret,
     });
@@ -110,9 +111,9 @@ describe("the configuration", () => {
 
   it("publishes events to a bus or to a webhook that can tell them from forged ones", () => {
     const hook = { BELFRY_EVENT_WEBHOOK: "https://example.org/hook", BELFRY_EVENT_WEBHOOK_SECRET: "0123456789abcdef" };
-    expect(readConfig(local).eventSink).toBeNull();
-    expect(readConfig({ ...local, BELFRY_EVENT_BUS: "ours" }).eventSink).toEqual({ kind: "bus", bus: "ours" });
-    expect(readConfig({ ...local, ...hook }).eventSink).toMatchObject({
+    expect(readConfig(local, project).eventSink).toBeNull();
+    expect(readConfig({ ...local, BELFRY_EVENT_BUS: "ours" }, project).eventSink).toEqual({ kind: "bus", bus: "ours" });
+    expect(readConfig({ ...local, ...hook }, project).eventSink).toMatchObject({
       kind: "webhook",
       url: hook.BELFRY_EVENT_WEBHOOK,
     });

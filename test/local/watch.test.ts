@@ -14,8 +14,10 @@ beforeEach(() => {
   mkdirSync(join(folder, "app", "home"));
   writeFileSync(join(folder, "app", "jobs", "greet.ts"), "1");
   seen = [];
-  const stop = watchSources([join(folder, "app")], join(folder, "app", "home"), (file) => void seen.push(file));
-  onTestFinished(stop);
+  const home = join(folder, "app", "home");
+  const wanted = { file: () => true, folder: (path: string) => path !== home };
+  const watch = watchSources([join(folder, "app")], wanted, (file) => void seen.push(file));
+  onTestFinished(() => watch.stop());
 });
 
 const save = (path: string, text: string): void => writeFileSync(join(folder, "app", path), text);

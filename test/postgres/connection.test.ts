@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { connect, type ConnectOptions } from "../../src/adapters/postgres/connect.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { project } from "../support/own-project.ts";
 import { readConfig } from "../../src/config.ts";
 import { UnknownOutcome } from "../../src/core/ports/ports.ts";
 import {
@@ -47,8 +48,10 @@ describe("a DATABASE_URL that is", () => {
     expect(() => connect({ url, applicationName: "t" })).toThrow(refused);
     expect(() => connect({ url, applicationName: "t" })).not.toThrow(/hunt|er2/);
     await expect(migrate({ url })).rejects.toThrow(refused);
-    expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" })).toThrow("postgresql://user:password@host");
-    expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" })).not.toThrow(/hunt|er2/);
+    expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" }, project)).toThrow(
+      "postgresql://user:password@host",
+    );
+    expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" }, project)).not.toThrow(/hunt|er2/);
   });
 
   test.each(["prefer", "no-verify", "Disable", "reqiure", ""])(
@@ -59,13 +62,13 @@ describe("a DATABASE_URL that is", () => {
       expect(() => connect({ url, applicationName: "t" })).toThrow(rule);
       expect(() => connect({ url, applicationName: "t" })).not.toThrow(/hunter/);
       await expect(migrate({ url })).rejects.toThrow(rule);
-      expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" })).toThrow(rule);
+      expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" }, project)).toThrow(rule);
     },
   );
 
   test.each(["disable", "require", "verify-ca", "verify-full"])("with sslmode=%s is taken", (mode) => {
     const DATABASE_URL = `postgresql://u:hunter2@h:5432/db?sslmode=${mode}`;
-    expect(readConfig({ DATABASE_URL, AWS_REGION: "eu-west-1" }).databaseUrl).toBe(DATABASE_URL);
+    expect(readConfig({ DATABASE_URL, AWS_REGION: "eu-west-1" }, project).databaseUrl).toBe(DATABASE_URL);
   });
 
   test("right but nobody listens there: says where and what to check", async () => {

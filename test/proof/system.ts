@@ -4,6 +4,7 @@ import { Pool } from "pg";
 import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { project } from "../support/own-project.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Enqueued } from "../../src/core/define/context.ts";
 import type { EnqueueItem } from "../../src/core/delivery/enqueue.ts";
@@ -130,7 +131,7 @@ async function build(
     AWS_ENDPOINT_URL_DYNAMODB: proxies.dynamodb?.url ?? dynamodbServer.url,
     BELFRY_PROOF_LEDGER: ledger.url,
   });
-  const config = readConfig({ ...env, BELFRY_LOG_LEVEL: "error" });
+  const config = readConfig({ ...env, BELFRY_LOG_LEVEL: "error" }, project);
   const runtime = opened(await openRuntime(config, { role: "setup" }), (part) => part.close());
   const aws = { ...config.aws, sqsEndpoint: sqsServer.url, dynamodbEndpoint: dynamodbServer.url };
   const clients = { sqs: sqsClient(aws), dynamodb: dynamodbClient(aws) };

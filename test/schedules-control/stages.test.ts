@@ -7,7 +7,7 @@ import { defineJob } from "../../src/core/define/define-job.ts";
 import { aws, defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { leaseMsOf } from "../../src/core/define/new-job.ts";
 import { describe as line } from "../../src/core/define/problem.ts";
-import { stages } from "../../src/stages.ts";
+import { stages } from "../support/own-project.ts";
 import { topology } from "../../src/topology.ts";
 import { templateOf } from "../infra/synthesize.ts";
 import { midnight, minute, stage } from "./stage.ts";

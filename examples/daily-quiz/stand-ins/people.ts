@@ -1,5 +1,5 @@
 import { setInterval as ticks } from "node:timers/promises";
-import { databaseConnection } from "belfry/database";
+import { databaseConnection } from "belfry/connect";
 import { Pool } from "pg";
 import { openLedger } from "../../stand-in/ledger.ts";
 import { home } from "../../stand-in/serve.ts";

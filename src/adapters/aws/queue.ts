@@ -11,8 +11,8 @@ import type { OutMessage, Queue } from "../../core/ports/ports.ts";
 
 export interface SqsQueueOptions {
   readonly client: SQSClient;
-  /** Queue names by lane; their URLs are looked up once. */
-  readonly names: Readonly<Record<string, string>>;
+  /** Queue names by lane, or how a lane's is built where the lanes are not known; their URLs are looked up once. */
+  readonly names: Readonly<Record<string, string>> | ((lane: string) => string);
   /** Queue URLs by lane, where they are known already (deployed queues have no fixed names). */
   readonly urls?: Readonly<Record<string, string>>;
   /** Seconds of the system per second of the machine; other than 1 only in a local, compressed run. */
@@ -92,21 +92,24 @@ class QueueUrls {
 
   async #look(lane: string): Promise<string> {
     const { names, client } = this.#options;
-    const name = Object.hasOwn(names, lane) ? names[lane] : undefined;
-    if (name === undefined) {
-      throw new Error(
-        `lane "${lane}" has no queue: the lanes are ${Object.keys(names).join(", ")}; add it to the app's lanes`,
-      );
-    }
+    const name = typeof names === "function" ? names(lane) : nameIn(names, lane);
     try {
       const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: name }));
       if (QueueUrl === undefined) throw new Error(`SQS gave no URL for queue "${name}"`);
       return QueueUrl;
     } catch (cause) {
       if (!(cause instanceof QueueDoesNotExist)) throw cause;
-      throw new Error(`queue "${name}" of lane "${lane}" does not exist: deploy the stage, or run npm start`, {
+      throw new Error(`queue "${name}" of lane "${lane}" does not exist: deploy the stage, or run npx belfry dev`, {
         cause,
       });
     }
   }
+}
+
+function nameIn(names: Readonly<Record<string, string>>, lane: string): string {
+  const name = Object.hasOwn(names, lane) ? names[lane] : undefined;
+  if (name !== undefined) return name;
+  throw new Error(
+    `lane "${lane}" has no queue: the lanes are ${Object.keys(names).join(", ")}; add it to the app's lanes`,
+  );
 }

@@ -3,41 +3,41 @@ import { loadApps } from "../../apps.ts";
 import { configProblems } from "../../config.ts";
 import { checkApps, notesOf } from "../../core/define/check.ts";
 import { describe, type Problem } from "../../core/define/problem.ts";
-import { stageNamed, stageNames } from "../../stages.ts";
+import { type Project, stageNames } from "../../project.ts";
+import type { Stage } from "../../stages.ts";
 import { checkTopology, topology, type Topology } from "../../topology.ts";
 import { apiOf } from "../api.ts";
 import { storedDifferences } from "../database.ts";
-import { CliError, exitCodes, Finished } from "../exit.ts";
+import { exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
+import { projectOf, stageIn } from "../project.ts";
 import { type Waiting, waitingAgainst } from "../waiting.ts";
 import type { World } from "../world.ts";
 
 /**
- * Reads what this checkout defines and the settings of the environment; needs no running system and changes nothing. With
+ * Reads what the project defines and the settings of the environment; needs no running system and changes nothing. With
  * --stage and DATABASE_URL it also says how the stored schedules differ from those in code.
  */
 export function checkCommand(world: World, out: Output): Command {
   return new Command("check")
     .description("all definitions, what is built from them, and the environment's settings; every problem at once")
-    .option("--stage <name>", `one of ${stageNames.join(", ")} (default: all of them)`)
+    .option("--stage <name>", "one of belfry.config.ts (default: all of them)")
     .option("--environment", "the environment must have all that a process of Belfry needs")
     .addHelpText("after", "\nExample:\n  $ npx belfry check --stage prod")
     .option("--against <stage>", "also what waits in this deployed stage: nothing of it may be removed or narrowed")
     .action(async (_: object, command: Command) => {
       const { environment = false, against, ...given } = command.optsWithGlobals<CheckOptions>();
       const stage = given.stage ?? against;
-      if (stage !== undefined && !stageNames.includes(stage)) {
-        throw new CliError(
-          exitCodes.usage,
-          "unknown-stage",
-          `--stage is ${JSON.stringify(stage)}; use ${stageNames.join(", ")}`,
-        );
-      }
-      const names = stage === undefined ? stageNames : [stage];
+      const project = await projectOf(world);
+      const names = stage === undefined ? stageNames(project) : [stage];
+      const stages = names.map((name) => stageIn(project, name));
       const database = stage === undefined ? undefined : world.env["DATABASE_URL"];
-      const reports = await Promise.all(names.map((name) => reportOf(name, database)));
-      const waiting = against === undefined ? null : await waitingAgainst(against, apiOf(against, world, command));
-      const settings = configProblems(world.env, { complete: environment }).map(told);
+      const reports = await Promise.all(stages.map((each) => reportOf(project, each, database)));
+      const waiting =
+        against === undefined
+          ? null
+          : await waitingAgainst(project, stageIn(project, against), apiOf(against, world, command));
+      const settings = configProblems(world.env, { complete: environment, project }).map(told);
       const lost = (waiting?.problems ?? []).map(told);
       const ok = settings.length + lost.length === 0 && reports.every((report) => report.problems.length === 0);
       const compared = waiting === null ? {} : { against: { ...waiting, problems: lost } };
@@ -79,10 +79,10 @@ interface Report {
   readonly differences: readonly string[];
 }
 
-async function reportOf(name: string, database: string | undefined): Promise<Report> {
-  const stage = stageNamed(name);
-  const apps = await loadApps(stage);
-  const problems = checkApps(apps, name, stageNames);
+async function reportOf(project: Project, stage: Stage, database: string | undefined): Promise<Report> {
+  const { name } = stage;
+  const apps = await loadApps(project, stage);
+  const problems = checkApps(apps, name, stageNames(project));
   const all = [...problems, ...builtProblems(() => topology(apps, stage), name, problems.length === 0)];
   return {
     stage: name,
@@ -104,7 +104,7 @@ function builtProblems(build: () => Topology, stage: string, isSound: boolean): 
     if (!isSound) return [];
     const rule = error instanceof Error ? error.message : String(error);
     return [
-      { thing: `stage "${stage}"`, field: "topology", value: "", rule, fix: "change the stage in src/stages.ts" },
+      { thing: `stage "${stage}"`, field: "topology", value: "", rule, fix: "change the stage in belfry.config.ts" },
     ];
   }
 }

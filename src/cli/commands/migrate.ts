@@ -2,7 +2,8 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { migrate, type Migrated } from "../../adapters/postgres/migrate.ts";
 import { loadApps } from "../../apps.ts";
-import { stageNamed, stageNames } from "../../stages.ts";
+import type { AppDefinition } from "../../core/define/definition.ts";
+import { projectOf, stageIn } from "../project.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
@@ -16,7 +17,7 @@ export function migrateCommand(world: World, out: Output): Command {
   return new Command("migrate")
     .description("bring the database to this release's schema; safe to run again")
     .option("--database-url <url>", "default: DATABASE_URL")
-    .option("--stage <name>", `whose apps' tables: ${stageNames.join(", ")} (default: BELFRY_STAGE, else dev)`)
+    .option("--stage <name>", "whose apps' tables (default: BELFRY_STAGE, else dev)")
     .addHelpText("after", "\nExample:\n  $ DATABASE_URL=postgresql://... npx belfry migrate --stage prod")
     .action(async (_: object, command: Command) => {
       // The program has an option of this name too, and takes it wherever it stands.
@@ -25,15 +26,10 @@ export function migrateCommand(world: World, out: Output): Command {
       const url = databaseUrl ?? world.env["DATABASE_URL"];
       if (!url)
         throw new CliError(exitCodes.usage, "no-database", "name the database: set DATABASE_URL or --database-url");
-      if (!stageNames.includes(stage)) {
-        throw new CliError(
-          exitCodes.usage,
-          "unknown-stage",
-          `--stage is ${JSON.stringify(stage)}; use ${stageNames.join(", ")}`,
-        );
-      }
-      const sets = await migrateAll(url, stage);
-      const differences = await storedDifferences(url, await loadApps(stageNamed(stage)), stage);
+      const project = await projectOf(world);
+      const apps = await loadApps(project, stageIn(project, stage));
+      const sets = await migrateAll(url, apps);
+      const differences = await storedDifferences(url, apps, stage);
       out.result({ stage, sets, differences }, () =>
         [...sets.map(lineOf), ...differences.map((difference) => `next start: ${difference}`)].join("\n"),
       );
@@ -45,10 +41,10 @@ interface MigratedSet extends Migrated {
   readonly name: string;
 }
 
-async function migrateAll(url: string, stage: string): Promise<readonly MigratedSet[]> {
+async function migrateAll(url: string, apps: readonly AppDefinition[]): Promise<readonly MigratedSet[]> {
   try {
     const sets = [{ name: "belfry", ...(await migrate({ url })) }];
-    for (const { name, migrations } of await loadApps(stageNamed(stage))) {
+    for (const { name, migrations } of apps) {
       if (migrations === null) continue;
       sets.push({ name, ...(await migrate({ url, app: name, folder: fileURLToPath(migrations) })) });
     }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Children } from "../process/children.ts";
-import type { SetupReport } from "./setup-report.ts";
+import type { LoadedCode, SetupReport } from "./setup-report.ts";
 
 const file = fileURLToPath(new URL("./setup.ts", import.meta.url));
 
@@ -26,11 +26,22 @@ export async function runSetup(options: {
     child.once("error", () => resolve(null));
   });
   const last = stdout.at(-1);
-  if (code !== 0 || last === undefined) throw new SetupFailed([...stdout, ...stderr].join("\n"));
+  if (code !== 0 || last === undefined) {
+    const loaded = last?.startsWith('{"loaded"') === true ? (stdout.pop(), JSON.parse(last) as Loaded) : null;
+    throw new SetupFailed([...stdout, ...stderr].join("\n"), loaded?.loaded ?? null);
+  }
   return JSON.parse(last) as SetupReport;
 }
 
 /** The definitions or their world cannot be used as they are; the message is what the setup process wrote. */
 export class SetupFailed extends Error {
   override readonly name = "SetupFailed";
+  /** What was loaded until it failed; null when that is not known. */
+  readonly loaded: LoadedCode | null;
+  constructor(message: string, loaded: LoadedCode | null = null) {
+    super(message);
+    this.loaded = loaded;
+  }
 }
+
+type Loaded = Pick<SetupReport, "loaded">;

@@ -1,6 +1,13 @@
 import type { Topology } from "../../topology.ts";
 import type { LaneQueues } from "./resources.ts";
 
+/** The project's own code as a process has just loaded it: what a later edit is looked for in. */
+export interface LoadedCode {
+  readonly files: readonly string[];
+  /** Folders with migrations of the apps. */
+  readonly migrations: readonly string[];
+}
+
 /** What the setup process tells the system, as the last line it writes. */
 export interface SetupReport {
   readonly topology: Topology;
@@ -11,6 +18,7 @@ export interface SetupReport {
   readonly differences: readonly string[];
   /** Jobs whose messages ended with the queue of the last run, and are sent again. */
   readonly requeued: number;
+  readonly loaded: LoadedCode;
   readonly standIns: readonly {
     readonly name: string;
     readonly file: string;

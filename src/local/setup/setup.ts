@@ -9,23 +9,26 @@ import { loadStandIns } from "../../apps.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { installDefinitions } from "../../core/scheduler/install-schedules.ts";
 import { limits } from "../../core/limits.ts";
-import { DatabaseUnfit } from "../../adapters/postgres/failure.ts";
-import { ProblemsFound } from "../../core/define/problem.ts";
+import { ownProject } from "../../project.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
+import { recordLoaded } from "./loaded-files.ts";
+import { rejection } from "./rejected.ts";
 import { compressTime } from "./compressed-time.ts";
 import { releaseLocks } from "./release-locks.ts";
 import { createResources } from "./resources.ts";
 import type { SetupReport } from "./setup-report.ts";
 
+const loadedFiles = recordLoaded();
 try {
   console.log(JSON.stringify(await setUp()));
 } catch (error) {
-  console.error(error instanceof ProblemsFound || error instanceof DatabaseUnfit ? error.message : error);
+  console.log(JSON.stringify({ loaded: { files: loadedFiles(), migrations: [] } }));
+  console.error(rejection(error, process.cwd()));
   process.exitCode = 1;
 }
 
 async function setUp(): Promise<SetupReport> {
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, await ownProject());
   const runtime = await openRuntime(config, { role: "setup" });
   const clients = { sqs: sqsClient(config.aws), dynamodb: dynamodbClient(config.aws) };
   try {
@@ -45,6 +48,10 @@ async function setUp(): Promise<SetupReport> {
       schedules: installed.schedules,
       differences: installed.differences.map(({ message }) => message),
       requeued,
+      loaded: {
+        files: loadedFiles(),
+        migrations: runtime.apps.flatMap(({ migrations }) => (migrations === null ? [] : [fileURLToPath(migrations)])),
+      },
       standIns: await standInsOf(config),
     };
   } finally {
@@ -82,6 +89,6 @@ async function requeueAll(runtime: Runtime): Promise<number> {
 
 async function standInsOf(config: Config): Promise<SetupReport["standIns"]> {
   if (config.appModules !== null) return [];
-  const standIns = await loadStandIns(config.stage);
+  const standIns = await loadStandIns(config.project, config.stage);
   return standIns.map(({ name, file, env, once }) => ({ name, file: fileURLToPath(file), env, once }));
 }

@@ -9,6 +9,7 @@ import type { Fate } from "../../../src/local/tasks/ecs.ts";
 import type { RunTaskRequest } from "../../../src/local/tasks/ecs-task.ts";
 import { createEcsLauncher } from "../../../src/adapters/aws/task-launcher.ts";
 import { ecsClient } from "../../../src/adapters/aws/endpoint.ts";
+import { project } from "../../support/own-project.ts";
 import { readConfig } from "../../../src/config.ts";
 import { judge } from "../judge.ts";
 import { Checklist, type Proof } from "../proof.ts";
@@ -193,7 +194,7 @@ async function cancelOne(list: Checklist, { system, host }: Ground): Promise<voi
   const [job] = await system.enqueue("by-event", [{ payload: { n, first: "ignores", gate: null } }]);
   if (job === undefined) throw new Error("an enqueue gave no answer");
   await until("the task of the job to cancel", waitMs, () => startsOf(system, job.id).length > 0);
-  const { aws, tasks } = readConfig({ ...system.env, ...host.env });
+  const { aws, tasks } = readConfig({ ...system.env, ...host.env }, project);
   if (tasks === null) throw new Error("the host names no place for tasks");
   const client = ecsClient(aws);
   const launcher = createEcsLauncher({ client, place: tasks });

@@ -7,11 +7,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "pg";
-import { loadStandIns } from "../../../src/apps.ts";
+import { loadStandIns, stageNamed } from "../../support/own-project.ts";
 import { databaseConnection } from "../../../src/database.ts";
 import { Children } from "../../../src/local/process/children.ts";
 import { type StandIns, startStandIns } from "../../../src/local/stand-ins.ts";
-import { stageNamed } from "../../../src/stages.ts";
 import { judgeAll } from "../../demo/judge-all.ts";
 import { reachApi, triggerDaily } from "./api.ts";
 import type { JudgeLine } from "./judge-line.ts";

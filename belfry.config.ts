@@ -1,0 +1,29 @@
+import { defineConfig } from "belfry/config";
+
+/** What this repository runs where. A team's own project has such a file too, without the stages that only try Belfry out. */
+const config = defineConfig({
+  apps: {
+    jobs: "./jobs/index.ts",
+    /** Fails on purpose, for stages that are tried out. */
+    drill: "./jobs/drill.ts",
+    examples: "./examples/index.ts",
+  },
+  stages: {
+    dev: { apps: ["jobs", "examples"], database: { maxConnections: 100, poolPerWorker: 2 } },
+    demo: { apps: ["jobs", "examples"], deployed: false, database: { maxConnections: 200, poolPerWorker: 2 } },
+    /** What `npm run deploy:emulator` deploys. */
+    emulator: { apps: ["jobs", "drill"], deployed: false, database: { maxConnections: 100, poolPerWorker: 2 } },
+    /** What `npm run smoke:aws` deploys, and destroys: a stage of its own. */
+    smoke: {
+      apps: ["jobs", "drill", "examples"],
+      database: { maxConnections: 120, poolPerWorker: 2 },
+      logRetentionDays: 7,
+    },
+    /** The cheapest that runs a team's own jobs. */
+    small: { apps: ["jobs"] },
+    prod: { apps: ["jobs"], laneConcurrency: 10, database: { maxConnections: 200, poolPerWorker: 2 } },
+  },
+});
+
+/** Only here: the outside targets that the examples call on one machine. */
+export default { ...config, standIns: "./examples/stand-ins.ts" };

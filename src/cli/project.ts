@@ -1,0 +1,23 @@
+import { ProblemsFound } from "../core/define/problem.ts";
+import { configFileOf, NoProject, openProject, type Project, stageNamed, stageNames } from "../project.ts";
+import type { Stage } from "../stages.ts";
+import { CliError, exitCodes } from "./exit.ts";
+import type { World } from "./world.ts";
+
+/** The project of the folder that the command was started in. @throws CliError when there is none or its config is wrong. */
+export async function projectOf(world: Pick<World, "env" | "folder">): Promise<Project> {
+  try {
+    return await openProject(configFileOf(world.env, world.folder));
+  } catch (error) {
+    if (error instanceof NoProject) throw new CliError(exitCodes.usage, "no-project", error.message);
+    if (error instanceof ProblemsFound) throw new CliError(exitCodes.failure, "bad-config", error.message);
+    throw error;
+  }
+}
+
+/** @throws CliError naming the stages there are. */
+export function stageIn(project: Project, name: string): Stage {
+  const names = stageNames(project);
+  if (names.includes(name)) return stageNamed(project, name);
+  throw new CliError(exitCodes.usage, "unknown-stage", `--stage is ${JSON.stringify(name)}; use ${names.join(", ")}`);
+}

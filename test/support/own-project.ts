@@ -1,0 +1,19 @@
+/** This repository's own project, as its belfry.config.ts says. */
+import { fileURLToPath } from "node:url";
+import { loadApps as load, loadStandIns as loadTargets } from "../../src/apps.ts";
+import { openProject, stageNamed as named, stageNames as names } from "../../src/project.ts";
+import type { Stage } from "../../src/stages.ts";
+
+export const project = await openProject(fileURLToPath(new URL("../../belfry.config.ts", import.meta.url)));
+export const stageNames = names(project);
+export const stageNamed = (name: string): Stage => named(project, name);
+export const stages = {
+  dev: stageNamed("dev"),
+  demo: stageNamed("demo"),
+  emulator: stageNamed("emulator"),
+  smoke: stageNamed("smoke"),
+  small: stageNamed("small"),
+  prod: stageNamed("prod"),
+};
+export const loadApps = (stage: Pick<Stage, "apps">): ReturnType<typeof load> => load(project, stage);
+export const loadStandIns = (stage: Pick<Stage, "apps">): ReturnType<typeof loadTargets> => loadTargets(project, stage);
