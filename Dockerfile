@@ -4,7 +4,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN node infra/bundle.ts scheduler-task/main.ts /out/main.mjs
+RUN node infra/bundle.ts scheduler-task/main /out/main.mjs
 
 # Only for stages with the examples: what they call. Such an image is built with `--target stand-ins`.
 FROM build AS build-stand-ins

@@ -7,8 +7,8 @@ import { defineApp } from "../src/core/define/define-app.ts";
 import { defineJob } from "../src/core/define/define-job.ts";
 import { registry } from "../src/core/define/definition.ts";
 import { createClient } from "../src/core/delivery/enqueue.ts";
-import { createMemoryLockStore } from "../test/support/memory-lock-store.ts";
-import { createMemoryQueue } from "../test/support/memory-queue.ts";
+import { createMemoryLockStore } from "../src/testing/memory-lock-store.ts";
+import { createMemoryQueue } from "../src/testing/memory-queue.ts";
 import type { Database } from "./ground.ts";
 
 /** The HTTP API on a database of its own, with one job that nobody runs. */

@@ -1,27 +1,42 @@
 #!/usr/bin/env node
 // The one file that must run on any Node: the rest needs Node 24. Started by an older one (`npx` takes the machine's),
-// it hands over to the Node that `npm ci` installed with the other dependencies.
+// it hands over to a Node 24 that the project, or this repository, has installed as a package.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const folder = dirname(fileURLToPath(import.meta.url));
-const own = join(folder, "..", "node_modules", ".bin", "node");
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 if (Number(process.versions.node.split(".")[0]) >= 24) {
   const { main } = await import("../src/cli/main.ts");
   await main();
-} else if (existsSync(own)) {
+} else {
+  const own = installedNode();
+  if (own === undefined) {
+    fail(
+      `Belfry needs Node 24; this is ${process.version}. Install Node 24, or add it to your project: ` +
+        `npm install --save-optional node-${process.platform}-${process.arch}@24`,
+    );
+  }
   const child = spawn(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
   // A terminal sends Ctrl-C to both; a signal sent to this process alone is passed on.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.once("error", (error) => fail(`the installed Node could not be started: ${error.message}`));
   child.once("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
-} else {
-  fail(
-    `Belfry needs Node 24; this is ${process.version}. Run "npm ci" (it brings Node 24 on Linux), or install Node 24.`,
-  );
+}
+
+/** Of the folder's project first, then as a package manager placed it beside Belfry. */
+function installedNode() {
+  const name = `node-${process.platform}-${process.arch}/package.json`;
+  return [pathToFileURL(join(process.cwd(), "package.json")), import.meta.url]
+    .map((from) => {
+      try {
+        return join(dirname(createRequire(from).resolve(name)), "bin", "node");
+      } catch {
+        return "";
+      }
+    })
+    .find((file) => file !== "" && existsSync(file));
 }
 
 function fail(message) {

@@ -52,4 +52,4 @@ const { awslambda } = globalThis as { awslambda?: { streamifyResponse?: unknown 
 const canStream = typeof awslambda?.streamifyResponse === "function";
 
 /** The HTTP API behind a function URL: who may call was decided by IAM before this runs. */
-export const handler = canStream ? streamHandle(api) : handle(api);
+export const handler: unknown = canStream ? streamHandle(api) : handle(api);

@@ -1,20 +1,32 @@
-import { cpSync, existsSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, extname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { openProject, type Project } from "../src/project.ts";
 
-const root = fileURLToPath(new URL("../", import.meta.url));
+/** Of Belfry itself: this repository, or the package in a project's `node_modules`. */
+const packageRoot = fileURLToPath(new URL("../", import.meta.url));
+/** Of Belfry's own modules: the package holds compiled ones. */
+const extension = extname(import.meta.filename);
+
+export interface BundleOptions {
+  /** What the bundle runs; its stages are taken along as data. */
+  readonly project: Project;
+  /** Names of `apps` to take along. Default: all. */
+  readonly apps?: readonly string[];
+}
 
 /**
- * One file with all code it needs, for Lambda and for the image alike: `node infra/bundle.ts ENTRY OUTFILE`.
- * Files that the code reads beside itself (migrations, pages) are copied next to it, at their place in the project.
+ * One file with all code it needs, for Lambda and for the image alike. `entry` is an absolute path, or an entry of Belfry
+ * such as `functions/worker`. Files that the code reads beside itself (migrations, pages) are copied next to it.
  * Some dependencies are CommonJS and call `require` or read `__dirname`, which an ES module does not have; the banner
  * provides them, under names that no bundled module imports itself.
  */
-export async function bundle(entry: string, outfile: string): Promise<void> {
+export async function bundle(entry: string, outfile: string, options: BundleOptions): Promise<void> {
+  const { project } = options;
   await build({
-    absWorkingDir: root,
-    entryPoints: [entry],
+    absWorkingDir: project.root,
+    entryPoints: [isAbsolute(entry) ? entry : join(packageRoot, entry + extension)],
     outfile,
     bundle: true,
     platform: "node",
@@ -30,7 +42,7 @@ export async function bundle(entry: string, outfile: string): Promise<void> {
     external: ["pg-native", "cloudflare:sockets"],
     legalComments: "none",
     logLevel: "warning",
-    plugins: [keepPlaces(dirname(outfile))],
+    plugins: [takeProject(options), keepPlaces(dirname(outfile), project.root)],
     banner: {
       js:
         'import { createRequire as belfryCreateRequire } from "node:module";' +
@@ -40,21 +52,41 @@ export async function bundle(entry: string, outfile: string): Promise<void> {
   });
 }
 
-/** In one file every module would have the same URL; each keeps its own, as if the file lay at the project's root. */
-function keepPlaces(outdir: string): Plugin {
+/** The bundle knows its stages and holds its apps: no config is looked for where it runs. */
+function takeProject({ project, apps = Object.keys(project.appFiles) }: BundleOptions): Plugin {
+  const file = join(packageRoot, `src/bundled-project${extension}`);
+  const importing = (path: string): string => `() => import(${JSON.stringify(path)})`;
+  const loaders = apps.map((name) => `${JSON.stringify(name)}: ${importing(project.appFiles[name] ?? name)}`);
+  const { standInsFile } = project;
+  const standIns = standInsFile === null || !apps.includes("examples") ? "null" : importing(standInsFile);
+  const contents = `export const bundled = { stages: ${JSON.stringify(project.stages)}, apps: { ${loaders.join(", ")} }, standIns: ${standIns} };`;
+  return {
+    name: "take-project",
+    setup(run) {
+      run.onLoad({ filter: /bundled-project\.[jt]s$/ }, ({ path }) =>
+        path === file ? { loader: "js", contents, resolveDir: project.root } : null,
+      );
+    },
+  };
+}
+
+const besideItself = /new URL\((["'`])(\.{1,2}\/[^"'`]+)\1, import\.meta\.url\)/g;
+
+/** In one file every module would have the same URL; each keeps its own, as if the file lay beside the bundle. */
+function keepPlaces(outdir: string, projectRoot: string): Plugin {
   return {
     name: "keep-places",
     setup(run) {
-      run.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        if (path.includes("/node_modules/")) return null;
+      run.onLoad({ filter: /\.[cm]?[jt]s$/ }, ({ path }) => {
+        if (!isOwn(path) && path.includes(`${sep}node_modules${sep}`)) return null;
         const source = readFileSync(path, "utf8");
         if (!source.includes("import.meta.url")) return null;
-        for (const [, file = ""] of source.matchAll(/new URL\("(\.{1,2}\/[^"]+)", import\.meta\.url\)/g)) {
-          copyBeside(join(dirname(path), file), outdir);
+        for (const [, , file = ""] of source.matchAll(besideItself)) {
+          copyBeside(join(dirname(path), file), { outdir, projectRoot });
         }
-        const place = JSON.stringify(`./${relative(root, path)}`);
+        const place = JSON.stringify(`./${placeOf(path, projectRoot).replaceAll(sep, "/")}`);
         return {
-          loader: "ts",
+          loader: /ts$/.test(path) ? "ts" : "js",
           contents: source.replaceAll("import.meta.url", `new URL(${place}, import.meta.url).href`),
         };
       });
@@ -62,17 +94,32 @@ function keepPlaces(outdir: string): Plugin {
   };
 }
 
-/** Code is in the bundle; the project's root, its packages and what is not there are nobody's files. */
-function copyBeside(path: string, outdir: string): void {
-  const place = relative(root, path);
-  if (place === "" || place.startsWith("..") || /\.ts$|^node_modules/.test(place) || !existsSync(path)) return;
-  cpSync(path, join(outdir, place), { recursive: true, filter: (file) => !file.endsWith(".ts") });
+const isOwn = (path: string): boolean =>
+  path.startsWith(packageRoot) && !relative(packageRoot, path).startsWith(`node_modules${sep}`);
+
+/** Belfry's files keep their place; a project's lie in `app`, and what lies beside a project, as in a workspace, in `app/_up`. */
+function placeOf(path: string, projectRoot: string): string {
+  if (isOwn(path)) return relative(packageRoot, path);
+  return join("app", relative(projectRoot, path).replaceAll(`..${sep}`, `_up${sep}`));
 }
 
+/** Code is in the bundle; of roots, of packages and of what is not there nothing is copied. */
+function copyBeside(path: string, { outdir, projectRoot }: { outdir: string; projectRoot: string }): void {
+  const isRoot = [packageRoot, projectRoot].some((root) => join(root, sep) === join(path, sep));
+  const isPackages = !isOwn(path) && path.includes(`${sep}node_modules`);
+  if (isRoot || isPackages || isCode(path) || !existsSync(path)) return;
+  const to = join(outdir, placeOf(path, projectRoot));
+  mkdirSync(dirname(to), { recursive: true });
+  cpSync(path, to, { recursive: true, filter: (file) => !isCode(file) });
+}
+
+const isCode = (file: string): boolean => /\.[cm]?[jt]s$/.test(file);
+
+/** `node infra/bundle.ts ENTRY OUTFILE`, for the Dockerfile. */
 if (import.meta.main) {
   const [entry, outfile, ...rest] = process.argv.slice(2);
   if (entry === undefined || outfile === undefined || rest.length > 0) {
     process.stderr.write("usage: node infra/bundle.ts ENTRY OUTFILE\n");
     process.exitCode = 2;
-  } else await bundle(entry, outfile);
+  } else await bundle(entry, outfile, { project: await openProject(join(packageRoot, "belfry.config.ts")) });
 }

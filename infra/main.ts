@@ -1,17 +1,16 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import { Platform } from "aws-cdk-lib/aws-ecr-assets";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
-import { loadApps, loadStandIns } from "../src/apps.ts";
-import { checkApps } from "../src/core/define/check.ts";
-import { ProblemsFound } from "../src/core/define/problem.ts";
-import { openProject, stageNamed, stageNames } from "../src/project.ts";
+import { loadStandIns } from "../src/apps.ts";
+import { openProject, stageNamed } from "../src/project.ts";
 import type { Stage } from "../src/stages.ts";
-import { checkTopology, topology, type Topology } from "../src/topology.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
-import { bundleFunctions, releaseCode } from "./code.ts";
+import { releaseCode } from "./code.ts";
 import type { StandInsProps } from "./constructs/stand-ins.ts";
+import { bundleFunctions, checkedTopology } from "./release.ts";
 import { addStage } from "./stack.ts";
 import { type Deployment, deploymentOf } from "./stages.ts";
 
@@ -19,13 +18,13 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const project = await openProject(`${root}belfry.config.ts`);
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app), new BelfryChecks());
-const folders = await bundleFunctions(app.outdir);
+const bundles = new Map<string, Promise<string>>();
 
 for (const stage of wanted()) {
   const deployment = deploymentOf(stage.name);
   const targets = await loadStandIns(project, stage);
-  addStage(app, await checkedTopology(stage), deployment, {
-    code: releaseCode(folders),
+  addStage(app, await checkedTopology(project, stage), deployment, {
+    code: releaseCode(await functionsOf(stage)),
     image: imageOf("image", deployment.image),
     ...(targets.length === 0 ? {} : { standIns: standInsOf(targets, deployment) }),
   });
@@ -39,13 +38,13 @@ function wanted(): readonly Stage[] {
   return Object.values(project.stages).filter((stage) => stage.deployed);
 }
 
-/** What `check` refuses is not synthesized either. */
-async function checkedTopology(stage: Stage): Promise<Topology> {
-  const apps = await loadApps(project, stage);
-  const all = topology(apps, stage);
-  const problems = [...checkApps(apps, stage.name, stageNames(project)), ...checkTopology(all)];
-  if (problems.length > 0) throw new ProblemsFound(problems);
-  return all;
+/** Of exactly its own apps; stages with the same apps share their bundles. */
+function functionsOf({ apps }: Stage): Promise<string> {
+  const name = apps.join("+");
+  const folder = join(app.outdir, `.bundle-${name}`);
+  const made = bundles.get(name) ?? bundleFunctions(folder, project, apps).then(() => folder);
+  bundles.set(name, made);
+  return made;
 }
 
 function standInsOf(targets: StandInsProps["targets"], { standInsImage, judged }: Deployment): StandInsProps {

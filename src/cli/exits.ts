@@ -63,6 +63,7 @@ export const exits: Readonly<Record<string, readonly ExitCode[]>> = {
   migrate: machine,
   doctor: machine,
   init: [ok, failure, usage, conflict],
+  bundle: [ok, failure, usage],
   console: asks,
   dev: machine,
 };

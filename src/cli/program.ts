@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import manifest from "../../package.json" with { type: "json" };
+import { bundleCommand } from "./commands/bundle.ts";
 import { consoleCommand } from "./commands/console.ts";
 import { initCommand } from "./commands/init.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -50,6 +51,7 @@ export function program(world: World, out: Output): Command {
     migrateCommand,
     doctorCommand,
     initCommand,
+    bundleCommand,
     consoleCommand,
     devCommand,
   ]) {

@@ -5,7 +5,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
 import type { PageFiles } from "../api/console.ts";
-import { bundleConsole } from "../bundle-console.ts";
+import { consoleFiles } from "../console-files.ts";
 import { upkeep } from "../core/admin/upkeep.ts";
 import { readConfig } from "../config.ts";
 import { ownProject } from "../project.ts";
@@ -48,7 +48,7 @@ let files: Promise<PageFiles> | null = null;
 
 /** Made when the page is first opened: a start that nobody looks at need not wait for it. */
 function pageFiles(): Promise<PageFiles> {
-  files ??= bundleConsole();
+  files ??= consoleFiles();
   return files;
 }
 

@@ -8,8 +8,8 @@ import { type AppDefinition, registry } from "../../src/core/define/definition.t
 import { createClient } from "../../src/core/delivery/enqueue.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import type { Log } from "../../src/core/ports/ports.ts";
-import { createMemoryLockStore } from "../support/memory-lock-store.ts";
-import { createMemoryQueue } from "../support/memory-queue.ts";
+import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import { createMemoryQueue } from "../../src/testing/memory-queue.ts";
 import { onTestFinished } from "vitest";
 import { createClock } from "../../src/adapters/clock.ts";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";

@@ -9,8 +9,8 @@ import type { LocalServer } from "../../src/local/services/server.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
 import { lockStoreContract } from "../contract/lock-store.ts";
 import { queueContract } from "../contract/queue.ts";
-import { createMemoryLockStore } from "../support/memory-lock-store.ts";
-import { createMemoryQueue } from "../support/memory-queue.ts";
+import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import { createMemoryQueue } from "../../src/testing/memory-queue.ts";
 
 const servers: LocalServer[] = [];
 let tables = 0;

@@ -6,7 +6,7 @@ import { belfry, emptyFolder, serveApi, shapeOf } from "./harness.ts";
 import { given, leaves, planted } from "./planted.ts";
 
 /** They look at this machine, make something on it, or go on until they are stopped. */
-const elsewhere = ["check", "migrate", "doctor", "init", "console", "dev"];
+const elsewhere = ["check", "migrate", "doctor", "init", "bundle", "console", "dev"];
 const reads = /^(explain|locks|workers|logs|(\w|-)+ (list|show|watch|next|history|explain|preview))$/;
 
 test("no command is left out here, nor in the table of exit codes", () => {

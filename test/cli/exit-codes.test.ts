@@ -14,7 +14,7 @@ import { given, planted } from "./planted.ts";
 
 /** Where nobody listens. */
 const nowhere = "http://127.0.0.1:9";
-const local: Readonly<Record<string, string>> = { doctor: "--local", init: "reports", check: "--against prod" };
+const local: Readonly<Record<string, string>> = { doctor: "--local", init: "reports", bundle: "--out out", check: "--against prod" };
 
 /** The commands that the table gives this code. */
 const endingWith = (code: ExitCode): readonly string[] =>
@@ -73,6 +73,7 @@ test("1: nobody answers, or the machine does not let it", async () => {
   const codes = await ended(1, async (leaf) => {
     if (leaf === "dev") return await devCode("--port", taken);
     if (leaf === "init") return (await belfry(["init", "file/reports"], { folder })).code;
+    if (leaf === "bundle") return (await belfry(["bundle", "--stage", "prod", "--out", "file/x"], { folder })).code;
     const { code, out, err } = await belfry(leaf === "migrate" ? [leaf] : [...line(leaf), "--url", nowhere], { env });
     expect(out + err).toMatch(/does not answer|127\.0\.0\.1:9/);
     return code;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { LockStore } from "../../src/core/ports/ports.ts";
-import { createMemoryLockStore } from "../support/memory-lock-store.ts";
+import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 
 const ada = { owner: "ada", rvn: "a1", leaseMs: 30_000, overRvn: null };
 const bob = { owner: "bob", rvn: "b1", leaseMs: 20_000, overRvn: null };

@@ -9,8 +9,8 @@ import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Log, Metrics, Ports, Random } from "../../src/core/ports/ports.ts";
 import { createWorker, type QueueRecord, type Worker } from "../../src/core/work/worker.ts";
-import { createMemoryLockStore, type MemoryLockStore } from "../support/memory-lock-store.ts";
-import { createMemoryQueue, type MemoryQueue } from "../support/memory-queue.ts";
+import { createMemoryLockStore, type MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import { createMemoryQueue, type MemoryQueue } from "../../src/testing/memory-queue.ts";
 import { referenceStore, type ReferenceStore } from "../support/reference-store.ts";
 import { settableClock, type SettableClock } from "./settable-clock.ts";
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
 import { bundle } from "../../infra/bundle.ts";
+import { project } from "../support/own-project.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 import { prepareAccount } from "./account.ts";
@@ -92,7 +93,7 @@ async function scenario(
   client.on("error", () => {});
   await client.connect();
   const taskBundle = join(run, "image", "main.mjs");
-  await bundle("scheduler-task/main.ts", taskBundle);
+  await bundle("scheduler-task/main", taskBundle, { project });
   const deployed: Deployed = {
     aws,
     apiUrl: Object.values(outputs).find((value) => value.includes("lambda-url")) ?? "",

@@ -66,8 +66,14 @@ export const rules: readonly Rule[] = [
     mayImport: [/^src\/cli\//, /^src\/adapters\/aws\/signed-fetch\.ts$/],
     packages: "any",
   },
+  { files: /^src\/cli\/commands\/bundle\.ts$/, mayImport: [/^src\/cli\//, /^infra\/release\.ts$/], packages: "any" },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
   { files: /^src\/cli\//, mayImport: [/^src\/cli\//, /^package\.json$/], packages: "any" },
+  {
+    files: /^src\/console-files\.ts$/,
+    mayImport: [/^src\/api\/console(-files)?\.ts$/, /^src\/bundle-console\.ts$/],
+    packages: { named: [/^node:/] },
+  },
   // Plain data about a deployment.
   { files: /^src\/stages\.ts$/, mayImport: [], packages: { named: [] } },
   { files: /^src\/(define-config|bundled-project)\.ts$/, mayImport: [/^src\/stages\.ts$/], packages: { named: [] } },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bundleFunctions, type FunctionName } from "../../infra/code.ts";
+import { bundleFunctions, type FunctionName, functionNames } from "../../infra/release.ts";
 import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
 import { loadApps, stages, project } from "../support/own-project.ts";
 import { readConfig } from "../../src/config.ts";
@@ -20,7 +20,6 @@ import { type Answer, type Lambda, startLambda } from "./runtime-api.ts";
 const stage = stages.emulator;
 const started: { stop(): Promise<unknown> }[] = [];
 let folder: string;
-let folders: Readonly<Record<FunctionName, string>>;
 let database: Awaited<ReturnType<typeof blankDatabase>>;
 let services: Readonly<Record<string, string>>;
 let queue: LaneQueues;
@@ -29,7 +28,7 @@ let before: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "belfry-lambda-"));
-  folders = await bundleFunctions(folder);
+  await bundleFunctions(folder, project, stage.apps);
   const all = topology(await loadApps(stage), stage);
   functions = resources(templateOf(all), "AWS::Lambda::Function");
   database = await blankDatabase();
@@ -44,14 +43,14 @@ beforeAll(async () => {
   const [first] = await createResources(clients, all, { timeScale: 1 });
   if (first === undefined) throw new Error("the stage has no lane");
   queue = first;
-  for (const each of Object.values(folders)) chmodSync(each, 0o555);
+  for (const each of functionNames) chmodSync(join(folder, each), 0o555);
   before = written();
 }, 180_000);
 
 afterAll(async () => {
   await Promise.all(started.map((each) => each.stop()));
   await database.close();
-  for (const each of Object.values(folders)) chmodSync(each, 0o755);
+  for (const each of functionNames) chmodSync(join(folder, each), 0o755);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -81,7 +80,7 @@ async function start(name: FunctionName, id: RegExp): Promise<Lambda> {
   );
   const keys = { AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
   const lambda = await startLambda({
-    folder: folders[name],
+    folder: join(folder, name),
     handler: String(found.Properties["Handler"]),
     env: { ...env, ...services, ...keys },
     timeoutMs: Number(found.Properties["Timeout"]) * 1_000,

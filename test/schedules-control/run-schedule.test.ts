@@ -4,7 +4,7 @@ import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Ports } from "../../src/core/ports/ports.ts";
 import { runSchedule, scheduleLock } from "../../src/core/scheduler/run-schedule.ts";
-import { createMemoryLockStore } from "../support/memory-lock-store.ts";
+import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { hour, midnight, minute, stage, work } from "./stage.ts";
 
 const ruled = (over: object = {}) =>

@@ -126,7 +126,7 @@ async function runOnce(name: string, run: (payload: unknown, ctx: Context) => Pr
   const { createWorker } = await import("../../src/core/work/worker.ts");
   const { encodeMessage } = await import("../../src/core/delivery/message.ts");
   const { registry } = await import("../../src/core/define/definition.ts");
-  const { createMemoryLockStore } = await import("../support/memory-lock-store.ts");
+  const { createMemoryLockStore } = await import("../../src/testing/memory-lock-store.ts");
   const job = defineJob({ id: "batched", run: async (p: unknown, ctx) => void (await run(p, ctx)) });
   const at = await stage([defineSchedule({ id: "s", cron: "* * * * *", timezone: "UTC", run: job })], midnight);
   await at.tick();

@@ -1,5 +1,5 @@
 import type { LockStore } from "../../src/core/ports/ports.ts";
-import type { MemoryLockStore } from "../support/memory-lock-store.ts";
+import type { MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 import type { SimProcess } from "./process.ts";
 import type { Record } from "./record.ts";

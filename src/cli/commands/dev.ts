@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
 import { Command } from "commander";
-import { type ExitCode, exitCodes, Finished } from "../exit.ts";
+import { CliError, type ExitCode, exitCodes, Finished } from "../exit.ts";
 
 const local = fileURLToPath(new URL("../../local/main.ts", import.meta.url));
 
@@ -12,10 +13,23 @@ export function devCommand(): Command {
     .allowUnknownOption()
     .argument("[options...]", "passed on to the local system")
     .action(async (options: string[], _: object, command: Command) => {
+      needLocal();
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       const code = await start(json === true ? [...options, "--json"] : options);
       if (code !== 0) throw new Finished(known(code));
     });
+}
+
+/** A program that only enqueues installs no Postgres; the repository has all of it. */
+function needLocal(): void {
+  if (import.meta.filename.endsWith(".ts")) return;
+  try {
+    createRequire(import.meta.url).resolve("belfry-local/package.json");
+  } catch {
+    throw new CliError(exitCodes.failure, "no-belfry-local", "the local system is a package of its own", [
+      "install it in the version of belfry: npm install -D belfry-local",
+    ]);
+  }
 }
 
 const known = (code: number): ExitCode =>

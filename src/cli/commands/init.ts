@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
+import manifest from "../../../package.json" with { type: "json" };
+import { scaffold } from "../../scaffold/scaffold.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
 import type { World } from "../world.ts";
@@ -10,7 +12,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 export function initCommand(world: World, out: Output): Command {
   return new Command("init")
-    .description("make a folder with an app of one job that runs")
+    .description("make a project with an app of one job that runs; the same as npm create belfry")
     .argument("<folder>", "new, or empty")
     .addHelpText("after", "\nExample:\n  $ npx belfry init reports")
     .action((name: string) => {
@@ -21,57 +23,32 @@ export function initCommand(world: World, out: Output): Command {
         throw new CliError(exitCodes.usage, "bad-name", `the folder's name ${JSON.stringify(id)} ${rule}`);
       }
       if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0)) {
-        throw new CliError(
-          exitCodes.conflict,
-          "not-empty",
-          `${folder} is there already and no empty folder: name another one`,
-        );
+        throw new CliError(exitCodes.conflict, "not-empty", `${folder} exists and is not empty: name another one`);
       }
-      const files = filesOf(id, relative(folder, root));
+      const files = scaffold({ name: id, ...versionsFor(folder) });
       write(folder, files);
       out.result(
         { folder, files: Object.keys(files) },
-        () => `made ${folder}\n\n  cd ${name} && npm install && npm start\n\nThen edit app.ts and save.`,
+        () => `made ${folder}\n\n  cd ${name} && npm install && npm start\n\nThen edit jobs/index.ts and save.`,
       );
     });
 }
 
+/** Of the package that made it; a checkout is linked, since it is in no registry. */
+function versionsFor(folder: string): { version: string; localVersion: string | null } {
+  const isCheckout = import.meta.filename.endsWith(".ts");
+  if (isCheckout) return { version: `file:${relative(folder, root)}`, localVersion: null };
+  return { version: `^${manifest.version}`, localVersion: manifest.version };
+}
+
 function write(folder: string, files: Readonly<Record<string, string>>): void {
   try {
-    mkdirSync(folder, { recursive: true });
-    for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+    }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CliError(exitCodes.failure, "not-writable", `${folder} cannot be written: ${why}`);
   }
 }
-
-/** Node sees only this folder's package, so the app names Belfry as a dependency: here the checkout it was made from. */
-const filesOf = (id: string, belfry: string): Readonly<Record<string, string>> => ({
-  "package.json": `${JSON.stringify(
-    {
-      name: id,
-      private: true,
-      type: "module",
-      scripts: { start: 'BELFRY_APPS="file://$PWD/index.ts" belfry dev', belfry: "belfry" },
-      dependencies: { belfry: `file:${belfry}` },
-    },
-    null,
-    2,
-  )}\n`,
-  "index.ts": `import app from "./app.ts";\n\nexport default [app];\n`,
-  "app.ts": `import { defineApp, defineJob, defineSchedule } from "belfry";
-
-const greet = defineJob({
-  id: "${id}-greet",
-  run(_, ctx) {
-    ctx.log.info("Hello from ${id}!", { try: ctx.attempt });
-  },
-});
-
-const everyMinute = defineSchedule({ id: "${id}-every-minute", cron: "* * * * *", timezone: "UTC", run: greet });
-
-export default defineApp({ name: "${id}", jobs: [greet], schedules: [everyMinute] });
-`,
-  ".gitignore": "node_modules/\n.belfry/\n",
-});

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import dynalite from "dynalite";
+import { dynalite } from "./local-packages.ts";
 import { listen, type LocalServer } from "./server.ts";
 
 /** The DynamoDB API on loopback. Its tables lie in `folder` and survive kill -9; null keeps them in memory. */

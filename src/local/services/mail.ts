@@ -3,7 +3,8 @@ import { createWriteStream, mkdirSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server";
+import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
+import { SMTPServer } from "./local-packages.ts";
 import { listen, type LocalServer } from "./server.ts";
 
 export interface MailSink extends LocalServer {

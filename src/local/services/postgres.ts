@@ -38,6 +38,8 @@ export interface RunningPostgres {
   readonly dataFolder: string;
   /** Resolves when the server is gone. */
   stop(mode?: StopMode): Promise<void>;
+  /** The process may end while the server runs. */
+  unref(): void;
   /** kill -9 of the server process. Its own children end by themselves. */
   kill(): void;
   /** Resolves when the server is gone, whoever ended it. */
@@ -100,6 +102,7 @@ function running(server: ChildProcess, about: { url: string; port: number; dataF
     ...about,
     pid,
     exited,
+    unref: () => server.unref(),
     kill: () => void server.kill("SIGKILL"),
     async stop(mode = "fast") {
       server.kill(stopSignals[mode]);

@@ -1,4 +1,4 @@
-import { buildApp } from "fauxqs";
+import { buildApp } from "./local-packages.ts";
 import { type LocalServer, portProblem } from "./server.ts";
 
 /**

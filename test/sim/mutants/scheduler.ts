@@ -1,5 +1,5 @@
 import type { Fence, LockItem, LockStore, Store } from "../../../src/core/ports/ports.ts";
-import type { MemoryLockStore } from "../../support/memory-lock-store.ts";
+import type { MemoryLockStore } from "../../../src/testing/memory-lock-store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { SimProcess } from "../process.ts";
 import type { World } from "../world.ts";

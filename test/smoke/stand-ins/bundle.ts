@@ -3,13 +3,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { standIns } from "../../../examples/stand-ins.ts";
 import { bundle } from "../../../infra/bundle.ts";
+import { openProject } from "../../../src/project.ts";
+
+const project = await openProject(fileURLToPath(new URL("../../../belfry.config.ts", import.meta.url)));
 
 export async function bundleStandIns(folder: string): Promise<void> {
   const entries = [
-    ["main", "test/smoke/stand-ins/main.ts"],
+    ["main", fileURLToPath(new URL("main.ts", import.meta.url))],
     ...standIns.map(({ name, file }) => [name, fileURLToPath(file)]),
   ];
-  await Promise.all(entries.map(([name = "", file = ""]) => bundle(file, join(folder, `${name}.mjs`))));
+  await Promise.all(entries.map(([name = "", file = ""]) => bundle(file, join(folder, `${name}.mjs`), { project })));
 }
 
 if (import.meta.main) await bundleStandIns(process.argv[2] ?? "out");

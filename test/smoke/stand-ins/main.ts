@@ -7,7 +7,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "pg";
-import { loadStandIns, stageNamed } from "../../support/own-project.ts";
+import { loadStandIns } from "../../../src/apps.ts";
+import { ownProject, stageNamed } from "../../../src/project.ts";
 import { databaseConnection } from "../../../src/database.ts";
 import { Children } from "../../../src/local/process/children.ts";
 import { type StandIns, startStandIns } from "../../../src/local/stand-ins.ts";
@@ -51,7 +52,8 @@ async function run(what: "serve" | "judge"): Promise<void> {
 
 async function start(home: string, children: Children): Promise<StandIns> {
   const ports = JSON.parse(need("STAND_IN_PORTS")) as Record<string, number>;
-  const standIns = await loadStandIns(stageNamed(need("BELFRY_STAGE")));
+  const project = await ownProject();
+  const standIns = await loadStandIns(project, stageNamed(project, need("BELFRY_STAGE")));
   return startStandIns(
     standIns.map(({ name, env, once }) => ({ name, env, once, file: join(import.meta.dirname, `${name}.mjs`) })),
     {

@@ -1,6 +1,6 @@
-import { limits } from "../../src/core/limits.ts";
-import { encodeMessage } from "../../src/core/delivery/message.ts";
-import type { OutMessage, Queue } from "../../src/core/ports/ports.ts";
+import { limits } from "../core/limits.ts";
+import { encodeMessage } from "../core/delivery/message.ts";
+import type { OutMessage, Queue } from "../core/ports/ports.ts";
 
 export interface ReceivedMessage {
   readonly messageId: string;

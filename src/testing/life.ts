@@ -1,0 +1,33 @@
+import type { Clock, Ports } from "../core/ports/ports.ts";
+
+/** One worker from its start to its end. After `end` nothing of it does anything, as after kill -9. */
+export interface Life {
+  readonly ports: Ports;
+  readonly ended: Promise<void>;
+  /** Never resolves: what called it is dead. */
+  end(): Promise<never>;
+}
+
+/** @param mayPass tells at a crash point whether the worker lives on. */
+export function newLife(ports: Ports, mayPass: (point: string) => boolean): Life {
+  const over = Promise.withResolvers<void>();
+  let isOver = false;
+  const end = (): Promise<never> => {
+    isOver = true;
+    over.resolve();
+    return new Promise<never>(() => {});
+  };
+  const clock: Clock = {
+    elapsedMs: () => ports.clock.elapsedMs(),
+    sleep: async (ms, signal) => {
+      await ports.clock.sleep(ms, signal);
+      if (isOver) await end();
+    },
+    // A dead worker renews no lease and interrupts no handler.
+    after: (ms, run) => ports.clock.after(ms, () => (isOver ? undefined : run())),
+  };
+  const crashPoint = async (point: string): Promise<void> => {
+    if (isOver || !mayPass(point)) await end();
+  };
+  return { ports: { ...ports, clock, crashPoint }, ended: over.promise, end };
+}

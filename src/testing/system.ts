@@ -1,0 +1,173 @@
+import { Pool } from "pg";
+import { createClock, systemRandom } from "../adapters/clock.ts";
+import { connect } from "../adapters/postgres/connect.ts";
+import { createOperations } from "../adapters/postgres/operations.ts";
+import { createPostgresStore } from "../adapters/postgres/store.ts";
+import { installTestClock, type TestClock } from "../adapters/postgres/test-clock.ts";
+import { durationMs } from "../core/calendar/duration.ts";
+import { checkApps } from "../core/define/check.ts";
+import type { Duration, Job } from "../core/define/context.ts";
+import type { AppDefinition } from "../core/define/definition.ts";
+import { ProblemsFound } from "../core/define/problem.ts";
+import { bindClient, createClient } from "../core/delivery/enqueue.ts";
+import type { JobId, JobView, Json } from "../core/job/job.ts";
+
+import type { Ports, RunId, Store } from "../core/ports/ports.ts";
+import { installDefinitions } from "../core/scheduler/install-schedules.ts";
+import { newDriver } from "./driver.ts";
+import { type CrashAt, Faults } from "./faults.ts";
+import { createMemoryLockStore } from "./memory-lock-store.ts";
+import { createMemoryQueue } from "./memory-queue.ts";
+import { type LogLine, type Metric, recordingLog, recordingMetrics } from "./recording.ts";
+import { testDatabase } from "./server.ts";
+import { instantOf } from "./times-of.ts";
+
+export interface TestSystemOptions {
+  readonly apps: readonly AppDefinition[];
+  /** Where the clock stands at first, like `2031-01-01T08:00:00Z`. Default: now. It moves by `advance` alone. */
+  readonly at?: string;
+  /** Whose values per stage count. Default `test`. */
+  readonly stage?: string;
+  /** Of a Postgres for tests, as a user that may create databases. Default: one of this process. */
+  readonly databaseUrl?: string;
+}
+
+/** One try, as it ended. */
+export interface Ran {
+  readonly id: JobId;
+  readonly kind: string;
+  /** Of the job after the try: `SUCCESS`, `RETRY_WAIT`, `FAILED`, ... */
+  readonly state: JobView["state"];
+  readonly attempt: number;
+  readonly error: string | null;
+}
+
+export interface WaitingJob<I> {
+  readonly id: JobId;
+  readonly payload: I;
+  readonly dueAt: Date;
+  readonly key: string | null;
+}
+
+/** Belfry's real core on a real Postgres; time, messages and locks are in the test's hand. */
+export interface TestSystem extends AsyncDisposable {
+  /** With the tables of the apps. */
+  readonly database: Pool;
+  readonly databaseUrl: string;
+  readonly logs: readonly LogLine[];
+  readonly metrics: readonly Metric[];
+  now(): Promise<Date>;
+  /** Goes from one due time to the next: schedules fire, due jobs run, and so does what they enqueue. */
+  advance(by: Duration | { readonly to: string }): Promise<readonly Ran[]>;
+  /** Runs all that is due now, and what that enqueues. */
+  drain(): Promise<readonly Ran[]>;
+  /** Jobs of this kind that wait to run, the oldest first. */
+  enqueued<I>(job: Job<I>): Promise<readonly WaitingJob<I>[]>;
+  job(id: JobId): Promise<JobView | null>;
+  run(id: RunId): ReturnType<Store["run"]>;
+  occurrences(schedule: { readonly id: string }): ReturnType<Store["occurrences"]>;
+  /** The next tries of this job throw this instead of running. */
+  fail<I>(job: Job<I>, error: Error, times?: number): void;
+  /** The next worker that gets there dies, as by kill -9. Its job runs again when its lease is over. */
+  crash(at: CrashAt): void;
+}
+
+/** What a look-up shows at most. */
+const rowsMax = 1_000;
+let isOpen = false;
+
+/**
+ * A fresh system: the first of a process takes about two seconds, each later one 0.1 s. `job.enqueue()` works in this
+ * process until it is disposed; only one can be open in a process. @throws ProblemsFound for definitions that `check` refuses.
+ */
+export async function createTestSystem(options: TestSystemOptions): Promise<TestSystem> {
+  const { apps, stage = "test" } = options;
+  const problems = checkApps(apps, stage);
+  if (problems.length > 0) throw new ProblemsFound(problems);
+  if (isOpen) throw new Error("a test system is open in this process: dispose it first (await using system = ...)");
+  isOpen = true;
+  try {
+    return await open(options, stage);
+  } catch (error) {
+    isOpen = false;
+    throw error;
+  }
+}
+
+async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string): Promise<TestSystem> {
+  const made = await testDatabase(apps, databaseUrl);
+  const database = new Pool({ connectionString: made.url, max: 4 });
+  database.on("error", () => {});
+  const connections = connect({ url: made.url, applicationName: "belfry test", connections: 4, txConnections: 2 });
+  const store = createPostgresStore(connections);
+  const clock = await frozenClock(database, store, at);
+  const logs: LogLine[] = [];
+  const metrics: Metric[] = [];
+  const elapsed = { ms: 0 };
+  const queue = createMemoryQueue({ elapsedMs: () => elapsed.ms });
+  const ports: Ports = {
+    store,
+    queue,
+    locks: createMemoryLockStore(),
+    clock: createClock(),
+    random: systemRandom,
+    log: recordingLog(logs),
+    metrics: recordingMetrics(metrics),
+    crashPoint: async () => {},
+  };
+  const faults = new Faults();
+  const operations = createOperations(connections);
+  const driver = newDriver({ ports, operations, queue, apps, stage, faults, clock, elapsed });
+  await installDefinitions(ports, driver.registry, { stage });
+  // What is due is handed to its queue at once, and nothing earlier: messages never wait for a clock that stands.
+  bindClient(createClient(ports, { stage, dispatchWindowMs: 0 }));
+  return {
+    database,
+    databaseUrl: made.url,
+    logs,
+    metrics,
+    now: async () => new Date(await store.now()),
+    advance: async (by) => await driver.advance(await targetOf(store, by)),
+    drain: () => driver.drain(),
+    ...lookups(store),
+    fail: (job, error, times = 1) => faults.fail(job.id, error, times),
+    crash: (where) => faults.crash(where),
+    async [Symbol.asyncDispose]() {
+      bindClient(null);
+      isOpen = false;
+      await driver.stop();
+      await connections.close();
+      await database.end();
+      await made.drop();
+    },
+  };
+}
+
+function lookups(store: Store): Pick<TestSystem, "enqueued" | "job" | "run" | "occurrences"> {
+  return {
+    async enqueued<I>(job: Job<I>) {
+      const states = ["PENDING", "QUEUED", "RETRY_WAIT"] as const;
+      const rows = await store.jobs({ kind: job.id, states, limit: rowsMax });
+      return rows
+        .toReversed()
+        .map(({ id, payload, dueAt, key }) => ({ id, payload: payload as Json as I, dueAt: new Date(dueAt), key }));
+    },
+    job: async (id) => (await store.job(id))?.job ?? null,
+    run: (id) => store.run(id),
+    occurrences: ({ id }) => store.occurrences(id, rowsMax),
+  };
+}
+
+async function frozenClock(database: Pool, store: Store, at: string | undefined): Promise<TestClock> {
+  const clock = await installTestClock(database, { thisIsATestDatabase: true });
+  await clock.set(0);
+  if (at !== undefined) await clock.advance(instantOf("at", at) - (await store.now()));
+  return clock;
+}
+
+async function targetOf(store: Store, by: Duration | { readonly to: string }): Promise<number> {
+  const now = await store.now();
+  const target = typeof by === "string" ? now + durationMs("advance", by) : instantOf("to", by.to);
+  if (target >= now) return target;
+  throw new RangeError(`advance to ${new Date(target).toISOString()} would go back: it is ${new Date(now).toISOString()}`);
+}

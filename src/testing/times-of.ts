@@ -1,0 +1,34 @@
+import { timetable } from "../core/calendar/timetable.ts";
+import type { ScheduleDefinition } from "../core/define/definition.ts";
+
+export interface TimesOptions {
+  /** The first time counts when it is later than this, as `2031-03-30T00:00:00Z` or another text with a zone. */
+  readonly after: string;
+  readonly until: string;
+  /** Whose values per stage count. Default `test`. */
+  readonly stage?: string;
+}
+
+export interface ScheduledTime {
+  readonly at: string;
+  /** The reading in the schedule's own zone. */
+  readonly localTime: string;
+  /** `merged`: another time fires at this very instant. `dst-gap`: the clock jumps over it and the schedule skips such times. */
+  readonly kind: "fires" | "merged" | "dst-gap";
+}
+
+/** The nominal times of a schedule, as the scheduler decides them. @throws RangeError for a time that cannot be read. */
+export function timesOf(schedule: ScheduleDefinition, options: TimesOptions): readonly ScheduledTime[] {
+  const table = timetable(schedule.spec(options.stage ?? "test", "test"));
+  return [...table.times(instantOf("after", options.after), instantOf("until", options.until))].map((time) => ({
+    at: new Date(time.instant).toISOString(),
+    localTime: time.localTime,
+    kind: time.kind,
+  }));
+}
+
+export function instantOf(name: string, text: string): number {
+  const instant = Date.parse(text);
+  if (Number.isNaN(instant)) throw new RangeError(`${name} is "${text}"; write it like 2031-03-30T01:00:00Z`);
+  return instant;
+}

@@ -1,0 +1,138 @@
+import { defineApp, defineFanOut, defineGraph, defineJob, defineSchedule, PermanentError, RetryLater, sql } from "belfry";
+import { createTestSystem, runJob, timesOf } from "belfry/testing";
+import { expect, inject, test } from "vitest";
+import { z } from "zod";
+
+const databaseUrl = (): string => inject("postgresUrl");
+const greet = defineJob({
+  id: "greet",
+  payload: z.object({ name: z.string() }),
+  retry: { maxAttempts: 4, base: "1s" },
+  run: ({ name }, ctx) => void ctx.log.info(`Good morning, ${name}!`, { attempt: ctx.attempt }),
+});
+const everyMinute = defineSchedule({
+  id: "greet-every-minute",
+  cron: "* * * * *",
+  timezone: "UTC",
+  run: greet,
+  payload: { name: "Ada" },
+});
+const quiet = defineApp({ name: "quiet", jobs: [greet] });
+const chatty = defineApp({ name: "chatty", jobs: [greet], schedules: [everyMinute] });
+const at = "2031-01-01T08:00:00Z";
+
+test("time moves only when the test says so, and schedules fire at their times", async () => {
+  await using system = await createTestSystem({ apps: [chatty], at, databaseUrl: databaseUrl() });
+  expect(await system.drain()).toEqual([]);
+  const ran = await system.advance("3m");
+  expect(ran.map(({ kind, state }) => [kind, state])).toEqual(Array(3).fill(["greet", "SUCCESS"]));
+  expect(await system.now()).toEqual(new Date("2031-01-01T08:03:00Z"));
+  expect(system.logs.filter(({ message }) => message === "Good morning, Ada!")).toHaveLength(3);
+  expect(await system.occurrences(everyMinute)).toHaveLength(4);
+});
+
+test("a planted failure is tried again after the backoff, and what waits can be seen", async () => {
+  await using system = await createTestSystem({ apps: [quiet], at, databaseUrl: databaseUrl() });
+  system.fail(greet, new RetryLater("busy", { afterMs: 90_000 }));
+  system.fail(greet, new Error("still busy"));
+  const { id } = await greet.enqueue({ name: "Bob" }, { key: "bob" });
+  expect(await system.enqueued(greet)).toMatchObject([{ id, payload: { name: "Bob" }, key: "bob" }]);
+  expect(await system.drain()).toMatchObject([{ id, state: "RETRY_WAIT", attempt: 1, error: "busy" }]);
+  expect(await system.advance("1m")).toEqual([]);
+  await system.advance("2m");
+  expect(await system.job(id)).toMatchObject({ state: "SUCCESS", attempt: 3 });
+});
+
+test("a permanent failure ends the job", async () => {
+  await using system = await createTestSystem({ apps: [quiet], databaseUrl: databaseUrl() });
+  system.fail(greet, new PermanentError("gone", { code: "GONE" }));
+  const { id } = await greet.enqueue({ name: "Bob" });
+  expect(await system.drain()).toMatchObject([{ state: "FAILED", error: "gone" }]);
+  expect(await system.job(id)).toMatchObject({ errorCode: "GONE" });
+});
+
+test.each(["claimed", "before-settle", "settled"] as const)(
+  "a worker that dies at %s loses no job, and an outcome that was written stands",
+  async (where) => {
+    await using system = await createTestSystem({ apps: [quiet], at, databaseUrl: databaseUrl() });
+    system.crash(where);
+    const { id } = await greet.enqueue({ name: "Bob" });
+    await system.drain();
+    expect((await system.job(id))?.state).toBe(where === "settled" ? "SUCCESS" : "RUNNING");
+    await system.advance("5m");
+    expect(await system.job(id)).toMatchObject({ state: "SUCCESS", attempt: where === "settled" ? 1 : 2 });
+    const greetings = system.logs.filter(({ message }) => message === "Good morning, Bob!");
+    expect(greetings).toHaveLength(where === "before-settle" ? 2 : 1);
+  },
+);
+
+test("a handler's transaction, a graph and a fan-out run on the real tables", async () => {
+  const note = defineJob({
+    id: "note",
+    payload: z.object({ n: z.number() }),
+    run: ({ n }, ctx) => ctx.tx(async (tx) => void (await tx.query("insert into note values ($1)", [n]))),
+  });
+  const first = defineJob({ id: "first", run: () => {} });
+  const graph = defineGraph({
+    id: "both",
+    build(g) {
+      const a = g.task("a", first);
+      g.task("b", note, { payload: { n: 7 }, after: [a] });
+    },
+  });
+  const all = defineFanOut({ id: "all", over: () => sql`select n from number order by n`, run: note });
+  const app = defineApp({ name: "notes", jobs: [note, first, graph, all] });
+  await using system = await createTestSystem({ apps: [app], databaseUrl: databaseUrl() });
+  await system.database.query("create table note (n int); create table number (n int)");
+  await system.database.query("insert into number select generate_series(1, 25)");
+  await graph.enqueue({});
+  await all.enqueue();
+  const ran = await system.drain();
+  expect(ran.filter(({ kind }) => kind === "note")).toHaveLength(26);
+  expect((await system.database.query("select sum(n)::int as sum from note")).rows).toEqual([{ sum: 7 + 325 }]);
+});
+
+test("one process has one open system", async () => {
+  await using system = await createTestSystem({ apps: [quiet], databaseUrl: databaseUrl() });
+  await expect(createTestSystem({ apps: [quiet], databaseUrl: databaseUrl() })).rejects.toThrow("dispose it first");
+  await expect(system.advance({ to: "2001-01-01T00:00:00Z" })).rejects.toThrow("would go back");
+});
+
+test("definitions that check refuses open no system", async () => {
+  const broken = defineApp({ name: "broken", jobs: [defineJob({ id: "Not An Id", run: () => {} })] });
+  await expect(createTestSystem({ apps: [broken] })).rejects.toThrow("Not An Id");
+});
+
+test("runJob runs a handler alone and writes down what it did", async () => {
+  const job = defineJob({
+    id: "reports",
+    payload: z.object({ n: z.number().default(2) }),
+    async run({ n }, ctx) {
+      await ctx.heartbeat(0.5);
+      ctx.metric("reports.made", n);
+      await ctx.enqueue(greet, { name: `number ${n}` });
+      return { n, attempt: ctx.attempt, at: ctx.scheduledFor.toISOString() };
+    },
+  });
+  const ran = await runJob(job, {}, { attempt: 3, scheduledFor: at });
+  expect(ran).toMatchObject({
+    error: undefined,
+    result: { n: 2, attempt: 3, at: "2031-01-01T08:00:00.000Z" },
+    enqueued: [{ kind: "greet", payload: { name: "number 2" } }],
+    metrics: [{ name: "reports.made", value: 2 }],
+    progress: [0.5],
+  });
+  const inTx = defineJob({ id: "in-tx", run: (_, ctx) => ctx.tx(async () => {}) });
+  expect(String((await runJob(inTx, undefined)).error)).toContain("createTestSystem");
+  await expect(runJob(greet, { name: 1 as never })).rejects.toThrow("name");
+});
+
+test("timesOf shows the reading that the clock jumps over", () => {
+  const nightly = defineSchedule({ id: "nightly", cron: "30 2 * * *", timezone: "Europe/Berlin", run: greet, payload: { name: "x" }, dst: { gap: "skip" } });
+  const times = timesOf(nightly, { after: "2031-03-29T00:00:00Z", until: "2031-03-31T12:00:00Z" });
+  expect(times.map(({ localTime, kind }) => [localTime, kind])).toEqual([
+    ["2031-03-29T02:30", "fires"],
+    ["2031-03-30T02:30", "dst-gap"],
+    ["2031-03-31T02:30", "fires"],
+  ]);
+});
