@@ -86,7 +86,7 @@ function keepPlaces(outdir: string, projectRoot: string): Plugin {
         }
         const place = JSON.stringify(`./${placeOf(path, projectRoot).replaceAll(sep, "/")}`);
         return {
-          loader: /ts$/.test(path) ? "ts" : "js",
+          loader: path.endsWith("ts") ? "ts" : "js",
           contents: source.replaceAll("import.meta.url", `new URL(${place}, import.meta.url).href`),
         };
       });

@@ -52,7 +52,7 @@ export async function ownProject(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<Project> {
   if (bundled === null) return await openProject(configFileOf(environment, process.cwd()));
-  const { stages, apps, standIns } = bundled as BundledProject;
+  const { stages, apps, standIns } = bundled;
   return {
     root: process.cwd(),
     configFile: "belfry.config.ts",

@@ -67,6 +67,8 @@ export class Belfry extends Parts {
   lane(name: string): BelfryLane {
     const lane = this.lanes.find((each) => each.name === name);
     if (lane !== undefined) return new BelfryLane((lane.node.findChild("Worker") as VpcFunction).function, lane.queue);
-    throw new Error(`lane "${name}" is not a lane of the stage: use one of ${this.lanes.map((each) => each.name).join(", ")}`);
+    throw new Error(
+      `lane "${name}" is not a lane of the stage: use one of ${this.lanes.map((each) => each.name).join(", ")}`,
+    );
   }
 }

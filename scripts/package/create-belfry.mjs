@@ -12,8 +12,11 @@ const id = basename(folder);
 
 if (!isHere && name === undefined) fail("name a folder: npm create belfry my-jobs");
 if (!/^[a-z][a-z\d-]{0,40}$/.test(id))
-  fail(`the folder's name "${id}" must be lower-case letters, digits and dashes, beginning with a letter: it names the app too`);
-if (!isHere && existsSync(folder) && readdirSync(folder).length > 0) fail(`${folder} exists and is not empty: name another one`);
+  fail(
+    `the folder's name "${id}" must be lower-case letters, digits and dashes, beginning with a letter: it names the app too`,
+  );
+if (!isHere && existsSync(folder) && readdirSync(folder).length > 0)
+  fail(`${folder} exists and is not empty: name another one`);
 
 const added = /^(belfry\.config\.ts|jobs\/|infra\/|test\/)/;
 const files = Object.entries(templates).filter(([file]) => !isHere || added.test(file));

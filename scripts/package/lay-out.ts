@@ -49,7 +49,12 @@ async function layOutBelfry(folder: string): Promise<void> {
   for (const file of globSync("**/*.js", { cwd: folder })) rewrite(join(folder, file));
   mkdirSync(join(folder, "console"));
   for (const [name, { bytes }] of await bundleConsole()) writeFileSync(join(folder, "console", name), bytes);
-  for (const file of ["src/adapters/postgres/migrations", "src/adapters/postgres/schema.txt", "README.md", "CHANGELOG.md"]) {
+  for (const file of [
+    "src/adapters/postgres/migrations",
+    "src/adapters/postgres/schema.txt",
+    "README.md",
+    "CHANGELOG.md",
+  ]) {
     cpSync(join(root, file), join(folder, file), { recursive: true });
   }
   mkdirSync(join(folder, "bin"), { recursive: true });
@@ -60,7 +65,10 @@ async function layOutBelfry(folder: string): Promise<void> {
 /** The compiler changes imports; paths that start processes are texts. */
 function rewrite(file: string): void {
   const text = readFileSync(file, "utf8");
-  const next = text.replace(/new URL\("(\.{1,2}\/[^"]+)\.ts", import\.meta\.url\)/g, 'new URL("$1.js", import.meta.url)');
+  const next = text.replace(
+    /new URL\("(\.{1,2}\/[^"]+)\.ts", import\.meta\.url\)/g,
+    'new URL("$1.js", import.meta.url)',
+  );
   if (next !== text) writeFileSync(file, next);
 }
 
@@ -77,9 +85,13 @@ function layOutLocal(folder: string, compiled: string, version: string): void {
 function layOutCreate(folder: string, version: string): void {
   const templates = scaffold({ name: "@@name@@", version: `^${version}`, localVersion: version });
   const main = readFileSync(join(root, "scripts/package/create-belfry.mjs"), "utf8");
-  writeFileSync(join(folder, "index.mjs"), main.replace('"@@templates@@"', () => JSON.stringify(templates, null, 1)), {
-    mode: 0o755,
-  });
+  writeFileSync(
+    join(folder, "index.mjs"),
+    main.replace('"@@templates@@"', () => JSON.stringify(templates, null, 1)),
+    {
+      mode: 0o755,
+    },
+  );
   cpSync(join(root, "scripts/package/create-belfry.md"), join(folder, "README.md"));
   writeManifest(folder, createManifest(version));
 }

@@ -75,7 +75,9 @@ const imported = /^\s*(?:import|export)\s[^"'`;]*?from\s*"([^"]+)"|^\s*import\s*
 
 function importedPackages(folder: string): readonly string[] {
   const names = globSync(["**/*.js", "**/*.d.ts"], { cwd: folder, exclude: ["console/**"] }).flatMap((file) =>
-    [...readFileSync(join(folder, file), "utf8").matchAll(imported)].map((match) => match[1] ?? match[2] ?? match[3] ?? ""),
+    [...readFileSync(join(folder, file), "utf8").matchAll(imported)].map(
+      (match) => match[1] ?? match[2] ?? match[3] ?? "",
+    ),
   );
   const packages = names.filter((name) => !name.startsWith(".") && !isBuiltin(name)).map(packageOf);
   return [...new Set(packages)].toSorted();

@@ -66,14 +66,18 @@ export function newDriver(options: DriverOptions): Driver {
     return await ranOf(ports, records);
   };
   const settle = (lane: string, records: readonly ReceivedMessage[], failed: readonly string[]): void => {
-    queue.delete(lane, records.map(({ messageId }) => messageId).filter((id) => !failed.includes(id)));
+    queue.delete(
+      lane,
+      records.map(({ messageId }) => messageId).filter((id) => !failed.includes(id)),
+    );
     queue.giveBack(lane, failed, 1_000);
   };
 
   const drain = async (): Promise<readonly Ran[]> => {
     const ran: Ran[] = [];
     for (let round = 0; ; round += 1) {
-      if (round === roundsMax) throw new Error(`drain: work did not end after ${roundsMax} rounds; does a job enqueue itself?`);
+      if (round === roundsMax)
+        throw new Error(`drain: work did not end after ${roundsMax} rounds; does a job enqueue itself?`);
       await pass(ports, registry, { ...how, signal });
       const before = ran.length;
       for (const lane of lanes) {

@@ -55,7 +55,9 @@ export async function runJob<I>(job: Job<I>, payload: I, options: RunJobOptions 
     progress,
   });
   try {
-    return done({ result: (await definition.run(checked.value, createContext(scope, transactionOf(options)))) ?? null });
+    return done({
+      result: (await definition.run(checked.value, createContext(scope, transactionOf(options)))) ?? null,
+    });
   } catch (error) {
     return done({ error });
   }

@@ -27,7 +27,10 @@ let made = 0;
 export async function testDatabase(apps: readonly AppDefinition[], server: string | undefined): Promise<TestDatabase> {
   const admin = server ?? (await (own ??= startServer()));
   const folders = apps.map(({ name, migrations }) => `${name} ${migrations?.href ?? ""}`).toSorted();
-  const key = createHash("sha256").update(JSON.stringify([admin, folders])).digest("hex").slice(0, 12);
+  const key = createHash("sha256")
+    .update(JSON.stringify([admin, folders]))
+    .digest("hex")
+    .slice(0, 12);
   const template = templates.get(key) ?? makeTemplate(admin, key, apps);
   templates.set(key, template);
   made += 1;

@@ -10,7 +10,7 @@ import type { Duration, Job } from "../core/define/context.ts";
 import type { AppDefinition } from "../core/define/definition.ts";
 import { ProblemsFound } from "../core/define/problem.ts";
 import { bindClient, createClient } from "../core/delivery/enqueue.ts";
-import type { JobId, JobView, Json } from "../core/job/job.ts";
+import type { JobId, JobView } from "../core/job/job.ts";
 
 import type { Ports, RunId, Store } from "../core/ports/ports.ts";
 import { installDefinitions } from "../core/scheduler/install-schedules.ts";
@@ -150,7 +150,7 @@ function lookups(store: Store): Pick<TestSystem, "enqueued" | "job" | "run" | "o
       const rows = await store.jobs({ kind: job.id, states, limit: rowsMax });
       return rows
         .toReversed()
-        .map(({ id, payload, dueAt, key }) => ({ id, payload: payload as Json as I, dueAt: new Date(dueAt), key }));
+        .map(({ id, payload, dueAt, key }) => ({ id, payload: payload as I, dueAt: new Date(dueAt), key }));
     },
     job: async (id) => (await store.job(id))?.job ?? null,
     run: (id) => store.run(id),
@@ -169,5 +169,7 @@ async function targetOf(store: Store, by: Duration | { readonly to: string }): P
   const now = await store.now();
   const target = typeof by === "string" ? now + durationMs("advance", by) : instantOf("to", by.to);
   if (target >= now) return target;
-  throw new RangeError(`advance to ${new Date(target).toISOString()} would go back: it is ${new Date(now).toISOString()}`);
+  throw new RangeError(
+    `advance to ${new Date(target).toISOString()} would go back: it is ${new Date(now).toISOString()}`,
+  );
 }

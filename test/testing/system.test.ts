@@ -1,4 +1,13 @@
-import { defineApp, defineFanOut, defineGraph, defineJob, defineSchedule, PermanentError, RetryLater, sql } from "belfry";
+import {
+  defineApp,
+  defineFanOut,
+  defineGraph,
+  defineJob,
+  defineSchedule,
+  PermanentError,
+  RetryLater,
+  sql,
+} from "belfry";
 import { createTestSystem, runJob, timesOf } from "belfry/testing";
 import { expect, inject, test } from "vitest";
 import { z } from "zod";
@@ -8,7 +17,9 @@ const greet = defineJob({
   id: "greet",
   payload: z.object({ name: z.string() }),
   retry: { maxAttempts: 4, base: "1s" },
-  run: ({ name }, ctx) => void ctx.log.info(`Good morning, ${name}!`, { attempt: ctx.attempt }),
+  run({ name }, ctx) {
+    ctx.log.info(`Good morning, ${name}!`, { attempt: ctx.attempt });
+  },
 });
 const everyMinute = defineSchedule({
   id: "greet-every-minute",
@@ -25,10 +36,10 @@ test("time moves only when the test says so, and schedules fire at their times",
   await using system = await createTestSystem({ apps: [chatty], at, databaseUrl: databaseUrl() });
   expect(await system.drain()).toEqual([]);
   const ran = await system.advance("3m");
-  expect(ran.map(({ kind, state }) => [kind, state])).toEqual(Array(3).fill(["greet", "SUCCESS"]));
+  expect(ran.map(({ kind, state }) => [kind, state])).toEqual(Array.from({ length: 3 }, () => ["greet", "SUCCESS"]));
   expect(await system.now()).toEqual(new Date("2031-01-01T08:03:00Z"));
   expect(system.logs.filter(({ message }) => message === "Good morning, Ada!")).toHaveLength(3);
-  expect(await system.occurrences(everyMinute)).toHaveLength(4);
+  expect(await system.occurrences(everyMinute)).toHaveLength(3);
 });
 
 test("a planted failure is tried again after the backoff, and what waits can be seen", async () => {
@@ -72,23 +83,35 @@ test("a handler's transaction, a graph and a fan-out run on the real tables", as
     payload: z.object({ n: z.number() }),
     run: ({ n }, ctx) => ctx.tx(async (tx) => void (await tx.query("insert into note values ($1)", [n]))),
   });
-  const first = defineJob({ id: "first", run: () => {} });
   const graph = defineGraph({
     id: "both",
-    build(g) {
-      const a = g.task("a", first);
-      g.task("b", note, { payload: { n: 7 }, after: [a] });
+    version: 1,
+    tasks(task) {
+      const a = task("a", { run: () => 3 });
+      const b = task("b", { run: () => 4 });
+      task("sum", {
+        after: { a, b },
+        run: ({ a: left, b: right }, ctx) =>
+          ctx.tx(async (tx) => void (await tx.query("insert into note values ($1)", [left + right]))),
+      });
     },
   });
-  const all = defineFanOut({ id: "all", over: () => sql`select n from number order by n`, run: note });
-  const app = defineApp({ name: "notes", jobs: [note, first, graph, all] });
+  const all = defineFanOut({
+    id: "all",
+    from: () => sql<{ n: number }>`select n from number`,
+    by: "n",
+    key: ({ n }) => String(n),
+    each: note,
+    payload: ({ n }) => ({ n }),
+  });
+  const app = defineApp({ name: "notes", jobs: [note, graph, all] });
   await using system = await createTestSystem({ apps: [app], databaseUrl: databaseUrl() });
   await system.database.query("create table note (n int); create table number (n int)");
   await system.database.query("insert into number select generate_series(1, 25)");
-  await graph.enqueue({});
+  await graph.enqueue();
   await all.enqueue();
   const ran = await system.drain();
-  expect(ran.filter(({ kind }) => kind === "note")).toHaveLength(26);
+  expect(ran.filter(({ kind, state }) => kind === "note" && state === "SUCCESS")).toHaveLength(25);
   expect((await system.database.query("select sum(n)::int as sum from note")).rows).toEqual([{ sum: 7 + 325 }]);
 });
 
@@ -128,7 +151,14 @@ test("runJob runs a handler alone and writes down what it did", async () => {
 });
 
 test("timesOf shows the reading that the clock jumps over", () => {
-  const nightly = defineSchedule({ id: "nightly", cron: "30 2 * * *", timezone: "Europe/Berlin", run: greet, payload: { name: "x" }, dst: { gap: "skip" } });
+  const nightly = defineSchedule({
+    id: "nightly",
+    cron: "30 2 * * *",
+    timezone: "Europe/Berlin",
+    run: greet,
+    payload: { name: "x" },
+    dst: { gap: "skip" },
+  });
   const times = timesOf(nightly, { after: "2031-03-29T00:00:00Z", until: "2031-03-31T12:00:00Z" });
   expect(times.map(({ localTime, kind }) => [localTime, kind])).toEqual([
     ["2031-03-29T02:30", "fires"],

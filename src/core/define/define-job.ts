@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { attach, attached, brandOf } from "./brand.ts";
 import type { BatchResult, Context, Duration, Job, SettledJob } from "./context.ts";
 import type { JobDefinition, RetryPolicy } from "./definition.ts";
 import { durationMs } from "../calendar/duration.ts";
@@ -97,19 +98,20 @@ export function jobOf<S extends StandardSchemaV1>(definition: JobDefinition, sch
         { tx: how.tx },
       ),
   };
-  definitions.set(job, definition);
+  attach(job, definitionBrand, definition);
   schemas.set(definition, schema);
   return job;
 }
 
-const definitions = new WeakMap<object, JobDefinition>();
+const definitionBrand = brandOf("job");
 const schemas = new WeakMap<JobDefinition, StandardSchemaV1 | undefined>();
 
 /** The plain data behind a job. @throws TypeError for an object that no `define` function made. */
 export function definitionOf(job: { readonly id: string }): JobDefinition {
-  const definition = definitions.get(job);
-  if (definition === undefined) throw new TypeError(`"${job.id}" is not a job: make it with defineJob`);
-  return definition;
+  const definition = attached(job, definitionBrand) as JobDefinition | undefined;
+  if (definition !== undefined) return definition;
+  const hint = "if it was, another version of belfry made it: npm ls belfry";
+  throw new TypeError(`"${job.id}" is not a job: make it with defineJob (${hint})`);
 }
 
 export const schemaOf = (definition: JobDefinition): StandardSchemaV1 | undefined => schemas.get(definition);

@@ -1,11 +1,24 @@
 import type { Json } from "../job/job.ts";
+import { attach, attached, brandOf } from "./brand.ts";
+
+const errorBrand = brandOf("error");
+
+/** `instanceof` that also knows the errors of another copy of Belfry; of a class that extends one it is the usual. */
+function isOf(isOwn: boolean, name: string, asked: object, value: unknown): boolean {
+  if (isOwn) return attached(value, errorBrand) === name;
+  return Function.prototype[Symbol.hasInstance].call(asked, value);
+}
 
 /** Thrown by a handler: no further try makes sense. The job becomes FAILED at once. */
 export class PermanentError extends Error {
   override readonly name = "PermanentError";
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isOf(this === PermanentError, "PermanentError", this, value);
+  }
   readonly code: string;
   constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
+    attach(this, errorBrand, "PermanentError");
     this.code = options.code ?? "PERMANENT";
   }
 }
@@ -13,10 +26,14 @@ export class PermanentError extends Error {
 /** Thrown by a handler: try again, after `afterMs` if given, else by the backoff of the definition. */
 export class RetryLater extends Error {
   override readonly name = "RetryLater";
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isOf(this === RetryLater, "RetryLater", this, value);
+  }
   readonly code: string;
   readonly afterMs: number | null;
   constructor(message: string, options: { afterMs?: number; code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
+    attach(this, errorBrand, "RetryLater");
     this.code = options.code ?? "RETRY_LATER";
     this.afterMs = options.afterMs ?? null;
   }
@@ -25,9 +42,13 @@ export class RetryLater extends Error {
 /** Thrown by a handler or client: the call was sent and its result is unknown. `onAmbiguous` decides. */
 export class AmbiguousError extends Error {
   override readonly name = "AmbiguousError";
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isOf(this === AmbiguousError, "AmbiguousError", this, value);
+  }
   readonly code: string;
   constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
+    attach(this, errorBrand, "AmbiguousError");
     this.code = options.code ?? "AMBIGUOUS";
   }
 }
@@ -35,9 +56,13 @@ export class AmbiguousError extends Error {
 /** The payload does not fit the schema of its definition. */
 export class InvalidPayload extends Error {
   override readonly name = "InvalidPayload";
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isOf(this === InvalidPayload, "InvalidPayload", this, value);
+  }
   readonly issues: readonly { readonly path: string; readonly message: string }[];
   constructor(kind: string, issues: readonly { path: string; message: string }[]) {
     super(`payload of "${kind}" is invalid: ${issues.map((i) => `${i.path || "(root)"}: ${i.message}`).join("; ")}`);
+    attach(this, errorBrand, "InvalidPayload");
     this.issues = issues;
   }
 }
@@ -45,12 +70,16 @@ export class InvalidPayload extends Error {
 /** The key exists with another payload. */
 export class KeyConflict extends Error {
   override readonly name = "KeyConflict";
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isOf(this === KeyConflict, "KeyConflict", this, value);
+  }
   readonly detail: Json;
   constructor(kind: string, key: string, jobId: string, existingHash: string, hash: string) {
     super(
       `key "${key}" of "${kind}" already belongs to job ${jobId} with another payload ` +
         `(its hash ${existingHash.slice(0, 12)}, yours ${hash.slice(0, 12)}): use another key, or enqueue the same payload`,
     );
+    attach(this, errorBrand, "KeyConflict");
     this.detail = { jobId, existingHash, hash };
   }
 }

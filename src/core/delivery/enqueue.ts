@@ -1,5 +1,6 @@
 import type { Enqueued } from "../define/context.ts";
 import type { JobDefinition } from "../define/definition.ts";
+import { shared } from "../define/brand.ts";
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
@@ -137,19 +138,20 @@ async function installSlotsOnce(ports: ClientPorts, definition: JobDefinition, i
   installed.add(definition.id);
 }
 
-let bound: Client | null = null;
+const bound = shared<Client>("client");
 
 /** Makes `job.enqueue()` work in this process. `null` unbinds. */
 export function bindClient(client: Client | null): void {
-  bound = client;
+  bound.set(client);
 }
 
 /** @throws Error when this process never connected. */
 export function boundClient(): Client {
-  if (bound === null) {
+  const client = bound.get();
+  if (client === null) {
     throw new Error(
       "Belfry is not connected in this process: call `await connect()` before enqueueing, or enqueue inside a handler",
     );
   }
-  return bound;
+  return client;
 }

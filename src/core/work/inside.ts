@@ -20,6 +20,6 @@ export class Inside {
 /** @throws TypeError for a context that no worker made. */
 export function insideOf(context: Context): InvocationScope {
   const scope = Inside.of(context);
-  if (scope === null) throw new TypeError("this context was not made by a worker: run the job through one");
+  if (scope === null) throw new TypeError("this context was not made by a worker of this copy of belfry: npm ls belfry");
   return scope;
 }

@@ -118,7 +118,9 @@ function installedPrograms(): string {
   try {
     return join(dirname(resolveLocal(name)), "..", "native");
   } catch (cause) {
-    throw new Error(`${name} is not installed: run npm install, or set DATABASE_URL to a Postgres of your own`, { cause });
+    throw new Error(`${name} is not installed: run npm install, or set DATABASE_URL to a Postgres of your own`, {
+      cause,
+    });
   }
 }
 

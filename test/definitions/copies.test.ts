@@ -1,0 +1,40 @@
+/** Two copies of Belfry in one process, as two packages of a workspace may bring them. */
+import { expect, test, vi } from "vitest";
+import * as one from "belfry";
+import { bindClient } from "../../src/core/delivery/enqueue.ts";
+import { definitionOf } from "../../src/core/define/define-job.ts";
+import { outcomeOf } from "../../src/core/work/handler.ts";
+
+vi.resetModules();
+const other = await import("belfry");
+
+test("they are two", () => {
+  expect(other.PermanentError).not.toBe(one.PermanentError);
+});
+
+test("a job of one is enqueued and run by the other", async () => {
+  const enqueue = vi.fn(async () => [{ id: "1", created: true }]);
+  bindClient({ enqueue, insert: vi.fn() } as never);
+  const job = other.defineJob({ id: "theirs", run: () => {} });
+  expect(await job.enqueue()).toEqual({ id: "1", created: true });
+  expect(definitionOf(job).id).toBe("theirs");
+  bindClient(null);
+});
+
+test("an error of one is what the other takes it for", () => {
+  expect(outcomeOf(new other.PermanentError("gone", { code: "GONE" }), null)).toMatchObject({ is: "permanent" });
+  expect(outcomeOf(new other.RetryLater("busy", { afterMs: 5 }), null)).toMatchObject({ is: "retryable", afterMs: 5 });
+  expect(outcomeOf(new other.AmbiguousError("sent"), null)).toMatchObject({ is: "ambiguous" });
+  expect(outcomeOf(new Error("other"), null)).toMatchObject({ is: "retryable", code: "Error" });
+});
+
+test("a class that extends one of them is told apart from it", () => {
+  class NoAccount extends one.PermanentError {}
+  expect(new NoAccount("x")).toBeInstanceOf(one.PermanentError);
+  expect(new NoAccount("x")).toBeInstanceOf(NoAccount);
+  expect(new one.PermanentError("x")).not.toBeInstanceOf(NoAccount);
+});
+
+test("what no copy made is refused with what to look at", () => {
+  expect(() => definitionOf({ id: "plain" })).toThrow("npm ls belfry");
+});

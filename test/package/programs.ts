@@ -1,0 +1,44 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What users write beside a project: a web server's part that enqueues, and a CDK app as `cdk init` makes it. */
+export function writePrograms(project: string): void {
+  writeFileSync(join(project, "server.ts"), server);
+  writeFileSync(join(project, "cjs-app.cjs"), commonJsApp);
+}
+
+const server = `import { connect } from "belfry/connect";
+import pg from "pg";
+import { greet } from "./jobs/index.ts";
+
+const [, , databaseUrl = "", sqs = ""] = process.argv;
+const environment = { AWS_ENDPOINT_URL: sqs, AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "x" };
+Object.assign(process.env, environment);
+const belfry = await connect({ databaseUrl, stage: "dev" });
+const client = new pg.Client(databaseUrl);
+await client.connect();
+await client.query("create table if not exists account (name text)");
+await client.query("begin");
+await client.query("insert into account values ('Grace')");
+const { id, afterCommit } = await greet.enqueue({ name: "Grace" }, { tx: client });
+await client.query("commit");
+await afterCommit?.();
+for (let look = 0; look < 200; look += 1) {
+  const { rows } = await client.query("select state from belfry.job where id = $1", [id]);
+  if (rows[0]?.state === "SUCCESS") break;
+  if (look === 199) throw new Error("the job did not end: " + rows[0]?.state);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+}
+console.log(process.version, "job", id, "SUCCESS");
+await client.end();
+await belfry.close();
+`;
+
+const commonJsApp = `const { App, Stack } = require("aws-cdk-lib");
+const { Belfry } = require("belfry/cdk");
+const app = new App();
+const stack = new Stack(app, "commonjs");
+const belfry = new Belfry(stack, "Belfry", { stage: "prod" });
+belfry.lane("default").addEnvironment("BUCKET", "reports");
+app.synth();
+`;
