@@ -2,8 +2,8 @@
 import type { Fence } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
 import type { Message, OutboxBatch } from "./outbox.ts";
-import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "../job/job.ts";
-import type { InRun, RunId, RunStore } from "./run.ts";
+import type { HistoryRow, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "../job/job.ts";
+import type { InRun, RunStore } from "./run.ts";
 import type { OccurrencePlace, OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 import type { ScheduleControlStore } from "./schedule-store.ts";
 import type { FallbackLock } from "./fallback-lock.ts";
@@ -275,7 +275,8 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     aftermath: Aftermath;
   }>;
 
-  job(id: JobId): Promise<{ job: JobView; attempts: readonly AttemptView[]; events: readonly EventView[] } | null>;
+  /** With its kept moves, the oldest first: `attemptsOf` and `movesOf` in `job/history.ts` read them. */
+  job(id: JobId): Promise<{ job: JobView; history: readonly HistoryRow[] } | null>;
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   counts(): Promise<JobCounts>;
   /** By id, those with a larger one than `after`: at most `limit`, `limits.schedulesMax` when left out. */
