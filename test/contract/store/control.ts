@@ -34,7 +34,7 @@ function cancel(open: OpenStore): void {
     const retrying = await running(store);
     await settleOne(store, retrying, { ...failure, delayMs: dispatchWindowMs + minute });
     const ids = [pending, queued, retrying.jobId, (await running(store)).jobId];
-    const { rows, outbox } = await store.cancel(ids);
+    const { rows, aftermath: { outbox } } = await store.cancel(ids);
     expect(new Map(rows.map((row) => [row.jobId, row.state]))).toEqual(new Map(ids.map((id) => [id, "CANCELED"])));
     expect(outbox).toEqual([]);
     const last = await Promise.all(ids.map(async (id) => (await moves(store, id)).at(-1)));
@@ -114,7 +114,7 @@ function retry(open: OpenStore): void {
     expect(job).toMatchObject({ state: "PENDING", failures: 0, interruptions: 0, attempt: 1, finishedAt: null });
     expect(job.dueAt).toBeLessThanOrEqual(await store.now());
     expect(attempts).toHaveLength(1);
-    expect(await moves(store, held.jobId)).toContain("FAILED>PENDING");
+    expect(await moves(store, held.jobId)).toContain("FAILED>QUEUED");
     expect(handedIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([held.jobId]);
     expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, failures: 0 });
   });
@@ -126,7 +126,7 @@ function retry(open: OpenStore): void {
     const expired = await insertOne(store, { expiresAt: (await store.now()) + minute });
     await advance(2 * minute);
     await claimOne(store, expired);
-    expect((await store.retry([canceled, expired])).toSorted()).toEqual([canceled, expired].toSorted());
+    expect((await store.retry([canceled, expired])).ids.toSorted()).toEqual([canceled, expired].toSorted());
   });
 
   test("an old message does not claim a retried job", async () => {
@@ -136,7 +136,7 @@ function retry(open: OpenStore): void {
     await store.retry([id]);
     await store.relay({ dispatchWindowMs, limit: 10 });
     const old = { jobId: id, generation: 1, trace: "" };
-    expect(await store.claim([old], { worker: "worker-1", alone: false })).toEqual([]);
+    expect((await store.claim([old], { worker: "worker-1", alone: false })).claimed).toEqual([]);
   });
 
   test("a job that has not failed, or succeeded, is left alone", async () => {

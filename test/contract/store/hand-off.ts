@@ -188,7 +188,7 @@ function reopen(open: OpenStore): void {
 
   test("an unconfirmed hand-off is sent again when it is old enough, under a new row and the same generation", async () => {
     const { store, advance } = at();
-    const { outbox } = await store.insert([aJob()], { dispatchWindowMs });
+    const { aftermath: { outbox } } = await store.insert([aJob()], { dispatchWindowMs });
     expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
     await advance(2 * minute);
     const again = only(await store.reopen({ ...old, olderThanMs: minute }));
@@ -199,7 +199,7 @@ function reopen(open: OpenStore): void {
 
   test("a confirmed hand-off is not sent again", async () => {
     const { store, advance } = at();
-    const { outbox } = await store.insert([aJob()], { dispatchWindowMs });
+    const { aftermath: { outbox } } = await store.insert([aJob()], { dispatchWindowMs });
     await store.confirm([{ id: only(outbox).id, failed: [] }]);
     await advance(minute);
     expect(await store.reopen(old)).toEqual([]);
@@ -207,7 +207,7 @@ function reopen(open: OpenStore): void {
 
   test("a partly confirmed hand-off keeps the failed ids only", async () => {
     const { store, advance } = at();
-    const { results, outbox } = await store.insert([aJob(), aJob(), aJob()], { dispatchWindowMs });
+    const { results, aftermath: { outbox } } = await store.insert([aJob(), aJob(), aJob()], { dispatchWindowMs });
     const failed = results[1]?.id;
     if (failed === undefined) throw new Error("three jobs were inserted");
     await store.confirm([{ id: only(outbox).id, failed: [failed] }]);
@@ -255,7 +255,7 @@ function reopenSome(open: OpenStore): void {
 
   test("confirming a hand-off that is gone is not an error", async () => {
     const { store } = at();
-    const { outbox } = await store.insert([aJob()], { dispatchWindowMs });
+    const { aftermath: { outbox } } = await store.insert([aJob()], { dispatchWindowMs });
     const sent = [{ id: only(outbox).id, failed: [] }];
     await store.confirm(sent);
     expect(await store.confirm(sent)).toBeUndefined();

@@ -26,7 +26,7 @@ function dueTimes(open: OpenStore): void {
 
   test("a job that is due now is QUEUED with generation 1 and its message is in a hand-off", async () => {
     const { store } = at();
-    const { results, outbox } = await store.insert([aJob()], { dispatchWindowMs });
+    const { results, aftermath: { outbox } } = await store.insert([aJob()], { dispatchWindowMs });
     const { id, created, conflict } = only(results);
     expect({ created, conflict }).toEqual({ created: true, conflict: null });
     const handoff = only(outbox);
@@ -38,7 +38,7 @@ function dueTimes(open: OpenStore): void {
 
   test("a job that is due within the dispatch window is handed off with the time that is left", async () => {
     const { store } = at();
-    const { outbox } = await store.insert([aJob({ delayMs: minute })], { dispatchWindowMs });
+    const { aftermath: { outbox } } = await store.insert([aJob({ delayMs: minute })], { dispatchWindowMs });
     const { delayMs } = only(only(outbox).messages);
     expect(delayMs).toBeGreaterThan(minute - 10_000);
     expect(delayMs).toBeLessThanOrEqual(minute);
@@ -46,7 +46,7 @@ function dueTimes(open: OpenStore): void {
 
   test("a job that is due after the dispatch window is PENDING with generation 0 and has no message", async () => {
     const { store } = at();
-    const { results, outbox } = await store.insert([aJob({ delayMs: dispatchWindowMs + minute })], {
+    const { results, aftermath: { outbox } } = await store.insert([aJob({ delayMs: dispatchWindowMs + minute })], {
       dispatchWindowMs,
     });
     expect(outbox).toEqual([]);
@@ -67,7 +67,7 @@ function dueTimes(open: OpenStore): void {
   test("a due time in the past is kept and the message has no delay", async () => {
     const { store } = at();
     const now = await store.now();
-    const { results, outbox } = await store.insert([aJob({ dueAt: now - minute })], { dispatchWindowMs });
+    const { results, aftermath: { outbox } } = await store.insert([aJob({ dueAt: now - minute })], { dispatchWindowMs });
     expect(only(only(outbox).messages).delayMs).toBe(0);
     expect((await show(store, only(results).id)).job.dueAt).toBe(now - minute);
   });
@@ -78,7 +78,7 @@ function written(open: OpenStore): void {
 
   test("one call writes one hand-off for each lane", async () => {
     const { store } = at();
-    const { outbox } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })], {
+    const { aftermath: { outbox } } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })], {
       dispatchWindowMs,
     });
     expect(outbox).toHaveLength(2);
@@ -154,7 +154,7 @@ function keys(open: OpenStore): void {
   test("repeats inside one call are one job, and a differing one is a conflict with the first", async () => {
     const { store } = at();
     const jobs = [aJob({ key: "k" }), aJob({ key: "k" }), aJob({ key: "k", canonicalInput: "other" })];
-    const { results, outbox } = await store.insert(jobs, { dispatchWindowMs });
+    const { results, aftermath: { outbox } } = await store.insert(jobs, { dispatchWindowMs });
     expect(new Set(results.map((result) => result.id)).size).toBe(1);
     expect(results.map((result) => result.created)).toEqual([true, false, false]);
     expect(results.map((result) => result.conflict !== null)).toEqual([false, false, true]);

@@ -58,7 +58,7 @@ function outcomes(open: OpenStore): void {
   test("a retry within the dispatch window is QUEUED at once and writes both events", async () => {
     const { store, advance } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, { ...failure, delayMs: minute });
+    const { aftermath: { outbox } } = await settleOne(store, held, { ...failure, delayMs: minute });
     const message = only(only(outbox).messages);
     expect(message).toMatchObject({ jobId: held.jobId, generation: 2 });
     expect(message.delayMs).toBeGreaterThan(minute - 10_000);
@@ -79,7 +79,7 @@ function outcomes(open: OpenStore): void {
   test("a retry beyond the dispatch window waits in RETRY_WAIT without a message", async () => {
     const { store } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, { ...failure, delayMs: dispatchWindowMs + minute });
+    const { aftermath: { outbox } } = await settleOne(store, held, { ...failure, delayMs: dispatchWindowMs + minute });
     expect(outbox).toEqual([]);
     const { job } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "RETRY_WAIT", generation: 1, failures: 1, leaseUntil: null, finishedAt: null });
@@ -93,7 +93,7 @@ function released(open: OpenStore): void {
   test("a release is QUEUED under a new generation, costs no failure and is handed off at once", async () => {
     const { store } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
+    const { aftermath: { outbox } } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
     expect(only(only(outbox).messages)).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
     const { job, attempts, events } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, attempt: 1 });
@@ -105,7 +105,7 @@ function released(open: OpenStore): void {
   test("a batch of different outcomes is settled in one call, with one hand-off for each lane", async () => {
     const { store } = at();
     const [a, b, c, d] = [await running(store), await running(store), await running(store), await running(store)];
-    const { settled, outbox } = await store.settle(
+    const { settled, aftermath: { outbox } } = await store.settle(
       [
         settlementOf(d, { to: "QUEUED", interruptions: 1 }),
         settlementOf(a),
@@ -204,7 +204,7 @@ function children(open: OpenStore): void {
   test("the children of a job are inserted with its success and handed off with it", async () => {
     const { store } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, {
+    const { aftermath: { outbox } } = await settleOne(store, held, {
       children: [
         aJob({ kind: "child", key: `${held.jobId}:child:1`, lane: "mail" }),
         aJob({ kind: "child", delayMs: 60 * minute }),
@@ -221,7 +221,7 @@ function children(open: OpenStore): void {
     const [first, second] = [await running(store), await running(store)];
     const child = aJob({ kind: "child", key: "same" });
     await settleOne(store, first, { children: [child] });
-    const { settled, outbox } = await settleOne(store, second, { children: [child] });
+    const { settled, aftermath: { outbox } } = await settleOne(store, second, { children: [child] });
     expect([settled, outbox]).toEqual([[second.jobId], []]);
     expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
   });

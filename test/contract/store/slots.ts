@@ -30,7 +30,7 @@ const capped = { slotKeys: ["cap:x"] };
 /** The states of these jobs after one claim of them all in one batch. */
 async function claimAll(store: Store, ids: readonly JobId[]): Promise<readonly string[]> {
   const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
-  const claimed = await store.claim(messages, { worker: "worker-1", alone: false });
+  const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
   const states = new Map(claimed.map((row) => [row.jobId, row.state]));
   return ids.map((id) => states.get(id) ?? "nothing");
 }
@@ -62,7 +62,7 @@ function taking(open: OpenStore): void {
     await running(store, { slotKeys: ["lock:l"] });
     const refused = await claimOne(store, await insertOne(store, { slotKeys: ["lock:l"] }));
     expect(refused).toMatchObject({ state: "SKIPPED", reason: "lock-held" });
-    expect(await moves(store, refused.jobId)).toEqual([">QUEUED", "QUEUED>SKIPPED"]);
+    expect(await moves(store, refused.jobId)).toEqual([">PENDING", "QUEUED>SKIPPED"]);
   });
 
   test("queue-one holds the first that is refused and skips those after it", async () => {
@@ -142,7 +142,7 @@ function freeing(open: OpenStore): void {
       const { store } = at();
       await store.installSlots([cap(1)]);
       const held = await running(store, capped);
-      expect((await settleOne(store, held, { ...over, delayMs: 60 * minute })).freed).toEqual(["cap:x"]);
+      expect((await settleOne(store, held, { ...over, delayMs: 60 * minute })).aftermath.freed).toEqual(["cap:x"]);
       const next = await running(store, capped);
       await settleOne(store, next);
     }
@@ -152,7 +152,7 @@ function freeing(open: OpenStore): void {
     const { store } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, capped);
-    expect((await settleOne(store, { ...held, attempt: 2 })).freed).toEqual([]);
+    expect((await settleOne(store, { ...held, attempt: 2 })).aftermath.freed).toEqual([]);
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
   });
 
@@ -161,7 +161,7 @@ function freeing(open: OpenStore): void {
     await store.installSlots([cap(1)]);
     await running(store, capped);
     await advance(minute);
-    expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).freed).toEqual(["cap:x"]);
+    expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).aftermath.freed).toEqual(["cap:x"]);
     expect((await running(store, capped)).state).toBe("RUNNING");
   });
 
@@ -169,7 +169,7 @@ function freeing(open: OpenStore): void {
     const { store } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, capped);
-    expect((await store.cancel([held.jobId])).freed).toEqual([]);
+    expect((await store.cancel([held.jobId])).aftermath.freed).toEqual([]);
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
     expect(await store.freeSlots([{ jobId: held.jobId, attempt: held.attempt + 1 }])).toEqual([]);
     expect(await store.freeSlots([held])).toEqual(["cap:x"]);
@@ -215,7 +215,7 @@ function waking(open: OpenStore): void {
     const { store } = at();
     const { holder, ids } = await fullWithHeld(store, 3);
     expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
-    const { freed } = await settleOne(store, holder);
+    const { aftermath: { freed } } = await settleOne(store, holder);
     const message = only(only(await store.wake({ slotKeys: freed, limit: 10 })).messages);
     expect(message).toMatchObject({ jobId: ids[0], generation: 3, delayMs: 0 });
     const { job } = await show(store, message.jobId);
@@ -243,7 +243,7 @@ function waking(open: OpenStore): void {
   test("a woken row claims the slot that was freed for it", async () => {
     const { store } = at();
     const { holder, ids } = await fullWithHeld(store, 1);
-    const { freed } = await settleOne(store, holder);
+    const { aftermath: { freed } } = await settleOne(store, holder);
     await store.wake({ slotKeys: freed, limit: 10 });
     const [id] = ids;
     if (id === undefined) throw new Error("one job was held");
