@@ -207,5 +207,5 @@ test("the end of a canceled job's task frees what the job kept", async () => {
   const before = await ports.store.wake({ slotKeys: "all", limit: 10 });
   expect(before).toEqual([]);
   expect(await watch.notice(stopOf(id))).toBe("over");
-  expect(await ports.store.freeSlots([{ jobId: id, attempt: 1 }])).toEqual([]);
+  expect((await ports.store.freeSlots([{ jobId: id, attempt: 1 }])).freed).toEqual([]);
 });

@@ -21,7 +21,10 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, n
 
 /** Starts a run and claims all it hands off. */
 async function claimed(key: string, tasks: readonly NewTask[]): Promise<{ runId: RunId; held: readonly Claimed[] }> {
-  const { runId, aftermath: { outbox } } = await db.store.startRun(run(key, tasks), { dispatchWindowMs });
+  const {
+    runId,
+    aftermath: { outbox },
+  } = await db.store.startRun(run(key, tasks), { dispatchWindowMs });
   const messages = messagesOf(outbox);
   const held: Claimed[] = [];
   for (let from = 0; from < messages.length; from += 100) {

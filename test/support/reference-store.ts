@@ -2,7 +2,15 @@
  * The `Store` in memory: the oracle that Postgres is compared with, and the store of the simulation.
  * Each verb is a pure function of the tables, in a file of its own under `reference/`.
  */
-import { noAftermath, type InSameTransaction, type Moved, type MovedRows, type Settled, type Store, type Tx } from "../../src/core/ports/ports.ts";
+import {
+  noAftermath,
+  type InSameTransaction,
+  type Moved,
+  type MovedRows,
+  type Settled,
+  type Store,
+  type Tx,
+} from "../../src/core/ports/ports.ts";
 import { adopt, claim, heartbeat, lend, look } from "./reference/claim.ts";
 import { decideAhead } from "./reference/prematerialized.ts";
 import { cancel, prune, retry } from "./reference/control.ts";

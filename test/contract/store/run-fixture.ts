@@ -45,7 +45,10 @@ export const failed = { to: "FAILED", failures: 1, errorCode: "BAD", errorMessag
 
 /** Starts a run and holds what it hands off. */
 export async function workbench(store: Store, run: Partial<NewRun>): Promise<Workbench> {
-  const { runId, aftermath: { outbox } } = await store.startRun(aRun(run), { dispatchWindowMs });
+  const {
+    runId,
+    aftermath: { outbox },
+  } = await store.startRun(aRun(run), { dispatchWindowMs });
   const messages = new Map<string, Message>();
   const take = (handed: readonly OutboxBatch[]): void => {
     for (const handoff of handed) for (const message of handoff.messages) messages.set(message.jobId, message);

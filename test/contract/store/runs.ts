@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { limits } from "../../../src/core/limits.ts";
 import type { RunId } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, insertOne, dispatchWindowMs, only, settleOne, type OpenStore } from "./fixture.ts";
@@ -26,7 +27,7 @@ function starting(open: OpenStore): void {
     const second = await store.startRun(aRun({ tasks: diamond }), { dispatchWindowMs });
     expect(first).toMatchObject({ created: true, sealed: true });
     expect(first.aftermath.outbox.flatMap((handoff) => handoff.messages)).toHaveLength(1);
-    expect(second).toMatchObject({ runId: first.runId, created: false, outbox: [] });
+    expect(second).toMatchObject({ runId: first.runId, created: false, aftermath: noAftermath });
     expect(await store.tasks(first.runId, { limit: 10 })).toHaveLength(4);
   });
 
@@ -124,7 +125,9 @@ function ending(open: OpenStore): void {
     await bench.end("left", failed);
     await bench.end("right");
     expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED" });
-    expect(await store.resumeRun(bench.runId, {})).toHaveLength(2);
+    const resumed = await store.resumeRun(bench.runId, {});
+    expect(resumed.ids).toHaveLength(2);
+    expect(resumed.aftermath).toMatchObject({ outbox: [], runs: [bench.runId], leftToRelay: ["default"] });
     expect(await bench.states()).toEqual({ load: "SUCCESS", left: "PENDING", right: "SUCCESS", close: "PENDING" });
     bench.take(await store.relay({ dispatchWindowMs, limit: 10 }));
     await bench.end("left");

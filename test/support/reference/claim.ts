@@ -1,6 +1,14 @@
 import type { JobId } from "../../../src/core/job/job.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
-import { noAftermath, type AttemptRef, type Claimed, type HeldAttempt, type JobPeek, type Message, type Store } from "../../../src/core/ports/ports.ts";
+import {
+  noAftermath,
+  type AttemptRef,
+  type Claimed,
+  type HeldAttempt,
+  type JobPeek,
+  type Message,
+  type Store,
+} from "../../../src/core/ports/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf, runsOf } from "./runs.ts";
 import { storedSchedule } from "./schedules.ts";

@@ -77,5 +77,8 @@ function returnUndelivered(t: Tables, row: JobRow, options: { undeliveredMax: nu
 function result(t: Tables, moved: readonly JobRow[], freed: readonly string[]): MovedRows {
   const outbox = t.handOff(moved.filter((row) => row.state === "QUEUED"));
   const runs = runsOf(moved.filter((row) => isFinal(row.state)));
-  return { rows: moved.map((row) => movedOf(t, row)), aftermath: { ...noAftermath, outbox, freed: [...new Set(freed)], runs } };
+  return {
+    rows: moved.map((row) => movedOf(t, row)),
+    aftermath: { ...noAftermath, outbox, freed: [...new Set(freed)], runs },
+  };
 }
