@@ -166,7 +166,7 @@ test("a canceled run ends CANCELED: what was open is CANCELED, and no message of
   const { store } = run.shop.world;
   expect(await store.cancelRun(run.id)).toBe(true);
   await run.shop.work();
-  while ((await store.cancelPage(run.id, { limit: 2 })) > 0);
+  while ((await store.cancelPage(run.id, { limit: 2 })).canceled > 0);
   expect(await runToEnd(run)).toBe("CANCELED");
   expect(new Set(Object.values(await stateOf(run)))).toEqual(new Set(["CANCELED"]));
   expect(await store.cancelRun(run.id)).toBe(false);

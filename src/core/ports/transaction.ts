@@ -1,5 +1,5 @@
 /** What happens inside a transaction of the store or of a caller. */
-import type { OutboxBatch } from "./outbox.ts";
+import type { Aftermath } from "./aftermath.ts";
 import type { JobId, Json } from "../job/job.ts";
 import type { State } from "../job/state.ts";
 
@@ -42,8 +42,7 @@ export interface Moved {
 
 export interface MovedRows {
   readonly rows: readonly Moved[];
-  readonly outbox: readonly OutboxBatch[];
-  readonly freed: readonly string[];
+  readonly aftermath: Aftermath;
 }
 
 /** Runs inside the transaction that moved the rows; an app's `onSettled` writes its own log rows there. */
