@@ -141,7 +141,7 @@ describe("a task that fails for good", () => {
     expect(await runToEnd(run)).toBe("FAILED");
     broken = false;
     const again = await run.shop.world.store.resumeRun(run.id, {});
-    expect(again).toHaveLength(3);
+    expect(again.ids).toHaveLength(3);
     expect(await runToEnd(run)).toBe("DONE");
     expect(tries.filter((name) => name === "good")).toHaveLength(1);
     expect(tries.slice(-3)).toEqual(["bad", "next", "last"]);
@@ -154,7 +154,8 @@ test("a task whose worker dies is rescued, and its run ends as if nothing had ha
   const { world } = run.shop;
   const records = run.shop.receive();
   const messages = records.flatMap((record) => decodeMessage(record.body) ?? []);
-  expect(await world.store.claim(messages, { worker: "dead", alone: false })).toHaveLength(2);
+  const { claimed } = await world.store.claim(messages, { worker: "dead", alone: false });
+  expect(claimed).toHaveLength(2);
   acknowledge(world, records, []);
   await world.clock.advance(60_000);
   expect(world.queue.receive(lane, 10)).toEqual([]);

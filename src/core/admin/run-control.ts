@@ -41,7 +41,7 @@ export async function cancelRun(
     await tasks.stop();
   }
   const { dispatchWindowMs } = options;
-  await afterCommit(ports, left, { dispatchWindowMs, rounds: limits.passResolveRoundsMax });
+  await afterCommit(ports, left, { dispatchWindowMs, aftermathRounds: limits.passResolveRoundsMax });
   return canceled;
 }
 

@@ -14,9 +14,9 @@ type AfterCommitPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "cra
 export async function afterCommit(
   ports: AfterCommitPorts,
   aftermath: Aftermath,
-  options: { readonly dispatchWindowMs: number; readonly rounds?: number | undefined },
+  options: { readonly dispatchWindowMs: number; readonly aftermathRounds?: number | undefined },
 ): Promise<void> {
-  const rounds = options.rounds ?? limits.resolveRoundsMax;
+  const rounds = options.aftermathRounds ?? limits.resolveRoundsMax;
   let left = aftermath;
   for (let round = 0; round < rounds && !isDone(left); round += 1) {
     left = await doOnce(ports, left, options.dispatchWindowMs);

@@ -33,7 +33,7 @@ export async function rescue(
       ports.log.warn("rescued a job whose worker went silent", { job: row.jobId, kind: row.kind, state: row.state });
       ports.metrics.add("job.rescued", 1, "Count", { job: row.kind });
     }
-    await afterCommit(ports, moved.aftermath, options);
+    await afterCommit(ports, moved.aftermath, { dispatchWindowMs: options.dispatchWindowMs });
     rescued += moved.rows.length;
     if (moved.rows.length < options.limit) break;
   }
