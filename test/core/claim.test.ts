@@ -156,8 +156,30 @@ describe("when the store fails", () => {
     const { enqueue, work } = await shop([hello], ports);
     await enqueue(hello, undefined);
     await enqueue(hello, undefined);
-    expect(await work()).toEqual(["m1", "m2"]);
+    const batch = work();
+    await ports.clock.advance(limits.giveBackPauseMs);
+    expect(await batch).toEqual(["m1", "m2"]);
     expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("pauses longer before each batch that it gives back, and not after one that it runs", async () => {
+    let isAway = true;
+    const ports = withStore((store) => ({ claim: (...how) => (isAway ? down() : store.claim(...how)) }));
+    const { enqueue, work } = await shop([hello], ports);
+    await enqueue(hello, undefined);
+    const pauses: number[] = [];
+    for (let batch = 0; batch < 5; batch += 1) {
+      const startedMs = ports.clock.elapsedMs();
+      const given = work().then(() => ports.clock.elapsedMs() - startedMs);
+      await ports.clock.advance(20_000);
+      pauses.push(await given);
+    }
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 15_000]);
+    isAway = false;
+    await enqueue(hello, undefined);
+    const startedMs = ports.clock.elapsedMs();
+    expect(await work()).toEqual([]);
+    expect(ports.clock.elapsedMs()).toBe(startedMs);
   });
 
   test("a look that fails gives back what was not claimed; what was claimed is run", async () => {
@@ -173,7 +195,9 @@ describe("when the store fails", () => {
     expect((await jobOf(ports, done)).state).toBe("SUCCESS");
     const fresh = await enqueue(hello, undefined);
     for (const { body } of stale) ports.queue.put(lane, body);
-    expect(await work()).toHaveLength(1);
+    const batch = work();
+    await ports.clock.advance(limits.giveBackPauseMs);
+    expect(await batch).toHaveLength(1);
     expect((await jobOf(ports, fresh)).state).toBe("SUCCESS");
     expect(ports.clock.pending()).toBe(0);
   });

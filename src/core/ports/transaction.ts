@@ -49,6 +49,17 @@ export interface MovedRows {
 export type InSameTransaction = (tx: StoreTx, rows: readonly Moved[]) => Promise<void>;
 
 /**
+ * Raised by the store when it cannot be used now: it is stopped, starts up, is full or has no connection left. Nothing was
+ * done. The caller may repeat what it asked for.
+ */
+export class StoreAway extends Error {
+  override readonly name: string = "StoreAway";
+}
+
+/** Whether the same call may succeed later without a change: a compare-and-set may be repeated. */
+export const isStoreAway = (error: unknown): boolean => error instanceof StoreAway || error instanceof UnknownOutcome;
+
+/**
  * Raised by the store when the connection broke while a commit was under way and nobody could say whether it
  * happened. The caller repeats a compare-and-set, or reads the row.
  */

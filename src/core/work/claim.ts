@@ -12,6 +12,8 @@ export interface ClaimedBatch {
   readonly suspects: readonly Arrived[];
   /** Message ids to return: the claim's outcome is not known. */
   readonly giveBack: readonly string[];
+  /** Some of these are given back because the store failed. */
+  readonly isRefused: boolean;
   /** Due in a moment, or since a moment: for `claimEarly`. */
   readonly early: readonly Early[];
 }
@@ -42,7 +44,7 @@ export async function claimBatch(
   try {
     answer = await store.claim(unique(arrived), { worker: scope.options.worker, alone, asked });
   } catch (error) {
-    return { ...nothing, giveBack: giveBack(arrived, error) };
+    return { ...nothing, giveBack: giveBack(arrived, error), isRefused: true };
   }
   const rows = answer.claimed;
   const running = rows.filter((row) => row.state === "RUNNING");
@@ -58,11 +60,11 @@ export async function claimBatch(
     const { asking, ...sorted } = await sort(scope, left, looked, new Set(asked));
     return merge({ ...sorted, running }, await claimAsked(scope, asking, alone));
   } catch (error) {
-    return { ...nothing, running, giveBack: giveBack(left, error) };
+    return { ...nothing, running, giveBack: giveBack(left, error), isRefused: true };
   }
 }
 
-const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], early: [] };
+const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], isRefused: false, early: [] };
 
 /** Those whose condition says yes are claimed by a second claim; a condition is asked once in a batch. */
 async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
@@ -76,6 +78,7 @@ const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({
   running: [...a.running, ...b.running],
   suspects: [...a.suspects, ...b.suspects],
   giveBack: [...a.giveBack, ...b.giveBack],
+  isRefused: a.isRefused || b.isRefused,
   early: [...a.early, ...b.early],
 });
 
@@ -158,7 +161,7 @@ async function sort(
       early.push({ item, dueAtMs: nowMs + Math.max(0, row.dueInMs) });
     }
   }
-  return { suspects, asking, early, giveBack: await sendAnew(scope, later) };
+  return { suspects, asking, early, giveBack: await sendAnew(scope, later), isRefused: false };
 }
 
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */

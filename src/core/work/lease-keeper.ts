@@ -127,7 +127,7 @@ function watch(clock: Clock, held: ReadonlyMap<string, HeldJob>): () => void {
 function loseLapsed(clock: Clock, held: ReadonlyMap<string, HeldJob>): void {
   const nowMs = clock.elapsedMs();
   for (const renewing of held.values()) {
-    if (nowMs - renewing.keptAtMs >= renewing.job.leaseMs) renewing.controller.abort(new Interruption("lost"));
+    if (nowMs - renewing.keptAtMs >= renewing.job.leaseMs) renewing.controller.abort(new Interruption("lapsed"));
   }
 }
 

@@ -63,7 +63,7 @@ async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions
   metrics.add("job.task.stopped", 1, "Count", { job: job.kind });
   const settler = createSettler(ports, registry, { ...options, worker: job.worker ?? end.task, lane: job.lane });
   settler.expect(1);
-  const known = await settler.settle({ ...job, jobId: job.id }, outcome, []);
+  const known = await settler.settle({ ...job, jobId: job.id }, outcome, { children: [], untilMs: 0 });
   if (!known) throw new Error(`whether job ${job.id} was settled after the end of its task is not known`);
   return "settled";
 }

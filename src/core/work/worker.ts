@@ -53,17 +53,20 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     stopping: stopping.signal,
   };
   let rescuedAtMs = ports.clock.elapsedMs();
+  let refusals = 0;
   const batches = new Set<Promise<unknown>>();
   return {
     async handle(records, { remainingMs }) {
       const batch = runBatch(scope, records, remainingMs);
       batches.add(batch);
-      const answer = await batch.finally(() => batches.delete(batch));
+      const { failed, isRefused } = await batch.finally(() => batches.delete(batch));
+      refusals = isRefused ? refusals + 1 : 0;
+      if (isRefused) await pauseBefore(scope, refusals, remainingMs());
       if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= limits.workerRescueIntervalMs) {
         rescuedAtMs = ports.clock.elapsedMs();
         await smallRescue(scope);
       }
-      return answer;
+      return { failed };
     },
     async run(job, { remainingMs }) {
       scope.leases.hold(job);
@@ -84,12 +87,12 @@ async function runBatch(
   scope: WorkerScope,
   records: readonly QueueRecord[],
   remainingMs: () => number,
-): Promise<{ failed: readonly string[] }> {
+): Promise<{ failed: readonly string[]; isRefused: boolean }> {
   const { ports } = scope;
   const arrived = await readRecords(scope, records);
   await ports.crashPoint("received");
   const held = await holdPaused(scope, arrived.messages);
-  if (held !== null) return { failed: [...arrived.unread, ...held.giveBack] };
+  if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isRefused: held.giveBack.length > 0 };
   const alone = arrived.messages.length === 1;
   const first = await claimBatch(scope, arrived.messages, alone);
   await ports.crashPoint("claimed");
@@ -106,7 +109,13 @@ async function runBatch(
   const failed = new Set([...arrived.unread, ...first.giveBack, ...early.giveBack, ...last.giveBack]);
   for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
   ports.metrics.flush();
-  return { failed: [...failed] };
+  return { failed: [...failed], isRefused: first.isRefused };
+}
+
+/** A message that is given back comes again at once: without a pause a worker asks a store that is away many times a second. */
+async function pauseBefore(scope: WorkerScope, refusals: number, leftMs: number): Promise<void> {
+  const pauseMs = Math.min(limits.giveBackPauseMs * 2 ** (refusals - 1), limits.giveBackPauseMsMax);
+  await scope.ports.clock.sleep(Math.max(0, Math.min(pauseMs, leftMs - limits.deadlineMarginMs)), scope.stopping);
 }
 
 /** @returns null for a lane that is not paused. A message is only given back when nobody knows whether its job was held. */
@@ -206,7 +215,7 @@ async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => numbe
     const launcher = launcherFor(scope, job);
     const finished =
       launcher === null ? await runHandler(scope, job, remainingMs) : await launched(scope, launcher, job);
-    return { jobId: job.jobId, known: await write(scope, job, finished) };
+    return { jobId: job.jobId, known: await write(scope, job, finished, remainingMs) };
   } catch (error) {
     scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });
     return { jobId: job.jobId, known: await scope.settler.withdraw() };
@@ -220,13 +229,20 @@ async function launched(scope: WorkerScope, launcher: Launcher, job: Claimed): P
   return refused === null ? { is: "settled" } : { is: "outcome", outcome: refused, children: [] };
 }
 
-async function write(scope: WorkerScope, job: Claimed, finished: HandlerEnd): Promise<boolean> {
+async function write(
+  scope: WorkerScope,
+  job: Claimed,
+  finished: HandlerEnd,
+  remainingMs: () => number,
+): Promise<boolean> {
   if (finished.is === "settled") return scope.settler.withdraw();
   if (finished.is === "lost") {
     await scope.settler.withdraw();
     return freeSlots(scope, job);
   }
-  return scope.settler.settle(job, finished.outcome, finished.children);
+  const leftMs = Math.min(remainingMs() - limits.settleMarginMs, limits.settleForMsMax);
+  const untilMs = scope.ports.clock.elapsedMs() + leftMs;
+  return scope.settler.settle(job, finished.outcome, { children: finished.children, untilMs });
 }
 
 /** A canceled job keeps its slots until its handler is gone, which is now. */
