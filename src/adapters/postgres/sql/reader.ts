@@ -46,14 +46,14 @@ returning version`,
 );
 
 /**
- * $1 jobs $2 events $3 and $4 between the first time and the last, so that only the partitions of these days are looked at.
- * Locks those events; only the owner of the reader writes them.
+ * $1 transactions $2 events $3 and $4 between the first time and the last, so that only the partitions of these days are looked
+ * at. Locks those events; only the owner of the reader writes them.
  */
 export const markPublished = statement<never>(
   "mark-published",
   `
 update belfry.event e set published_at = belfry.now()
-from unnest($1::bigint[], $2::bigint[]) as p (job_id, id)
-where e.job_id = p.job_id and e.id = p.id and e.published_at is null
+from unnest($1::text[], $2::bigint[]) as p (xid, id)
+where e.xid = p.xid::xid8 and e.id = p.id and e.published_at is null
   and e.at >= belfry.at($3::float8) and e.at < belfry.at($4::float8 + 1)`,
 );
