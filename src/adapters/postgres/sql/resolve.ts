@@ -1,7 +1,7 @@
 import type { DispatchedRow } from "./dispatch.ts";
 import { statement } from "../statement.ts";
 import { drawn, events, history, outbox } from "./record.ts";
-import { countEnds as counts, releasedMoves, releaseWith } from "./release.ts";
+import { countEnds, releasedMoves, releaseWith } from "./release.ts";
 import { skip } from "./run.ts";
 
 /** A job that a round of `resolve` made QUEUED. */
@@ -52,7 +52,7 @@ select
  * Ends that nobody counted: at each successor, and in the run. $1 runs or null $2 limit $3 dispatch window.
  * Locks: list rows with SKIP LOCKED; then the ended jobs and their narrow successors in one list in id order (waiting).
  */
-export const countEnds = statement<ReleasedRow>(
+export const countUncounted = statement<ReleasedRow>(
   "resolve-ends",
   `
 with taken as materialized (
@@ -78,7 +78,7 @@ with taken as materialized (
     (l.state <> 'SUCCESS' and not l.not_taken and not (l.state = 'FAILED' and r.on_failure = 'continue'))::int as bad
   from locked l join belfry.run r on r.id = l.run_id
   where l.id = any(array(select job_id from taken)) and l.state >= 'SUCCESS' and not l.end_counted
-), ${counts}, marked as (
+), ${countEnds}, marked as (
   update belfry.job set end_counted = true where id = any(array(select id from ends))
 ), ${release}, moves as (${releasedMoves}
 ), ${releasedRows}`,

@@ -95,6 +95,12 @@ with waiting as materialized (
 select`,
 );
 
+/** Lanes of the jobs that may start now: the relay dispatches them. $1 ids. Locks nothing. */
+export const readyLanes = statement<{ lane: string }>(
+  "resume-lanes",
+  "select distinct lane from belfry.job where id = any($1::bigint[]) and state = 'PENDING' and not blocked",
+);
+
 /** The run is open again, its figures counted again. $1 run. Locks: its row, locked already. */
 export const reopenRun = statement<never>(
   "resume-run",
