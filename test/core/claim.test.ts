@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Queue, Store } from "../../src/core/ports/ports.ts";
+import { noAftermath, type Queue, type Store } from "../../src/core/ports/ports.ts";
 import { acknowledge, gate, jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
 
+const nothingClaimed = { claimed: [], aftermath: noAftermath };
 const down = (): Promise<never> => Promise.reject(new Error("down"));
 const withStore = (faults: (store: Store) => Partial<Store>): World =>
   world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
@@ -54,7 +55,7 @@ describe("a message that comes before its job is due", () => {
     const ports: World = withStore((store) => ({
       claim: async (messages, options) => {
         asked.push(ports.clock.elapsedMs());
-        return asked.length <= 2 ? [] : store.claim(messages, options);
+        return asked.length <= 2 ? nothingClaimed : await store.claim(messages, options);
       },
       peek: async (ids) => (await store.peek(ids)).map((row) => ({ ...row, dueInMs: 0.5 })),
     }));
@@ -71,7 +72,7 @@ describe("a message that comes before its job is due", () => {
   test("and that no claim ever takes is sent anew a second later, not given back to stay hidden", async () => {
     starts.length = 0;
     const ports: World = withStore((store) => ({
-      claim: async () => [],
+      claim: async () => nothingClaimed,
       peek: async (ids) => (await store.peek(ids)).map((row) => ({ ...row, dueInMs: 0 })),
     }));
     const job = note(ports);

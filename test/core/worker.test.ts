@@ -204,7 +204,7 @@ describe("jobs that lost a worker before", () => {
     );
     await ports.store.claim(messages, { worker: "dead", alone: false });
     await ports.clock.advance(20_000);
-    await rescue(ports, registry, { limit: 10, rounds: 1 });
+    await rescue(ports, registry, { limit: 10, rounds: 1, dispatchWindowMs: 0 });
     await enqueue(mail, { to: "fresh" });
     expect(await work()).toEqual([]);
     expect(order).toEqual(["start fresh 1", "end fresh", "start x 2", "end x", "start y 2", "end y"]);

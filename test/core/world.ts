@@ -158,9 +158,9 @@ export async function jobOf(ports: Pick<Ports, "store">, id: JobId) {
 }
 
 /** `FROM>TO` of every event; an insert reads `>TO`. */
-export async function movesOf(ports: Pick<Ports, "store">, id: JobId): Promise<readonly string[]> {
-  const shown = await ports.store.job(id);
-  return (shown?.events ?? []).map((event) => `${event.from ?? ""}>${event.to}`);
+export async function movesOf(ports: Pick<World, "store">, id: JobId): Promise<readonly string[]> {
+  const events = ports.store.tables.events.rows.filter((event) => String(event.jobId) === id);
+  return events.map((event) => `${event.from ?? ""}>${event.to}`);
 }
 
 /** A promise and the functions that end it: a handler waits on it until the test lets it go. */

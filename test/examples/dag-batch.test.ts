@@ -124,7 +124,7 @@ describe("graphs that come as data", () => {
       "select coalesce(sum(tries), 0)::int as n from dag_batch.task_instance where status = 'SUCCEEDED' and dag_run_id = $1";
     const before = (await on.db.pool.query<{ n: number }>(tries, [run.dag_run_id])).rows[0]?.n;
     const again = await on.db.store.resumeRun(run.dag_run_id, {});
-    expect(again.length).toBeGreaterThan(1);
+    expect(again.ids.length).toBeGreaterThan(1);
     await runAll(on);
     // The cluster refuses the same task again, so it ends where it was, and what had succeeded was left alone.
     expect(await statesOf(on, key)).toEqual(Object.fromEntries(expectedEnds(readGraphFile("broken"))));

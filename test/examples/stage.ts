@@ -91,7 +91,11 @@ export async function stageOf(
       await pass(ports, registry, { ...options, signal: AbortSignal.timeout(60_000) });
     },
     async rescue() {
-      await rescue(ports, registry, { limit: limits.rescueRowsMax, rounds: 1 });
+      await rescue(ports, registry, {
+        limit: limits.rescueRowsMax,
+        rounds: 1,
+        dispatchWindowMs: limits.dispatchWindowMs,
+      });
     },
     async advance(ms) {
       await db.clock.advance(ms);

@@ -72,7 +72,8 @@ async function explainOne(
   const stretch = byVersion ?? versionIntervalAt(facts.eras, near);
   const found = occurrence?.jobId == null ? null : await store.job(occurrence.jobId);
   const job = found?.job ?? null;
-  const lastReason = found?.events.at(-1)?.reason ?? null;
+  const last = found?.history.at(-1);
+  const lastReason = last !== undefined && last.to === job?.state ? last.reason : null;
   const holder = await holderOf(store, facts, occurrence, job);
   const into = await intoOf(store, facts, occurrence);
   const explanation = explainTime({ facts, asked, stretch, occurrence, job, lastReason, holder, into });

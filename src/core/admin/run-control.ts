@@ -2,10 +2,16 @@ import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
-import type { Ports, RunId, RunView, StartedRun } from "../ports/ports.ts";
-import { relay } from "../delivery/relay.ts";
-import { resolveRuns } from "../delivery/resolve.ts";
-import { sendOutbox } from "../delivery/send.ts";
+import {
+  type Aftermath,
+  mergeAftermaths,
+  noAftermath,
+  type Ports,
+  type RunId,
+  type RunView,
+  type StartedRun,
+} from "../ports/ports.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { movedHook } from "../delivery/settled-hook.ts";
 import { canceledTasks } from "../work/stop-tasks.ts";
 
@@ -26,13 +32,16 @@ export async function cancelRun(
   const tasks = canceledTasks(ports, registry);
   const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
   let canceled = 0;
+  let left: Aftermath = { ...noAftermath, runs: [runId] };
   for (let round = 0; round < limits.cancelRoundsMax; round += 1) {
     const page = await ports.store.cancelPage(runId, { limit: limits.cancelRowsMax, inSameTransaction });
-    if (page === 0) break;
-    canceled += page;
+    if (page.canceled === 0) break;
+    canceled += page.canceled;
+    left = mergeAftermaths([left, page.aftermath]);
     await tasks.stop();
   }
-  await resolveRuns(ports, { runs: [runId], rounds: limits.passResolveRoundsMax, ...options });
+  const { dispatchWindowMs } = options;
+  await afterCommit(ports, left, { dispatchWindowMs, aftermathRounds: limits.passResolveRoundsMax });
   return canceled;
 }
 
@@ -64,8 +73,8 @@ export async function resumeRun(
   options: { dispatchWindowMs: number },
 ): Promise<readonly JobId[]> {
   const again = await ports.store.resumeRun(runId, {});
-  if (again.length > 0) await relay(ports, options);
-  return again;
+  await afterCommit(ports, again.aftermath, options);
+  return again.ids;
 }
 
 /** Whether `rerunRun` can do runs of this kind again: those of graphs and fan-outs that this process defines. */
@@ -98,8 +107,7 @@ export async function rerunRun(
   for (let number = 2; number <= limits.rerunsMax; number += 1) {
     const started = await startAgain(ports, definition, run, `${root}#${number}`, options);
     if (started === null) continue;
-    await sendOutbox(ports, started.outbox);
-    await resolveRuns(ports, { runs: [started.runId], rounds: 1, dispatchWindowMs });
+    await afterCommit(ports, started.aftermath, { dispatchWindowMs });
     return started.runId;
   }
   throw new Error(`run ${runId} was run again ${limits.rerunsMax} times: enqueue it under another key`);
@@ -110,7 +118,7 @@ interface RerunOptions {
   readonly dispatchWindowMs: number;
 }
 
-type Started = Pick<StartedRun, "runId" | "outbox">;
+type Started = Pick<StartedRun, "runId" | "aftermath">;
 
 /** @returns null when there is a run of this key already. */
 async function startAgain(
@@ -141,7 +149,7 @@ async function writeAgain(
   const job = newJob(definition, stage, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
   await ports.store.installSlots(slotGroupsOf(definition));
   return await ports.store.transaction(async (tx) => {
-    const { results, outbox } = await ports.store.insert([job], { dispatchWindowMs, tx });
+    const { results, aftermath } = await ports.store.insert([job], { dispatchWindowMs, tx });
     const [starter] = results;
     if (starter?.created !== true) return null;
     const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, tasks: [] };
@@ -150,6 +158,6 @@ async function writeAgain(
       { dispatchWindowMs, tx },
     );
     if (!started.created) throw new Error(`run "${key}" of "${kind}" was made meanwhile: ask again`);
-    return { runId: started.runId, outbox };
+    return { runId: started.runId, aftermath: mergeAftermaths([aftermath, started.aftermath]) };
   });
 }

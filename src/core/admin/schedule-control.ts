@@ -14,7 +14,7 @@ import type { GapRule, OverlapReadings, ScheduleRow, ScheduleSpec } from "../por
 import type { ScheduleRefusal } from "../ports/schedule-store.ts";
 import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
 import { specMaker } from "../define/schedule-spec.ts";
-import { sendOutbox } from "../delivery/send.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { checkId } from "../define/setting.ts";
 import { openZone } from "../calendar/zone.ts";
 
@@ -33,7 +33,7 @@ export interface ScheduleInput extends Omit<SchedulePolicies, "startAt" | "endAt
   readonly enabled?: boolean;
 }
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "crashPoint">;
+type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
 
 /** @throws ScheduleRefused when something is wrong with it, all problems together, or the id is taken. */
 export async function createSchedule(
@@ -105,8 +105,9 @@ export async function triggerSchedule(
   const payload =
     definition.readsMoment === true ? momentPayload(occurrenceFor(row, decision)) : occurrence.job.payload;
   const job = { ...occurrence.job, payload, key: options.key ?? null };
-  const { results, outbox } = await ports.store.insert([job], { dispatchWindowMs: options.dispatchWindowMs });
-  await sendOutbox(ports, outbox);
+  const { dispatchWindowMs } = options;
+  const { results, aftermath } = await ports.store.insert([job], { dispatchWindowMs });
+  await afterCommit(ports, aftermath, { dispatchWindowMs });
   const [result] = results;
   if (result === undefined) throw new Error(`triggering "${id}" gave no answer`);
   return { id: result.id, created: result.created };

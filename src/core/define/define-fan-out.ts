@@ -12,7 +12,8 @@ import type { InRun, NewRun, NewTarget, RunId } from "../ports/ports.ts";
 import { finishCancels } from "../admin/run-control.ts";
 import { ProblemList } from "./problem.ts";
 import { isQuery, pageOf, type Query } from "./query.ts";
-import { sendOutbox } from "../delivery/send.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
+import { noAftermath } from "../ports/aftermath.ts";
 import { readDuration } from "./setting.ts";
 
 /** The limits are those of the job that writes the targets; a try goes on behind the last page that was written. */
@@ -86,7 +87,7 @@ async function fanOut<R, I>(
   if (!run.sealed) await writePages(source, each, context, moment, run);
   await context.tx(async (tx) => {
     await store.sealRun(run.runId, { tx });
-    scope.runs.add(run.runId);
+    scope.left.push({ ...noAftermath, runs: [run.runId] });
     return { runId: run.runId };
   });
 }
@@ -194,7 +195,7 @@ async function writePage<R, I>(
   await ports.crashPoint("fanout.afterPage");
   ports.metrics.add("fanout.targets", written.created, "Count", { job: options.id });
   if (written.conflicts > 0) ports.metrics.add("fanout.conflicts", written.conflicts, "Count", { job: options.id });
-  await sendOutbox(ports, written.outbox);
+  await afterCommit(ports, written.aftermath, how);
 }
 
 /** @throws Error when the query does not select the column it is paged by. */

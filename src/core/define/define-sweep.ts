@@ -12,7 +12,8 @@ import { newJob } from "./new-job.ts";
 import type { Tx } from "../ports/ports.ts";
 import { ProblemList } from "./problem.ts";
 import { pageOf, type Query } from "./query.ts";
-import { sendOutbox } from "../delivery/send.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
+import { mergeAftermaths } from "../ports/aftermath.ts";
 import { readCount, readDuration } from "./setting.ts";
 
 /** The limits are those of the sweep's own jobs. */
@@ -122,15 +123,16 @@ class Sweep<R, I> {
   /** A page in a transaction of its own, handed off after its commit. @returns where the next begins, or null at the end. */
   async #ownPage(query: Query<R>, after: Json | null): Promise<Json | null> {
     const { ports } = this.#scope.worker;
-    const handed = this.#scope.outbox.length;
+    const { left } = this.#scope;
+    const before = left.length;
     const next = await ports.store.transaction((tx) => this.#page(tx, query, after, this.#settings.batchSize));
     await ports.crashPoint("sweep.afterPage");
-    await sendOutbox(ports, this.#scope.outbox.splice(handed));
+    await afterCommit(ports, mergeAftermaths(left.splice(before)), this.#scope.worker.options);
     return next;
   }
 
   async #page(tx: Tx, query: Query<R>, after: Json | null, limit: number): Promise<Json | null> {
-    const { worker, job, outbox } = this.#scope;
+    const { worker, job, left } = this.#scope;
     const { text, values } = pageOf(query, this.#by, after, limit);
     const rows = (await tx.query(text, values)).rows as R[];
     if (rows.length === 0) return null;
@@ -138,7 +140,7 @@ class Sweep<R, I> {
     const jobs = await prepare(this.#settings.each, worker.options.stage, job.trace, items);
     const { dispatchWindowMs } = worker.options;
     const inserted = await worker.ports.store.insert(jobs, { dispatchWindowMs, tx });
-    outbox.push(...inserted.outbox);
+    left.push(inserted.aftermath);
     const created = inserted.results.filter((result) => result.created).length;
     this.#created += created;
     this.#known += rows.length - created;
@@ -146,7 +148,7 @@ class Sweep<R, I> {
   }
 
   async #continue(tx: Tx, after: Json, moment: Moment): Promise<void> {
-    const { worker, job, outbox } = this.#scope;
+    const { worker, job, left } = this.#scope;
     const next = newJob(this.#settings.definition, worker.options.stage, {
       payload: { after, moment: momentJson(moment) },
       key: `${job.jobId}:next`,
@@ -156,7 +158,7 @@ class Sweep<R, I> {
       slotKeys: [],
     });
     const inserted = await worker.ports.store.insert([next], { dispatchWindowMs: worker.options.dispatchWindowMs, tx });
-    outbox.push(...inserted.outbox);
+    left.push(inserted.aftermath);
   }
 
   get #by(): string {

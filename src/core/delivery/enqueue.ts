@@ -5,7 +5,8 @@ import type { NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import type { InsertResult, Ports, Tx } from "../ports/ports.ts";
-import { sendOutbox } from "./send.ts";
+import { mergeAftermaths } from "../ports/aftermath.ts";
+import { afterCommit } from "./after-commit.ts";
 
 export interface EnqueueItem {
   readonly payload: unknown;
@@ -40,7 +41,7 @@ export interface Client {
   }>;
 }
 
-type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "crashPoint">;
+type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 export function createClient(ports: ClientPorts, settings: { stage: string; dispatchWindowMs: number }): Client {
   const installed = new Set<string>();
@@ -52,16 +53,16 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
       const insert = { dispatchWindowMs: settings.dispatchWindowMs };
       if (options.tx !== undefined) {
         // At once: the store takes the keys of all of them in one order, whatever their order here, so that two callers cannot deadlock.
-        const { results, outbox } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
+        const { results, aftermath } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
         refuseConflicts(jobs, results);
-        const open = [...outbox];
-        const afterCommit = async (): Promise<void> => void (await sendOutbox(ports, open.splice(0)));
-        return results.map(({ id, created }) => ({ id, created, afterCommit }));
+        const open = [aftermath];
+        const send = (): Promise<void> => afterCommit(ports, mergeAftermaths(open.splice(0)), insert);
+        return results.map(({ id, created }) => ({ id, created, afterCommit: send }));
       }
       const answers: InsertResult[] = [];
       for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
         const inserted = await ports.store.insert(jobs.slice(from, from + limits.insertRowsMax), insert);
-        await sendOutbox(ports, inserted.outbox);
+        await afterCommit(ports, inserted.aftermath, insert);
         answers.push(...inserted.results);
       }
       refuseConflicts(jobs, answers);
@@ -70,8 +71,9 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
     async insert(items) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);
-      const { results, outbox } = await ports.store.insert(jobs, { dispatchWindowMs: settings.dispatchWindowMs });
-      return { results, sent: sendOutbox(ports, outbox).then(() => {}) };
+      const insert = { dispatchWindowMs: settings.dispatchWindowMs };
+      const { results, aftermath } = await ports.store.insert(jobs, insert);
+      return { results, sent: afterCommit(ports, aftermath, insert) };
     },
   };
 }

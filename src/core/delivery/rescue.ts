@@ -1,8 +1,7 @@
 import type { Registry } from "../define/definition.ts";
 import { limits } from "../limits.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
-import { wakeHeld } from "./relay.ts";
-import { sendOutbox } from "./send.ts";
+import { afterCommit } from "./after-commit.ts";
 import { movedHook } from "./settled-hook.ts";
 
 /**
@@ -12,7 +11,14 @@ import { movedHook } from "./settled-hook.ts";
 export async function rescue(
   ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
   registry: Registry,
-  options: { limit: number; rounds: number; lane?: string; fence?: Fence; signal?: AbortSignal },
+  options: {
+    readonly limit: number;
+    readonly rounds: number;
+    readonly dispatchWindowMs: number;
+    readonly lane?: string;
+    readonly fence?: Fence;
+    readonly signal?: AbortSignal;
+  },
 ): Promise<Record<string, number>> {
   let rescued = 0;
   for (let round = 0; round < options.rounds && options.signal?.aborted !== true; round += 1) {
@@ -27,8 +33,7 @@ export async function rescue(
       ports.log.warn("rescued a job whose worker went silent", { job: row.jobId, kind: row.kind, state: row.state });
       ports.metrics.add("job.rescued", 1, "Count", { job: row.kind });
     }
-    await sendOutbox(ports, moved.outbox);
-    await wakeHeld(ports, { slotKeys: moved.freed });
+    await afterCommit(ports, moved.aftermath, { dispatchWindowMs: options.dispatchWindowMs });
     rescued += moved.rows.length;
     if (moved.rows.length < options.limit) break;
   }

@@ -14,4 +14,12 @@ export interface Aftermath {
   readonly leftToRelay: readonly string[];
 }
 
+/** What several changes leave to do, as one. */
+export const mergeAftermaths = (parts: readonly Aftermath[]): Aftermath => ({
+  outbox: parts.flatMap((part) => part.outbox),
+  runs: [...new Set(parts.flatMap((part) => part.runs))],
+  freed: [...new Set(parts.flatMap((part) => part.freed))],
+  leftToRelay: [...new Set(parts.flatMap((part) => part.leftToRelay))],
+});
+
 export const noAftermath: Aftermath = { outbox: [], runs: [], freed: [], leftToRelay: [] };

@@ -6,7 +6,7 @@ import { prune } from "./prune.ts";
 import { relay, resendOpen, wakeHeld } from "../delivery/relay.ts";
 import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../delivery/requeue.ts";
 import { rescue } from "../delivery/rescue.ts";
-import { resolveRuns } from "../delivery/resolve.ts";
+import { resolveRuns } from "../delivery/resolve-runs.ts";
 import { finishCancels } from "../admin/run-control.ts";
 import { tick } from "./tick.ts";
 
@@ -79,7 +79,10 @@ export async function pass(
     ["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],
     [
       "rescue",
-      () => rescue(ports, registry, { limit: limits.rescueRowsMax, rounds: limits.rescueRoundsMax, signal, ...fenced }),
+      () => {
+        const { rescueRowsMax: limit, rescueRoundsMax: rounds } = limits;
+        return rescue(ports, registry, { limit, rounds, dispatchWindowMs, signal, ...fenced });
+      },
     ],
     [
       "resolve",

@@ -148,7 +148,7 @@ async function decidePage(
   };
   const written = await ports.store.plan([planned], { dispatchWindowMs: 0, fence });
   await ports.crashPoint("tick.afterCommit");
-  return { ...written, isComplete: plan.isComplete };
+  return { occurrences: written.occurrences, outbox: written.aftermath.outbox, isComplete: plan.isComplete };
 }
 
 /** As a worker of the lane would, but without its queue: the job is claimed by the message that was not sent. */

@@ -1,9 +1,8 @@
 import { limits } from "../limits.ts";
 import { evaluateConditions } from "./conditions.ts";
 import type { JobId } from "../job/job.ts";
-import type { Claimed, JobPeek, Message } from "../ports/ports.ts";
-import { wakeHeld } from "../delivery/relay.ts";
-import { resolveAfter } from "../delivery/resolve.ts";
+import type { Claimed, JobPeek, Message, Store } from "../ports/ports.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import type { Arrived } from "../delivery/message.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -39,18 +38,20 @@ export async function claimBatch(
     log.error("claim failed; the messages are given back", { messages: left.length, error });
     return left.map((item) => item.messageId);
   };
-  let rows: readonly Claimed[];
+  let answer: Awaited<ReturnType<Store["claim"]>>;
   try {
-    rows = await store.claim(unique(arrived), { worker: scope.options.worker, alone, asked });
+    answer = await store.claim(unique(arrived), { worker: scope.options.worker, alone, asked });
   } catch (error) {
     return { ...nothing, giveBack: giveBack(arrived, error) };
   }
+  const rows = answer.claimed;
   const running = rows.filter((row) => row.state === "RUNNING");
   for (const job of running) scope.leases.hold(job);
   // From here on these jobs are ours: whatever fails, they are run.
   const taken = new Set(rows.map((row) => row.jobId));
   const left = arrived.filter((item) => !taken.has(item.message.jobId));
-  await noteRefused(scope, rows);
+  countRefused(scope, rows);
+  await afterCommit(scope.ports, answer.aftermath, scope.options);
   if (left.length === 0) return { ...nothing, running };
   try {
     const looked = await store.peek(left.map((item) => item.message.jobId));
@@ -127,21 +128,10 @@ function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[
   );
 }
 
-/** What a claim refused: counted by reason, and the slots looked at again, since one may have been freed meanwhile. */
-async function noteRefused(scope: WorkerScope, rows: readonly Claimed[]): Promise<void> {
-  const refused = rows.filter((row) => row.state !== "RUNNING");
-  for (const row of refused) {
+function countRefused(scope: WorkerScope, rows: readonly Claimed[]): void {
+  for (const row of rows.filter((each) => each.state !== "RUNNING")) {
     scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
     if (row.reason === "lock-held") scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
-  }
-  const runs = new Set(refused.flatMap((row) => row.run?.runId ?? []));
-  await resolveAfter(scope.ports, [...runs], scope.options);
-  const keys = new Set(refused.filter((row) => row.state === "PENDING").flatMap((row) => row.slotKeys));
-  if (keys.size === 0) return;
-  try {
-    await wakeHeld(scope.ports, { slotKeys: [...keys] });
-  } catch (error) {
-    scope.ports.log.warn("held jobs were not woken; the next pass does it", { slots: [...keys], error });
   }
 }
 

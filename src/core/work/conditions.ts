@@ -1,7 +1,6 @@
 import type { ConditionResult } from "../define/definition.ts";
-import type { JobId } from "../job/job.ts";
 import type { InRun } from "../ports/ports.ts";
-import { resolveAfter } from "../delivery/resolve.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import type { Arrived } from "../delivery/message.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -34,11 +33,11 @@ export async function evaluateConditions(scope: WorkerScope, items: readonly Arr
       skipped.set(key, group);
     }
   }
-  for (const { messages, ...how } of skipped.values()) {
-    await ports.store.skip(messages, how);
-    ports.metrics.add("job.refused", messages.length, "Count", { reason: how.reason });
+  for (const { messages, reason, notTaken } of skipped.values()) {
+    const { aftermath } = await ports.store.skip(messages, { reason, notTaken });
+    ports.metrics.add("job.refused", messages.length, "Count", { reason });
+    await afterCommit(ports, aftermath, options);
   }
-  if (skipped.size > 0) await resolveAfter(ports, runsOf(known), options);
   return { wanted, giveBack };
 }
 
@@ -60,5 +59,3 @@ async function ask(
     return { item, answer: null };
   }
 }
-
-const runsOf = (known: ReadonlyMap<JobId, InRun>) => [...new Set([...known.values()].map((run) => run.runId))];

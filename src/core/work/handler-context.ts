@@ -118,7 +118,7 @@ async function enqueueChild<I>(
 async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise<void> {
   const { ports, options } = scope.worker;
   const inserted = await ports.store.insert([child], { dispatchWindowMs: options.dispatchWindowMs, tx });
-  scope.outbox.push(...inserted.outbox);
+  scope.left.push(inserted.aftermath);
   for (const { id, conflict } of inserted.results) {
     if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict.existingHash, conflict.hash);
   }

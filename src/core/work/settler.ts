@@ -4,9 +4,7 @@ import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "../ports/ports.ts";
-import { relay, wakeHeld } from "../delivery/relay.ts";
-import { resolveAfter } from "../delivery/resolve.ts";
-import { sendOutbox } from "../delivery/send.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook, wantsHook } from "../delivery/settled-hook.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -190,11 +188,8 @@ async function writeOnce(
     },
   );
   measure(ports, group, settled);
-  noteConflicts(ports, settled.conflicts ?? 0);
-  await sendOutbox(ports, settled.outbox);
-  await resolveAfter(ports, settled.runs ?? [], options);
-  if (settled.leftToRelay === true) await relay(ports, options);
-  await wake(ports, settled.freed);
+  noteConflicts(ports, settled.conflicts);
+  await afterCommit(ports, settled.aftermath, options);
 }
 
 /** Distinguishes an app's own failure from the store's. */
@@ -253,12 +248,4 @@ export function noteConflicts(ports: Pick<Ports, "log" | "metrics">, conflicts: 
     jobs: conflicts,
   });
   ports.metrics.add("job.child.conflicts", conflicts);
-}
-
-async function wake(ports: SettlerPorts, freed: readonly string[]): Promise<void> {
-  try {
-    await wakeHeld(ports, { slotKeys: freed });
-  } catch (error) {
-    ports.log.warn("held jobs were not woken; the next pass does it", { slots: freed, error });
-  }
 }

@@ -21,8 +21,7 @@ export async function startRunIn(context: Context, definition: JobDefinition): P
   });
   await context.tx(async (tx) => {
     const started = await worker.ports.store.startRun(run, { dispatchWindowMs: worker.options.dispatchWindowMs, tx });
-    scope.outbox.push(...started.outbox);
-    scope.runs.add(started.runId);
+    scope.left.push(started.aftermath);
     return { runId: started.runId, tasks: run.tasks.length };
   });
 }

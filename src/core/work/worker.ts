@@ -8,9 +8,9 @@ import { limits } from "../limits.ts";
 import { type Arrived, decodeMessage } from "../delivery/message.ts";
 import type { Claimed, Launcher, Ports } from "../ports/ports.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
-import { resendOpen, wakeHeld } from "../delivery/relay.ts";
+import { resendOpen } from "../delivery/relay.ts";
 import { rescue } from "../delivery/rescue.ts";
-import { resolveAfter } from "../delivery/resolve.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { createSettler } from "./settler.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 import type { WorkerScope } from "./worker-scope.ts";
@@ -233,8 +233,8 @@ async function write(scope: WorkerScope, job: Claimed, finished: HandlerEnd): Pr
 async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
   if (job.slotKeys.length === 0) return true;
   try {
-    const freed = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
-    await wakeHeld(scope.ports, { slotKeys: freed });
+    const aftermath = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
+    await afterCommit(scope.ports, aftermath, scope.options);
   } catch (error) {
     scope.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
   }
@@ -245,12 +245,12 @@ async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
 async function smallRescue(scope: WorkerScope): Promise<void> {
   const { ports, registry, options } = scope;
   try {
-    const { rescued } = await rescue(ports, registry, {
+    await rescue(ports, registry, {
       limit: limits.workerRescueRowsMax,
       rounds: 1,
       lane: options.lane,
+      dispatchWindowMs: options.dispatchWindowMs,
     });
-    if (rescued !== 0) await resolveAfter(ports, "all", options);
     await resendOpen(ports, { lane: options.lane, rounds: 1 });
   } catch (error) {
     ports.log.warn("the worker's own rescue failed; the next pass does it", { error });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { Moved } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, dispatchWindowMs, eachTest, failure, handedIds } from "./fixture.ts";
 import { insertMany, insertOne, minute, moves, only, running, settlementOf } from "./fixture.ts";
@@ -30,7 +31,7 @@ function outcomes(open: OpenStore): void {
     const { store } = at();
     const held = await running(store);
     const settled = await settleOne(store, held, { result: { sent: 3 } });
-    expect(settled).toEqual({ settled: [held.jobId], outbox: [], freed: [] });
+    expect(settled).toEqual({ settled: [held.jobId], conflicts: 0, aftermath: noAftermath });
     const { job, attempts, events } = await show(store, held.jobId);
     expect(job).toMatchObject({
       state: "SUCCESS",
@@ -55,22 +56,19 @@ function outcomes(open: OpenStore): void {
     expect(events.at(-1)).toMatchObject({ to: "FAILED", reason: "permanent" });
   });
 
-  test("a retry within the dispatch window is QUEUED at once and writes both events", async () => {
+  test("a retry within the dispatch window is QUEUED at once, and its history keeps the failed attempt", async () => {
     const { store, advance } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, { ...failure, delayMs: minute });
+    const {
+      aftermath: { outbox },
+    } = await settleOne(store, held, { ...failure, delayMs: minute });
     const message = only(only(outbox).messages);
     expect(message).toMatchObject({ jobId: held.jobId, generation: 2 });
     expect(message.delayMs).toBeGreaterThan(minute - 10_000);
     expect(message.delayMs).toBeLessThanOrEqual(minute);
     const { job, attempts } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", generation: 2, attempt: 1, failures: 1, leaseUntil: null });
-    expect(await moves(store, held.jobId)).toEqual([
-      ">QUEUED",
-      "QUEUED>RUNNING",
-      "RUNNING>RETRY_WAIT",
-      "RETRY_WAIT>QUEUED",
-    ]);
+    expect(await moves(store, held.jobId)).toEqual([">PENDING", "RUNNING>RETRY_WAIT"]);
     expect(only(attempts)).toMatchObject({ outcome: "RETRY_WAIT", errorCode: "SMTP_421" });
     await advance(minute);
     expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, failures: 1 });
@@ -79,7 +77,9 @@ function outcomes(open: OpenStore): void {
   test("a retry beyond the dispatch window waits in RETRY_WAIT without a message", async () => {
     const { store } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, { ...failure, delayMs: dispatchWindowMs + minute });
+    const {
+      aftermath: { outbox },
+    } = await settleOne(store, held, { ...failure, delayMs: dispatchWindowMs + minute });
     expect(outbox).toEqual([]);
     const { job } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "RETRY_WAIT", generation: 1, failures: 1, leaseUntil: null, finishedAt: null });
@@ -93,7 +93,9 @@ function released(open: OpenStore): void {
   test("a release is QUEUED under a new generation, costs no failure and is handed off at once", async () => {
     const { store } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
+    const {
+      aftermath: { outbox },
+    } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
     expect(only(only(outbox).messages)).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
     const { job, attempts, events } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, attempt: 1 });
@@ -105,7 +107,10 @@ function released(open: OpenStore): void {
   test("a batch of different outcomes is settled in one call, with one hand-off for each lane", async () => {
     const { store } = at();
     const [a, b, c, d] = [await running(store), await running(store), await running(store), await running(store)];
-    const { settled, outbox } = await store.settle(
+    const {
+      settled,
+      aftermath: { outbox },
+    } = await store.settle(
       [
         settlementOf(d, { to: "QUEUED", interruptions: 1 }),
         settlementOf(a),
@@ -131,11 +136,23 @@ function compareAndSet(open: OpenStore): void {
     const next = await claimOne(store, zombie.jobId, { worker: "worker-2", alone: true });
     expect(next.attempt).toBe(2);
     const late = await settleOne(store, zombie, { children: [aJob({ kind: "child" })] });
-    expect(late).toEqual({ settled: [], outbox: [], freed: [] });
+    expect(late).toEqual({ settled: [], conflicts: 0, aftermath: noAftermath });
     const { job, attempts } = await show(store, zombie.jobId);
     expect(job).toMatchObject({ state: "RUNNING", attempt: 2, worker: "worker-2" });
     expect(attempts).toHaveLength(1);
     expect(await store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+  });
+
+  test("a launcher's late settle does not undo the attempt that its task has taken over", async () => {
+    const { store } = at();
+    const held = await running(store, {}, { worker: "worker-1" });
+    await store.takeOver(held, { from: "worker-1", worker: "task-1" });
+    const late = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "stopped" });
+    expect(late).toEqual({ settled: [], conflicts: 0, aftermath: noAftermath });
+    expect((await show(store, held.jobId)).job).toMatchObject({ state: "RUNNING", attempt: 1, worker: "task-1" });
+    const own = await store.settle([settlementOf(held)], { ...settleOptions, worker: "task-1" });
+    expect(own.settled).toEqual([held.jobId]);
+    expect((await show(store, held.jobId)).job).toMatchObject({ state: "SUCCESS", worker: "task-1" });
   });
 
   test("a lease that passed without a rescue still lets its own attempt finish", async () => {
@@ -181,7 +198,7 @@ function compareAndSet(open: OpenStore): void {
   });
 
   test("nothing to settle is not an error", async () => {
-    expect(await at().store.settle([], settleOptions)).toEqual({ settled: [], outbox: [], freed: [] });
+    expect(await at().store.settle([], settleOptions)).toEqual({ settled: [], conflicts: 0, aftermath: noAftermath });
   });
 }
 
@@ -204,7 +221,9 @@ function children(open: OpenStore): void {
   test("the children of a job are inserted with its success and handed off with it", async () => {
     const { store } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, {
+    const {
+      aftermath: { outbox },
+    } = await settleOne(store, held, {
       children: [
         aJob({ kind: "child", key: `${held.jobId}:child:1`, lane: "mail" }),
         aJob({ kind: "child", delayMs: 60 * minute }),
@@ -221,7 +240,10 @@ function children(open: OpenStore): void {
     const [first, second] = [await running(store), await running(store)];
     const child = aJob({ kind: "child", key: "same" });
     await settleOne(store, first, { children: [child] });
-    const { settled, outbox } = await settleOne(store, second, { children: [child] });
+    const {
+      settled,
+      aftermath: { outbox },
+    } = await settleOne(store, second, { children: [child] });
     expect([settled, outbox]).toEqual([[second.jobId], []]);
     expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
   });
