@@ -32,46 +32,31 @@ returning j.id, state, null as reason, kind, key, payload, generation, attempt, 
 );
 
 /**
- * Renews the leases of these jobs by their own length, and answers the attempts still held. $1 ids $2 attempts $3 progress
- * $4 worker. A RUNNING job of such a lease that the worker does not name is left behind with the time it has: it gets a
- * lease of its own, so that a busy neighbour does not keep it from being rescued.
- * Locks: leases in id order, waiting, while it holds no job; then jobs with SKIP LOCKED: progress may be lost, a lease not.
+ * Renews the leases of these jobs, for all the jobs of each, and answers the attempts still held. $1 ids $2 attempts
+ * $3 progress $4 worker. Locks: leases in id order, waiting, while it holds no job; then jobs with SKIP LOCKED: progress may
+ * be lost, a lease not.
  */
 export const renewLeases = keptStatement<{ id: string; attempt: number }>(
   "heartbeat",
   `
 with held as materialized (
-  select j.id, j.attempt, j.lease_id, j.progress as was, v.progress
+  select j.id, j.attempt, j.lease_id, v.progress
   from unnest($1::bigint[], $2::int[], $3::real[]) as v (id, attempt, progress) join belfry.job j on j.id = v.id
   where j.id = any($1::bigint[]) and j.state = 'RUNNING' and j.attempt = v.attempt and j.worker = $4
 ), mine as materialized (
-  select id, ms, until, lane, solo, job_ids from belfry.lease
+  select id, ms from belfry.lease
   where id = any(array(select lease_id from held)) and worker = $4
   order by id
   for no key update
-), strays as materialized (
-  select j.id, m.id as lease_id from mine m join belfry.job j on j.id = any(m.job_ids)
-  where j.lease_id = m.id and j.state = 'RUNNING' and not j.id = any(array(select id from held))
-  for no key update of j skip locked
-), left_behind as (
-  insert into belfry.lease (worker, lane, ms, until, solo, job_ids)
-  select $4, m.lane, m.ms, m.until, m.solo, array_agg(s.id) from strays s join mine m on m.id = s.lease_id
-  group by m.id, m.lane, m.ms, m.until, m.solo
-  returning id, job_ids
 ), renewed as (
   update belfry.lease l set until = belfry.now() + belfry.span(m.ms) from mine m where l.id = m.id
 ), told as materialized (
   select j.id, h.progress from held h join belfry.job j on j.id = h.id
-  where h.progress is distinct from h.was and h.progress is not null and j.lease_id = h.lease_id
+  where j.id = any(array(select id from held where progress is not null)) and h.progress is not null
+    and j.progress is distinct from h.progress and j.lease_id = h.lease_id
   for no key update of j skip locked
 ), noted as (
-  update belfry.job j set progress = coalesce(n.progress, j.progress), lease_id = coalesce(n.lease_id, j.lease_id)
-  from (
-    select id, progress, null::bigint as lease_id from told
-    union all
-    select s.id, null, b.id from strays s join left_behind b on s.id = any(b.job_ids)
-  ) n
-  where j.id = n.id
+  update belfry.job j set progress = t.progress from told t where j.id = t.id
 )
 select h.id, h.attempt from held h where h.lease_id = any(array(select id from mine))`,
 );

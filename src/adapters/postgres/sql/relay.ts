@@ -1,5 +1,6 @@
 import { keptStatement, statement } from "../statement.ts";
 import { dispatch, type DispatchedRow, waitingKind } from "./dispatch.ts";
+import { outbox } from "./record.ts";
 
 /**
  * Waiting rows that may start -> QUEUED, the earliest due first. Locks: jobs in (due_at, id) order with SKIP LOCKED, so
@@ -58,30 +59,26 @@ where id = $1::bigint and job_ids && $2::bigint[]`,
 );
 
 /**
- * Open batches, to be sent again with what still waits under its generation. A batch keeps its id; one with nothing left goes.
- * Locks: outbox rows, oldest first, SKIP LOCKED; no job: a row that moves at the same time only makes a message stale.
+ * Open batches -> new ones with what still waits under its generation. Locks: outbox rows, oldest first, SKIP LOCKED; no job:
+ * a row that moves at the same time only makes a message stale.
  */
 export const reopenOutbox = statement<DispatchedRow>(
   "reopen",
   `
 with open as materialized (
-  select id, lane, job_ids, generations from belfry.outbox
+  select id, job_ids, generations from belfry.outbox
   where at <= belfry.now() - belfry.span($1::float8) and ($3::text is null or lane = $3)
   order by at, id limit $2
   for update skip locked
-), waiting as materialized (
-  select open.id as batch, j.id, j.generation, j.lane, j.trace, j.due_at
+), gone as (
+  delete from belfry.outbox where id = any(array(select id from open))
+), moves as materialized (
+  select j.id, j.generation, j.lane, j.trace, j.due_at, j.state as to_state
   from open cross join lateral unnest(open.job_ids, open.generations) as m (id, generation)
   join belfry.job j on j.id = m.id and j.generation = m.generation
   where j.id = any(array(select unnest(job_ids) from open)) and j.state = 'QUEUED'
-), kept as (
-  update belfry.outbox o set at = belfry.now(), job_ids = w.job_ids, generations = w.generations
-  from (
-    select batch, array_agg(id order by id) as job_ids, array_agg(generation order by id) as generations from waiting group by batch
-  ) w
-  where o.id = w.batch
-), gone as (
-  delete from belfry.outbox where id = any(array(select id from open)) and not id = any(array(select batch from waiting))
-)
-select id, generation, lane, trace, belfry.ms_until(due_at) as delay_ms, batch from waiting order by id`,
+), ${outbox}
+select m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch
+from moves m join posted o on o.lane = m.lane
+order by m.id`,
 );

@@ -40,10 +40,10 @@ with expired as materialized (
   order by j.id limit $1
   for no key update of j skip locked
 ), mine as materialized (
-  select *, case when gives_up and solo then 1 when gives_up then 2 when solo then 3 else 5 end as kind from lost
+  select *, case when gives_up and solo then 1 when gives_up then 2 when solo then 4 else 5 end as kind from lost
 ), ${drawn}, moved as (
   update belfry.job j set state = case when m.gives_up then 'FAILED' else 'QUEUED' end::belfry.job_state,
-    event_id = d.ids[case m.kind when 3 then 4 else m.kind end],
+    event_id = d.ids[m.kind],
     failures = j.failures + m.solo::int,
     interruptions = j.interruptions + (not m.solo)::int,
     generation = j.generation + (not m.gives_up)::int,
@@ -54,7 +54,7 @@ with expired as materialized (
     lease_id = null,
     error_code = 'WORKER_LOST', error_message = 'its worker stopped answering'
   from mine m cross join drawn d where j.id = m.id
-  returning j.*, m.gives_up, m.solo, case when m.kind = 3 then d.ids[3] else j.event_id end as end_event,
+  returning j.*, m.gives_up, m.solo, case when m.kind = 4 then d.ids[3] else j.event_id end as end_event,
     case when m.gives_up then 'FAILED' when m.solo then 'RETRY_WAIT' else 'QUEUED' end::belfry.job_state as outcome
 ), freed as (
   update belfry.slot s set job_id = null, attempt = null, free_from = null
