@@ -24,6 +24,7 @@ import { editsContract } from "./store/schedule-edits.ts";
 import { removalContract } from "./store/schedule-removal.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
+import { settleTogetherContract } from "./store/settle-together.ts";
 import { slotsContract } from "./store/slots.ts";
 import { writtenAheadContract } from "./store/prematerialized.ts";
 
@@ -39,6 +40,7 @@ export function storeContract(name: string, open: OpenStore): void {
     slotsContract(open);
     leasesContract(open);
     settleContract(open);
+    settleTogetherContract(open);
     historyContract(open);
     aftermathContract(open);
     rescueContract(open);

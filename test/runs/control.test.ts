@@ -60,7 +60,7 @@ describe("control of runs", () => {
     const run = await startedRun(twoSteps({ now: false }), { day: "d1" });
     const { world: ports } = run.shop;
     await ports.store.cancelRun(run.id);
-    expect(await ports.store.cancelPage(run.id, { limit: 1 })).toBe(1);
+    expect((await ports.store.cancelPage(run.id, { limit: 1 })).canceled).toBe(1);
     expect(await ports.store.run(run.id)).toMatchObject({ state: "CANCELING" });
     expect(await runToEnd(run)).toBe("CANCELED");
     expect(await stateOf(run)).toEqual({ load: "CANCELED", post: "CANCELED" });

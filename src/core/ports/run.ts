@@ -4,10 +4,10 @@ import type { JoinRule } from "../job/join.ts";
 import type { Fence } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
 import type { InSameTransaction, Tx } from "./transaction.ts";
+import type { RunId } from "./run-id.ts";
 import type { State } from "../job/state.ts";
 
-/** The id of a run: a 64-bit number as a decimal string. */
-export type RunId = string & { readonly brand: "RunId" };
+export type { RunId } from "./run-id.ts";
 
 /** Shown to people; CANCELING is a run whose jobs are being canceled page by page. */
 export type RunState = "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
