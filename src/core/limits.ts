@@ -154,6 +154,10 @@ export const limits = {
   // one pass of the scheduler task
   relayRowsMax: 500,
   relayRoundsMax: 20,
+  /** How long a lease must stand expired, seen twice by one process, before its jobs are rescued. */
+  rescueLookMs: 3_000,
+  /** After a heartbeat that failed: less than `rescueLookMs`. */
+  heartbeatRetryMs: 1_000,
   rescueRowsMax: 500,
   rescueRoundsMax: 10,
   tickSchedulesMax: 500,

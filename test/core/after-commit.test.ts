@@ -1,3 +1,4 @@
+import { atOnce } from "../support/rescue-at-once.ts";
 import { describe, expect, test } from "vitest";
 import { cancelJobs, retryJobs } from "../../src/core/admin/control.ts";
 import { cancelRun } from "../../src/core/admin/run-control.ts";
@@ -64,7 +65,7 @@ describe("the run of a task that ends without its worker is resolved before the 
       // Alone, so that each loss is a failure.
       await ports.store.claim([{ jobId, generation, trace: "" }], { worker: "gone", alone: true });
       await ports.clock.advance(limits.leaseMsMax + 1);
-      await rescue(ports, registry, { limit: 10, rounds: 1, ...window });
+      await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, ...window });
     }
     expect([await stateOf(run), await runState(run)]).toEqual([{ a: "FAILED", b: "SKIPPED" }, "FAILED"]);
   });

@@ -1,3 +1,4 @@
+import { atOnce } from "../support/rescue-at-once.ts";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { defineJob } from "../../src/core/define/define-job.ts";
@@ -122,9 +123,13 @@ test("a task that never starts is waited for as long as a task may take, and the
   const id = await enqueue(job, undefined);
   await work();
   await ports.clock.advance(limits.launchLeaseMs - 1_000);
-  expect(await rescue(ports, registry, { limit: 10, rounds: 1, dispatchWindowMs: 0 })).toMatchObject({ rescued: 0 });
+  expect(await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, dispatchWindowMs: 0 })).toMatchObject({
+    rescued: 0,
+  });
   await ports.clock.advance(2_000);
-  expect(await rescue(ports, registry, { limit: 10, rounds: 1, dispatchWindowMs: 0 })).toMatchObject({ rescued: 1 });
+  expect(await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, dispatchWindowMs: 0 })).toMatchObject({
+    rescued: 1,
+  });
   await work();
   expect(launched.map(({ attempt }) => attempt)).toEqual([1, 2]);
   expect((await task(launched[0])).outcome).toBe("refused");

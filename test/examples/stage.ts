@@ -1,3 +1,4 @@
+import { atOnce } from "../support/rescue-at-once.ts";
 /** An example's app on a database of its own, driven by hand: real tables, a queue in memory, clocks that the test moves. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -92,6 +93,7 @@ export async function stageOf(
     },
     async rescue() {
       await rescue(ports, registry, {
+        lapsed: atOnce,
         limit: limits.rescueRowsMax,
         rounds: 1,
         dispatchWindowMs: limits.dispatchWindowMs,

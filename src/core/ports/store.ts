@@ -58,6 +58,12 @@ export interface QueueObservation {
   readonly emptyMs: number;
 }
 
+/** A lease that was not renewed in time. `until` tells one that was renewed since. */
+export interface LapsedLease {
+  readonly id: string;
+  readonly until: Instant;
+}
+
 /** What a row that a claim did not return looks like now. */
 export interface JobPeek {
   readonly jobId: JobId;
@@ -227,8 +233,14 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /** Keeps a body nobody could read. */
   quarantine(lane: string, bodies: readonly string[]): Promise<void>;
 
-  /** RUNNING past its lease. Ran alone: failures + 1, due now; else interruptions + 1, to run alone. */
+  /** Leases past their end, the oldest first. */
+  lapsedLeases(options: { limit: number; lane?: string | undefined }): Promise<readonly LapsedLease[]>;
+  /**
+   * RUNNING past its lease. Ran alone: failures + 1, due now; else interruptions + 1, to run alone. `leases` narrows it to
+   * these, if they are still past their end.
+   */
   rescue(options: {
+    leases?: readonly string[] | undefined;
     limit: number;
     interruptionsMax: number;
     lane?: string;

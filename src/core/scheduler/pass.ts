@@ -5,6 +5,7 @@ import { FenceLost, type Fence, type Ports } from "../ports/ports.ts";
 import { prune } from "./prune.ts";
 import { relay, resendOpen, wakeHeld } from "../delivery/relay.ts";
 import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../delivery/requeue.ts";
+import { createLapsedLeases, type LapsedLeases } from "../delivery/lapsed-leases.ts";
 import { rescue } from "../delivery/rescue.ts";
 import { resolveRuns } from "../delivery/resolve-runs.ts";
 import { finishCancels } from "../admin/run-control.ts";
@@ -41,12 +42,13 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   const signal = AbortSignal.any([options.signal, lock.lost]);
   const totals: Record<string, number> = {};
   const sights: QueueObservations = await earlierObservations(ports);
+  const lapsed = createLapsedLeases();
   let passes = 0;
   let outcome: PassReport["outcome"] = "done";
   try {
     // One pass in any case: waiting for the lock, or for a lock store that is away, may have used the time up.
     while (!signal.aborted && (passes === 0 || ports.clock.elapsedMs() - startedMs < options.untilMs)) {
-      add(totals, await pass(ports, registry, { ...options, fence, signal, sights }));
+      add(totals, await pass(ports, registry, { ...options, fence, signal, sights, lapsed }));
       passes += 1;
       await ports.clock.sleep(limits.passIntervalMs, signal);
     }
@@ -68,7 +70,14 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
 export async function pass(
   ports: Ports,
   registry: Registry,
-  options: { stage: string; dispatchWindowMs: number; fence?: Fence; signal: AbortSignal; sights?: QueueObservations },
+  options: {
+    stage: string;
+    dispatchWindowMs: number;
+    fence?: Fence;
+    signal: AbortSignal;
+    sights?: QueueObservations;
+    lapsed?: LapsedLeases;
+  },
 ): Promise<Readonly<Record<string, number>>> {
   const { dispatchWindowMs, stage, signal } = options;
   const fenced = options.fence === undefined ? {} : { fence: options.fence };
@@ -81,7 +90,8 @@ export async function pass(
       "rescue",
       () => {
         const { rescueRowsMax: limit, rescueRoundsMax: rounds } = limits;
-        return rescue(ports, registry, { limit, rounds, dispatchWindowMs, signal, ...fenced });
+        const lapsed = options.lapsed ?? createLapsedLeases();
+        return rescue(ports, registry, { lapsed, limit, rounds, dispatchWindowMs, signal, ...fenced });
       },
     ],
     [

@@ -9,6 +9,7 @@ import { type Arrived, decodeMessage } from "../delivery/message.ts";
 import type { Claimed, Launcher, Ports } from "../ports/ports.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { resendOpen } from "../delivery/relay.ts";
+import { createLapsedLeases, type LapsedLeases } from "../delivery/lapsed-leases.ts";
 import { rescue } from "../delivery/rescue.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { createSettler } from "./settler.ts";
@@ -54,6 +55,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
   };
   let rescuedAtMs = ports.clock.elapsedMs();
   let refusals = 0;
+  const lapsed = createLapsedLeases();
   const batches = new Set<Promise<unknown>>();
   return {
     async handle(records, { remainingMs }) {
@@ -64,7 +66,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
       if (isRefused) await pauseBefore(scope, refusals, remainingMs());
       if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= limits.workerRescueIntervalMs) {
         rescuedAtMs = ports.clock.elapsedMs();
-        await smallRescue(scope);
+        await smallRescue(scope, lapsed);
       }
       return { failed };
     },
@@ -258,10 +260,11 @@ async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
 }
 
 /** Workers rescue a few expired jobs of their own lane, so that a dead worker does not wait for a scheduler task. */
-async function smallRescue(scope: WorkerScope): Promise<void> {
+async function smallRescue(scope: WorkerScope, lapsed: LapsedLeases): Promise<void> {
   const { ports, registry, options } = scope;
   try {
     await rescue(ports, registry, {
+      lapsed,
       limit: limits.workerRescueRowsMax,
       rounds: 1,
       lane: options.lane,

@@ -1,4 +1,10 @@
-import { noAftermath, type Message, type MovedRows } from "../../../src/core/ports/ports.ts";
+import {
+  noAftermath,
+  type LapsedLease,
+  type Message,
+  type MovedRows,
+  type Store,
+} from "../../../src/core/ports/ports.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import { membersOf } from "./claim.ts";
 import { decideOccurrence } from "./occurrence.ts";
@@ -8,13 +14,23 @@ import { runsOf } from "./runs.ts";
 import { movedOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
-const lost = { code: "WORKER_LOST", message: "its worker stopped answering" } as const;
+const lost = { code: "WORKER_LOST", message: "its lease ended without an outcome" } as const;
+
+export function lapsedLeases(t: Tables, options: { limit: number; lane?: string | undefined }): readonly LapsedLease[] {
+  return expiredOf(t, options.lane)
+    .slice(0, options.limit)
+    .map(({ id, until }) => ({ id: String(id), until }));
+}
+
+const expiredOf = (t: Tables, lane: string | undefined) =>
+  [...t.leases.values()]
+    .filter((lease) => lease.until < t.now() && (lane === undefined || lease.lane === lane))
+    .toSorted((a, b) => a.until - b.until || a.id - b.id);
 
 /** RUNNING past its lease: its worker is gone. Slots that canceled jobs left behind go too, and are told beside rows. */
-export function rescue(t: Tables, options: { limit: number; interruptionsMax: number; lane?: string }): MovedRows {
-  const expired = [...t.leases.values()]
-    .filter((lease) => lease.until < t.now() && (options.lane === undefined || lease.lane === options.lane))
-    .toSorted((a, b) => a.until - b.until || a.id - b.id)
+export function rescue(t: Tables, options: Omit<Parameters<Store["rescue"]>[0], "inSameTransaction">): MovedRows {
+  const expired = expiredOf(t, options.lane)
+    .filter((lease) => options.leases?.includes(String(lease.id)) !== false)
     .flatMap((lease) => membersOf(t, lease.id).map((held) => ({ held, lease })))
     .slice(0, options.limit);
   const freed: string[] = [];

@@ -13,7 +13,7 @@ create function belfry.now() returns timestamptz
   language sql stable parallel safe
   return statement_timestamp();
 
--- Real time also inside a statement: the fallback lock is judged by it.
+-- Real time also inside a statement: leases begin by it, and the fallback lock is judged by it.
 create function belfry.clock() returns timestamptz
   language sql volatile
   return clock_timestamp();

@@ -1,5 +1,5 @@
 import { keptStatement } from "../statement.ts";
-import { drawn, drawnOnce, events, history } from "./record.ts";
+import { drawn, drawnOnce, events, history, leaseEnd } from "./record.ts";
 
 export interface ClaimedRow {
   readonly id: string;
@@ -43,7 +43,7 @@ export const plainClaim = {
 /** One lease for each lane and lease length among the jobs that this worker starts: `starts` of id, lane, lease_ms. */
 const leased = `leased as (
   insert into belfry.lease (worker, lane, ms, until, solo, job_ids)
-  select $3, lane, lease_ms, belfry.now() + belfry.span(lease_ms), $4::boolean, array_agg(id) from starts group by lane, lease_ms
+  select $3, lane, lease_ms, ${leaseEnd("lease_ms")}, $4::boolean, array_agg(id) from starts group by lane, lease_ms
   returning id, lane, ms
 )`;
 

@@ -1,3 +1,4 @@
+import { leaseEnd } from "./record.ts";
 import { keptStatement, statement } from "../statement.ts";
 import type { ClaimedRow } from "./claim.ts";
 
@@ -13,7 +14,7 @@ with mine as materialized (
   for no key update
 ), leased as (
   insert into belfry.lease (worker, lane, ms, until, solo, job_ids)
-  select $4, lane, lease_ms, belfry.now() + belfry.span(coalesce($5::float8, lease_ms)),
+  select $4, lane, lease_ms, ${leaseEnd("coalesce($5::float8, lease_ms)")},
     $4 <> $3 or (select solo from belfry.lease l where l.id = mine.lease_id), array[id]
   from mine
   returning id
@@ -49,7 +50,7 @@ with held as materialized (
   order by id
   for no key update
 ), renewed as (
-  update belfry.lease l set until = belfry.now() + belfry.span(m.ms) from mine m where l.id = m.id
+  update belfry.lease l set until = ${leaseEnd("m.ms")} from mine m where l.id = m.id
 ), told as materialized (
   select j.id, h.progress from held h join belfry.job j on j.id = h.id
   where j.id = any(array(select id from held where progress is not null)) and h.progress is not null

@@ -19,9 +19,18 @@ export interface MovedRow {
   readonly run_id: string | null;
 }
 
+/** Leases past their end, the oldest first. $1 limit $2 lane, or null for all. Locks nothing. */
+export const findLapsed = statement<{ id: string; until: number }>(
+  "lease-lapsed",
+  `
+select id, (extract(epoch from until) * 1000)::float8 as until from belfry.lease
+where until < belfry.now() and ($2::text is null or lane = $2)
+order by until, id limit $1`,
+);
+
 /**
  * RUNNING past its lease. It ran solo: it is to blame, a failure, due now. Else a neighbour may be: an interruption, and
- * it runs solo next time. $1 limit $2 interruption cap $3 lane, or null for all (folded away by the planner).
+ * it runs solo next time. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
  * Locks: expired leases, SKIP LOCKED; then their jobs in id order, SKIP LOCKED; then the slots of these attempts, which no
  * other statement waits for. A lease with jobs left stays; one that no job names any more is deleted.
  */
@@ -30,7 +39,7 @@ export const rescueLost = statement<MovedRow>(
   `
 with expired as materialized (
   select id, solo, job_ids from belfry.lease
-  where until < belfry.now() and ($3::text is null or lane = $3)
+  where until < belfry.now() and ($3::text is null or lane = $3) and ($4::bigint[] is null or id = any($4::bigint[]))
   order by until, id limit $1
   for update skip locked
 ), lost as materialized (
@@ -52,7 +61,7 @@ with expired as materialized (
     dispatched_at = case when m.gives_up then j.dispatched_at else belfry.now() end,
     finished_at = case when m.gives_up then belfry.now() end,
     lease_id = null,
-    error_code = 'WORKER_LOST', error_message = 'its worker stopped answering'
+    error_code = 'WORKER_LOST', error_message = 'its lease ended without an outcome'
   from mine m cross join drawn d where j.id = m.id
   returning j.*, m.gives_up, m.solo, case when m.kind = 4 then d.ids[3] else j.event_id end as end_event,
     case when m.gives_up then 'FAILED' when m.solo then 'RETRY_WAIT' else 'QUEUED' end::belfry.job_state as outcome

@@ -86,7 +86,9 @@ const toStart = `
   order by due_at, id limit $3`;
 
 /** $1 due $2 id to begin after $3 rows of one look $4 holds $5 rows out $6 the search $7 limit. `looked`: rows of the look. Locks nothing. */
-export const searchDue = statement<RecordRow & { due_us: string; looked: number; last_us: string; last_id: string; found: boolean }>(
+export const searchDue = statement<
+  RecordRow & { due_us: string; looked: number; last_us: string; last_id: string; found: boolean }
+>(
   "search-due",
   `
 with look as materialized (${toStart}
