@@ -7,7 +7,7 @@ import { relay, resendOpen, wakeHeld } from "../delivery/relay.ts";
 import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../delivery/requeue.ts";
 import { rescue } from "../delivery/rescue.ts";
 import { resolveRuns } from "../delivery/resolve-runs.ts";
-import { finishCancels } from "../admin/run-control.ts";
+import { finishCancels } from "../work/cancel-run.ts";
 import { tick } from "./tick.ts";
 
 export interface PassOptions {

@@ -8,7 +8,7 @@ import { acquire } from "./pass.ts";
 import { planNext } from "./plan-versions.ts";
 import { type Fence, FenceLost, type OutboxBatch, type Ports } from "../ports/ports.ts";
 import type { ScheduleRow } from "../ports/schedule.ts";
-import { definitionOfKind } from "../admin/schedule-control.ts";
+import { definitionOfKind } from "./schedule-refused.ts";
 import type { State } from "../job/state.ts";
 import { timetable, tzProblem } from "../calendar/timetable.ts";
 import { createWorker, type Worker } from "../work/worker.ts";
