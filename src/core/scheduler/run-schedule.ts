@@ -4,7 +4,7 @@ import { occurrencesOf } from "./fire.ts";
 import type { JobId } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { encodeMessage } from "../delivery/message.ts";
-import { acquire } from "./pass.ts";
+import { acquire } from "./acquire.ts";
 import { planNext } from "./plan-versions.ts";
 import { type Fence, FenceLost, type OutboxBatch, type Ports } from "../ports/ports.ts";
 import type { ScheduleRow } from "../ports/schedule.ts";
