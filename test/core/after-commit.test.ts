@@ -1,7 +1,7 @@
 import { atOnce } from "../support/rescue-at-once.ts";
 import { describe, expect, test } from "vitest";
 import { cancelJobs, retryJobs } from "../../src/core/admin/control.ts";
-import { cancelRun } from "../../src/core/admin/run-control.ts";
+import { cancelRun } from "../../src/core/work/cancel-run.ts";
 import { defineGraph, defineJob, PermanentError } from "../../src/core/index.ts";
 import { afterCommit } from "../../src/core/delivery/after-commit.ts";
 import { drain } from "../../src/core/delivery/drain.ts";

@@ -11,7 +11,7 @@ import { type TaskLaunch, type Launched, type Launcher, taskWorker } from "../..
 import { rescue } from "../../src/core/delivery/rescue.ts";
 import { runJob } from "../../src/core/work/run-job.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
-import type { QueueRecord } from "../../src/core/work/worker.ts";
+import type { QueueRecord } from "../../src/core/delivery/message.ts";
 import { acknowledge, gate, jobOf, lane, movesOf, shop, sum } from "./world.ts";
 
 interface RecordingLauncher extends Launcher {

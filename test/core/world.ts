@@ -8,7 +8,8 @@ import { installDefinitions } from "../../src/core/scheduler/install-schedules.t
 import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Log, Metrics, Ports, Random } from "../../src/core/ports/ports.ts";
-import { createWorker, type QueueRecord, type Worker } from "../../src/core/work/worker.ts";
+import type { QueueRecord } from "../../src/core/delivery/message.ts";
+import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import { createMemoryLockStore, type MemoryLockStore } from "../support/memory-lock-store.ts";
 import { createMemoryQueue, type MemoryQueue } from "../support/memory-queue.ts";
 import { referenceStore, type ReferenceStore } from "../support/reference-store.ts";

@@ -15,7 +15,8 @@ import { limits } from "../../src/core/limits.ts";
 import { pass } from "../../src/core/scheduler/pass.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
-import { createWorker, type QueueRecord, type Worker } from "../../src/core/work/worker.ts";
+import type { QueueRecord } from "../../src/core/delivery/message.ts";
+import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import { type World, world } from "../core/world.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 

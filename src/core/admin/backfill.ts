@@ -10,8 +10,7 @@ import type { Ports } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { noAftermath } from "../ports/aftermath.ts";
 import type { OccurrenceView, ScheduleRow } from "../ports/schedule.ts";
-import { definitionOfKind } from "./schedule-control.ts";
-import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
+import { definitionOfKind, ScheduleRefused, unknownSchedule } from "../scheduler/schedule-refused.ts";
 import type { BackfillTime, ScheduleFacts } from "../ports/schedule-store.ts";
 import { timetable } from "../calendar/timetable.ts";
 

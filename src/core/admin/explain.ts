@@ -6,7 +6,7 @@ import type { Explanation } from "./explanation.ts";
 import type { JobView } from "../job/job.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { OccurrenceView } from "../ports/schedule.ts";
-import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
+import { ScheduleRefused, unknownSchedule } from "../scheduler/schedule-refused.ts";
 import type { ScheduleFacts, SlotHolder } from "../ports/schedule-store.ts";
 import { openZone } from "../calendar/zone.ts";
 

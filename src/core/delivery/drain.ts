@@ -1,10 +1,9 @@
 import type { Registry } from "../define/definition.ts";
 import { limits } from "../limits.ts";
 import { afterCommit } from "./after-commit.ts";
-import { decodeMessage } from "./message.ts";
+import { decodeMessage, type QueueRecord } from "./message.ts";
 import type { Message, Ports } from "../ports/ports.ts";
 import { movedHook } from "./settled-hook.ts";
-import type { QueueRecord } from "../work/worker.ts";
 
 /**
  * The dead-letter queue's consumer. The row decides: a message of a row that moved on is dropped; a row that still

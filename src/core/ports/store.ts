@@ -1,6 +1,7 @@
 /** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
 import type { Fence } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
+import type { Decision } from "../job/decide.ts";
 import type { Message, OutboxBatch } from "./outbox.ts";
 import type { HistoryRow, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "../job/job.ts";
 import type { InRun, RunStore } from "./run.ts";
@@ -88,20 +89,10 @@ export interface HeldAttempt extends AttemptRef {
 }
 
 /** One outcome to write, decided by `decide`. */
-export interface Settlement {
+export interface Settlement extends Decision {
   readonly jobId: JobId;
   readonly attempt: number;
-  readonly to: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
-  readonly reason: string | null;
-  /** RETRY_WAIT: until the next try. Within the dispatch window the row is QUEUED at once and both events are written. */
-  readonly delayMs: number;
-  /** 1 when this counts against `maxAttempts`. */
-  readonly failures: 0 | 1;
-  readonly interruptions: 0 | 1;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
-  readonly result: Json | null;
-  /** Written only if the row is still ours: a fenced try leaves no children. */
+  /** Written only if the row is still this attempt's: a fenced attempt leaves no children. */
   readonly children: readonly NewJob[];
   /** A hint that saves the store two reads; without it the outcome is the same. */
   readonly inRun?: boolean;

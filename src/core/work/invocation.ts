@@ -7,6 +7,7 @@ import { mergeAftermaths, refuseBroken, UnknownOutcome, type Claimed, type Store
 import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook } from "../delivery/settled-hook.ts";
 import { noteConflicts, toSettlement } from "./settler.ts";
+import { runBody } from "./run-body.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -42,7 +43,7 @@ export function createInvocation(
   return {
     async run() {
       await worker.ports.crashPoint("effect.before");
-      const value = await definition.run(payload, context);
+      const value = await runBody(scope, definition, payload, context);
       await worker.ports.crashPoint("effect.after");
       return value;
     },

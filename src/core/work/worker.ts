@@ -5,7 +5,7 @@ import { Interruption } from "./interruption.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { launch, launcherFor } from "./launch.ts";
 import { limits } from "../limits.ts";
-import { type Arrived, decodeMessage } from "../delivery/message.ts";
+import { type Arrived, decodeMessage, type QueueRecord } from "../delivery/message.ts";
 import type { Claimed, Launcher, Ports } from "../ports/ports.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { resendOpen } from "../delivery/relay.ts";
@@ -15,14 +15,6 @@ import { afterCommit } from "../delivery/after-commit.ts";
 import { createSettler } from "./settler.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 import type { WorkerScope } from "./worker-scope.ts";
-
-/** One message as a queue consumer receives it. */
-export interface QueueRecord {
-  readonly messageId: string;
-  readonly body: string;
-}
-
-export type { WorkerOptions } from "./worker-options.ts";
 
 export interface Worker {
   /**
