@@ -116,10 +116,12 @@ function copyBeside(path: string, { outdir, projectRoot }: { outdir: string; pro
 const isCode = (file: string): boolean => /\.[cm]?[jt]s$/.test(file);
 
 /** `node infra/bundle.ts ENTRY OUTFILE`, for the Dockerfile. */
-if (import.meta.main) {
-  const [entry, outfile, ...rest] = process.argv.slice(2);
+async function main([entry, outfile, ...rest]: readonly string[]): Promise<void> {
   if (entry === undefined || outfile === undefined || rest.length > 0) {
     process.stderr.write("usage: node infra/bundle.ts ENTRY OUTFILE\n");
     process.exitCode = 2;
   } else await bundle(entry, outfile, { project: await openProject(join(packageRoot, "belfry.config.ts")) });
 }
+
+// Not awaited: a CommonJS program can only require what has no top-level await.
+if (import.meta.main) void main(process.argv.slice(2));

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { FileSystem } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { type FunctionName, functionNames } from "./release.ts";
+import { type FunctionName, functionNames } from "./release-files.ts";
 
 /** The code of every function of a release. */
 export interface ReleaseCode {

@@ -9,12 +9,7 @@ import { type Project, stageNames } from "../src/project.ts";
 import type { Stage } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
 import { bundle } from "./bundle.ts";
-
-export const functionNames = ["worker", "dead-letter", "ecs-events", "migrate", "api"] as const;
-export type FunctionName = (typeof functionNames)[number];
-
-/** Of a folder that `makeRelease` filled. */
-export const releaseFiles = { topology: "topology.json", functions: "functions", image: "image" } as const;
+import { functionNames, releaseFiles } from "./release-files.ts";
 
 /** Fills the folder: the topology, a folder for each function, the image of the scheduler task. @throws ProblemsFound */
 export async function makeRelease(project: Project, stage: Stage, out: string): Promise<void> {

@@ -8,7 +8,8 @@ import { connect as connectPostgres } from "./adapters/postgres/connect.ts";
 import { assertSchema, assertServer } from "./adapters/postgres/migrate.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
-import { bindClient, createClient } from "./core/delivery/enqueue.ts";
+import { createClient } from "./core/delivery/enqueue.ts";
+import { bindClient } from "./core/ports/client.ts";
 import { readSettings } from "./settings.ts";
 import { stageDefaults } from "./stages.ts";
 
@@ -56,6 +57,7 @@ export async function connect(options: ConnectOptions = {}): Promise<{ close(): 
     clock: createClock(settings.timeScale),
     random: systemRandom,
     log: createLog({ service: "client", level: settings.logLevel, fields: { stage: settings.stageName } }),
+    metrics: { add: () => {}, flush: () => {} },
     crashPoint: async () => {},
   };
   const close = async (): Promise<void> => {

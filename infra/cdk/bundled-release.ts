@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Stage } from "aws-cdk-lib";
 import type { Construct } from "constructs";
+import { releaseFiles } from "../release-files.ts";
 import type { Topology } from "../../src/topology.ts";
 
 const belfry = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
@@ -26,8 +27,8 @@ export function bundledRelease(scope: Construct, options: { stage: string; proje
   if (error !== undefined) throw error;
   if (status !== 0) throw new Error(`stage "${options.stage}" could not be bundled:\n${stderr.trim()}`);
   return {
-    topology: JSON.parse(readFileSync(join(out, "topology.json"), "utf8")) as Topology,
-    functions: join(out, "functions"),
-    image: join(out, "image"),
+    topology: JSON.parse(readFileSync(join(out, releaseFiles.topology), "utf8")) as Topology,
+    functions: join(out, releaseFiles.functions),
+    image: join(out, releaseFiles.image),
   };
 }

@@ -1,7 +1,9 @@
 import type { TestClock } from "../adapters/postgres/test-clock.ts";
 import { timetable } from "../core/calendar/timetable.ts";
 import type { AppDefinition, Registry } from "../core/define/definition.ts";
+import { createLapsedLeases } from "../core/delivery/lapsed-leases.ts";
 import { decodeMessage } from "../core/delivery/message.ts";
+import { limits } from "../core/limits.ts";
 import type { Operations } from "../core/ports/operations.ts";
 import type { Ports } from "../core/ports/ports.ts";
 import { pass } from "../core/scheduler/pass.ts";
@@ -38,11 +40,11 @@ const batchSize = 10;
 export function newDriver(options: DriverOptions): Driver {
   const { ports, queue, apps, stage, faults, clock, elapsed } = options;
   const lives = new Map<string, { life: Life; worker: Worker }>();
-  let current: Life | null = null;
-  const registry = faultyRegistry(apps, faults, () => current?.end() ?? new Promise<never>(() => {}));
+  const registry = faultyRegistry(apps, faults);
   const lanes = [...new Set(["default", ...[...registry.jobs.values()].map(({ lane }) => lane)])];
   const how = { stage, dispatchWindowMs: 0 };
   const signal = new AbortController().signal;
+  const lapsed = createLapsedLeases();
 
   const workerOf = (lane: string): { life: Life; worker: Worker } => {
     const known = lives.get(lane);
@@ -57,7 +59,6 @@ export function newDriver(options: DriverOptions): Driver {
     const records = queue.receive(lane, batchSize);
     if (records.length === 0) return [];
     const { life, worker } = workerOf(lane);
-    current = life;
     const handled = worker.handle(records, { remainingMs: () => 600_000 });
     const answer = await Promise.race([handled, life.ended]);
     // A dead worker deletes no messages; the next one starts where it was.
@@ -78,7 +79,7 @@ export function newDriver(options: DriverOptions): Driver {
     for (let round = 0; ; round += 1) {
       if (round === roundsMax)
         throw new Error(`drain: work did not end after ${roundsMax} rounds; does a job enqueue itself?`);
-      await pass(ports, registry, { ...how, signal });
+      await pass(ports, registry, { ...how, signal, lapsed });
       const before = ran.length;
       for (const lane of lanes) {
         for (let batch = await work(lane); batch.length > 0; batch = await work(lane)) ran.push(...batch);
@@ -126,7 +127,8 @@ async function nextTime(
   return Math.min(
     ...fires,
     ...waiting.jobs.map(({ dueAt }) => dueAt),
-    ...running.jobs.map(({ leaseUntil }) => (leaseUntil ?? now) + 1),
+    // Rescued when it stood for a while at two looks.
+    ...running.jobs.map(({ leaseUntil }) => Math.max(now, leaseUntil ?? now) + limits.rescueLookMs),
     ...messages.map((at) => now + (at ?? 0) - elapsed.ms),
   );
 }

@@ -19,9 +19,9 @@ export class Faults {
     this.#crash = at;
   }
 
-  /** Whether a worker dies here, once. */
-  isFatal(at: string): boolean {
-    if (this.#crash !== at) return false;
+  /** Whether a worker dies at this crash point, once. */
+  isFatal(point: string): boolean {
+    if (this.#crash === null || crashPoints[this.#crash] !== point) return false;
     this.#crash = null;
     return true;
   }
@@ -31,18 +31,24 @@ export class Faults {
   }
 }
 
-/** All definitions, where each run first meets what was planted for it. `die` never resolves. */
-export function faultyRegistry(apps: readonly AppDefinition[], faults: Faults, die: () => Promise<never>): Registry {
+/** Where in a worker each is. */
+const crashPoints: Readonly<Record<CrashAt, string>> = {
+  claimed: "claimed",
+  "before-settle": "effect.after",
+  settled: "settled",
+};
+
+/** All definitions, where each try first meets what was planted for it: a check that throws is a try that failed. */
+export function faultyRegistry(apps: readonly AppDefinition[], faults: Faults): Registry {
   const registry = registryOf(apps);
   const jobs = [...registry.jobs].map(([id, job]): [string, JobDefinition] => [
     id,
     {
       ...job,
-      async run(payload, context) {
+      async check(payload) {
         const error = faults.errorOf(id);
         if (error !== undefined) throw error;
-        const result = await job.run(payload, context);
-        return faults.isFatal("before-settle") ? await die() : result;
+        return await job.check(payload);
       },
     },
   ]);

@@ -6,6 +6,7 @@ import { InvalidPayload } from "../core/define/errors.ts";
 import type { JobId, Json, NewJob } from "../core/job/job.ts";
 import type { Claimed, Ports, Tx } from "../core/ports/ports.ts";
 import { createContext } from "../core/work/handler-context.ts";
+import { runBody } from "../core/work/run-body.ts";
 import type { InvocationScope } from "../core/work/invocation-scope.ts";
 import type { WorkerScope } from "../core/work/worker-scope.ts";
 import { createMemoryLockStore } from "./memory-lock-store.ts";
@@ -55,9 +56,8 @@ export async function runJob<I>(job: Job<I>, payload: I, options: RunJobOptions 
     progress,
   });
   try {
-    return done({
-      result: (await definition.run(checked.value, createContext(scope, transactionOf(options)))) ?? null,
-    });
+    const context = createContext(scope, transactionOf(options));
+    return done({ result: (await runBody(scope, definition, checked.value, context)) ?? null });
   } catch (error) {
     return done({ error });
   }
@@ -97,8 +97,7 @@ function scopeOf(definition: JobDefinition, options: RunJobOptions, recorded: Re
     definition,
     signal,
     children,
-    outbox: [],
-    runs: new Set(),
+    left: [],
     ordinal: 0,
     stage: "open",
     tx: null,

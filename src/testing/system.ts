@@ -4,12 +4,13 @@ import { connect } from "../adapters/postgres/connect.ts";
 import { createOperations } from "../adapters/postgres/operations.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
 import { installTestClock, type TestClock } from "../adapters/postgres/test-clock.ts";
-import { durationMs } from "../core/calendar/duration.ts";
+import { type Duration, durationMs } from "../core/calendar/duration.ts";
 import { checkApps } from "../core/define/check.ts";
-import type { Duration, Job } from "../core/define/context.ts";
+import type { Job } from "../core/define/context.ts";
 import type { AppDefinition } from "../core/define/definition.ts";
 import { ProblemsFound } from "../core/define/problem.ts";
-import { bindClient, createClient } from "../core/delivery/enqueue.ts";
+import { createClient } from "../core/delivery/enqueue.ts";
+import { bindClient } from "../core/ports/client.ts";
 import type { JobId, JobView } from "../core/job/job.ts";
 
 import type { Ports, RunId, Store } from "../core/ports/ports.ts";
@@ -109,7 +110,7 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
     store,
     queue,
     locks: createMemoryLockStore(),
-    clock: createClock(),
+    clock: { ...createClock(), elapsedMs: () => performance.now() + elapsed.ms },
     random: systemRandom,
     log: recordingLog(logs),
     metrics: recordingMetrics(metrics),

@@ -1,7 +1,7 @@
 /** Two copies of Belfry in one process, as two packages of a workspace may bring them. */
 import { expect, test, vi } from "vitest";
 import * as one from "belfry";
-import { bindClient } from "../../src/core/delivery/enqueue.ts";
+import { bindClient } from "../../src/core/ports/client.ts";
 import { definitionOf } from "../../src/core/define/define-job.ts";
 import { outcomeOf } from "../../src/core/work/handler.ts";
 

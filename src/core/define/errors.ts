@@ -1,11 +1,15 @@
 import type { Json } from "../job/job.ts";
-import { attach, attached, brandOf } from "./brand.ts";
 
-const errorBrand = brandOf("error");
+/** The same for every copy of Belfry in the process. */
+const errorBrand: unique symbol = Symbol.for("belfry.error@1");
+
+interface Branded {
+  readonly [errorBrand]?: string;
+}
 
 /** `instanceof` that also knows the errors of another copy of Belfry; of a class that extends one it is the usual. */
 function isOf(isOwn: boolean, name: string, asked: object, value: unknown): boolean {
-  if (isOwn) return attached(value, errorBrand) === name;
+  if (isOwn) return typeof value === "object" && value !== null && (value as Branded)[errorBrand] === name;
   return Function.prototype[Symbol.hasInstance].call(asked, value);
 }
 
@@ -18,7 +22,7 @@ export class PermanentError extends Error {
   readonly code: string;
   constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    attach(this, errorBrand, "PermanentError");
+    Object.defineProperty(this, errorBrand, { value: "PermanentError" });
     this.code = options.code ?? "PERMANENT";
   }
 }
@@ -33,7 +37,7 @@ export class RetryLater extends Error {
   readonly afterMs: number | null;
   constructor(message: string, options: { afterMs?: number; code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    attach(this, errorBrand, "RetryLater");
+    Object.defineProperty(this, errorBrand, { value: "RetryLater" });
     this.code = options.code ?? "RETRY_LATER";
     this.afterMs = options.afterMs ?? null;
   }
@@ -48,7 +52,7 @@ export class AmbiguousError extends Error {
   readonly code: string;
   constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    attach(this, errorBrand, "AmbiguousError");
+    Object.defineProperty(this, errorBrand, { value: "AmbiguousError" });
     this.code = options.code ?? "AMBIGUOUS";
   }
 }
@@ -62,7 +66,7 @@ export class InvalidPayload extends Error {
   readonly issues: readonly { readonly path: string; readonly message: string }[];
   constructor(kind: string, issues: readonly { path: string; message: string }[]) {
     super(`payload of "${kind}" is invalid: ${issues.map((i) => `${i.path || "(root)"}: ${i.message}`).join("; ")}`);
-    attach(this, errorBrand, "InvalidPayload");
+    Object.defineProperty(this, errorBrand, { value: "InvalidPayload" });
     this.issues = issues;
   }
 }
@@ -79,7 +83,7 @@ export class KeyConflict extends Error {
       `key "${key}" of "${kind}" already belongs to job ${jobId} with another payload ` +
         `(its hash ${existingHash.slice(0, 12)}, yours ${hash.slice(0, 12)}): use another key, or enqueue the same payload`,
     );
-    attach(this, errorBrand, "KeyConflict");
+    Object.defineProperty(this, errorBrand, { value: "KeyConflict" });
     this.detail = { jobId, existingHash, hash };
   }
 }
