@@ -11,7 +11,7 @@ import { createWorker, type Worker } from "../core/work/worker.ts";
 import { faultyRegistry, type Faults } from "./faults.ts";
 import { type Life, newLife } from "./life.ts";
 import type { MemoryQueue, ReceivedMessage } from "./memory-queue.ts";
-import type { Ran } from "./system.ts";
+import type { Ran } from "./ran.ts";
 
 export interface DriverOptions {
   readonly ports: Ports;

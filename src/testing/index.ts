@@ -6,5 +6,6 @@ export { timesOf } from "./times-of.ts";
 export type { CrashAt } from "./faults.ts";
 export type { LogLine, Metric } from "./recording.ts";
 export type { JobRun, RunJobOptions } from "./run-job.ts";
-export type { Ran, TestSystem, TestSystemOptions, WaitingJob } from "./system.ts";
+export type { Ran } from "./ran.ts";
+export type { TestSystem, TestSystemOptions, WaitingJob } from "./system.ts";
 export type { ScheduledTime, TimesOptions } from "./times-of.ts";

@@ -20,6 +20,7 @@ import { type CrashAt, Faults } from "./faults.ts";
 import { createMemoryLockStore } from "./memory-lock-store.ts";
 import { createMemoryQueue } from "./memory-queue.ts";
 import { type LogLine, type Metric, recordingLog, recordingMetrics } from "./recording.ts";
+import type { Ran } from "./ran.ts";
 import { testDatabase } from "./server.ts";
 import { instantOf } from "./times-of.ts";
 
@@ -31,16 +32,6 @@ export interface TestSystemOptions {
   readonly stage?: string;
   /** Of a Postgres for tests, as a user that may create databases. Default: one of this process. */
   readonly databaseUrl?: string;
-}
-
-/** One try, as it ended. */
-export interface Ran {
-  readonly id: JobId;
-  readonly kind: string;
-  /** Of the job after the try: `SUCCESS`, `RETRY_WAIT`, `FAILED`, ... */
-  readonly state: JobView["state"];
-  readonly attempt: number;
-  readonly error: string | null;
 }
 
 export interface WaitingJob<I> {

@@ -1,41 +1,60 @@
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { expect, onTestFinished, test } from "vitest";
-import { until } from "../local/until.ts";
-import { belfry, emptyFolder, shapeOf } from "./harness.ts";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { scaffold } from "../../src/scaffold/scaffold.ts";
+import { belfry, emptyFolder } from "./harness.ts";
 
-const slowMs = 120_000;
+const packages = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
-test("init makes an app that starts as it says, and whose job runs", async () => {
+// From its tarball, with all that follows an install: test/package.
+test("init makes a project that check accepts", async () => {
   const folder = emptyFolder();
   const made = await belfry(["init", "reports", "--json"], { folder });
-  expect(made).toMatchObject({ code: 0, json: { folder: join(folder, "reports") } });
-  const cwd = join(folder, "reports");
-  expect(readdirSync(cwd).toSorted()).toEqual([".gitignore", "app.ts", "index.ts", "package.json"]);
-  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund"], { cwd, stdio: "ignore" });
-  const child = spawn("npm", ["-s", "start", "--", "--json"], {
-    cwd,
-    stdio: ["ignore", "pipe", "inherit"],
-    detached: true,
-  });
-  const exited = once(child, "close");
-  // As Ctrl-C in a terminal: to every process of the group.
-  const interrupt = (): void =>
-    void ((child.exitCode ?? child.signalCode) === null && process.kill(-(child.pid ?? 0), "SIGINT"));
-  onTestFinished(interrupt);
-  const lines: { is: string; urls?: { api: string } }[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => lines.push(JSON.parse(line) as (typeof lines)[number]));
-  const started = await until("the start", () => lines.find((line) => line.is === "started"), slowMs);
-  expect(shapeOf(started)).toMatchSnapshot("dev");
-  const url = started.urls?.api ?? "";
-  const run = await belfry(["jobs", "enqueue", "reports-greet", "--wait", "--json", "--url", url]);
-  expect(run).toMatchObject({ code: 0, json: { state: "SUCCESS" } });
-  interrupt();
-  await exited;
-}, 240_000);
+  const project = join(folder, "reports");
+  const files = Object.keys(scaffold({ name: "reports", version: "1", localVersion: null }));
+  expect(made).toMatchObject({ code: 0, json: { folder: project, files } });
+  for (const file of files) expect(existsSync(join(project, file))).toBe(true);
+  const manifest = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as { dependencies: object };
+  expect(manifest.dependencies).toMatchObject({ belfry: expect.stringMatching(/^file:(\.\.\/)+/) as string });
+  symlinkSync(packages, join(project, "node_modules"));
+  const config = join(project, "belfry.config.ts");
+  // The definitions import `belfry`, which a checkout has not installed under its own name.
+  writeFileSync(
+    join(project, "jobs/index.ts"),
+    'export default [{ name: "reports", jobs: [], schedules: [], lanes: {}, migrations: null, routes: null }];',
+  );
+  writeFileSync(
+    config,
+    readFileSync(config, "utf8").replace(/import .*\n/, "const defineConfig = (config: object) => config;\n"),
+  );
+  const checked = await belfry(["check"], { folder: join(project, "jobs"), env: { BELFRY_PROJECT: "" } });
+  expect(checked).toMatchObject({ code: 0, err: "" });
+  expect(checked.out).toContain("dev: ok (1 apps, 0 jobs, 0 schedules)");
+});
+
+test("without a project in reach, check says how to get one", async () => {
+  const told = await belfry(["check"], { folder: emptyFolder(), env: { BELFRY_PROJECT: "" } });
+  expect(told).toMatchObject({ code: 2 });
+  expect(told.err).toContain("npx create-belfry");
+});
+
+test("a config with slips is refused with all of them", async () => {
+  const folder = emptyFolder();
+  const config = {
+    apps: { jobs: "./nowhere.ts" },
+    stages: { prod: { laneConcurency: 4, database: { maxConnections: 1 } } },
+  };
+  writeFileSync(join(folder, "belfry.config.mjs"), `export default ${JSON.stringify(config)};`);
+  const { code, err } = await belfry(["check"], { folder, env: { BELFRY_PROJECT: "" } });
+  expect(code).toBe(1);
+  for (const part of ["laneConcurency", "stages.prod.database.maxConnections"]) expect(err).toContain(part);
+  const known = { apps: { jobs: "./nowhere.ts" }, stages: { prod: { apps: ["job"] } } };
+  writeFileSync(join(folder, "belfry.config.js"), `module.exports = ${JSON.stringify(known)};`);
+  const next = await belfry(["check"], { folder, env: { BELFRY_PROJECT: "" } });
+  expect(next.err).toContain('apps.jobs "./nowhere.ts" must be a file');
+  expect(next.err).toContain('stages.prod.apps "job" must be of apps: jobs');
+});
 
 test("init overwrites nothing, and takes no name that an app could not have", async () => {
   const folder = emptyFolder();

@@ -66,6 +66,11 @@ export const rules: readonly Rule[] = [
     mayImport: [/^src\/cli\//, /^src\/adapters\/aws\/signed-fetch\.ts$/],
     packages: "any",
   },
+  {
+    files: /^src\/cli\/commands\/init\.ts$/,
+    mayImport: [/^src\/cli\//, /^src\/scaffold\//, /^package\.json$/],
+    packages: "any",
+  },
   { files: /^src\/cli\/commands\/bundle\.ts$/, mayImport: [/^src\/cli\//, /^infra\/release\.ts$/], packages: "any" },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
   { files: /^src\/cli\//, mayImport: [/^src\/cli\//, /^package\.json$/], packages: "any" },
@@ -73,6 +78,13 @@ export const rules: readonly Rule[] = [
     files: /^src\/console-files\.ts$/,
     mayImport: [/^src\/api\/console(-files)?\.ts$/, /^src\/bundle-console\.ts$/],
     packages: { named: [/^node:/] },
+  },
+  // Texts only: what is quoted in them is of the project that they make.
+  { files: /^src\/scaffold\//, mayImport: [everything], packages: "any" },
+  {
+    files: /^src\/testing\//,
+    mayImport: [/^src\/(core|adapters|testing)\//, /^src\/local\/services\/postgres\.ts$/],
+    packages: { named: [/^pg$/, /^node:/] },
   },
   // Plain data about a deployment.
   { files: /^src\/stages\.ts$/, mayImport: [], packages: { named: [] } },

@@ -1,0 +1,11 @@
+import type { JobId, JobView } from "../core/job/job.ts";
+
+/** One try, as it ended. */
+export interface Ran {
+  readonly id: JobId;
+  readonly kind: string;
+  /** Of the job after the try: `SUCCESS`, `RETRY_WAIT`, `FAILED`, ... */
+  readonly state: JobView["state"];
+  readonly attempt: number;
+  readonly error: string | null;
+}

@@ -1,0 +1,89 @@
+/** What is published: laid out as `npm run package` does, without installing it. */
+import { execFileSync } from "node:child_process";
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { layOut, type Packages } from "../../scripts/package/lay-out.ts";
+
+let out: string;
+let packages: Packages;
+beforeAll(async () => {
+  out = mkdtempSync(join(tmpdir(), "belfry-tarball-"));
+  packages = await layOut(out, "0.0.0-test");
+}, 180_000);
+afterAll(() => rmSync(out, { recursive: true, force: true }));
+
+const sizeMax = 1_000_000;
+const read = (file: string): string => readFileSync(join(packages.belfry, file), "utf8");
+const manifest = (): { exports: Record<string, { types: string; default: string }>; dependencies: object } =>
+  JSON.parse(read("package.json")) as ReturnType<typeof manifest>;
+
+test("the folders and files of belfry are these, in less than a megabyte", () => {
+  const packed = execFileSync("npm", ["pack", "--dry-run", "--json"], {
+    cwd: packages.belfry,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [{ size, files }] = JSON.parse(packed) as [{ size: number; files: { path: string }[] }];
+  expect(size).toBeLessThan(sizeMax);
+  const folders = files.map(({ path }) =>
+    path
+      .split("/")
+      .slice(0, path.startsWith("src/") ? 2 : 1)
+      .join("/"),
+  );
+  expect([...new Set(folders)].toSorted()).toMatchSnapshot("folders");
+  expect(files.filter(({ path }) => /\.ts$/.test(path) && !path.endsWith(".d.ts"))).toEqual([]);
+  expect(
+    files.filter(({ path }) =>
+      /test|examples|bench/.test(path.replace("src/testing/", "").replaceAll("test-clock", "")),
+    ),
+  ).toEqual([]);
+});
+
+test("each entry has its code and its types", () => {
+  const { exports } = manifest();
+  expect(Object.keys(exports).toSorted()).toMatchSnapshot("entries");
+  for (const [entry, { types, default: code }] of Object.entries(exports).filter(
+    ([name]) => name !== "./package.json",
+  )) {
+    expect({ entry, types: read(types).length > 0, code: read(code).length > 0 }).toEqual({
+      entry,
+      types: true,
+      code: true,
+    });
+  }
+});
+
+test("what it installs is what its files import: no console, no local services, no CDK", () => {
+  expect(Object.keys(manifest().dependencies)).toMatchSnapshot("dependencies");
+  expect(readdirSync(packages["belfry-local"])).toEqual(["README.md", "index.js", "package.json"]);
+  expect(readdirSync(packages["create-belfry"])).toEqual(["README.md", "index.mjs", "package.json"]);
+});
+
+test("no text in it names a source file that is not there", () => {
+  const wrong = globSync("{src,functions,scheduler-task,infra,bin}/**/*.{js,mjs}", {
+    cwd: packages.belfry,
+    // Templates of a project, whose files are there then.
+    exclude: ["src/scaffold/**"],
+  }).filter((file) => /new URL\("[^"]+\.ts"|import\("[^"]+\.ts"\)|from "[^"]+\.ts"/.test(read(file)));
+  expect(wrong).toEqual([]);
+});
+
+test("the entries that a CommonJS program requires await nothing while they load", () => {
+  for (const entry of [".", "./cdk", "./connect", "./config"]) {
+    const file = join(packages.belfry, manifest().exports[entry]?.default ?? "");
+    expect(modulesOf(file).filter((each) => /^(const [^=]+= )?await /m.test(readFileSync(each, "utf8")))).toEqual([]);
+  }
+});
+
+/** A module and all that it imports of the package, not by `import()`. */
+function modulesOf(file: string, seen = new Set<string>()): readonly string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/^(?:import|export)\s[^"]*"(\.[^"]+\.js)"/gm)) {
+    modulesOf(join(file, "..", path), seen);
+  }
+  return [...seen];
+}
