@@ -28,16 +28,24 @@ export interface ReloadOptions extends Reloadable {
   readonly onRejected: (file: string, error: unknown) => void;
 }
 
+export interface Reloads {
+  /** Whether a save is being looked at, or was refused: a process that starts now may meet code that cannot be loaded. */
+  areBroken(): boolean;
+  stop(): Promise<void>;
+}
+
 /**
  * After an edit of a file that was loaded: the definitions are installed again, and every process that runs them is
- * replaced. Code that cannot be used is reported once, and what runs stays. @returns a function that stops it.
+ * replaced. Code that cannot be used is reported once, and what runs stays.
  */
-export function reloadOnSave(options: ReloadOptions): () => Promise<void> {
+export function reloadOnSave(options: ReloadOptions): Reloads {
   const { children, env, root, home, api, lanes, wakes, rules, tasks } = options;
   let { loaded } = options;
   let current: Promise<void> = Promise.resolve();
   let isOver = false;
+  let isBroken = false;
   const reload = async (file: string): Promise<void> => {
+    isBroken = true;
     try {
       const setup = await runSetup({ children, env, flags: [] });
       loaded = setup.loaded;
@@ -47,6 +55,7 @@ export function reloadOnSave(options: ReloadOptions): () => Promise<void> {
       wakes?.again();
       rules?.apply(setup.topology.scheduleWakes);
       await api?.refresh();
+      isBroken = false;
       options.onReloaded(file);
     } catch (error) {
       // What failed to load is watched too: it is where the next edit will be.
@@ -62,10 +71,13 @@ export function reloadOnSave(options: ReloadOptions): () => Promise<void> {
   const watch = watchSources(foldersOf(loaded, root), wanted, (file) => {
     current = current.then(() => (isOver ? undefined : reload(file)));
   });
-  return async () => {
-    isOver = true;
-    watch.stop();
-    await current;
+  return {
+    areBroken: () => isBroken,
+    async stop() {
+      isOver = true;
+      watch.stop();
+      await current;
+    },
   };
 }
 

@@ -117,7 +117,17 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   );
   const env = childEnvironment(options, { project, stage, home, parts, environment });
   const setup = await runSetup({ children, env, flags: setupFlags(parts) });
-  const began: Started = { options, project, children, parts, env, setup, stops, report };
+  const began: Started = {
+    saves: { areBroken: () => false },
+    options,
+    project,
+    children,
+    parts,
+    env,
+    setup,
+    stops,
+    report,
+  };
 
   const standIns = await beginStandIns(began, home);
   const workEnv: Record<string, string> = { ...env, ...standIns?.env };
@@ -157,6 +167,8 @@ const setupFlags = (parts: Parts): readonly SetupFlag[] => [
 ];
 
 interface Started {
+  /** While they are, a worker that cannot start says nothing that the rejected save did not say. */
+  readonly saves: { areBroken: () => boolean };
   readonly project: Project;
   readonly options: LocalOptions;
   readonly children: Children;
@@ -219,7 +231,9 @@ function beginLanes(started: Started, env: Readonly<Record<string, string>>): La
     env: { ...env, ...options.workerEnv },
     timeScale: options.timeScale ?? 1,
     onLine: linesOf("worker", started),
-    onProblem: (from, what, error) => report({ is: "problem", from, what, error }),
+    onProblem(from, what, error) {
+      if (!started.saves.areBroken()) report({ is: "problem", from, what, error });
+    },
   });
   lanes.apply(setup.queues, setup.topology);
   stops.push(async () => {
@@ -257,17 +271,17 @@ function beginRules(started: Started, env: Readonly<Record<string, string>>): Ru
 function beginWatch(started: Started, parts: Reloadable): void {
   if (!isWanted("watch", started)) return;
   const { children, env, setup, report, stops, project } = started;
-  stops.push(
-    reloadOnSave({
-      ...parts,
-      children,
-      env,
-      root: project.root,
-      home: env["BELFRY_HOME"] ?? "",
-      loaded: setup.loaded,
-      onReloaded: (file) => report({ is: "reloaded", file }),
-      onRejected: (file, error) =>
-        report({ is: "problem", from: file, what: "cannot be used, so the old code runs on", error }),
-    }),
-  );
+  const reloads = reloadOnSave({
+    ...parts,
+    children,
+    env,
+    root: project.root,
+    home: env["BELFRY_HOME"] ?? "",
+    loaded: setup.loaded,
+    onReloaded: (file) => report({ is: "reloaded", file }),
+    onRejected: (file, error) =>
+      report({ is: "problem", from: file, what: "cannot be used, so the old code runs on", error }),
+  });
+  started.saves.areBroken = () => reloads.areBroken();
+  stops.push(() => reloads.stop());
 }
