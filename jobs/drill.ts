@@ -3,7 +3,7 @@ import { z } from "zod";
 
 /**
  * Fails its first tries on purpose, so that a deployment can show that it tries again, and when it stops. Only in the stages
- * that are deployed to be tried out (`src/stages.ts`).
+ * that are deployed to be tried out (`belfry.config.ts`).
  */
 const drill = defineJob({
   id: "drill",

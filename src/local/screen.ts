@@ -83,7 +83,7 @@ function startedLines(
       ? [`  ${setup.requeued} jobs waited in the queue of the last run: their messages are sent again`]
       : []),
     ...(portNote === null ? [] : [`  ${portNote}`]),
-    "  Edit jobs/hello.ts and save: the next run shows it. Ctrl-C stops everything.",
+    `  Edit ${setup.edit} and save: the next run shows it. Ctrl-C stops everything.`,
   ];
 }
 

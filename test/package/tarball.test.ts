@@ -34,7 +34,7 @@ test("the folders and files of belfry are these, in less than a megabyte", () =>
       .join("/"),
   );
   expect([...new Set(folders)].toSorted()).toMatchSnapshot("folders");
-  expect(files.filter(({ path }) => /\.ts$/.test(path) && !path.endsWith(".d.ts"))).toEqual([]);
+  expect(files.filter(({ path }) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
   expect(
     files.filter(({ path }) =>
       /test|examples|bench/.test(path.replace("src/testing/", "").replaceAll("test-clock", "")),

@@ -1,6 +1,6 @@
 /** This repository's own project, as its belfry.config.ts says. */
 import { fileURLToPath } from "node:url";
-import { loadApps as load, loadStandIns as loadTargets } from "../../src/apps.ts";
+import { loadApps as load } from "../../src/apps.ts";
 import { openProject, stageNamed as named, stageNames as names } from "../../src/project.ts";
 import type { Stage } from "../../src/stages.ts";
 
@@ -16,4 +16,3 @@ export const stages = {
   prod: stageNamed("prod"),
 };
 export const loadApps = (stage: Pick<Stage, "apps">): ReturnType<typeof load> => load(project, stage);
-export const loadStandIns = (stage: Pick<Stage, "apps">): ReturnType<typeof loadTargets> => loadTargets(project, stage);

@@ -19,6 +19,8 @@ export interface SetupReport {
   /** Jobs whose messages ended with the queue of the last run, and are sent again. */
   readonly requeued: number;
   readonly loaded: LoadedCode;
+  /** A file of the first app, from the project's folder: what a newcomer may change. */
+  readonly edit: string;
   readonly standIns: readonly {
     readonly name: string;
     readonly file: string;

@@ -2,6 +2,7 @@
  * Makes everything the definitions need, in a process of its own: the tables of Belfry and of the apps, queues and lock
  * table, slots and schedules. Run at the start and after every edit, so that each run reads the code as it is now.
  */
+import { dirname, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dynamodbClient, sqsClient } from "../../adapters/aws/endpoint.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
@@ -48,6 +49,7 @@ async function setUp(): Promise<SetupReport> {
       schedules: installed.schedules,
       differences: installed.differences.map(({ message }) => message),
       requeued,
+      edit: editable(config, loadedFiles()),
       loaded: {
         files: loadedFiles(),
         migrations: runtime.apps.flatMap(({ migrations }) => (migrations === null ? [] : [fileURLToPath(migrations)])),
@@ -85,6 +87,13 @@ async function requeueAll(runtime: Runtime): Promise<number> {
     }
   }
   return rows;
+}
+
+/** The innermost one that the first app loaded. */
+function editable({ project, stage }: Config, loaded: readonly string[]): string {
+  const first = project.appFiles[stage.apps[0] ?? ""] ?? project.configFile;
+  const own = loaded.filter((file) => file.startsWith(dirname(first) + sep));
+  return relative(project.root, own.at(-1) ?? first);
 }
 
 async function standInsOf(config: Config): Promise<SetupReport["standIns"]> {
