@@ -23,7 +23,7 @@ const mayScan = new Set(["schedules", "schedules-changed", "partition-work", "he
 const readsCatalog = new Set(["partition-make", "partition-drop"]);
 
 /** For people, a bounded number of rows but many: `limits` says how many each looks at. */
-const looksAtMany = new Set(["live", "failure-groups", "slots", "workers", "roll-up", "roll-up-end", "waiting"]);
+const looksAtMany = new Set(["live", "failure-groups", "slots", "workers", "roll-up", "roll-up-end", "waiting", "requeue-not-yet-due"]);
 const isWide = (name: string): boolean =>
   [mayScan, looksAtMany, readsCatalog].some((wide) => wide.has(name)) || name.startsWith("search-");
 

@@ -6,6 +6,9 @@ import { confirmPart, confirmWhole, relayDue, reopenOutbox } from "./sql/relay.t
 import { countNotYetDue, readObservations, requeueOvertaken, requeueUnqueued, saveObservations } from "./sql/requeue.ts";
 import { wakeAll, wakeKeys } from "./sql/wake.ts";
 
+/** The 5th percentile of so many running jobs says enough; each is looked up by its id. */
+const overtakenSampleMax = 100;
+
 type RelayPart =
   | "relay"
   | "confirm"
@@ -36,7 +39,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       const rows =
         evidence === "queue-empty"
           ? await session.fenced(fence, requeueUnqueued, values)
-          : await session.fenced(fence, requeueOvertaken, [...values, limits.runningSampleMax]);
+          : await session.fenced(fence, requeueOvertaken, [...values, overtakenSampleMax]);
       return rows.length;
     },
     async queueObservations({ maxAgeMs }) {
