@@ -1,5 +1,12 @@
 import type { JobId, Json } from "../../core/job/job.ts";
-import { type Claimed, type InRun, type JobPeek, type Message, noAftermath, type Store } from "../../core/ports/ports.ts";
+import {
+  type Claimed,
+  type InRun,
+  type JobPeek,
+  type Message,
+  noAftermath,
+  type Store,
+} from "../../core/ports/ports.ts";
 import { isFinal, type State } from "../../core/job/state.ts";
 import { limits } from "../../core/limits.ts";
 import { isLockTimeout } from "./failure.ts";

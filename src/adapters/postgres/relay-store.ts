@@ -3,7 +3,13 @@ import type { Store } from "../../core/ports/ports.ts";
 import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { confirmPart, confirmWhole, relayDue, reopenOutbox } from "./sql/relay.ts";
-import { countNotYetDue, readObservations, requeueOvertaken, requeueUnqueued, saveObservations } from "./sql/requeue.ts";
+import {
+  countNotYetDue,
+  readObservations,
+  requeueOvertaken,
+  requeueUnqueued,
+  saveObservations,
+} from "./sql/requeue.ts";
 import { wakeAll, wakeKeys } from "./sql/wake.ts";
 
 /** The 5th percentile of so many running jobs says enough; each is looked up by its id. */
@@ -48,7 +54,10 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
     },
     async saveQueueObservations(observations) {
       if (observations.length === 0) return;
-      await session.run(saveObservations, [observations.map(({ lane }) => lane), observations.map(({ emptyMs }) => emptyMs)]);
+      await session.run(saveObservations, [
+        observations.map(({ lane }) => lane),
+        observations.map(({ emptyMs }) => emptyMs),
+      ]);
     },
     async countNotYetDue({ lane, sinceMs, limit }) {
       const [row] = await session.run(countNotYetDue, [lane, sinceMs, limits.queueDelayMsMax, limit]);

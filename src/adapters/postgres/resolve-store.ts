@@ -1,5 +1,12 @@
 import { limits } from "../../core/limits.ts";
-import { type Aftermath, type Fence, noAftermath, type Resolved, type RunId, type RunStore } from "../../core/ports/ports.ts";
+import {
+  type Aftermath,
+  type Fence,
+  noAftermath,
+  type Resolved,
+  type RunId,
+  type RunStore,
+} from "../../core/ports/ports.ts";
 import { aftermathOf, joinAftermaths } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { addUpJoins, addUpRuns, countUncounted, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";

@@ -1,5 +1,13 @@
 import type { JobId, Json } from "../../core/job/job.ts";
-import { type NewRun, noAftermath, type Paged, type RunId, type RunStore, type StartedRun, type Tx } from "../../core/ports/ports.ts";
+import {
+  type NewRun,
+  noAftermath,
+  type Paged,
+  type RunId,
+  type RunStore,
+  type StartedRun,
+  type Tx,
+} from "../../core/ports/ports.ts";
 import { aftermathOf } from "./outbox.ts";
 import { moveRows } from "./moved.ts";
 import type { Session } from "./session.ts";
@@ -34,7 +42,10 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
       const ids = messages.map((message) => message.jobId);
       const generations = messages.map((message) => message.generation);
       const rows = await session.run(sql.skipJobs, [ids, generations, reason, notTaken]);
-      return { ids: rows.map((row) => row.id as JobId), aftermath: aftermathOf(rows.map(({ run_id }) => ({ run_id }))) };
+      return {
+        ids: rows.map((row) => row.id as JobId),
+        aftermath: aftermathOf(rows.map(({ run_id }) => ({ run_id }))),
+      };
     },
     cancelRun: async (runId) => (await session.run(sql.cancelRun, [runId])).length > 0,
     async cancelPage(runId, { limit, inSameTransaction }) {
@@ -96,11 +107,7 @@ async function addPage(
   return { written: true, created, conflicts, aftermath };
 }
 
-async function resumeRun(
-  tx: Tx,
-  runId: RunId,
-  ids: readonly JobId[] | undefined,
-): ReturnType<RunStore["resumeRun"]> {
+async function resumeRun(tx: Tx, runId: RunId, ids: readonly JobId[] | undefined): ReturnType<RunStore["resumeRun"]> {
   if ((await execute(tx, lockRun, [runId])).length === 0) return { ids: [], aftermath: noAftermath };
   const chosen = (await execute(tx, chooseAgain, [runId, ids ?? null])).map((row) => row.id);
   if (chosen.length === 0) return { ids: [], aftermath: noAftermath };

@@ -104,7 +104,10 @@ async function plan(
 ): ReturnType<Store["plan"]> {
   const values = [...planColumns(plans), ...occurrenceColumns(plans.flatMap(occurrencesOf)), dispatchWindowMs];
   const rows = await session.fenced(fence, planOccurrences, values);
-  return { occurrences: rows[0]?.occurrences ?? 0, aftermath: aftermathOf(rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))) };
+  return {
+    occurrences: rows[0]?.occurrences ?? 0,
+    aftermath: aftermathOf(rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))),
+  };
 }
 
 const planColumns = (plans: readonly PlannedSchedule[]): unknown[][] =>

@@ -121,7 +121,10 @@ const resultOf = ({ result }: Settlement): string | null =>
 
 const settled = (rows: readonly SettledRow[], ofChildren: Aftermath = noAftermath): Settled => ({
   settled: rows.filter((row) => row.own).map((row) => row.id as JobId),
-  aftermath: joinAftermaths([{ ...aftermathOf(rows), leftToRelay: rows.filter(isLeft).map((row) => row.lane) }, ofChildren]),
+  aftermath: joinAftermaths([
+    { ...aftermathOf(rows), leftToRelay: rows.filter(isLeft).map((row) => row.lane) },
+    ofChildren,
+  ]),
   conflicts: 0,
 });
 

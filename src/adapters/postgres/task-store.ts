@@ -23,7 +23,9 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
       common(page.map((task) => task.join)),
       common(page.map((task) => task.hasCondition)),
     ];
-    dispatched.push(...(await execute(tx, insert, [...columns, ...kinds.columns, runId, run.trace, limits.wideJoinOver])));
+    dispatched.push(
+      ...(await execute(tx, insert, [...columns, ...kinds.columns, runId, run.trace, limits.wideJoinOver])),
+    );
   }
   await writeEdges(tx, runId, run.tasks, ids);
   return dispatched;

@@ -1,5 +1,5 @@
 import { statement } from "../statement.ts";
-import { isOut, isWaiting } from "./job-columns.ts";
+import { isFailed, isOut, isWaiting } from "./job-columns.ts";
 
 export interface LiveRow {
   readonly lane: string;
@@ -150,7 +150,7 @@ export const readFailureGroups = statement<FailureGroupRow>(
   `
 with newest as materialized (
   select id, kind, error_code, error_message, finished_at from belfry.job
-  where finished_at is not null and error_code is not null and state = 'FAILED' and ($2::text is null or kind = $2::text)
+  where ${isFailed} and ($2::text is null or kind = $2::text)
   order by id desc limit $1
 ), grouped as (
   select belfry.fingerprint(kind, error_code, error_message) as fingerprint, kind, error_code, max(id) as newest_id,

@@ -1,5 +1,5 @@
 import { statement } from "../statement.ts";
-import { isOut, isWaiting, jobColumns, type JobRow } from "./job-columns.ts";
+import { isFailed, isOut, isWaiting, jobColumns, type JobRow } from "./job-columns.ts";
 
 /** Locks nothing. */
 export const readJob = statement<JobRow>(
@@ -85,7 +85,7 @@ with waiting as (
     and lease_id is not null limit $1
 ), failed as (
   select state from belfry.job
-  where finished_at is not null and error_code is not null and state = 'FAILED' order by id desc limit $1
+  where ${isFailed} order by id desc limit $1
 ), newest as (
   select state from belfry.job order by id desc limit $1
 ), counted as (
