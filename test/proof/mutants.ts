@@ -29,7 +29,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   resend: [
     {
       file: "/src/core/scheduler/pass.ts",
-      from: '["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],',
+      from: '["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, ...fenced })],',
       to: "",
     },
     {
@@ -67,7 +67,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   late: [
     {
       file: "/src/core/delivery/requeue.ts",
-      from: "mayBeLate ? Math.max(seenMs, limits.lateMessageMs) : seenMs",
+      from: "mayBeLate ? Math.max(seenMs, deliveryLimits.lateMessageMs) : seenMs",
       to: "seenMs",
     },
   ],

@@ -2,7 +2,8 @@ import type { SettledJob as SettledInfo } from "../define/context.ts";
 import { decide, type Outcome } from "../job/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook, wantsHook } from "../delivery/settled-hook.ts";
@@ -46,8 +47,8 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
   };
   const arrived = (): void => {
     outstanding -= 1;
-    if (outstanding <= 0 || waiting.length >= limits.settleGroupMax) flush();
-    else cancel ??= ports.clock.after(limits.settleGatherMs, flush);
+    if (outstanding <= 0 || waiting.length >= workerLimits.settleGroupMax) flush();
+    else cancel ??= ports.clock.after(workerLimits.settleGatherMs, flush);
   };
   return {
     expect(jobs) {
@@ -86,10 +87,10 @@ export function toSettlement(
 }
 
 const fallbackRetry = {
-  maxAttempts: limits.maxAttemptsDefault,
+  maxAttempts: contractLimits.maxAttemptsDefault,
   backoff: "exponential",
-  baseMs: limits.retryBaseMsDefault,
-  capMs: limits.retryCapMsDefault,
+  baseMs: contractLimits.retryBaseMsDefault,
+  capMs: contractLimits.retryCapMsDefault,
   jitter: true,
 } as const;
 
@@ -133,7 +134,7 @@ async function writeAgain(
   let error = first;
   let next = item;
   let hookFailures = 0;
-  for (let round = 1; round < limits.settleTriesMax; round += 1) {
+  for (let round = 1; round < workerLimits.settleTriesMax; round += 1) {
     if (error instanceof HookFailed) {
       ports.log.error("onSettled failed; its job counts as failed", {
         job: item.job.jobId,
@@ -144,7 +145,7 @@ async function writeAgain(
       hookFailures += 1;
       next = afterHookFailure(ports, registry, item, error);
     } else {
-      await ports.clock.sleep(limits.settleRetryMs * round);
+      await ports.clock.sleep(workerLimits.settleRetryMs * round);
     }
     try {
       // A hook gets a second chance; after that the end of its job matters more than what it would have written.
