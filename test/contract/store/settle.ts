@@ -109,7 +109,7 @@ function released(open: OpenStore): void {
         settlementOf(d, { to: "QUEUED", interruptions: 1 }),
         settlementOf(a),
         settlementOf(b, failure),
-        settlementOf(c, { to: "FAILED", failures: 1 }),
+        settlementOf(c, { to: "FAILED", failures: 1, errorCode: "permanent" }),
       ],
       settleOptions,
     );
