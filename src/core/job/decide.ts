@@ -1,5 +1,5 @@
 import type { Json } from "./job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "./contract-limits.ts";
 import { backoffMs, type RetryPolicy } from "./backoff.ts";
 
 /** How a try ended, as the worker saw it. */
@@ -97,17 +97,17 @@ function retried(
 
 /** A handler may ask for any number; one that no due time can hold would make its outcome unwritable. */
 const askedMs = (afterMs: number | null): number | null =>
-  afterMs !== null && Number.isFinite(afterMs) && afterMs >= 0 ? Math.min(afterMs, limits.delayMsMax) : null;
+  afterMs !== null && Number.isFinite(afterMs) && afterMs >= 0 ? Math.min(afterMs, contractLimits.delayMsMax) : null;
 
 function released(tries: AttemptCounters, reason: string): Decision {
-  if (tries.interruptions + 1 >= limits.interruptionsMax) {
+  if (tries.interruptions + 1 >= contractLimits.interruptionsMax) {
     return {
       ...nothing,
       to: "FAILED",
       reason: "interrupted",
       interruptions: 1,
       errorCode: "INTERRUPTED",
-      errorMessage: `interrupted ${limits.interruptionsMax} times without an outcome`,
+      errorMessage: `interrupted ${contractLimits.interruptionsMax} times without an outcome`,
     };
   }
   return { ...nothing, to: "QUEUED", reason, interruptions: 1 };
@@ -116,7 +116,7 @@ function released(tries: AttemptCounters, reason: string): Decision {
 function postponed(tries: AttemptCounters, outcome: Extract<Outcome, { is: "postponed" }>): Decision {
   const { code, message, afterMs, counted } = outcome;
   const error = { interruptions: counted ? 1 : 0, errorCode: code, errorMessage: message } as const;
-  if (counted && tries.interruptions + 1 >= limits.interruptionsMax) {
+  if (counted && tries.interruptions + 1 >= contractLimits.interruptionsMax) {
     return { ...nothing, ...error, to: "FAILED", reason: "never started" };
   }
   return { ...nothing, ...error, to: "RETRY_WAIT", reason: "postponed", delayMs: askedMs(afterMs) ?? 0 };

@@ -1,7 +1,7 @@
 import { backoffMs } from "../job/backoff.ts";
 import type { Outcome } from "../job/decide.ts";
 import type { Launched, Launcher } from "../ports/launcher.ts";
-import { limits } from "../limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import type { Claimed } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -28,7 +28,7 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
     ports.log.warn("a task could not be launched", { job: jobId, kind, attempt, error });
     ports.metrics.add("job.launch.failed", 1, "Count", { job: kind });
     const message = error instanceof Error ? error.message : String(error);
-    return { is: "retryable", code: "LAUNCH_FAILED", message, afterMs: limits.launchRetryMs };
+    return { is: "retryable", code: "LAUNCH_FAILED", message, afterMs: workerLimits.launchRetryMs };
   }
   if (launched.is === "no-room") return noRoom(scope, job, launched.reason);
   await ports.crashPoint("launched");
@@ -36,7 +36,7 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
   scope.leases.drop(job);
   const lent = await ports.store.extendLease(
     { jobId, attempt },
-    { worker: options.worker, leaseMs: limits.launchLeaseMs },
+    { worker: options.worker, leaseMs: workerLimits.launchLeaseMs },
   );
   ports.log.info(lent ? "task launched" : "the task was quicker than its worker, or the job was moved", {
     job: jobId,
@@ -84,8 +84,8 @@ export const launchWaitMs = (before: number, chance: number): number =>
     {
       maxAttempts: 0,
       backoff: "exponential",
-      baseMs: limits.launchWaitMs,
-      capMs: limits.launchWaitMsMax,
+      baseMs: workerLimits.launchWaitMs,
+      capMs: workerLimits.launchWaitMsMax,
       jitter: true,
     },
     before,

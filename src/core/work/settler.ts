@@ -1,8 +1,9 @@
+import { workerLimits } from "./worker-limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { SettledJob as SettledInfo } from "../define/context.ts";
 import { decide, type Outcome } from "../job/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
 import { isStoreAway } from "../ports/ports.ts";
 import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
@@ -57,8 +58,8 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
   };
   const arrived = (): void => {
     outstanding -= 1;
-    if (outstanding <= 0 || waiting.length >= limits.settleGroupMax) flush();
-    else cancel ??= ports.clock.after(limits.settleGatherMs, flush);
+    if (outstanding <= 0 || waiting.length >= workerLimits.settleGroupMax) flush();
+    else cancel ??= ports.clock.after(workerLimits.settleGatherMs, flush);
   };
   return {
     expect(jobs) {
@@ -97,10 +98,10 @@ export function toSettlement(
 }
 
 const fallbackRetry = {
-  maxAttempts: limits.maxAttemptsDefault,
+  maxAttempts: contractLimits.maxAttemptsDefault,
   backoff: "exponential",
-  baseMs: limits.retryBaseMsDefault,
-  capMs: limits.retryCapMsDefault,
+  baseMs: contractLimits.retryBaseMsDefault,
+  capMs: contractLimits.retryCapMsDefault,
   jitter: true,
 } as const;
 
@@ -148,7 +149,7 @@ async function writeWhileAway(
     try {
       return await writeGroup();
     } catch (error) {
-      const pauseMs = Math.min(limits.settleRetryMs * 2 ** Math.min(round, 10), limits.settleRetryMsMax);
+      const pauseMs = Math.min(workerLimits.settleRetryMs * 2 ** Math.min(round, 10), workerLimits.settleRetryMsMax);
       const isLast = ports.clock.elapsedMs() + pauseMs >= untilMs;
       if (!isStoreAway(error) || isLast) {
         if (isLast) logUnwritten(ports, group, error);
@@ -178,7 +179,7 @@ async function writeAgain(
   let error = first;
   let next = item;
   let hookFailures = 0;
-  for (let round = 1; round < limits.settleTriesMax; round += 1) {
+  for (let round = 1; round < workerLimits.settleTriesMax; round += 1) {
     if (error instanceof HookFailed) {
       ports.log.error("onSettled failed; its job counts as failed", {
         job: item.job.jobId,
@@ -189,7 +190,7 @@ async function writeAgain(
       hookFailures += 1;
       next = afterHookFailure(ports, registry, item, error);
     } else {
-      await ports.clock.sleep(limits.settleRetryMs * round);
+      await ports.clock.sleep(workerLimits.settleRetryMs * round);
     }
     try {
       // A hook gets a second chance; after that the end of its job matters more than what it would have written.
