@@ -63,7 +63,10 @@ describe("the next state of a job", () => {
   });
 
   test("the failure that uses up the tries is FAILED", () => {
-    expect(decide(tries({ failures: 2 }), retryable(), 0.5)).toMatchObject({ to: "FAILED", reason: "tries used up" });
+    expect(decide(tries({ failures: 2 }), retryable(), 0.5)).toMatchObject({
+      to: "FAILED",
+      reason: "attempts used up",
+    });
     expect(decide(tries({ failures: 1 }), retryable(), 0.5)).toMatchObject({ to: "RETRY_WAIT" });
   });
 

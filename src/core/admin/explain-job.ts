@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import type { Instant, JobId } from "../job/job.ts";
 import { taskOf } from "../ports/launcher.ts";
 import { contractLimits } from "../job/contract-limits.ts";
@@ -78,7 +79,7 @@ function running(job: JobRecord, now: Instant): JobExplanation {
 }
 
 function ended(job: JobRecord, { lastReason }: WaitingFacts, slot: SlotUse | null): JobExplanation {
-  if (job.state === "SKIPPED" && lastReason === "lock-held") {
+  if (job.state === "SKIPPED" && lastReason === reasons.lockHeld) {
     const holders = slot?.holders.map(({ jobId }) => jobId) ?? [];
     const sentence = `it was SKIPPED: another job held its lock ${slot?.key ?? ""}`.trimEnd();
     return say("lock", sentence, { waitsFor: holders, advice: `run it again: belfry jobs retry ${job.id}` });

@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
@@ -36,10 +37,10 @@ export function newJob(definition: JobDefinition, stage: string, input: JobInput
 export function slotGroupsOf(definition: JobDefinition): readonly SlotGroup[] {
   const groups: SlotGroup[] = [];
   if (definition.concurrency !== null) {
-    groups.push({ key: `cap:${definition.id}`, size: definition.concurrency, onRefusal: "hold", reason: "slot" });
+    groups.push({ key: `cap:${definition.id}`, size: definition.concurrency, onRefusal: "hold", reason: reasons.slot });
   }
   if (definition.lock !== null) {
-    groups.push({ key: `lock:${definition.lock.name}`, size: 1, onRefusal: "skip", reason: "lock-held" });
+    groups.push({ key: `lock:${definition.lock.name}`, size: 1, onRefusal: "skip", reason: reasons.lockHeld });
   }
   return groups;
 }

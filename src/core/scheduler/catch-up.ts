@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import type { NominalTime } from "../calendar/fires.ts";
 import type { Instant } from "../job/job.ts";
 import { scheduleLimits } from "../ports/schedule-limits.ts";
@@ -77,11 +78,11 @@ function missedBound(times: readonly NominalTime[], { misfire, now, carry }: Cat
 type Verdict = Pick<TimeDecision, "outcome" | "reason">;
 
 const planned: Verdict = { outcome: "PLANNED", reason: null };
-const misfired: Verdict = { outcome: "SKIPPED", reason: "misfire" };
+const misfired: Verdict = { outcome: "SKIPPED", reason: reasons.misfire };
 const into = (localTime: string): Verdict => ({ outcome: "COALESCED", reason: `into ${localTime}` });
 
 function verdictOf(time: NominalTime): Verdict {
-  if (time.kind === "dst-gap") return { outcome: "SKIPPED", reason: "dst-gap" };
+  if (time.kind === "dst-gap") return { outcome: "SKIPPED", reason: reasons.dstGap };
   return time.mergedInto === null ? planned : into(time.mergedInto);
 }
 

@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { deliveryLimits } from "../ports/delivery-limits.ts";
 import { evaluateConditions } from "./conditions.ts";
@@ -138,7 +139,8 @@ function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[
 function countRefused(scope: WorkerScope, rows: readonly Claimed[]): void {
   for (const row of rows.filter((each) => each.state !== "RUNNING")) {
     scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
-    if (row.reason === "lock-held") scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
+    if (row.reason === reasons.lockHeld)
+      scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
   }
 }
 

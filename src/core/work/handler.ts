@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import { createInvocation, type Invocation } from "./invocation.ts";
 import type { Outcome } from "../job/decide.ts";
 import type { JobDefinition } from "../define/definition.ts";
@@ -146,7 +147,7 @@ export function outcomeOf(error: unknown, interruption: unknown): Outcome {
     return { is: "released", reason: interruption.why };
   }
   // Of `ctx.tx` and `ctx.enqueue`: nothing is wrong with the handler, so it is no failure.
-  if (isStoreAway(error)) return { is: "released", reason: "store-away" };
+  if (isStoreAway(error)) return { is: "released", reason: reasons.storeAway };
   if (error instanceof PermanentError) return { is: "permanent", code: error.code, message: error.message };
   if (error instanceof InvalidPayload) return { is: "permanent", code: "INVALID_PAYLOAD", message: error.message };
   if (error instanceof AmbiguousError) return { is: "ambiguous", code: error.code, message: error.message };

@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import { backoffMs } from "../job/backoff.ts";
 import type { Outcome } from "../job/decide.ts";
 import type { Launched, Launcher } from "../ports/launcher.ts";
@@ -20,7 +21,7 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
   const { ports, options } = scope;
   const { jobId, attempt, kind } = job;
   if (!(await scope.launches.acquire())) return noRoom(scope, job, "too many tasks wait to be launched");
-  if (scope.stopping.aborted) return { is: "released", reason: "stopped" };
+  if (scope.stopping.aborted) return { is: "released", reason: reasons.stopped };
   let launched: Launched;
   try {
     launched = await launcher.launch(launchOf(scope, job));

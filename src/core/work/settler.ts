@@ -1,7 +1,9 @@
+import { reasons } from "../job/reasons.ts";
+import { writeWhileAway } from "./write-while-away.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import type { SettledJob as SettledInfo } from "../define/context.ts";
-import { decide, type Outcome } from "../job/decide.ts";
+import { type AttemptCounters, decide, type Decision, type Outcome } from "../job/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
 import { isStoreAway } from "../ports/ports.ts";
@@ -79,7 +81,7 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
 }
 
 export function toSettlement(
-  ports: Pick<Ports, "random">,
+  ports: Pick<Ports, "random" | "log">,
   registry: Registry,
   job: EndedAttempt,
   outcome: Outcome,
@@ -87,14 +89,33 @@ export function toSettlement(
 ): Settlement {
   const definition: JobDefinition | undefined = registry.jobs.get(job.kind);
   const retry = definition?.retry ?? fallbackRetry;
-  const tries = { ...job, retry, onAmbiguous: definition?.onAmbiguous ?? "retry" };
+  const attempt = { ...job, retry, onAmbiguous: definition?.onAmbiguous ?? "retry" };
   return {
-    ...decide(tries, outcome, ports.random.next()),
+    ...decideOr(ports, attempt, outcome),
     jobId: job.jobId,
     attempt: job.attempt,
     children,
     inRun: job.run !== undefined,
   };
+}
+
+/** A definition's own backoff that fails must not cost its job the outcome: it then waits as `exponential` does. */
+function decideOr(
+  { random, log }: Pick<Ports, "random" | "log">,
+  attempt: AttemptCounters & Pick<EndedAttempt, "jobId" | "kind">,
+  outcome: Outcome,
+): Decision {
+  const chance = random.next();
+  try {
+    return decide(attempt, outcome, chance);
+  } catch (error) {
+    log.error("retry.backoff failed; the job waits as exponential does", {
+      job: attempt.jobId,
+      kind: attempt.kind,
+      error,
+    });
+    return decide({ ...attempt, retry: { ...attempt.retry, backoff: "exponential" } }, outcome, chance);
+  }
 }
 
 const fallbackRetry = {
@@ -133,39 +154,6 @@ async function write(
     for (const item of group) known.set(item, (await write(ports, registry, options, [item])).get(item) ?? false);
     return known;
   }
-}
-
-/**
- * A store that is away costs no attempt: the write is repeated until the invocation ends. The compare-and-set finds nothing
- * to do when an earlier one was written, or when another worker has the job by then.
- */
-async function writeWhileAway(
-  ports: SettlerPorts,
-  group: readonly Waiting[],
-  writeGroup: () => Promise<void>,
-): Promise<void> {
-  const untilMs = Math.min(...group.map((item) => item.untilMs));
-  for (let round = 0; ; round += 1) {
-    try {
-      return await writeGroup();
-    } catch (error) {
-      const pauseMs = Math.min(workerLimits.settleRetryMs * 2 ** Math.min(round, 10), workerLimits.settleRetryMsMax);
-      const isLast = ports.clock.elapsedMs() + pauseMs >= untilMs;
-      if (!isStoreAway(error) || isLast) {
-        if (isLast) logUnwritten(ports, group, error);
-        throw error;
-      }
-      if (round === 0)
-        ports.log.warn("an outcome could not be written; it is tried again", { jobs: group.length, error });
-      await ports.clock.sleep(pauseMs);
-    }
-  }
-}
-
-function logUnwritten(ports: SettlerPorts, group: readonly Waiting[], error: unknown): void {
-  const jobs = group.map((item) => item.job.jobId);
-  ports.log.error("outcomes could not be written before the invocation ended; their leases decide", { jobs, error });
-  ports.metrics.add("job.settle.unwritten", group.length);
 }
 
 /** A compare-and-set may be repeated: if the first one was written, the second finds nothing to do. */
@@ -260,7 +248,7 @@ function settleHook(registry: Registry, group: readonly Waiting[]): InSameTransa
 
 /** A try that was released or put off has no outcome that an app would write down. */
 const hasRun = (settlement: Settlement): settlement is Settlement & { to: keyof typeof hookOutcomes } =>
-  settlement.to !== "QUEUED" && settlement.reason !== "postponed";
+  settlement.to !== "QUEUED" && settlement.reason !== reasons.postponed;
 
 const hookOutcomes: Record<"SUCCESS" | "FAILED" | "RETRY_WAIT", SettledInfo["outcome"]> = {
   SUCCESS: "success",
@@ -280,7 +268,7 @@ function measure(ports: SettlerPorts, group: readonly Waiting[], settled: Settle
       continue;
     }
     ports.metrics.add(`job.${settlement.to.toLowerCase()}`, 1, "Count", { job: job.kind });
-    if (settlement.to === "FAILED" && settlement.reason === "ambiguous") ports.metrics.add("job.ambiguous", 1);
+    if (settlement.to === "FAILED" && settlement.reason === reasons.ambiguous) ports.metrics.add("job.ambiguous", 1);
     const fields = { job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace, state: settlement.to };
     if (settlement.errorCode === null) ports.log.info("job settled", fields);
     else ports.log.warn("job settled", { ...fields, code: settlement.errorCode, reason: settlement.errorMessage });
