@@ -4,7 +4,7 @@ import { graphs } from "../../examples/dag-batch/input.ts";
 import { seed } from "../../examples/dag-batch/seed.ts";
 import { type FileTask, graphTasks, readGraphFile } from "../../examples/dag-batch/workflow.ts";
 import { readGraph } from "../../src/core/define/define-data-graph.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { rerunRun } from "../../src/core/admin/run-control.ts";
 import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import type { RunId } from "../../src/core/ports/ports.ts";
@@ -137,19 +137,15 @@ describe("graphs that come as data", () => {
     await startWorkflow(on, "islands", when);
     const planned = Object.keys(await statesOf(on, `${when}:islands`));
     const definition = on.registry.jobs.get("workflow");
-    if (definition?.plan === undefined) throw new Error("the workflow plans no runs");
+    if (definition?.body.is !== "dataGraph") throw new Error("the workflow plans no runs");
+    const { body } = definition;
     // The next release: version 2, with a task more.
-    const plan: typeof definition.plan = async (input, how) => {
-      const before = await definition.plan?.(input, how);
-      if (before === undefined) throw new Error("no plan");
-      const [first] = before.tasks;
-      if (first === undefined) throw new Error("no task");
-      return { ...before, version: 2, tasks: [...before.tasks, { ...first, task: "added" }] };
-    };
-    const release = { ...on.registry, jobs: new Map([...on.registry.jobs, ["workflow", { ...definition, plan }]]) };
+    const tasksOf = async (input: unknown) => [...readGraph("workflow", await body.tasksOf(input)), { name: "added" }];
+    const next = { ...definition, body: { ...body, version: 2, tasksOf } };
+    const release = { ...on.registry, jobs: new Map([...on.registry.jobs, ["workflow", next]]) };
     await on.work();
     expect(await runOf(on, `${when}:islands`)).toMatchObject({ status: "RUNNING" });
-    const options = { stage: "dev", dispatchWindowMs: limits.dispatchWindowMs };
+    const options = { stage: "dev", dispatchWindowMs: contractLimits.dispatchWindowMs };
     const newer = createWorker(on.world, release, { ...options, worker: "newer", lane: "cluster" });
     await runAll(on, newer);
     const first = await runOf(on, `${when}:islands`);

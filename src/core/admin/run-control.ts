@@ -1,70 +1,12 @@
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
-import {
-  type Aftermath,
-  mergeAftermaths,
-  noAftermath,
-  type Ports,
-  type RunId,
-  type RunView,
-  type StartedRun,
-} from "../ports/ports.ts";
+import { mergeAftermaths, type Ports, type RunId, type RunView, type StartedRun } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
-import { movedHook } from "../delivery/settled-hook.ts";
-import { canceledTasks } from "../work/stop-tasks.ts";
+import { isGraph, planRun } from "../work/run-graph.ts";
 
 type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
-
-/**
- * Cancels a run and everything of it that is open, the run first, so that nothing is added or claimed meanwhile, then its
- * jobs in pages. It is CANCELED only after the last page; before that it is CANCELING, and calling again goes on.
- * @returns how many jobs were canceled, or null for a run that has ended or does not exist.
- */
-export async function cancelRun(
-  ports: ControlPorts,
-  registry: Registry,
-  runId: RunId,
-  options: { dispatchWindowMs: number },
-): Promise<number | null> {
-  if (!(await ports.store.cancelRun(runId))) return null;
-  const tasks = canceledTasks(ports, registry);
-  const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
-  let canceled = 0;
-  let left: Aftermath = { ...noAftermath, runs: [runId] };
-  for (let round = 0; round < limits.cancelRoundsMax; round += 1) {
-    const page = await ports.store.cancelPage(runId, { limit: limits.cancelRowsMax, inSameTransaction });
-    if (page.canceled === 0) break;
-    canceled += page.canceled;
-    left = mergeAftermaths([left, page.aftermath]);
-    await tasks.stop();
-  }
-  const { dispatchWindowMs } = options;
-  await afterCommit(ports, left, { dispatchWindowMs, aftermathRounds: limits.passResolveRoundsMax });
-  return canceled;
-}
-
-/**
- * Goes on with cancels whose process died between two pages: else their run would stay open for ever, with the slots it
- * holds. Beside a process that still writes its pages this only helps: a job is canceled once, whoever does it.
- */
-export async function finishCancels(
-  ports: ControlPorts,
-  registry: Registry,
-  options: {
-    readonly dispatchWindowMs: number;
-    readonly signal: AbortSignal;
-    readonly only?: { readonly withdrawn: string };
-  },
-): Promise<Record<string, number>> {
-  let canceled = 0;
-  for (const runId of await ports.store.cancelingRuns(limits.cancelingRunsMax, options.only)) {
-    if (options.signal.aborted) break;
-    canceled += (await cancelRun(ports, registry, runId, options)) ?? 0;
-  }
-  return { "jobs.canceled": canceled };
-}
 
 /** Goes on from the failure: what succeeded is not repeated. @returns the jobs that run again. */
 export async function resumeRun(
@@ -80,7 +22,7 @@ export async function resumeRun(
 /** Whether `rerunRun` can do runs of this kind again: those of graphs and fan-outs that this process defines. */
 export function isRerunnable(registry: Registry, kind: string): boolean {
   const definition = registry.jobs.get(kind);
-  return definition?.plan !== undefined || definition?.writesPages === true;
+  return definition !== undefined && (isGraph(definition) || definition.body.is === "fanOut");
 }
 
 /**
@@ -104,13 +46,13 @@ export async function rerunRun(
   }
   const root = run.key.replace(/#\d+$/, "");
   const { dispatchWindowMs } = options;
-  for (let number = 2; number <= limits.rerunsMax; number += 1) {
+  for (let number = 2; number <= contractLimits.rerunsMax; number += 1) {
     const started = await startAgain(ports, definition, run, `${root}#${number}`, options);
     if (started === null) continue;
     await afterCommit(ports, started.aftermath, { dispatchWindowMs });
     return started.runId;
   }
-  throw new Error(`run ${runId} was run again ${limits.rerunsMax} times: enqueue it under another key`);
+  throw new Error(`run ${runId} was run again ${contractLimits.rerunsMax} times: enqueue it under another key`);
 }
 
 interface RerunOptions {
@@ -129,9 +71,9 @@ async function startAgain(
   options: RerunOptions,
 ): Promise<Started | null> {
   const trace = ports.random.id();
-  if (definition.plan === undefined) return await writeAgain(ports, definition, run, { key, trace, ...options });
+  if (!isGraph(definition)) return await writeAgain(ports, definition, run, { key, trace, ...options });
   const { stage, dispatchWindowMs } = options;
-  const planned = await definition.plan(run.input, { stage, key, trace, starterId: null, parentId: run.id });
+  const planned = await planRun(definition, run.input, { stage, key, trace, starterId: null, parentId: run.id });
   const started = await ports.store.startRun(planned, { dispatchWindowMs });
   return started.created ? started : null;
 }

@@ -1,10 +1,10 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
 import { afterCommit } from "./after-commit.ts";
-import { decodeMessage } from "./message.ts";
+import { decodeMessage, type QueueRecord } from "./message.ts";
 import type { Message, Ports } from "../ports/ports.ts";
 import { movedHook } from "./settled-hook.ts";
-import type { QueueRecord } from "../work/worker.ts";
 
 /**
  * The dead-letter queue's consumer. The row decides: a message of a row that moved on is dropped; a row that still
@@ -46,8 +46,8 @@ async function settleUndelivered(
   options: { readonly dispatchWindowMs: number },
 ): Promise<void> {
   const moved = await ports.store.returnUndelivered(messages, {
-    undeliveredMax: limits.undeliveredMax,
-    backoffMs: limits.deadLetterBackoffMs,
+    undeliveredMax: contractLimits.undeliveredMax,
+    backoffMs: deliveryLimits.deadLetterBackoffMs,
     inSameTransaction: movedHook(ports, registry, "failed"),
   });
   for (const row of moved.rows) {

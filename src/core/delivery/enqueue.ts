@@ -1,22 +1,15 @@
-import type { Enqueued } from "../define/context.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import type { InsertResult, Ports, Tx } from "../ports/ports.ts";
+import type { EnqueueClient, EnqueueItem, Enqueued } from "../ports/client.ts";
 import { mergeAftermaths } from "../ports/aftermath.ts";
 import { afterCommit } from "./after-commit.ts";
 
-export interface EnqueueItem {
-  readonly payload: unknown;
-  readonly key?: string | undefined;
-  readonly delayMs?: number | undefined;
-  readonly dueAt?: Date | undefined;
-}
-
 /** Writes jobs. `job.enqueue()` of a definition goes through the one that `bindClient` was given. */
-export interface Client {
+export interface Client extends EnqueueClient {
   /**
    * Jobs of one definition, 1,000 a statement, answered in the order of the input.
    * Without `tx` the messages are handed off before this resolves; with it they follow the caller's commit: at once when
@@ -32,7 +25,7 @@ export interface Client {
   ): Promise<readonly Enqueued[]>;
   /**
    * Prepared jobs of any definitions in one statement, answered in the order of the input. A key that exists with another
-   * payload is told in its answer and keeps the others from nothing. At most `limits.insertRowsMax`.
+   * payload is told in its answer and keeps the others from nothing. At most `contractLimits.insertRowsMax`.
    * Resolves when they are committed; their one hand-off goes on meanwhile and is told by `sent`, which never rejects.
    */
   insert(items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[]): Promise<{
@@ -48,7 +41,7 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
   return {
     async enqueue(definition, items, options = {}) {
       const trace = options.trace ?? ports.random.id();
-      const jobs = await prepare(definition, settings.stage, trace, items);
+      const jobs = await prepare(definition, { stage: settings.stage, trace }, items);
       await installSlotsOnce(ports, definition, installed);
       const insert = { dispatchWindowMs: settings.dispatchWindowMs };
       if (options.tx !== undefined) {
@@ -60,8 +53,8 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
         return results.map(({ id, created }) => ({ id, created, afterCommit: send }));
       }
       const answers: InsertResult[] = [];
-      for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
-        const inserted = await ports.store.insert(jobs.slice(from, from + limits.insertRowsMax), insert);
+      for (let from = 0; from < jobs.length; from += contractLimits.insertRowsMax) {
+        const inserted = await ports.store.insert(jobs.slice(from, from + contractLimits.insertRowsMax), insert);
         await afterCommit(ports, inserted.aftermath, insert);
         answers.push(...inserted.results);
       }
@@ -81,8 +74,7 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
 /** Validates everything before the first write, so that a bad item leaves nothing half-written. */
 export async function prepare(
   definition: JobDefinition,
-  stage: string,
-  trace: string,
+  { stage, trace }: { readonly stage: string; readonly trace: string },
   items: readonly EnqueueItem[],
 ): Promise<readonly NewJob[]> {
   const jobs: NewJob[] = [];
@@ -108,7 +100,7 @@ function dueAtOf(kind: string, dueAt: Date | undefined): number | null {
   if (dueAt === undefined) return null;
   const at = dueAt.getTime();
   if (Number.isNaN(at)) throw new RangeError(`dueAt of "${kind}" is not a valid Date`);
-  if (at < 0 || at > limits.dueAtMsMax) {
+  if (at < 0 || at > contractLimits.dueAtMsMax) {
     throw new RangeError(`dueAt of "${kind}" is ${dueAt.toISOString()}; it must lie between the years 1970 and 9999`);
   }
   return at;
@@ -116,8 +108,10 @@ function dueAtOf(kind: string, dueAt: Date | undefined): number | null {
 
 function delayOf(kind: string, delayMs: number | undefined): number {
   if (delayMs === undefined) return 0;
-  if (!(delayMs >= 0 && delayMs <= limits.delayMsMax)) {
-    throw new RangeError(`delay of "${kind}" is ${delayMs} ms; it must lie between 0 and ${limits.delayMsMax} ms`);
+  if (!(delayMs >= 0 && delayMs <= contractLimits.delayMsMax)) {
+    throw new RangeError(
+      `delay of "${kind}" is ${delayMs} ms; it must lie between 0 and ${contractLimits.delayMsMax} ms`,
+    );
   }
   return delayMs;
 }
@@ -137,21 +131,4 @@ async function installSlotsOnce(ports: ClientPorts, definition: JobDefinition, i
   const groups = slotGroupsOf(definition);
   if (groups.length > 0) await ports.store.installSlots(groups);
   installed.add(definition.id);
-}
-
-let bound: Client | null = null;
-
-/** Makes `job.enqueue()` work in this process. `null` unbinds. */
-export function bindClient(client: Client | null): void {
-  bound = client;
-}
-
-/** @throws Error when this process never connected. */
-export function boundClient(): Client {
-  if (bound === null) {
-    throw new Error(
-      "Belfry is not connected in this process: call `await connect()` before enqueueing, or enqueue inside a handler",
-    );
-  }
-  return bound;
 }

@@ -1,5 +1,5 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import { movedHook } from "./settled-hook.ts";
@@ -24,7 +24,7 @@ export async function rescue(
   for (let round = 0; round < options.rounds && options.signal?.aborted !== true; round += 1) {
     const moved = await ports.store.rescue({
       limit: options.limit,
-      interruptionsMax: limits.interruptionsMax,
+      interruptionsMax: contractLimits.interruptionsMax,
       inSameTransaction: movedHook(ports, registry, "lost"),
       ...(options.lane === undefined ? {} : { lane: options.lane }),
       ...(options.fence === undefined ? {} : { fence: options.fence }),

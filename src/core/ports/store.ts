@@ -1,6 +1,7 @@
 /** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
 import type { Fence } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
+import type { Decision } from "../job/decide.ts";
 import type { Message, OutboxBatch } from "./outbox.ts";
 import type { HistoryRow, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "../job/job.ts";
 import type { InRun, RunStore } from "./run.ts";
@@ -82,20 +83,10 @@ export interface HeldAttempt extends AttemptRef {
 }
 
 /** One outcome to write, decided by `decide`. */
-export interface Settlement {
+export interface Settlement extends Decision {
   readonly jobId: JobId;
   readonly attempt: number;
-  readonly to: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
-  readonly reason: string | null;
-  /** RETRY_WAIT: until the next try. Within the dispatch window the row is QUEUED at once and both events are written. */
-  readonly delayMs: number;
-  /** 1 when this counts against `maxAttempts`. */
-  readonly failures: 0 | 1;
-  readonly interruptions: 0 | 1;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
-  readonly result: Json | null;
-  /** Written only if the row is still ours: a fenced try leaves no children. */
+  /** Written only if the row is still this attempt's: a fenced attempt leaves no children. */
   readonly children: readonly NewJob[];
   /** A hint that saves the store two reads; without it the outcome is the same. */
   readonly inRun?: boolean;
@@ -120,7 +111,7 @@ export interface JobFilter {
 }
 
 /**
- * How many jobs are in each state, at a cost that does not grow with the table: at most `limits.countedRowsMax` of each, so
+ * How many jobs are in each state, at a cost that does not grow with the table: at most `operationsLimits.countedRowsMax` of each, so
  * that number means "so many or more". SUCCESS, CANCELED and SKIPPED are those among the newest `countedRowsMax` jobs.
  */
 export type JobCounts = Readonly<Record<State, number>> & {
@@ -243,7 +234,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    */
   retry(ids: readonly JobId[]): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
-   * Finished single jobs past their retention, decided occurrences and event and attempt partitions past `limits.historyMs`;
+   * Finished single jobs past their retention, decided occurrences and event and attempt partitions past `contractLimits.historyMs`;
    * makes the next partitions. At most `limit` rows of each.
    */
   prune(options: { limit: number; fence?: Fence }): Promise<Pruned>;
@@ -279,7 +270,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   job(id: JobId): Promise<{ job: JobView; history: readonly HistoryRow[] } | null>;
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   counts(): Promise<JobCounts>;
-  /** By id, those with a larger one than `after`: at most `limit`, `limits.schedulesMax` when left out. */
+  /** By id, those with a larger one than `after`: at most `limit`, `contractLimits.schedulesMax` when left out. */
   schedules(page?: { readonly after?: string; readonly limit?: number }): Promise<readonly ScheduleRow[]>;
   /** The newest first; `after` is the last row of the page before. */
   occurrences(scheduleId: string, limit: number, after?: OccurrencePlace): Promise<readonly OccurrenceView[]>;

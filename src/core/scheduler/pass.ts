@@ -1,13 +1,15 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
-import { acquireLock, keep, type HeldLock } from "../lock/lock.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
+import { passLimits } from "./pass-limits.ts";
+import { runLimits } from "../ports/run-limits.ts";
+import { acquire } from "./acquire.ts";
 import { FenceLost, type Fence, type Ports } from "../ports/ports.ts";
 import { prune } from "./prune.ts";
 import { relay, resendOpen, wakeHeld } from "../delivery/relay.ts";
 import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../delivery/requeue.ts";
 import { rescue } from "../delivery/rescue.ts";
 import { resolveRuns } from "../delivery/resolve-runs.ts";
-import { finishCancels } from "../admin/run-control.ts";
+import { finishCancels } from "../work/cancel-run.ts";
 import { tick } from "./tick.ts";
 
 export interface PassOptions {
@@ -48,7 +50,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
     while (!signal.aborted && (passes === 0 || ports.clock.elapsedMs() - startedMs < options.untilMs)) {
       add(totals, await pass(ports, registry, { ...options, fence, signal, sights }));
       passes += 1;
-      await ports.clock.sleep(limits.passIntervalMs, signal);
+      await ports.clock.sleep(passLimits.passIntervalMs, signal);
     }
     if (lock.lost.aborted) outcome = "fence-lost";
     else await saveObservations(ports, sights);
@@ -76,18 +78,24 @@ export async function pass(
     ["tick", () => tick(ports, registry, { stage, dispatchWindowMs, signal, ...fenced })],
     ["ahead", () => decideAhead(ports, fenced)],
     ["relay", () => relay(ports, { dispatchWindowMs, signal, ...fenced })],
-    ["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],
+    ["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, ...fenced })],
     [
       "rescue",
       () => {
-        const { rescueRowsMax: limit, rescueRoundsMax: rounds } = limits;
-        return rescue(ports, registry, { limit, rounds, dispatchWindowMs, signal, ...fenced });
+        const bounds = { limit: passLimits.rescueRowsMax, rounds: passLimits.rescueRoundsMax };
+        return rescue(ports, registry, { ...bounds, dispatchWindowMs, signal, ...fenced });
       },
     ],
     [
       "resolve",
       () =>
-        resolveRuns(ports, { runs: "all", rounds: limits.passResolveRoundsMax, dispatchWindowMs, signal, ...fenced }),
+        resolveRuns(ports, {
+          runs: "all",
+          rounds: runLimits.passResolveRoundsMax,
+          dispatchWindowMs,
+          signal,
+          ...fenced,
+        }),
     ],
     ["cancel", () => finishCancels(ports, registry, { dispatchWindowMs, signal })],
     ["requeue", () => requeueLost(ports, registry, options.sights ?? new Map(), fenced)],
@@ -103,7 +111,7 @@ export async function pass(
 }
 
 async function decideAhead({ store }: Ports, fenced: { fence?: Fence }): Promise<Record<string, number>> {
-  const { withdrawn } = await store.decidePrematerialized({ limit: limits.aheadRunsMax, ...fenced });
+  const { withdrawn } = await store.decidePrematerialized({ limit: runLimits.aheadRunsMax, ...fenced });
   return { "runs.withdrawn": withdrawn };
 }
 
@@ -120,90 +128,6 @@ async function isolated(
     ports.metrics.add("scheduler.step.failed", 1, "Count", { step: name });
     return { [`${name}.failed`]: 1 };
   }
-}
-
-export type Acquisition = { lock: HeldLock; fence: Fence } | { outcome: "held" | "lock-outage"; heldBy: string | null };
-
-type AcquireOptions = Pick<PassOptions, "owner" | "onLockOutage" | "signal" | "lockLeaseMs"> & {
-  readonly lockName: string;
-};
-
-/** Takes a named lock and installs its fence, or says who has it; the caller releases it. */
-export async function acquire(ports: Ports, options: AcquireOptions): Promise<Acquisition> {
-  const leaseMs = options.lockLeaseMs ?? limits.lockLeaseMs;
-  const owner = `${options.owner}:${ports.random.id()}`;
-  const got = await acquireLock(ports, { name: options.lockName, owner, leaseMs, signal: options.signal });
-  if (got.got === "held") return heldBy(ports, got.by);
-  if (got.got === "outage") return standIn(ports, options, owner, leaseMs, got.error);
-  ports.metrics.add("scheduler.lock.acquired", 1);
-  await ports.crashPoint("lock.acquired");
-  return orRelease(got.lock, () => install(ports, got.lock));
-}
-
-/** A lock that led to no passes must not keep the next task waiting, nor this process alive by its heartbeat. */
-async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): Promise<Acquisition> {
-  try {
-    const acquired = await install();
-    if (!("lock" in acquired)) await lock.release();
-    return acquired;
-  } catch (error) {
-    await lock.release();
-    throw error;
-  }
-}
-
-/**
- * A token that is not above the one in Postgres means a lock table that was wiped, restored, or away while Postgres
- * stood in: raise the item above it and install that. Losing this race only means that another holder is newer.
- */
-async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
-  let token = lock.fence;
-  for (let round = 0; round < limits.fenceRaisesMax; round += 1) {
-    const before = await ports.store.installFence({ name: lock.name, token });
-    if (before < token) return { lock, fence: { name: lock.name, token } };
-    ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce: before });
-    token = before + 1;
-    if (!(await lock.raise(token))) break;
-  }
-  return heldBy(ports, "a newer holder");
-}
-
-async function standIn(
-  ports: Ports,
-  options: AcquireOptions,
-  owner: string,
-  leaseMs: number,
-  error: unknown,
-): Promise<Acquisition> {
-  ports.metrics.add("scheduler.lock.outage", 1);
-  if (options.onLockOutage === "skip") {
-    ports.metrics.add("scheduler.lock.skipped", 1);
-    ports.log.error("lock store is away; skipping, the next pass catches up", { error });
-    return { outcome: "lock-outage", heldBy: null };
-  }
-  ports.log.warn("lock store is away; the lock row in Postgres stands in", { error });
-  const got = await ports.store.acquire(options.lockName, owner, leaseMs);
-  if ("heldBy" in got) return heldBy(ports, got.heldBy);
-  const lock = keep(
-    ports,
-    { name: options.lockName, owner, leaseMs },
-    {
-      fence: () => got.fence,
-      raise: async () => false,
-      renew: () => ports.store.renew(options.lockName, owner, got.fence, leaseMs),
-      release: () => ports.store.release(options.lockName, owner, got.fence),
-    },
-  );
-  return orRelease(lock, async () => {
-    const before = await ports.store.installFence({ name: options.lockName, token: got.fence });
-    if (before >= got.fence) return heldBy(ports, "a newer holder");
-    return { lock, fence: { name: options.lockName, token: got.fence } };
-  });
-}
-
-function heldBy(ports: Ports, by: string): Acquisition {
-  ports.metrics.add("scheduler.lock.failed", 1);
-  return { outcome: "held", heldBy: by };
 }
 
 function report(

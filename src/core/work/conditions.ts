@@ -1,7 +1,9 @@
-import type { ConditionResult } from "../define/definition.ts";
+import { reasons } from "../job/reasons.ts";
+import type { JobDefinition } from "../define/definition.ts";
 import type { InRun } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import type { Arrived } from "../delivery/message.ts";
+import { isGraph, isTaken } from "./run-graph.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export interface EvaluatedConditions {
@@ -10,6 +12,12 @@ export interface EvaluatedConditions {
   /** Nobody could answer: their messages are given back. */
   readonly giveBack: readonly string[];
 }
+
+/** What a run's definition says about one of its jobs before it is claimed. */
+type ConditionResult =
+  | { readonly wanted: true }
+  /** `notTaken`: a branch, which is neither good nor bad for what comes after it. */
+  | { readonly wanted: false; readonly reason: string; readonly notTaken: boolean };
 
 /**
  * Asks the condition of each job (a task's `when`, a fan-out's `stillWanted`) before it is claimed, because a job that runs
@@ -48,8 +56,7 @@ async function ask(
 ): Promise<{ item: Arrived; answer: ConditionResult | null }> {
   if (run === undefined) return { item, answer: { wanted: true } };
   try {
-    const asks = scope.registry.jobs.get(run.kind)?.condition;
-    return { item, answer: asks === undefined ? { wanted: true } : await asks(run) };
+    return { item, answer: await resultOf(scope.registry.jobs.get(run.kind), run) };
   } catch (error) {
     scope.ports.log.error("a condition could not be asked; the message is given back", {
       job: item.message.jobId,
@@ -58,4 +65,16 @@ async function ask(
     });
     return { item, answer: null };
   }
+}
+
+async function resultOf(definition: JobDefinition | undefined, run: InRun): Promise<ConditionResult> {
+  if (definition === undefined) return { wanted: true };
+  if (isGraph(definition)) {
+    return (await isTaken(definition, run))
+      ? { wanted: true }
+      : { wanted: false, reason: reasons.notTaken, notTaken: true };
+  }
+  const { body } = definition;
+  if (body.is !== "fanOut" || body.stillWanted === null || (await body.stillWanted(run.row))) return { wanted: true };
+  return { wanted: false, reason: reasons.noLongerWanted, notTaken: true };
 }

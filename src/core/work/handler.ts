@@ -4,7 +4,8 @@ import type { JobDefinition } from "../define/definition.ts";
 import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../define/errors.ts";
 import { Interruption } from "./interruption.ts";
 import type { Json, NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import { checkedJson } from "../define/new-job.ts";
 import type { Claimed } from "../ports/ports.ts";
 import { unknownKind } from "./unknown-kind.ts";
@@ -73,7 +74,7 @@ function startTimer(
   definition: JobDefinition,
   remainingMs: () => number,
 ): { signal: AbortSignal; stop: () => void } {
-  const leftMs = Math.max(0, remainingMs() - limits.deadlineMarginMs);
+  const leftMs = Math.max(0, remainingMs() - workerLimits.deadlineMarginMs);
   const why = definition.timeoutMs <= leftMs ? "timeout" : "deadline";
   const signal = worker.leases.signal(job);
   const stop = worker.ports.clock.after(Math.min(definition.timeoutMs, leftMs), () =>
@@ -90,7 +91,7 @@ async function race(worker: WorkerScope, running: Promise<Json | void>, signal: 
   let cancel = (): void => {};
   const leave = (): void => abandoned.resolve({ error: signal.reason });
   const giveUp = (): void => {
-    if (!worker.stopping.aborted) cancel = worker.ports.clock.after(limits.abortGraceMs, leave);
+    if (!worker.stopping.aborted) cancel = worker.ports.clock.after(workerLimits.abortGraceMs, leave);
   };
   const handler = running.then(
     (value): End => ({ value }),
@@ -129,7 +130,7 @@ function finish(
 
 function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocation, value: Json | void): HandlerEnd {
   try {
-    const result = value === undefined ? null : checkedJson(definition.id, value, limits.resultBytesMax);
+    const result = value === undefined ? null : checkedJson(definition.id, value, contractLimits.resultBytesMax);
     return { is: "outcome", outcome: { is: "success", result }, children: invocation.children() };
   } catch (error) {
     return failedAtOnce("INVALID_RESULT", `result of "${job.kind}": ${messageOf(error)}`);

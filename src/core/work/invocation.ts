@@ -1,12 +1,13 @@
 import { createContext } from "./handler-context.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import type { Json, NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { mergeAftermaths, refuseBroken, UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook } from "../delivery/settled-hook.ts";
 import { noteConflicts, toSettlement } from "./settler.ts";
+import { runBody } from "./run-body.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -42,7 +43,7 @@ export function createInvocation(
   return {
     async run() {
       await worker.ports.crashPoint("effect.before");
-      const value = await definition.run(payload, context);
+      const value = await runBody(scope, definition, payload, context);
       await worker.ports.crashPoint("effect.after");
       return value;
     },
@@ -123,7 +124,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
 function toResult(scope: InvocationScope, done: unknown): Json | null {
   if (done === undefined) return null;
   try {
-    return checkedJson(scope.definition.id, done, limits.resultBytesMax);
+    return checkedJson(scope.definition.id, done, contractLimits.resultBytesMax);
   } catch (error) {
     scope.worker.ports.log.warn("what ctx.tx returned is not kept as the result", { job: scope.job.jobId, error });
     return null;

@@ -1,5 +1,5 @@
 import { Interruption } from "./interruption.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { Claimed, Clock, Ports, AttemptRef } from "../ports/ports.ts";
 
 /** Keeps the leases of the running jobs, and tells a handler when its job is no longer its own. */
@@ -88,7 +88,7 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
 }
 
 const id = (job: AttemptRef): string => `${job.jobId}:${job.attempt}`;
-const thirdOf = (job: Claimed): number => job.leaseMs / limits.heartbeatsPerLease;
+const thirdOf = (job: Claimed): number => job.leaseMs / contractLimits.heartbeatsPerLease;
 const soonest = (held: ReadonlyMap<string, HeldJob>): number =>
   Math.min(...[...held.values()].map((renewing) => renewing.nextBeatMs));
 

@@ -4,8 +4,8 @@ import { runHandler, type HandlerEnd } from "./handler.ts";
 import { Interruption } from "./interruption.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { launch, launcherFor } from "./launch.ts";
-import { limits } from "../limits.ts";
-import { type Arrived, decodeMessage } from "../delivery/message.ts";
+import { workerLimits } from "./worker-limits.ts";
+import { type Arrived, decodeMessage, type QueueRecord } from "../delivery/message.ts";
 import type { Claimed, Launcher, Ports } from "../ports/ports.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { resendOpen } from "../delivery/relay.ts";
@@ -14,14 +14,6 @@ import { afterCommit } from "../delivery/after-commit.ts";
 import { createSettler } from "./settler.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 import type { WorkerScope } from "./worker-scope.ts";
-
-/** One message as a queue consumer receives it. */
-export interface QueueRecord {
-  readonly messageId: string;
-  readonly body: string;
-}
-
-export type { WorkerOptions } from "./worker-options.ts";
 
 export interface Worker {
   /**
@@ -47,8 +39,8 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     leases: createLeaseKeeper(ports, options.worker),
     settler: createSettler(ports, registry, options),
     launches: createRateLimiter(ports.clock, {
-      intervalMs: limits.launchIntervalMs,
-      waitingMax: limits.launchesWaitingMax,
+      intervalMs: workerLimits.launchIntervalMs,
+      waitingMax: workerLimits.launchesWaitingMax,
     }),
     stopping: stopping.signal,
   };
@@ -59,7 +51,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
       const batch = runBatch(scope, records, remainingMs);
       batches.add(batch);
       const answer = await batch.finally(() => batches.delete(batch));
-      if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= limits.workerRescueIntervalMs) {
+      if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= workerLimits.workerRescueIntervalMs) {
         rescuedAtMs = ports.clock.elapsedMs();
         await smallRescue(scope);
       }
@@ -246,7 +238,7 @@ async function smallRescue(scope: WorkerScope): Promise<void> {
   const { ports, registry, options } = scope;
   try {
     await rescue(ports, registry, {
-      limit: limits.workerRescueRowsMax,
+      limit: workerLimits.workerRescueRowsMax,
       rounds: 1,
       lane: options.lane,
       dispatchWindowMs: options.dispatchWindowMs,
