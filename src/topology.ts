@@ -3,7 +3,8 @@
  * from it, and a test holds the synthesized template to it: what runs here is what is deployed.
  */
 import type { AppDefinition, JobDefinition, LaneDefinition } from "./core/define/definition.ts";
-import { limits } from "./core/limits.ts";
+import { contractLimits } from "./core/job/contract-limits.ts";
+import { passLimits } from "./core/scheduler/pass-limits.ts";
 import { type Problem, ProblemList } from "./core/define/problem.ts";
 import { ruleOf } from "./core/calendar/rule.ts";
 import { valueFor } from "./core/define/stage.ts";
@@ -128,7 +129,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     deadLetters,
     jobs: scheduledJobs(apps),
     lock: { tableName: `belfry-${stage.name}-lock` },
-    wakes: [{ id: "pass", rateMinutes: limits.wakeMs / 60_000, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
+    wakes: [{ id: "pass", rateMinutes: passLimits.wakeMs / 60_000, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
     scheduleWakes,
     schedulerTask: { cpu: 256, memoryMb: 512, stopTimeoutSeconds: 30 },
     jobTask: jobTaskOf(apps),
@@ -170,8 +171,8 @@ function laneOf(name: string, apps: readonly AppDefinition[], stage: Stage): Lan
 /** The longest handler of the lane and the margin. A Fargate job takes the worker only as long as its launch. */
 function functionTimeout(jobs: readonly JobDefinition[]): number {
   const onLambda = jobs.filter((job) => job.runOn === "lambda").map((job) => job.timeoutMs);
-  const handlerMs = Math.max(limits.timeoutMsDefault, ...onLambda);
-  return Math.ceil((Math.min(handlerMs, limits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
+  const handlerMs = Math.max(contractLimits.timeoutMsDefault, ...onLambda);
+  return Math.ceil((Math.min(handlerMs, contractLimits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
 }
 
 /** Of a job on Fargate that does not give its own. */
