@@ -32,7 +32,7 @@ const smallDatabase = {
 /** The deployed stages, side by side. */
 export const deployments: Readonly<Record<string, Deployment>> = {
   dev: {
-    network: { kind: "small" },
+    network: { kind: "small", ipv4: "none" },
     database: smallDatabase,
     alarms: usualAlarms,
     terminationProtection: false,
@@ -48,7 +48,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     tags: {},
   },
   smoke: {
-    network: { kind: "small" },
+    network: { kind: "small", ipv4: "none" },
     database: smallDatabase,
     judged: true,
     alarms: usualAlarms,
@@ -56,14 +56,14 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     tags: {},
   },
   small: {
-    network: { kind: "small" },
+    network: { kind: "small", ipv4: "none" },
     database: { ...smallDatabase, backupDays: 7, deletionProtection: true },
     alarms: usualAlarms,
     terminationProtection: true,
     tags: {},
   },
   prod: {
-    network: { kind: "default" },
+    network: { kind: "default", ipv4: "gateway", gateways: 1 },
     database: {
       kind: "instance",
       instanceClass: "db.t4g.medium",

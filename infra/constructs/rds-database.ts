@@ -106,13 +106,20 @@ export class RdsDatabase extends Construct implements Database {
 }
 
 /** Clients may reach the server, nobody else, and neither may call anybody by it. */
-function accessGroups(scope: Construct, { vpc }: Network): { server: SecurityGroup; clients: SecurityGroup } {
+function accessGroups(
+  scope: Construct,
+  { vpc, isDualStack }: Network,
+): { server: SecurityGroup; clients: SecurityGroup } {
   const server = new SecurityGroup(scope, "Server", {
     vpc,
     description: "The database of Belfry",
     allowAllOutbound: false,
   });
-  const clients = new SecurityGroup(scope, "Clients", { vpc, description: "Processes of Belfry" });
+  const clients = new SecurityGroup(scope, "Clients", {
+    vpc,
+    description: "Processes of Belfry",
+    allowAllIpv6Outbound: isDualStack,
+  });
   server.addIngressRule(clients, Port.tcp(port), "Processes of Belfry");
   return { server, clients };
 }

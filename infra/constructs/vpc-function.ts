@@ -27,6 +27,13 @@ export interface VpcFunctionProps {
 /** Lambda brings the authorities of RDS along, but Node does not load them by itself. */
 const authorities = "/var/runtime/ca-cert.pem";
 
+const sourceMaps = "--enable-source-maps";
+/** The SDK, a handler's own clients among them, then takes the names of AWS's services that answer over IPv6 too. */
+const dualStack = {
+  NODE_OPTIONS: `${sourceMaps} --dns-result-order=ipv6first`,
+  AWS_USE_DUALSTACK_ENDPOINT: "true",
+};
+
 /** A function of ours next to the database, with a role of its own that may only write its log and connect. */
 export class VpcFunction extends Construct {
   readonly function: Function;
@@ -50,8 +57,9 @@ export class VpcFunction extends Construct {
       vpc: network.vpc,
       vpcSubnets: network.functions,
       securityGroups: [database.clients],
+      ...(network.isDualStack ? { ipv6AllowedForDualStack: true } : {}),
       environment: {
-        NODE_OPTIONS: "--enable-source-maps",
+        ...(network.isDualStack ? dualStack : { NODE_OPTIONS: sourceMaps }),
         ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: authorities } : {}),
         ...database.environment,
         ...environment,

@@ -14,7 +14,10 @@ import { code, image, newApp, resources, stackOf, templateOf } from "./synthesiz
 const all = topology(await loadApps(stages.prod), stages.prod);
 const database = deployments["prod"]?.database ?? { kind: "existing" as const };
 const inRegion = (region: string, zones: readonly [string, string]) =>
-  templateOf(all, { env: { account: "123456789012", region }, network: { kind: "default", zones } });
+  templateOf(all, {
+    env: { account: "123456789012", region },
+    network: { kind: "default", ipv4: "gateway", gateways: 1, zones },
+  });
 
 test.each([
   { region: "eu-central-1", zones: ["eu-central-1a", "eu-central-1b"] as const },
