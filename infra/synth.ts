@@ -5,6 +5,8 @@ import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stages, type Stage } from "../src/stages.ts";
 import { type ImageAssets, wrongPlatforms } from "./checks/images.ts";
+import { decided } from "./checks/reach.ts";
+import type { Template } from "./checks/template.ts";
 
 const deployed: readonly Stage[] = Object.values<Stage>(stages).filter((stage) => stage.deployed);
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -52,9 +54,10 @@ function oneArchitecture(): boolean {
 
 function report(): string {
   const counts = deployed.map(({ name }) => {
-    const template = readFileSync(`${root}cdk.out/belfry-${name}.template.json`, "utf8");
-    const { Resources } = JSON.parse(template) as { Resources: Record<string, unknown> };
-    return `belfry-${name} (${Object.keys(Resources).length} resources)`;
+    const template = JSON.parse(readFileSync(`${root}cdk.out/belfry-${name}.template.json`, "utf8")) as Template;
+    const { paths, undecided } = decided(template);
+    const left = undecided.length === 0 ? "" : `, ${undecided.length} processes undecided`;
+    return `belfry-${name} (${Object.keys(template.Resources).length} resources, ${paths} paths${left})`;
   });
   return `Synthesized and validated ${counts.join(", ")}`;
 }

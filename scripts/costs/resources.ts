@@ -25,6 +25,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "AWS::DynamoDB::GlobalTable": free,
   "AWS::EC2::EIP": () => [use("public IPv4 address", hoursAMonth, "address of the NAT")],
+  "AWS::EC2::EgressOnlyInternetGateway": free,
   "AWS::EC2::FlowLog": free,
   "AWS::EC2::Instance": ({ properties }) => [
     use(priced(`EC2 ${String(properties["InstanceType"])}`), hoursAMonth, "NAT instance"),
@@ -41,6 +42,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "AWS::EC2::Subnet": free,
   "AWS::EC2::SubnetRouteTableAssociation": free,
   "AWS::EC2::VPC": free,
+  "AWS::EC2::VPCCidrBlock": free,
   // Gateways to S3 and DynamoDB are free; an interface is not, and has no row yet.
   "AWS::EC2::VPCEndpoint": ({ id, properties }) => {
     if (properties["VpcEndpointType"] === "Gateway") return [];

@@ -20,16 +20,18 @@ async function hosts(environment: Readonly<Record<string, string>>): Promise<rea
     seen.push(args.request.hostname);
     return Promise.reject(new Error("noted"));
   };
-  const clients = [sqsClient(aws), ecsClient(aws), dynamodbClient(aws)] as const;
-  const [sqs, ecs, dynamodb] = clients;
-  for (const client of clients) client.middlewareStack.add(note as never, { step: "finalizeRequest", priority: "low" });
+  const [sqs, ecs, dynamodb] = [sqsClient(aws), ecsClient(aws), dynamodbClient(aws)];
+  const last = { step: "finalizeRequest", priority: "low" } as const;
+  sqs.middlewareStack.add(note as never, last);
+  ecs.middlewareStack.add(note as never, last);
+  dynamodb.middlewareStack.add(note as never, last);
   const calls = [
     () => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" })),
     () => ecs.send(new RunTaskCommand({ taskDefinition: "job" })),
     () => dynamodb.send(new GetItemCommand({ TableName: "locks", Key: { name: { S: "a" } } })),
   ];
   for (const call of calls) await expect(call()).rejects.toThrow("noted");
-  for (const client of clients) client.destroy();
+  for (const client of [sqs, ecs, dynamodb]) client.destroy();
   return seen;
 }
 

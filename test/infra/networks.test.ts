@@ -40,10 +40,30 @@ test("the default network has one NAT gateway, and tasks without public addresse
   expect(JSON.stringify(resources(template, "AWS::Events::Rule"))).toContain('"AssignPublicIp":"DISABLED"');
 });
 
-test("the small network has a NAT instance instead, and its tasks have addresses but nothing can call them", () => {
+test("a gateway in each zone makes no zone depend on the other", () => {
+  const template = templateOf(all, { network: { kind: "default", ipv4: "gateway", gateways: 2 } });
+  expect(resources(template, "AWS::EC2::NatGateway")).toHaveLength(2);
+  const routes = resources(template, "AWS::EC2::Route").flatMap(({ Properties }) => Properties["NatGatewayId"] ?? []);
+  expect(new Set(routes.map((gateway) => JSON.stringify(gateway)))).toHaveProperty("size", 2);
+});
+
+test("an instance of its own image forwards instead of a gateway, and a new image of Amazon's does not replace it", () => {
+  const small = { kind: "small", ipv4: "instance", imageId: "ami-0123456789abcdef0" } as const;
+  const template = templateOf(topology([], stages.dev), { network: small });
+  const [nat, ...others] = resources(template, "AWS::EC2::Instance");
+  expect(others).toEqual([]);
+  expect(nat?.Properties).toMatchObject({ ImageId: small.imageId, SourceDestCheck: false });
+  const boot = JSON.stringify(nat?.Properties["UserData"]);
+  // Each line may fail, the last one asks for a page, and what the exit code was is signalled.
+  expect(boot).toMatch(/set -euo pipefail.*nft list table ip nat.*curl --fail/);
+  expect(boot).toContain("cfn-signal --stack");
+});
+
+test("the small network has no NAT, its functions use IPv6, and nothing can call its tasks' addresses", () => {
   const template = templateOf(topology([], stages.dev));
   expect(resources(template, "AWS::EC2::NatGateway")).toEqual([]);
-  expect(resources(template, "AWS::EC2::Instance")).toHaveLength(1);
+  expect(resources(template, "AWS::EC2::Instance")).toEqual([]);
+  expect(resources(template, "AWS::EC2::EgressOnlyInternetGateway")).toHaveLength(1);
   expect(JSON.stringify(resources(template, "AWS::Events::Rule"))).toContain('"AssignPublicIp":"ENABLED"');
   const open = JSON.stringify(
     resources(template, "AWS::EC2::SecurityGroup").map((group) => group.Properties["SecurityGroupIngress"] ?? []),
