@@ -15,6 +15,10 @@ export interface Deployment {
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
   readonly alarms: AlarmChoices;
+  /**
+   * Of the stack, as `database.deletionProtection` is of its database. Set both to true once the first deployment has
+   * succeeded, and deploy again: before that they keep a failed one from being cleaned up.
+   */
   readonly terminationProtection: boolean;
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -24,8 +28,10 @@ const smallDatabase = {
   kind: "instance",
   instanceClass: "db.t4g.micro",
   storageGb: 20,
+  maxStorageGb: 100,
   multiAz: false,
   backupDays: 1,
+  onDelete: "snapshot",
   deletionProtection: false,
 } as const;
 
@@ -57,23 +63,26 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   },
   small: {
     network: { kind: "small", ipv4: "none" },
-    database: { ...smallDatabase, backupDays: 7, deletionProtection: true },
+    database: { ...smallDatabase, backupDays: 7, onDelete: "keep" },
     alarms: usualAlarms,
-    terminationProtection: true,
+    terminationProtection: false,
     tags: {},
   },
   prod: {
-    network: { kind: "default", ipv4: "gateway", gateways: 1 },
+    // One gateway would save 36.50 USD a month; then the standby's zone could start no task while the other one fails.
+    network: { kind: "default", ipv4: "gateway", gateways: 2 },
     database: {
       kind: "instance",
       instanceClass: "db.t4g.medium",
       storageGb: 50,
+      maxStorageGb: 500,
       multiAz: true,
       backupDays: 7,
-      deletionProtection: true,
+      onDelete: "keep",
+      deletionProtection: false,
     },
     alarms: usualAlarms,
-    terminationProtection: true,
+    terminationProtection: false,
     tags: {},
   },
 };

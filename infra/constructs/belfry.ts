@@ -1,4 +1,4 @@
-import { Stack, Tags, Token, Validations } from "aws-cdk-lib";
+import { CfnDeletionPolicy, CfnResource, Stack, Tags, Token, Validations } from "aws-cdk-lib";
 import { Cluster, type ContainerImage, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
 import { type IManagedPolicy, type IGrantable, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
@@ -73,7 +73,7 @@ export class Belfry extends Construct {
       share,
       code: code.functions["dead-letter"],
     });
-    this.api = new HttpApi(this, "Http", { share, code: code.functions.api });
+    this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology });
     const cluster = props.cluster ?? ownCluster(this, network);
     this.scheduler = new SchedulerTask(this, "Scheduler", {
       topology,
@@ -112,6 +112,7 @@ export class Belfry extends Construct {
       jobs: this.jobs,
     });
     decorate(this, props);
+    releaseOnFailedCreate(this);
     describe(this, topology);
   }
 
@@ -199,8 +200,17 @@ function describe(belfry: Belfry, topology: Topology): void {
   const { region } = Stack.of(belfry);
   Stack.of(belfry).addMetadata("Belfry", {
     MaxConnections: topology.database.maxConnections,
+    ApiConnections: topology.database.apiConnections,
     ...(Token.isUnresolved(region) ? {} : { Region: region }),
   });
+}
+
+/** What a stack leaves behind when it goes is deleted all the same when the deployment that makes it fails. */
+function releaseOnFailedCreate(belfry: Belfry): void {
+  for (const each of belfry.node.findAll()) {
+    if (!(each instanceof CfnResource) || each.cfnOptions.deletionPolicy !== CfnDeletionPolicy.RETAIN) continue;
+    each.cfnOptions.deletionPolicy = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE;
+  }
 }
 
 function decorate(belfry: Belfry, { topology, permissionsBoundary, tags = {} }: BelfryProps): void {

@@ -67,12 +67,10 @@ test("the lock table is keyed by name, never expires an item, and stays when the
   expect(table?.Properties).toMatchObject({
     KeySchema: [{ AttributeName: "name", KeyType: "HASH" }],
     BillingMode: "PAY_PER_REQUEST",
-    Replicas: [
-      { DeletionProtectionEnabled: true, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
-    ],
+    Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }],
   });
   expect(table?.Properties).not.toHaveProperty("TimeToLiveSpecification");
-  expect(table?.DeletionPolicy).toBe("Retain");
+  expect(table?.DeletionPolicy).toBe("RetainExceptOnCreate");
 });
 
 test("whoever locks may read and update items, and never delete one", () => {

@@ -33,8 +33,8 @@ test("a stage that names its region but not its zones is refused with what to wr
   );
 });
 
-test("the default network has one NAT gateway, and tasks without public addresses", () => {
-  const template = templateOf(all);
+test("the default network may have one NAT gateway, and its tasks have no public addresses", () => {
+  const template = templateOf(all, { network: { kind: "default", ipv4: "gateway", gateways: 1 } });
   expect(resources(template, "AWS::EC2::NatGateway")).toHaveLength(1);
   expect(resources(template, "AWS::EC2::Instance")).toEqual([]);
   expect(JSON.stringify(resources(template, "AWS::Events::Rule"))).toContain('"AssignPublicIp":"DISABLED"');
@@ -76,22 +76,23 @@ test("subnets without a way out hold the database, and only clients of ours reac
   const [ingress] = resources(template, "AWS::EC2::SecurityGroupIngress");
   expect(ingress?.Properties).toMatchObject({ FromPort: 5432, ToPort: 5432 });
   expect(resources(template, "AWS::RDS::DBInstance")[0]).toMatchObject({
-    DeletionPolicy: "Retain",
+    DeletionPolicy: "RetainExceptOnCreate",
     Properties: {
       MultiAZ: true,
       StorageEncrypted: true,
       PubliclyAccessible: false,
       BackupRetentionPeriod: 7,
-      DeletionProtection: true,
+      DeletionProtection: false,
+      MaxAllocatedStorage: 500,
       EnableIAMDatabaseAuthentication: true,
-      ManageMasterUserPassword: true,
+      MasterUserAuthenticationType: "iam-db-auth",
     },
   });
 });
 
 test("Aurora Serverless takes the instance's place by one property", () => {
   const aurora = { kind: "aurora-serverless", minCapacity: 0.5, maxCapacity: 4, backupDays: 7 } as const;
-  const template = templateOf(all, { database: { ...aurora, deletionProtection: true } });
+  const template = templateOf(all, { database: { ...aurora, onDelete: "keep", deletionProtection: true } });
   expect(resources(template, "AWS::RDS::DBCluster")[0]?.Properties).toMatchObject({
     ServerlessV2ScalingConfiguration: { MinCapacity: 0.5, MaxCapacity: 4 },
     StorageEncrypted: true,

@@ -142,7 +142,7 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
       resources(template, type),
     );
     const lanes = kept.filter(({ id }) => !id.includes("LostWakes"));
-    expect(new Set(lanes.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(new Set(["Retain"]));
+    expect(new Set(lanes.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(new Set(["RetainExceptOnCreate"]));
   });
 
   test("every log group has an end to what it keeps", () => {
