@@ -8,6 +8,8 @@ export interface Deployment {
   readonly env?: { readonly account?: string; readonly region: string };
   readonly network: NetworkProps;
   readonly database: DatabaseProps;
+  /** Whether the scheduler's passes run on spare capacity. Default false. */
+  readonly spotPasses?: boolean;
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
   readonly image?: string;
   /** As `image`, of the targets that the examples call. */
@@ -40,6 +42,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   dev: {
     network: { kind: "small", ipv4: "none" },
     database: smallDatabase,
+    spotPasses: true,
     alarms: usualAlarms,
     terminationProtection: false,
     tags: {},
@@ -56,6 +59,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   smoke: {
     network: { kind: "small", ipv4: "none" },
     database: smallDatabase,
+    spotPasses: true,
     judged: true,
     alarms: usualAlarms,
     terminationProtection: false,
@@ -64,6 +68,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   small: {
     network: { kind: "small", ipv4: "none" },
     database: { ...smallDatabase, backupDays: 7, onDelete: "keep" },
+    spotPasses: true,
     alarms: usualAlarms,
     terminationProtection: false,
     tags: {},

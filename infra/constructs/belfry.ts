@@ -36,6 +36,8 @@ export interface BelfryProps {
   readonly topics?: Topics;
   /** Left out: what the apps call is real. */
   readonly standIns?: StandInsProps;
+  /** Whether passes run on spare capacity, which a cluster of the team's own must have too. Default false. */
+  readonly spotPasses?: boolean;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;
   /** Put on every role this makes, as some organisations require. */
@@ -74,13 +76,15 @@ export class Belfry extends Construct {
       code: code.functions["dead-letter"],
     });
     this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology });
-    const cluster = props.cluster ?? ownCluster(this, network);
+    const isSpot = props.spotPasses ?? false;
+    const cluster = props.cluster ?? ownCluster(this, network, isSpot);
     this.scheduler = new SchedulerTask(this, "Scheduler", {
       topology,
       network,
       database,
       cluster,
       image: props.image,
+      isSpot,
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
     });
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
@@ -183,10 +187,11 @@ function sharedEnvironment(
   };
 }
 
-function ownCluster(scope: Construct, network: Network): ICluster {
+function ownCluster(scope: Construct, network: Network, hasSpot: boolean): ICluster {
   const cluster = new Cluster(scope, "Cluster", {
     vpc: network.vpc,
     containerInsightsV2: ContainerInsights.DISABLED,
+    enableFargateCapacityProviders: hasSpot,
   });
   Validations.of(cluster).acknowledge({
     id: "AwsSolutions-ECS4",
