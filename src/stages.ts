@@ -92,7 +92,8 @@ export const stages = {
     deployed: true,
     database: { maxConnections: 80, poolPerWorker: 2 },
     laneConcurrency: 2,
-    apiConcurrency: 8,
+    // A new account has 10 concurrent executions: what this stage may use fits in.
+    apiConcurrency: 6,
     logRetentionDays: 30,
   },
   prod: {

@@ -1,6 +1,7 @@
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import { CfnDBCluster, CfnDBClusterParameterGroup, CfnDBInstance } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
+import { engineVersions } from "../engines.ts";
 import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
 
 export interface AuroraServerlessProps extends ServerProps {
@@ -8,8 +9,6 @@ export interface AuroraServerlessProps extends ServerProps {
   readonly minCapacity: number;
   readonly maxCapacity: number;
 }
-
-export const auroraVersion = "17";
 
 /** An Aurora cluster with one serverless writer. Readers are left out: whatever decides reads the writer. */
 export function makeAurora(scope: Construct, props: AuroraServerlessProps, place: ServerPlace): Server {
@@ -22,7 +21,7 @@ export function makeAurora(scope: Construct, props: AuroraServerlessProps, place
   const cluster = new CfnDBCluster(scope, "Cluster", {
     ...place.shared,
     engine: "aurora-postgresql",
-    engineVersion: auroraVersion,
+    engineVersion: engineVersions["aurora-postgresql"],
     databaseName: place.databaseName,
     serverlessV2ScalingConfiguration: { minCapacity, maxCapacity },
     dbClusterParameterGroupName: parameters.ref,

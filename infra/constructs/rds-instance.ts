@@ -1,6 +1,7 @@
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import { CfnDBInstance, CfnDBParameterGroup } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
+import { engineVersions } from "../engines.ts";
 import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
 
 export interface RdsInstanceProps extends ServerProps {
@@ -12,9 +13,6 @@ export interface RdsInstanceProps extends ServerProps {
   readonly multiAz: boolean;
 }
 
-/** The major version alone: RDS chooses and upgrades the minor one, and the template does not differ from it. */
-export const instanceVersion = "17";
-
 /** One instance, with a standby in another zone where `multiAz` says so. */
 export function makeInstance(scope: Construct, props: RdsInstanceProps, place: ServerPlace): Server {
   const parameters = new CfnDBParameterGroup(scope, "Parameters", {
@@ -25,7 +23,7 @@ export function makeInstance(scope: Construct, props: RdsInstanceProps, place: S
   const instance = new CfnDBInstance(scope, "Instance", {
     ...place.shared,
     engine: "postgres",
-    engineVersion: instanceVersion,
+    engineVersion: engineVersions.postgres,
     dbInstanceClass: props.instanceClass,
     dbName: place.databaseName,
     allocatedStorage: String(props.storageGb),

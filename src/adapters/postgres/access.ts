@@ -54,7 +54,8 @@ async function isComplete(owner: AccessOptions, apiConnections: number): Promise
 
 /** SQLSTATE class 28: there is no such role yet, or it may not come in this way. */
 const isRefusedLogin = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable && /^28/.test(String((error.cause as { code?: unknown } | undefined)?.code));
+  error instanceof DatabaseUnavailable &&
+  String((error.cause as { code?: unknown } | undefined)?.code).startsWith("28");
 
 /** Safe to repeat. @throws Error when the server does not answer or the user may not make roles. */
 const createDatabaseRoles = (administrator: AccessOptions, apiConnections: number): Promise<void> =>
