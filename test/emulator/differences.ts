@@ -74,5 +74,8 @@ function holds(wanted: unknown, found: unknown): boolean {
   return text(found) === text(wanted);
 }
 
-/** Services answer numbers and booleans as texts. */
-const text = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+/** Services answer numbers and booleans as texts, and one value as a list of one. */
+function text(value: unknown): string {
+  if (Array.isArray(value)) return value.map(text).join();
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
