@@ -8,6 +8,13 @@ import { type ImageAssets, wrongPlatforms } from "./checks/images.ts";
 import { decided } from "./checks/reach.ts";
 import type { Template } from "./checks/template.ts";
 
+/** Why a rule of cfn-lint is left out; all others hold, the experimental and the informational ones too. */
+const unasked: Readonly<Record<string, string>> = {
+  W3005: "dependencies that the CDK itself writes twice",
+  I1022: "Fn::Join, which the CDK writes",
+  W3691: "its list has minor versions of Postgres only; RDS takes a major one and chooses its default",
+};
+
 const deployed: readonly Stage[] = Object.values<Stage>(stages).filter((stage) => stage.deployed);
 const root = fileURLToPath(new URL("../", import.meta.url));
 const startedMs = performance.now();
@@ -25,13 +32,6 @@ if (error !== undefined) throw error;
 const isClean = status === 0 && lint() && oneArchitecture();
 if (isClean) console.log(`${report()} in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`);
 process.exitCode = isClean ? 0 : (status ?? 0) || 1;
-
-/** Why a rule of cfn-lint is left out; all others hold, the experimental and the informational ones too. */
-const unasked: Readonly<Record<string, string>> = {
-  W3005: "dependencies that the CDK itself writes twice",
-  I1022: "Fn::Join, which the CDK writes",
-  W3691: "its list has minor versions of Postgres only; RDS takes a major one and chooses its default",
-};
 
 /**
  * cfn-lint holds every resource against its type's schema in the CloudFormation registry, properties included; it is a Python
