@@ -116,6 +116,7 @@ const settings = z.object({
     .string()
     .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, rule("must be a region, for example eu-west-1"))
     .optional(),
+  AWS_USE_DUALSTACK_ENDPOINT: z.enum(["true", "false"], rule("must be true or false")).default("false"),
   AWS_ENDPOINT_URL: endpoint,
   AWS_ENDPOINT_URL_SQS: endpoint,
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
@@ -201,12 +202,8 @@ function relations(value: Settings): readonly Problem[] {
     );
   }
   if (value.BELFRY_DATABASE_AUTH === "iam" && value.BELFRY_DATABASE_SECRET !== undefined) {
-    add(
-      "BELFRY_DATABASE_SECRET",
-      value.BELFRY_DATABASE_SECRET,
-      "goes with password, not with iam",
-      "unset one of the two",
-    );
+    const { BELFRY_DATABASE_SECRET: arn } = value;
+    add("BELFRY_DATABASE_SECRET", arn, "goes with password, not with iam", "unset one of the two");
   }
   if (value.BELFRY_DATABASE_AUTH === "iam" && value.BELFRY_DATABASE_CA === undefined) {
     const fix = "name the PEM file of the RDS certificate authorities";
@@ -248,6 +245,7 @@ function configOf(value: Settings): Config {
       sqsEndpoint: value.AWS_ENDPOINT_URL_SQS ?? value.AWS_ENDPOINT_URL ?? null,
       dynamodbEndpoint: value.AWS_ENDPOINT_URL_DYNAMODB ?? value.AWS_ENDPOINT_URL ?? null,
       ecsEndpoint: value.AWS_ENDPOINT_URL_ECS ?? value.AWS_ENDPOINT_URL ?? null,
+      isDualStack: value.AWS_USE_DUALSTACK_ENDPOINT === "true",
     },
     queueUrls: value.BELFRY_QUEUE_URLS,
     lockTable: value.BELFRY_LOCK_TABLE ?? null,

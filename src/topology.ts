@@ -27,6 +27,7 @@ export interface Topology {
   readonly dispatchWindowMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: Stage["logRetentionDays"];
+  readonly api: { readonly concurrency: number; readonly isReserved: boolean };
   /** The bus that gets every event, by name or ARN; left out: none does. */
   readonly eventBus?: string;
 }
@@ -99,6 +100,10 @@ export interface DatabaseTopology {
   readonly poolPerWorker: number;
   readonly poolPerDrain: number;
   readonly poolPerSchedulerTask: number;
+  /** Of one API process, beside the one for its transactions. */
+  readonly poolPerApi: number;
+  /** The most that all API processes together can open: the limit of their role. */
+  readonly apiConnections: number;
   /** The most connections all processes together can open. */
   readonly connectionsMax: number;
 }
@@ -114,6 +119,7 @@ const poolPerSchedulerTask = 3;
 /** Two scheduler tasks overlap while one ends and the next starts. */
 const schedulerTasksMax = 2;
 const poolPerDrain = 1;
+const poolPerApi = 2;
 /** Tasks of one kind at once that a kind without `concurrency` is counted with: it has no cap, and should have one. */
 const uncappedTasks = 5;
 /** Instances of the function that takes the events of tasks. */
@@ -137,6 +143,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     dispatchWindowMs: stage.dispatchWindowMs,
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
+    api: { concurrency: stage.apiConcurrency, isReserved: stage.apiIsReserved ?? false },
     ...(stage.eventBus === undefined ? {} : { eventBus: stage.eventBus }),
   };
 }
@@ -217,8 +224,10 @@ function databaseOf(
   const drains = lanes.length * drain.concurrency * poolPerDrain;
   const schedulers = (schedulerTasksMax + tasks.schedules) * poolPerSchedulerTask;
   const jobs = tasks.jobs * poolPerWorker + (tasks.jobs > 0 ? eventFunctionsMax : 0);
-  const connectionsMax = workers + drains + schedulers + jobs;
-  return { maxConnections, poolPerWorker, poolPerDrain, poolPerSchedulerTask, connectionsMax };
+  const apiConnections = stage.apiConcurrency * (poolPerApi + 1);
+  const connectionsMax = workers + drains + schedulers + jobs + apiConnections;
+  const pools = { poolPerWorker, poolPerDrain, poolPerSchedulerTask, poolPerApi };
+  return { maxConnections, ...pools, apiConnections, connectionsMax };
 }
 
 const poolShareMax = 0.6;
@@ -257,7 +266,7 @@ function checkShared(all: Topology): readonly Problem[] {
       "database.connectionsMax",
       connectionsMax,
       rule,
-      "lower the concurrency of its lanes or use a larger database",
+      "lower the concurrency of its lanes or of the API, or use a larger database",
     );
   }
   const { stopTimeoutSeconds } = all.schedulerTask;

@@ -15,7 +15,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   expand: [
     {
       file: "/src/adapters/postgres/migrate.ts",
-      from: "if (!newer.every((row) => /^\\d+_expand_/.test(row.name)))",
+      from: "if (!newer.every(expands))",
       to: "if (newer.length > 0)",
     },
   ],
