@@ -22,7 +22,7 @@ import type { Operations } from "./core/ports/operations.ts";
 import type { Ports } from "./core/ports/ports.ts";
 import { ProblemsFound } from "./core/define/problem.ts";
 import { stageNames } from "./stages.ts";
-import { checkTopology, topology as topologyOf, type Topology } from "./topology.ts";
+import { checkTopology, defaultLane, topology as topologyOf, type Topology } from "./topology.ts";
 
 /** What a process is for. It decides how many connections it opens and what its logs call it. */
 export type Role = "worker" | "task" | "dead-letter" | "ecs-events" | "scheduler" | "api" | "setup";
@@ -65,8 +65,10 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const dynamodb = dynamodbClient(config.aws);
   // A task runs what it was started for: launching another one for it would never end.
   const ecs = config.tasks === null || options.role === "task" ? null : ecsClient(config.aws);
+  const operations = createOperations(connections);
   const ports: Ports = {
-    ...portsOf(config, options, { topology, connections, sqs, dynamodb }),
+    tally: operations,
+    ...portsOf(config, options, { topology, registry, connections, sqs, dynamodb }),
     ...(ecs === null || config.tasks === null
       ? {}
       : { launcher: createEcsLauncher({ client: ecs, place: config.tasks }) }),
@@ -75,7 +77,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   bindClient(client);
   return {
     ports,
-    operations: createOperations(connections),
+    operations,
     registry,
     client,
     topology,
@@ -114,13 +116,14 @@ async function appsOf(config: Config): Promise<readonly AppDefinition[]> {
 
 interface Opened {
   readonly topology: Topology;
+  readonly registry: Registry;
   readonly connections: ReturnType<typeof connect>;
   readonly sqs: ReturnType<typeof sqsClient>;
   readonly dynamodb: ReturnType<typeof dynamodbClient>;
 }
 
 function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, opened: Opened): Ports {
-  const { topology, connections, sqs, dynamodb } = opened;
+  const { topology, registry, connections, sqs, dynamodb } = opened;
   const stage = config.stage.name;
   const names = Object.fromEntries(topology.lanes.map((each) => [each.name, each.queueName]));
   return {
@@ -131,9 +134,8 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
     random: systemRandom,
     log: createLog({ service: role, level: config.logLevel, fields: lane === undefined ? { stage } : { stage, lane } }),
     metrics: createMetrics({
-      service: role,
-      dimensions: lane === undefined ? { stage } : { stage, lane },
-      jobs: topology.jobs.map(({ kind }) => kind),
+      stage,
+      laneOf: (job) => registry.jobs.get(job)?.lane ?? lane ?? defaultLane,
     }),
     crashPoint: createCrashPoint(config.crashPlans),
   };

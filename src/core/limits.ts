@@ -43,6 +43,14 @@ export const limits = {
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time: longer than a backlog that is being worked off. */
   overdueMs: 600_000,
+  /** Of the figures about failures. A scheduler task reads them each minute, so none is missed between two of them. */
+  failuresMs: 300_000,
+  /** Over which kinds are compared; a share of fewer events than this tells nothing. */
+  worstKindMs: 600_000,
+  worstKindMin: 3,
+  /** A try that takes longer is slow, a job that starts later is late: alarms are about the share of them. */
+  slowTryMs: 300_000,
+  lateStartMs: 60_000,
   /** Tables with fewer dead rows are nobody's problem. */
   deadRowsMin: 10_000,
   oldTransactionMs: 1_000,

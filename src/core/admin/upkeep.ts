@@ -24,6 +24,7 @@ export async function upkeep(
       if (isChanging || added >= limits.rollUpRowsMax) continue;
     } catch (error) {
       ports.log.warn("the upkeep failed; the next round goes on", { error });
+      ports.metrics.add("scheduler.step.failed", 1);
     }
     await ports.clock.sleep(limits.passIntervalMs, options.signal);
   }

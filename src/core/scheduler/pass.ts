@@ -113,7 +113,7 @@ async function isolated(
   } catch (error) {
     if (error instanceof FenceLost) throw error;
     ports.log.error("a step of the pass failed; the next pass tries again", { step: name, error });
-    ports.metrics.add("scheduler.step.failed", 1, "Count", { step: name });
+    ports.metrics.add("scheduler.step.failed", 1);
     return { [`${name}.failed`]: 1 };
   }
 }
@@ -122,6 +122,8 @@ export type Acquisition = { lock: HeldLock; fence: Fence } | { outcome: "held" |
 
 type AcquireOptions = Pick<PassOptions, "owner" | "onLockOutage" | "signal" | "lockLeaseMs"> & {
   readonly lockName: string;
+  /** The kind of job that the lock is taken for; left out for the scheduler's own. */
+  readonly job?: string;
 };
 
 /** Takes a named lock and installs its fence, or says who has it; the caller releases it. */
@@ -129,11 +131,11 @@ export async function acquire(ports: Ports, options: AcquireOptions): Promise<Ac
   const leaseMs = options.lockLeaseMs ?? limits.lockLeaseMs;
   const owner = `${options.owner}:${ports.random.id()}`;
   const got = await acquireLock(ports, { name: options.lockName, owner, leaseMs, signal: options.signal });
-  if (got.got === "held") return heldBy(ports, got.by);
+  if (got.got === "held") return heldBy(ports, options, got.by);
   if (got.got === "outage") return standIn(ports, options, owner, leaseMs, got.error);
-  ports.metrics.add("scheduler.lock.acquired", 1);
+  ports.metrics.add("scheduler.lock.acquired", 1, "Count", dimensionsOf(options));
   await ports.crashPoint("lock.acquired");
-  return orRelease(got.lock, () => install(ports, got.lock));
+  return orRelease(got.lock, () => install(ports, options, got.lock));
 }
 
 /** A lock that led to no passes must not keep the next task waiting, nor this process alive by its heartbeat. */
@@ -152,7 +154,7 @@ async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): P
  * A token that is not above the one in Postgres means a lock table that was wiped, restored, or away while Postgres
  * stood in: raise the item above it and install that. Losing this race only means that another holder is newer.
  */
-async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
+async function install(ports: Ports, options: AcquireOptions, lock: HeldLock): Promise<Acquisition> {
   let token = lock.fence;
   for (let round = 0; round < limits.fenceRaisesMax; round += 1) {
     const before = await ports.store.installFence({ name: lock.name, token });
@@ -161,7 +163,7 @@ async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
     token = before + 1;
     if (!(await lock.raise(token))) break;
   }
-  return heldBy(ports, "a newer holder");
+  return heldBy(ports, options, "a newer holder");
 }
 
 async function standIn(
@@ -179,7 +181,7 @@ async function standIn(
   }
   ports.log.warn("lock store is away; the lock row in Postgres stands in", { error });
   const got = await ports.store.acquire(options.lockName, owner, leaseMs);
-  if ("heldBy" in got) return heldBy(ports, got.heldBy);
+  if ("heldBy" in got) return heldBy(ports, options, got.heldBy);
   const lock = keep(
     ports,
     { name: options.lockName, owner, leaseMs },
@@ -192,13 +194,15 @@ async function standIn(
   );
   return orRelease(lock, async () => {
     const before = await ports.store.installFence({ name: options.lockName, token: got.fence });
-    if (before >= got.fence) return heldBy(ports, "a newer holder");
+    if (before >= got.fence) return heldBy(ports, options, "a newer holder");
     return { lock, fence: { name: options.lockName, token: got.fence } };
   });
 }
 
-function heldBy(ports: Ports, by: string): Acquisition {
-  ports.metrics.add("scheduler.lock.failed", 1);
+const dimensionsOf = ({ job }: AcquireOptions): Record<string, string> => (job === undefined ? {} : { job });
+
+function heldBy(ports: Ports, options: AcquireOptions, by: string): Acquisition {
+  ports.metrics.add("scheduler.lock.failed", 1, "Count", dimensionsOf(options));
   return { outcome: "held", heldBy: by };
 }
 

@@ -36,7 +36,7 @@ export async function askAll(scope: WorkerScope, items: readonly Arrived[]): Pro
   }
   for (const { messages, ...how } of skipped.values()) {
     await ports.store.skip(messages, how);
-    ports.metrics.add("job.refused", messages.length, "Count", { reason: how.reason });
+    ports.metrics.add("job.refused", messages.length, "Count");
   }
   if (skipped.size > 0) await resolveAfter(ports, runsOf(known), options);
   return { wanted, giveBack };

@@ -131,7 +131,7 @@ function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[
 async function noteRefused(scope: WorkerScope, rows: readonly Claimed[]): Promise<void> {
   const refused = rows.filter((row) => row.state !== "RUNNING");
   for (const row of refused) {
-    scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
+    scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind });
     if (row.reason === "lock-held") scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
   }
   const runs = new Set(refused.flatMap((row) => row.run?.runId ?? []));

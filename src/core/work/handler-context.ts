@@ -162,23 +162,36 @@ async function batches(
   const size = within("batches.size", valueFor(stage, options.size), limits.batchesSizeMax);
   const rounds = within("batches.maxIterations", valueFor(stage, options.maxIterations), limits.batchesIterationsMax);
   let total: BatchResult = { processed: 0, succeeded: 0, failed: 0, hasMore: true };
-  for (let round = 0; round < rounds && total.hasMore; round += 1) {
-    scope.signal.throwIfAborted();
-    const batch = await work(size);
-    total = {
-      processed: total.processed + batch.processed,
-      succeeded: total.succeeded + batch.succeeded,
-      failed: total.failed + batch.failed,
-      hasMore: batch.hasMore,
-    };
+  try {
+    for (let round = 0; round < rounds && total.hasMore; round += 1) {
+      scope.signal.throwIfAborted();
+      const batch = await work(size);
+      total = {
+        processed: total.processed + batch.processed,
+        succeeded: total.succeeded + batch.succeeded,
+        failed: total.failed + batch.failed,
+        hasMore: batch.hasMore,
+      };
+    }
+    return total;
+  } finally {
+    await countBatches(scope, total);
   }
-  const { metrics } = scope.worker.ports;
-  const dimensions = { job: scope.job.kind };
-  metrics.add("scheduler.items.processed", total.processed, "Count", dimensions);
-  metrics.add("scheduler.items.succeeded", total.succeeded, "Count", dimensions);
-  metrics.add("scheduler.items.failed", total.failed, "Count", dimensions);
-  metrics.add("scheduler.items.left", total.hasMore ? 1 : 0, "Count", dimensions);
-  return total;
+}
+
+/** Also of a try that fails halfway: its items were worked on. Never throws: a count is worth less than the try. */
+async function countBatches({ worker, job, definition }: InvocationScope, total: BatchResult): Promise<void> {
+  const { metrics, tally, log } = worker.ports;
+  if (total.processed + total.failed === 0) return;
+  metrics.add("scheduler.items.processed", total.processed, "Count", { job: job.kind });
+  metrics.add("scheduler.items.succeeded", total.succeeded, "Count", { job: job.kind });
+  if (total.failed > 0) metrics.add("scheduler.items.failed", total.failed, "Count", { job: job.kind });
+  if (total.hasMore) metrics.add("scheduler.items.left", 1, "Count", { job: job.kind });
+  try {
+    await tally?.countBatches({ kind: job.kind, lane: definition.lane }, total);
+  } catch (error) {
+    log.warn("what batches did was not counted", { job: job.jobId, error });
+  }
 }
 
 async function pages<C extends Json>(
