@@ -49,8 +49,8 @@ export function overviewStore(session: Session): OverviewStore {
       };
     },
     async failures() {
-      const { failuresMs, countRowsMax, worstKindMs, worstKindMin } = limits;
-      const [row] = await session.run(readFailures, [failuresMs, countRowsMax]);
+      const { failuresMs, countedRowsMax, worstKindMs, worstKindMin } = limits;
+      const [row] = await session.run(readFailures, [failuresMs, countedRowsMax]);
       const worst = await session.run(readWorstKinds, [worstKindMs, worstKindMin]);
       const found = (what: WorstIn): WorstKind | null => {
         const kind = worst.find((each) => each.what === what);
