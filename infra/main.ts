@@ -8,6 +8,7 @@ import { checkApps } from "../src/core/define/check.ts";
 import { ProblemsFound } from "../src/core/define/problem.ts";
 import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
+import { checkSettings, missingSettings } from "../src/lane-settings.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
 import { bundleFunctions, releaseCode } from "./code.ts";
 import type { StandInsProps } from "./constructs/stand-ins.ts";
@@ -41,7 +42,12 @@ function wanted(): readonly Stage[] {
 async function checkedTopology(stage: Stage): Promise<Topology> {
   const apps = await loadApps(stage);
   const all = topology(apps, stage);
-  const problems = [...checkApps(apps, stage.name, stageNames), ...checkTopology(all)];
+  const problems = [
+    ...checkApps(apps, stage.name, stageNames),
+    ...checkTopology(all),
+    ...checkSettings(stage, all.lanes),
+    ...missingSettings(stage.name, all.lanes),
+  ];
   if (problems.length > 0) throw new ProblemsFound(problems);
   return all;
 }

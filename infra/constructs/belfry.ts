@@ -82,6 +82,7 @@ export class Belfry extends Construct {
       cluster,
       image: props.image,
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
+      lanes: this.lanes,
     });
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     this.jobs = this.#fargateJobs(props, { share, cluster, locks, workers });
@@ -107,12 +108,26 @@ export class Belfry extends Construct {
       choices: props.alarms,
       topics: props.topics ?? new AlarmTopics(this, "Topics"),
       lanes: this.lanes,
-      functions: [...workers, drain.function, this.api.function, ...(this.jobs === null ? [] : [this.jobs.events])],
-      scheduler: this.scheduler,
-      jobs: this.jobs,
+      functions: {
+        workers,
+        api: this.api.function,
+        migration: migration.function,
+        others: [drain.function, ...(this.jobs === null ? [] : [this.jobs.events])],
+      },
+      wakes: { lost: this.scheduler.lostWakes, rules: this.scheduler.wakes },
+      lostEvents: this.jobs?.lostEvents ?? null,
+      database,
+      network,
     });
     decorate(this, props);
     describe(this, topology);
+  }
+
+  /** To grant, and to give variables and secrets to its handlers. @throws Error when the stage has no such lane. */
+  lane(name: string): Lane {
+    const lane = this.lanes.find((each) => each.name === name);
+    if (lane !== undefined) return lane;
+    throw new Error(`there is no lane "${name}": use one of ${this.lanes.map((each) => each.name).join(", ")}`);
   }
 
   /** Workers launch, whoever cancels stops, and a task may do what a worker may. */
@@ -133,7 +148,7 @@ export class Belfry extends Construct {
     });
     for (const [index, lane] of this.lanes.entries()) {
       const worker = workers[index];
-      if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker);
+      if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker, lane);
       for (const sender of [jobs.role, jobs.events]) lane.grantSend(sender);
     }
     for (const canceler of [this.api.function, this.scheduler]) jobs.grantStop(canceler);

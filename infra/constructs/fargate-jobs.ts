@@ -1,4 +1,4 @@
-import { Aws, CfnElement, Duration, Stack, Validations } from "aws-cdk-lib";
+import { Aws, CfnElement, Duration, Lazy, Stack, Validations } from "aws-cdk-lib";
 import {
   type ContainerImage,
   CpuArchitecture,
@@ -16,6 +16,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { JobTaskTopology } from "../../src/topology.ts";
+import type { Lane } from "./lane.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { imageAuthorities } from "./scheduler-task.ts";
 import { forOurOwn } from "./service-principal.ts";
@@ -78,9 +79,11 @@ export class FargateJobs extends Construct {
   }
 
   /** RunTask of this task in this cluster, with its two roles. */
-  grantLaunch(worker: Function): void {
+  grantLaunch(worker: Function, lane: Lane): void {
     const { cluster } = this.#props;
-    worker.addEnvironment("BELFRY_TASKS", this.#place());
+    // One task definition for all lanes: which lane a task is for, and what its handlers are given, comes with its launch.
+    lane.grantPrincipal.join(this.role);
+    worker.addEnvironment("BELFRY_TASKS", this.#place(lane));
     worker.addToRolePolicy(
       new PolicyStatement({
         actions: ["ecs:RunTask"],
@@ -97,7 +100,7 @@ export class FargateJobs extends Construct {
     );
   }
 
-  /** For whoever cancels jobs: the API, and the scheduler task, which works off changes of many. */
+  /** For what cancels jobs: the API, and the scheduler task, which works off changes of many. */
   grantStop(canceler: Canceler): void {
     const { cluster } = this.#props;
     canceler.addEnvironment("BELFRY_TASKS", this.#place());
@@ -137,10 +140,12 @@ export class FargateJobs extends Construct {
     );
   }
 
-  #place(): string {
+  #place(lane?: Lane): string {
     const { cluster, share } = this.#props;
     const { network, database } = share;
+    const environment = Lazy.any({ produce: () => lane?.taskEnvironment() });
     return Stack.of(this).toJsonString({
+      ...(lane === undefined ? {} : { environment }),
       cluster: cluster.clusterName,
       taskDefinition: this.#task.taskDefinitionArn,
       container: containerName,

@@ -53,6 +53,7 @@ const scheduler = templateWith((stack) => {
     cluster,
     image,
     environment: { BELFRY_STAGE: "dev" },
+    lanes: [],
   });
 });
 

@@ -19,6 +19,8 @@ export interface TaskPlace {
   readonly subnets: readonly string[];
   readonly securityGroups: readonly string[];
   readonly assignPublicIp: boolean;
+  /** What the lane of the launching worker gives its handlers. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface EcsLauncherOptions {
@@ -61,7 +63,10 @@ function requestOf(launch: Launch, place: TaskPlace): RunTaskCommandInput {
     launchType: "FARGATE",
     clientToken,
     startedBy: startedByOf(launch),
-    overrides: { ...taskSize, containerOverrides: [{ name: place.container, command }] },
+    overrides: {
+      ...taskSize,
+      containerOverrides: [{ name: place.container, command, ...environmentOf(place.environment) }],
+    },
     networkConfiguration: {
       awsvpcConfiguration: {
         subnets: [...place.subnets],
@@ -71,6 +76,11 @@ function requestOf(launch: Launch, place: TaskPlace): RunTaskCommandInput {
     },
   };
 }
+
+const environmentOf = (given: TaskPlace["environment"]) =>
+  given === undefined
+    ? {}
+    : { environment: Object.entries(given).map(([variable, value]) => ({ name: variable, value })) };
 
 /** RunTask answers 200 and lists a `failure` when it has no room: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html */
 function launchedOf(taskArn: string | undefined, failure: Failure | undefined): Launched {

@@ -109,6 +109,8 @@ export interface Ports {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crashPoint: CrashPoint;
+  /** Of the lane, by name; undefined where there is none. Left out in tests without secrets. */
+  readonly secret?: (name: string) => string | undefined;
   /** Counts that are rows: metrics that were not flushed are lost with their process. Left out where nothing reads them. */
   readonly tally?: Tally;
   /** Left out where jobs on Fargate run in their worker, and in tasks, which run their own job. */

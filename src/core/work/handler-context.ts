@@ -30,6 +30,7 @@ class TryContext extends Inside implements Context {
   readonly signal: AbortSignal;
   readonly heartbeat: Context["heartbeat"];
   readonly metric: Context["metric"];
+  readonly secret: Context["secret"];
   readonly effectKey: Context["effectKey"];
   readonly tx: Context["tx"];
   readonly enqueue: Context["enqueue"];
@@ -61,6 +62,7 @@ class TryContext extends Inside implements Context {
     };
     this.metric = (name: string, value: number, unit?: MetricUnit) =>
       ports.metrics.add(name, value, unit, { job: job.kind });
+    this.secret = (name) => secretOf(scope, name);
     this.effectKey = (name) => `${job.jobId}:${name}`;
     this.tx = transact;
     this.enqueue = (child, payload, options) => enqueueChild(scope, child, payload, options ?? {});
@@ -73,6 +75,15 @@ class TryContext extends Inside implements Context {
     this.#log ??= this.#newLog();
     return this.#log;
   }
+}
+
+function secretOf({ definition, worker }: InvocationScope, name: string): string {
+  if (definition.secrets?.includes(name) !== true) {
+    throw new Error(`job "${definition.id}" does not name the secret "${name}": add it to its \`secrets\``);
+  }
+  const value = worker.ports.secret?.(name);
+  if (value === undefined || value === "") throw new Error(`the secret "${name}" of job "${definition.id}" is missing`);
+  return value;
 }
 
 function checkedProgress(kind: string, progress: number): number {
