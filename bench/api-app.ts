@@ -30,7 +30,7 @@ export function apiOn(
     crashPoint: () => Promise.resolve(),
   };
   const app = defineApp({ name: "bench", jobs: [defineJob({ id: "ping", run() {} })], schedules: [] });
-  const options = { stage: "dev", lookAheadMs: 300_000 };
+  const options = { stage: "dev", dispatchWindowMs: 300_000 };
   return createApi({
     ports,
     operations: createOperations(connect({ url: database.url, applicationName: "belfry bench", connections: 4 })),

@@ -34,7 +34,7 @@ export const noQueue: Queue = {
 const noLocks: LockStore = {
   read: () => Promise.reject(new Error("no lock is taken in a benchmark")),
   take: async () => null,
-  beat: async () => false,
+  renew: async () => false,
   release: async () => false,
   raise: async () => false,
 };
@@ -46,7 +46,7 @@ export function noOp(onStart: (jobId: string) => void = () => {}): JobDefinition
 
 export function workerOf(store: Store, definition: JobDefinition, name: string): Worker {
   const known = registry([{ ...defineApp({ name: "bench" }), jobs: [definition] }]);
-  const options = { worker: name, lane, stage: "bench", lookAheadMs: limits.lookAheadMs };
+  const options = { worker: name, lane, stage: "bench", dispatchWindowMs: limits.dispatchWindowMs };
   return createWorker(portsWith(store), known, options);
 }
 

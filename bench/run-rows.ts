@@ -34,14 +34,14 @@ export function tasksOf(after: readonly (readonly number[])[]): readonly NewTask
     job: { ...job, key: null, payload: null, canonicalInput: "null" },
     after: after[n] ?? [],
     join: "all",
-    asks: false,
+    hasCondition: false,
   }));
 }
 
 /** Starts a run and claims all that it hands off. */
 export async function claimed(store: Store, run: NewRun): Promise<readonly Claimed[]> {
-  const { handoffs } = await store.startRun(run, { lookAheadMs: limits.lookAheadMs });
-  const messages = handoffs.flatMap((handoff) => handoff.messages);
+  const { outbox } = await store.startRun(run, { dispatchWindowMs: limits.dispatchWindowMs });
+  const messages = outbox.flatMap((handoff) => handoff.messages);
   const running: Claimed[] = [];
   for (let from = 0; from < messages.length; from += 500) {
     running.push(...(await store.claim(messages.slice(from, from + 500), { worker: "worker-0", alone: false })));

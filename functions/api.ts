@@ -40,7 +40,7 @@ const api = createApi({
   registry: runtime.registry,
   client: runtime.client,
   version: manifest.version,
-  lookAheadMs: config.lookAheadMs,
+  dispatchWindowMs: config.dispatchWindowMs,
   stage: config.stage.name,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
   access: "signed",

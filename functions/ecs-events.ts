@@ -7,7 +7,7 @@ const runtime = await openRuntime(config, { role: "ecs-events" });
 await runtime.checkDatabase({ patient: true });
 const watch = createTaskWatch(runtime.ports, runtime.registry, {
   stage: config.stage.name,
-  lookAheadMs: config.lookAheadMs,
+  dispatchWindowMs: config.dispatchWindowMs,
 });
 
 process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)));

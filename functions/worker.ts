@@ -15,13 +15,13 @@ await runtime.checkDatabase({ patient: true });
 const id = `${lane}@${hostname()}:${process.pid}:${runtime.ports.random.id().slice(0, 8)}`;
 // For people only: a worker whose version nobody could write down works all the same.
 void runtime.operations
-  .introduce({ id, lane, version: manifest.version })
+  .registerWorker({ id, lane, version: manifest.version })
   .catch((error: unknown) => runtime.ports.log.warn("the worker's version was not written", { error }));
 const worker = createWorker(runtime.ports, runtime.registry, {
   worker: id,
   lane,
   stage: config.stage.name,
-  lookAheadMs: config.lookAheadMs,
+  dispatchWindowMs: config.dispatchWindowMs,
   gate: createLaneGate({ lane, clock: runtime.ports.clock, operations: runtime.operations }),
 });
 

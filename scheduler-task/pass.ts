@@ -28,19 +28,19 @@ async function passWithUpkeep(
   signal: AbortSignal,
 ): Promise<PassReport> {
   const owner = `${hostname()}:${process.pid}`;
-  const { lookAheadMs, onLockOutage, lockLeaseMs } = config;
+  const { dispatchWindowMs, onLockOutage, lockLeaseMs } = config;
   const ended = new AbortController();
   const sink = sinkOf(config, secrets.get(webhookSecret));
   const sending =
     sink === null ? null : publishing(ports, operations, { sink, owner: `${owner}:publisher`, signal: ended.signal });
-  const tidying = upkeep(ports, registry, operations, { owner, lookAheadMs, signal: ended.signal });
+  const tidying = upkeep(ports, registry, operations, { owner, dispatchWindowMs, signal: ended.signal });
   try {
     const report = await runPasses(ports, registry, {
       owner,
       stage: config.stage.name,
       untilMs: config.passMs,
       onLockOutage,
-      lookAheadMs,
+      dispatchWindowMs,
       lockLeaseMs,
       signal,
     });

@@ -1,20 +1,20 @@
 import { hostname } from "node:os";
 import { ownTask } from "../src/adapters/aws/task-metadata.ts";
 import { readConfig } from "../src/config.ts";
-import { taskWorker, type Try } from "../src/core/ports/ports.ts";
+import { taskWorker, type AttemptRef } from "../src/core/ports/ports.ts";
 import { runJob } from "../src/core/work/run-job.ts";
 import { openRuntime } from "../src/runtime.ts";
 import { exitCodes, ownLane, print } from "./report.ts";
 
 /** Runs one try, which a worker claimed and launched this task for (`runOn: "fargate"`). */
-export async function runTry(task: Try & { readonly from: string }, signal: AbortSignal): Promise<number> {
+export async function runTry(task: AttemptRef & { readonly from: string }, signal: AbortSignal): Promise<number> {
   const config = readConfig(process.env);
   const runtime = await openRuntime(config, { role: "task", ...ownLane() });
   try {
     const own = (await ownTask(process.env)) ?? hostname();
     const worker = taskWorker(own, `${process.pid}:${runtime.ports.random.id().slice(0, 8)}`);
-    const { lookAheadMs, stage } = config;
-    const options = { ...task, worker, stage: stage.name, lookAheadMs, signal };
+    const { dispatchWindowMs, stage } = config;
+    const options = { ...task, worker, stage: stage.name, dispatchWindowMs, signal };
     const report = await runJob(runtime.ports, runtime.registry, options);
     print("run-job", report, { job: task.jobId, attempt: task.attempt });
     if (report.outcome === "unknown") return exitCodes.failure;

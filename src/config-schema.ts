@@ -97,7 +97,7 @@ export const settings = z.object({
     .max(100, rule("must be a number from 1 to 100"))
     .optional(),
   BELFRY_ON_LOCK_OUTAGE: z.enum(["postgres", "skip"], rule("must be postgres or skip")).optional(),
-  BELFRY_LOOK_AHEAD_MS: milliseconds(0, limits.queueDelayMsMax).optional(),
+  BELFRY_DISPATCH_WINDOW_MS: milliseconds(0, limits.queueDelayMsMax).optional(),
   BELFRY_APPS: z
     .string()
     .transform((text) => text.split(","))

@@ -42,7 +42,7 @@ export interface Config {
   /** Connections, or null for the topology's number. */
   readonly poolSize: number | null;
   readonly onLockOutage: "postgres" | "skip";
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   /** Modules whose default export is an array of apps, in place of the stage's own; null for those. */
   readonly appModules: readonly string[] | null;
   readonly crashPlans: readonly CrashPlan[];
@@ -122,10 +122,10 @@ function relations(value: Settings): readonly Problem[] {
   if (value.BELFRY_CRASH_POINT !== undefined && value.BELFRY_STAGE === "prod") {
     add("BELFRY_CRASH_POINT", "(set)", "kills processes on purpose and is refused in prod", "unset it");
   }
-  const { BELFRY_LOOK_AHEAD_MS: ahead } = value;
+  const { BELFRY_DISPATCH_WINDOW_MS: ahead } = value;
   if (ahead !== undefined && ahead < limits.wakeMs && local === undefined) {
     const late = `must be at least ${limits.wakeMs}, the time between two wakes: what is due between them would be late`;
-    add("BELFRY_LOOK_AHEAD_MS", String(ahead), late, "raise it, or unset it for the stage's own");
+    add("BELFRY_DISPATCH_WINDOW_MS", String(ahead), late, "raise it, or unset it for the stage's own");
   }
   const { BELFRY_TIME_SCALE: scale, BELFRY_TIME_START: start } = value;
   const compressed = "compresses time, which the real services cannot follow";
@@ -160,7 +160,7 @@ function configOf(value: Settings): Config {
     passMs: value.BELFRY_PASS_MS,
     poolSize: value.BELFRY_POOL_SIZE ?? null,
     onLockOutage: value.BELFRY_ON_LOCK_OUTAGE ?? stage.onLockOutage,
-    lookAheadMs: value.BELFRY_LOOK_AHEAD_MS ?? stage.lookAheadMs,
+    dispatchWindowMs: value.BELFRY_DISPATCH_WINDOW_MS ?? stage.dispatchWindowMs,
     appModules: value.BELFRY_APPS ?? null,
     crashPlans: value.BELFRY_CRASH_POINT ?? [],
     timeScale: value.BELFRY_TIME_SCALE,

@@ -78,7 +78,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       ? {}
       : { launcher: createEcsLauncher({ client: ecs, place: config.tasks }) }),
   };
-  const client = createClient(ports, { stage: config.stage.name, lookAheadMs: config.lookAheadMs });
+  const client = createClient(ports, { stage: config.stage.name, dispatchWindowMs: config.dispatchWindowMs });
   bindClient(client);
   return {
     ports,

@@ -22,7 +22,7 @@ export interface Stage {
   readonly laneConcurrency: number;
   readonly workerMemoryMb: number;
   /** How far ahead of its due time a job may be handed to its queue. */
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: 7 | 30 | 90;
   /**
@@ -52,7 +52,7 @@ export interface LaneSettings {
 
 const everywhere = {
   workerMemoryMb: 512,
-  lookAheadMs: 5 * 60_000,
+  dispatchWindowMs: 5 * 60_000,
   onLockOutage: "postgres",
 } as const satisfies Partial<Stage>;
 

@@ -25,7 +25,7 @@ export interface Topology {
   /** The task of jobs on Fargate, where a job does not give its own size; null when there are none. */
   readonly jobTask: JobTaskTopology | null;
   readonly database: DatabaseTopology;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: Stage["logRetentionDays"];
   /** The bus that gets every event, by name or ARN; left out: none does. */
@@ -133,7 +133,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     schedulerTask: { cpu: 256, memoryMb: 512, stopTimeoutSeconds: 30 },
     jobTask: jobTaskOf(apps),
     database: databaseOf(lanes, deadLetters, { schedules: scheduleWakes.length, jobs: jobTasksMax(apps) }, stage),
-    lookAheadMs: stage.lookAheadMs,
+    dispatchWindowMs: stage.dispatchWindowMs,
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
     publishes: stage.eventBus !== undefined || stage.eventWebhook !== undefined,
@@ -278,8 +278,13 @@ function checkShared(all: Topology): readonly Problem[] {
     problems.add("schedulerTask.stopTimeoutSeconds", stopTimeoutSeconds, "must be from 30 to 120", "use 30");
   }
   const wakeMs = Math.max(...all.wakes.map((wake) => wake.rateMinutes * 60_000));
-  if (all.lookAheadMs < wakeMs) {
-    problems.add("lookAheadMs", all.lookAheadMs, `must be at least ${wakeMs}, the time between wakes`, "raise it");
+  if (all.dispatchWindowMs < wakeMs) {
+    problems.add(
+      "dispatchWindowMs",
+      all.dispatchWindowMs,
+      `must be at least ${wakeMs}, the time between wakes`,
+      "raise it",
+    );
   }
   return problems.found;
 }

@@ -58,7 +58,7 @@ async function fill({ pool, store }: Database, finished: number): Promise<void> 
   await loadManyJobs(pool, finished);
   const own = store(1);
   for (let n = 0; n < runs; n += 1)
-    await own.startRun(aRun(`run-${n}`, tasksOf([[], [0], [0], [1, 2]])), { lookAheadMs: 0 });
+    await own.startRun(aRun(`run-${n}`, tasksOf([[], [0], [0], [1, 2]])), { dispatchWindowMs: 0 });
   await pool.query("analyze");
 }
 

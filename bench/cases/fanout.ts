@@ -18,7 +18,7 @@ import { emptyRuns } from "../run-rows.ts";
 
 const targets = 100_000;
 const perCall = limits.fanOutPageRowsMax;
-const { lookAheadMs } = limits;
+const { dispatchWindowMs } = limits;
 
 interface Subscriber {
   readonly id: number;
@@ -72,7 +72,7 @@ async function enqueued(store: Store, key: string): Promise<Message> {
     ...noQueue,
     send: async (_: string, sent: readonly Message[]) => (messages.push(...sent), { failed: [] }),
   };
-  await createClient(portsWith(store, queue), { stage: "bench", lookAheadMs }).enqueue(definitionOf(daily), [
+  await createClient(portsWith(store, queue), { stage: "bench", dispatchWindowMs }).enqueue(definitionOf(daily), [
     { payload: undefined, key },
   ]);
   const [message] = messages;
@@ -92,7 +92,7 @@ async function materialize(store: Store, message: Message, heap: number[]): Prom
     },
   };
   const known = registry([defineApp({ name: "bench", jobs: [daily, push] })]);
-  const worker = createWorker(ports, known, { worker: "bench", lane, stage: "bench", lookAheadMs });
+  const worker = createWorker(ports, known, { worker: "bench", lane, stage: "bench", dispatchWindowMs });
   const { failed } = await worker.handle(recordsOf([message]), { remainingMs: () => 600_000 });
   const [run] = await store.runs({ kind: "daily", limit: 1 });
   if (failed.length > 0 || run?.total !== targets || !run.sealed)
@@ -101,7 +101,7 @@ async function materialize(store: Store, message: Message, heap: number[]): Prom
 
 async function insertAll(store: Store): Promise<void> {
   for (let from = 0; from < targets; from += perCall) {
-    await store.insert(newJobs(perCall, `direct-${from}`), { lookAheadMs });
+    await store.insert(newJobs(perCall, `direct-${from}`), { dispatchWindowMs });
   }
 }
 

@@ -10,7 +10,7 @@ import { emptyTables, newJobs } from "../rows.ts";
 
 const calls = 15;
 const perCall = 1_000;
-const { lookAheadMs } = limits;
+const { dispatchWindowMs } = limits;
 
 /** Bulk enqueue of 1,000 a call with key check, event and hand-off row, beside a bare INSERT into the same columns. */
 export async function insert(ground: Ground): Promise<readonly Figure[]> {
@@ -47,14 +47,14 @@ export async function insert(ground: Ground): Promise<readonly Figure[]> {
 
 async function insertAll(store: Store, pages: readonly (readonly NewJob[])[]): Promise<void> {
   for (const page of pages) {
-    const { results } = await store.insert(page, { lookAheadMs });
+    const { results } = await store.insert(page, { dispatchWindowMs });
     if (results.length !== page.length) throw new Error(`${results.length} of ${page.length} jobs were answered`);
   }
 }
 
 /** The same through the client: validation, canonical form, hand-off and its confirmation included. */
 async function wholeEnqueue(store: Store, round: number): Promise<number> {
-  const client = createClient(portsWith(store), { stage: "bench", lookAheadMs });
+  const client = createClient(portsWith(store), { stage: "bench", dispatchWindowMs });
   const definition = definitionOf(defineJob({ id: "noop", run: () => {} }));
   const items = Array.from({ length: calls * perCall }, (_, n) => ({ payload: undefined, key: `whole-${round}-${n}` }));
   return perSecond(items.length, async () => void (await client.enqueue(definition, items)));

@@ -1,7 +1,7 @@
 import { limits } from "../../src/core/limits.ts";
 import type { Claimed, Message, Queue, Store } from "../../src/core/ports/ports.ts";
 import { resolveAfter } from "../../src/core/delivery/resolve.ts";
-import { sendHandoffs } from "../../src/core/delivery/send.ts";
+import { sendOutbox } from "../../src/core/delivery/send.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, type Figure, inTurns, measured, perSecond } from "../measure.ts";
 import { noQueue, pagesOf, portsWith, shared } from "../ports.ts";
@@ -11,7 +11,7 @@ import { emptyRuns, loadRunning, startedRun, successOf } from "../run-rows.ts";
 const width = 10_000;
 const batch = 250;
 const connections = 4;
-const { lookAheadMs } = limits;
+const { dispatchWindowMs } = limits;
 
 /** 10,000 predecessors of one join end on four connections, with nobody but those who end them to release it. */
 export async function join(ground: Ground): Promise<readonly Figure[]> {
@@ -63,11 +63,11 @@ async function endAll(stores: readonly Store[], running: readonly Claimed[], joi
   const ports = stores.map((store) => portsWith(store, queue));
   await shared(pagesOf(running, batch), stores.length, async (page, loop) => {
     const mine = ports[loop] ?? portsWith(stores[0] as Store, queue);
-    const settled = await mine.store.settle(page.map(successOf), { worker: `worker-${loop}`, lookAheadMs });
+    const settled = await mine.store.settle(page.map(successOf), { worker: `worker-${loop}`, dispatchWindowMs });
     if (settled.settled.length !== page.length) throw new Error("a settle was refused");
     settledMs = performance.now();
-    await sendHandoffs(mine, settled.handoffs);
-    await resolveAfter(mine, settled.runs ?? [], { lookAheadMs });
+    await sendOutbox(mine, settled.outbox);
+    await resolveAfter(mine, settled.runs ?? [], { dispatchWindowMs });
   });
   if (Number.isNaN(queuedMs)) throw new Error("the join was not released by those who ended its predecessors");
   return Math.max(0, queuedMs - settledMs);

@@ -53,7 +53,10 @@ async function openProduct(database: Database, sqs: Sqs): Promise<Timed> {
     else tell(atMs);
   });
   const queue = createSqsQueue({ client: sqs.client, names: {}, urls: { [lane]: url } });
-  const client = createClient(portsWith(database.store(1), queue), { stage: "bench", lookAheadMs: limits.lookAheadMs });
+  const client = createClient(portsWith(database.store(1), queue), {
+    stage: "bench",
+    dispatchWindowMs: limits.dispatchWindowMs,
+  });
   const worker = workerOf(database.store(1), definition, "worker-1");
   const stop = new AbortController();
   const loop = receiveUntil(sqs.client, url, stop.signal, (records) =>

@@ -5,7 +5,7 @@ import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { registry } from "../../src/core/define/definition.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import { tick } from "../../src/core/scheduler/tick.ts";
-import { nextFire, type When } from "../../src/core/calendar/timetable.ts";
+import { nextFire, type FirePattern } from "../../src/core/calendar/timetable.ts";
 import { type Plan, watchPlans } from "../../test/postgres/plans.ts";
 import type { Ground } from "../ground.ts";
 import { compared, type Figure, measured, rounds } from "../measure.ts";
@@ -34,7 +34,7 @@ function nextFires(): Figure {
 }
 
 /** Minutes, hours, days, weekdays and month ends, over all zones of the platform. */
-function whenOf(n: number): When {
+function whenOf(n: number): FirePattern {
   const zones = Intl.supportedValuesOf("timeZone");
   const minute = n % 60;
   const hour = Math.floor(n / 60) % 24;
@@ -87,16 +87,16 @@ async function openTicks(ground: Ground, count: number) {
   const known = registry([defineApp({ name: "bench", jobs: [job], schedules: all })]);
   await installDefinitions(ports, known, { stage: "bench" });
   for (let left = count; left > 0;) {
-    left = (await tick(ports, known, { stage: "bench", lookAheadMs: 0 })).schedules;
+    left = (await tick(ports, known, { stage: "bench", dispatchWindowMs: 0 })).schedules;
   }
   await database.pool.query("vacuum analyze belfry.schedule, belfry.occurrence, belfry.job");
-  let lookAheadMs = 0;
+  let dispatchWindowMs = 0;
   return {
     /** A minute further ahead than before: the minutely schedules are due, one time each. */
     async once(): Promise<{ buffers: number }> {
-      lookAheadMs += minuteMs;
+      dispatchWindowMs += minuteMs;
       plans.length = 0;
-      const { occurrences } = await tick(ports, known, { stage: "bench", lookAheadMs });
+      const { occurrences } = await tick(ports, known, { stage: "bench", dispatchWindowMs });
       // A full minute of real time may pass between two rounds, and then it is two times each.
       if (occurrences < due) throw new Error(`the tick planned ${occurrences} times, not ${due}`);
       return { buffers: pagesOf(plans) / (occurrences / due) };

@@ -23,7 +23,7 @@ export async function send(ground: Ground): Promise<readonly Figure[]> {
       await emptyTables(database.pool);
       await loadWaiting(database.pool, "belfry", rows);
       return perSecond(rows, async () => {
-        const { relayed } = await relay(ports, { lookAheadMs: limits.lookAheadMs });
+        const { relayed } = await relay(ports, { dispatchWindowMs: limits.dispatchWindowMs });
         if (relayed !== rows) throw new Error(`the relay sent ${relayed} of ${rows} messages`);
       });
     },

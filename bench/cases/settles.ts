@@ -12,7 +12,7 @@ const count = 1_000;
 const successors = 400;
 const predecessorsOfEach = 8;
 const connections = 16;
-const { lookAheadMs } = limits;
+const { dispatchWindowMs } = limits;
 
 /** 1,000 single settles on 16 connections, whose jobs share successors, with a cancel of some of those after every tenth. */
 export async function settles(ground: Ground): Promise<readonly Figure[]> {
@@ -57,8 +57,8 @@ const predecessorsOf = (join: number, round: number): number[] => [
 ];
 
 async function settleOne(store: Store, job: Claimed): Promise<void> {
-  const { runs = [] } = await store.settle([successOf(job)], { worker: "bench", lookAheadMs });
-  await resolveAfter(portsWith(store), runs, { lookAheadMs });
+  const { runs = [] } = await store.settle([successOf(job)], { worker: "bench", dispatchWindowMs });
+  await resolveAfter(portsWith(store), runs, { dispatchWindowMs });
 }
 
 /** Sessions report what they counted when they end, which they have. */

@@ -48,7 +48,7 @@ async function enqueueAndFinish(
     },
     depth: async () => ({ visible: waiting.length, inFlight: 0, delayed: 0 }),
   };
-  const client = createClient(portsWith(store, queue), { stage: "bench", lookAheadMs: limits.lookAheadMs });
+  const client = createClient(portsWith(store, queue), { stage: "bench", dispatchWindowMs: limits.dispatchWindowMs });
   let isEnqueued = false;
   const enqueuing = enqueueAll(client).then(() => {
     isEnqueued = true;

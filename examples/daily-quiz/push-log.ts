@@ -1,4 +1,4 @@
-import type { Settled, Tx } from "belfry";
+import type { SettledJob, Tx } from "belfry";
 import type { Push } from "./push.ts";
 
 const insert = `
@@ -6,7 +6,7 @@ const insert = `
   values ($1, $2, $3, $4, $5, $6, $7)`;
 
 /** A line for each try, in the transaction that writes its outcome: also for one that failed or whose worker died. */
-export async function recordTry(push: Push, settled: Settled, tx: Tx): Promise<void> {
+export async function recordTry(push: Push, settled: SettledJob, tx: Tx): Promise<void> {
   const { jobId, attempt, outcome, error, final } = settled;
   await tx.query(insert, [jobId, attempt, push.userId, push.day, outcome, error?.code ?? null, final]);
 }

@@ -1,4 +1,4 @@
-import { defineApp, defineJob, type Settled, type Tx } from "belfry";
+import { defineApp, defineJob, type SettledJob, type Tx } from "belfry";
 import { routes } from "./routes.ts";
 import { beginnings, payload, type TaskPayload } from "./task.ts";
 import { publisher } from "./publisher.ts";
@@ -46,7 +46,7 @@ export const task = defineJob({
 });
 
 /** Every try that ended, in the transaction that says so: also those whose worker died, and those that were canceled. */
-async function recordAttempt(_: TaskPayload, { jobId, attempt, outcome, error }: Settled, tx: Tx): Promise<void> {
+async function recordAttempt(_: TaskPayload, { jobId, attempt, outcome, error }: SettledJob, tx: Tx): Promise<void> {
   await tx.query(insertAttempt, [jobId, attempt, outcome, error?.code ?? null, error?.message ?? null]);
 }
 

@@ -1,4 +1,4 @@
-import type { Settled, Tx } from "belfry";
+import type { SettledJob, Tx } from "belfry";
 
 const insert = `
   insert into time_capsule.mail_log (job_id, attempt, recipient, outcome, error_code, error_message, at)
@@ -6,6 +6,10 @@ const insert = `
   on conflict do nothing`;
 
 /** In the transaction that writes the outcome, so there is no try without its line and no line without its try. */
-export async function recordTry(tx: Tx, recipient: string, { jobId, attempt, outcome, error }: Settled): Promise<void> {
+export async function recordTry(
+  tx: Tx,
+  recipient: string,
+  { jobId, attempt, outcome, error }: SettledJob,
+): Promise<void> {
   await tx.query(insert, [jobId, attempt, recipient, outcome, error?.code ?? null, error?.message ?? null]);
 }

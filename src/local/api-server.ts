@@ -27,7 +27,7 @@ const api = createApi({
   locks: runtime.ports.locks,
   client: runtime.client,
   version: manifest.version,
-  lookAheadMs: config.lookAheadMs,
+  dispatchWindowMs: config.dispatchWindowMs,
   stage: config.stage.name,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
   console: pageFiles,
@@ -38,7 +38,7 @@ process.on("SIGTERM", () => void stop());
 const ending = new AbortController();
 void upkeep(runtime.ports, runtime.registry, runtime.operations, {
   owner: `api:${process.pid}`,
-  lookAheadMs: config.lookAheadMs,
+  dispatchWindowMs: config.dispatchWindowMs,
   signal: ending.signal,
 });
 process.send?.({ say: "ready", port });

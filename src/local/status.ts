@@ -32,10 +32,10 @@ const newestMax = 20;
 
 /** For example `2 scheduled ahead  3 queued  1 running  1000+ success  |  last: hello 4711 SUCCESS`. */
 export function statusLine({ counts, last }: Status): string {
-  const { ahead, PENDING, QUEUED, RETRY_WAIT, ...others } = counts;
+  const { notYetDue, PENDING, QUEUED, RETRY_WAIT, ...others } = counts;
   const groups: readonly (readonly [string, number])[] = [
-    ["scheduled ahead", ahead],
-    ["queued", Math.max(0, PENDING + QUEUED + RETRY_WAIT - ahead)],
+    ["scheduled ahead", notYetDue],
+    ["queued", Math.max(0, PENDING + QUEUED + RETRY_WAIT - notYetDue)],
     ...states.flatMap((state) => (state in others ? [[state.toLowerCase(), counts[state]] as const] : [])),
   ];
   const shown = groups

@@ -29,7 +29,7 @@ export const app = defineApp({ name: "tests", jobs: [greet, ping, shout], schedu
 
 export const startOfTime = Date.UTC(2026, 10, 21, 8);
 const stage = "dev";
-const lookAheadMs = 300_000;
+const dispatchWindowMs = 300_000;
 
 /** The API on a fresh database, with a clock that stands still until a test moves it. */
 export async function openApi(apps: readonly AppDefinition[] = [app], options: { caller?: Caller | null } = {}) {
@@ -55,7 +55,7 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: {
   };
   await store.installSchedules([pingSchedule.spec(stage, "tests")]);
   const operations = createOperations(database.connections);
-  const client = createClient(ports, { stage, lookAheadMs });
+  const client = createClient(ports, { stage, dispatchWindowMs });
   const apiOptions: ApiOptions = {
     ports,
     operations,
@@ -65,7 +65,7 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: {
     identify: () => (options.caller === undefined ? { name: "ada", role: "operate" } : options.caller),
     client,
     version: "1.2.3",
-    lookAheadMs,
+    dispatchWindowMs,
     schemaVersion: () => Promise.resolve(1),
   };
   const api = createApi(apiOptions);

@@ -168,7 +168,7 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
         children: [],
       },
     ],
-    { worker: "w", lookAheadMs: 0 },
+    { worker: "w", dispatchWindowMs: 0 },
   );
   expect(await call("POST", `/jobs/${job.id}/cancel`, {})).toMatchObject({
     status: 409,

@@ -30,7 +30,7 @@ async function startRun({ store }: Opened): Promise<RunId> {
   const plan = registry([app]).jobs.get("steps")?.plan;
   if (plan === undefined) throw new Error("steps is a graph");
   const given = { stage: "dev", key: "2026-11-21", trace: "t", starterId: null, parentId: null };
-  const { runId } = await store.startRun(await plan({ day: "2026-11-21" }, given), { lookAheadMs: 0 });
+  const { runId } = await store.startRun(await plan({ day: "2026-11-21" }, given), { dispatchWindowMs: 0 });
   return runId;
 }
 

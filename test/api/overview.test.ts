@@ -30,7 +30,7 @@ async function finish(opened: Opened, id: JobId, to: "SUCCESS" | "FAILED", messa
         children: [],
       },
     ],
-    { worker: "w", lookAheadMs: 0 },
+    { worker: "w", dispatchWindowMs: 0 },
   );
 }
 

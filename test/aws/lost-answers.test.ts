@@ -122,6 +122,6 @@ describe("a conditional write whose answer was lost, so that its repeat is refus
 
   it("throws when the outcome is unknown", async () => {
     dynamodb.on(UpdateItemCommand).rejects(new Error("timed out"));
-    await expect(store.beat("pass", "ada", 4, "a2")).rejects.toThrow("timed out");
+    await expect(store.renew("pass", "ada", 4, "a2")).rejects.toThrow("timed out");
   });
 });

@@ -199,7 +199,7 @@ async function fail(store: Awaited<ReturnType<typeof planted>>["store"], jobId: 
     interruptions: 0,
   } as const;
   const why = { errorCode: "BROKEN", errorMessage: null, result: null, children: [] };
-  await store.settle([{ ...failed, ...why }], { worker: "w", lookAheadMs: 0 });
+  await store.settle([{ ...failed, ...why }], { worker: "w", dispatchWindowMs: 0 });
 }
 
 test("130: interrupted while nothing answers", async () => {

@@ -87,7 +87,7 @@ export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
     .jobs.get("steps")
     ?.plan?.(null, { stage: "dev", key: "k", trace: "t", starterId: null, parentId: null });
   if (plan === undefined) throw new Error("steps is a graph");
-  const { runId } = await store.startRun(plan, { lookAheadMs: 0 });
+  const { runId } = await store.startRun(plan, { dispatchWindowMs: 0 });
   const nightly = { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" };
   if (options.caller === undefined) await served.call("POST", "/schedules", nightly);
   const names: Record<string, string> = {

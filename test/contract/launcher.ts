@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JobId } from "../../src/core/job/job.ts";
-import type { Launch, Launcher } from "../../src/core/ports/ports.ts";
+import type { TaskLaunch, Launcher } from "../../src/core/ports/ports.ts";
 
 /** A launcher and a way to see what it started. */
 export interface OpenLauncher {
@@ -20,7 +20,7 @@ export interface TaskSeen {
 
 let jobs = 0;
 
-export const launchOf = (over: Partial<Launch> = {}): Launch => {
+export const launchOf = (over: Partial<TaskLaunch> = {}): TaskLaunch => {
   const jobId = String(++jobs) as JobId;
   const common = { jobId, attempt: 1, kind: "long", worker: "worker-1", size: null };
   return { ...common, clientToken: `${jobId}-1-abc`, ...over };
@@ -39,7 +39,7 @@ export function launcherContract(what: string, open: () => Promise<OpenLauncher>
     beforeEach(async () => {
       opened = await open();
     });
-    const accepted = async (launch: Launch): Promise<string> => {
+    const accepted = async (launch: TaskLaunch): Promise<string> => {
       const launched = await opened.launcher.launch(launch);
       if (launched.is !== "accepted") throw new Error(launched.reason);
       return launched.task;

@@ -56,7 +56,7 @@ function taking(open: Open): void {
   it("refuses a take-over when the holder has moved since", async () => {
     const { store, name } = current;
     await store.take(name, ada);
-    await store.beat(name, "ada", 1, "a2");
+    await store.renew(name, "ada", 1, "a2");
     expect(await store.take(name, { ...bob, overRvn: "a1" })).toBeNull();
   });
 
@@ -75,9 +75,9 @@ function holding(open: Open): void {
   it("accepts a heartbeat of the holder whatever the last one was", async () => {
     const { store, name } = current;
     await store.take(name, ada);
-    expect(await store.beat(name, "ada", 1, "a2")).toBe(true);
-    expect(await store.beat(name, "ada", 1, "a2")).toBe(true);
-    expect(await store.beat(name, "ada", 1, "a3")).toBe(true);
+    expect(await store.renew(name, "ada", 1, "a2")).toBe(true);
+    expect(await store.renew(name, "ada", 1, "a2")).toBe(true);
+    expect(await store.renew(name, "ada", 1, "a3")).toBe(true);
     expect((await store.read(name))?.rvn).toBe("a3");
   });
 
@@ -85,8 +85,8 @@ function holding(open: Open): void {
     const { store, name } = current;
     await store.take(name, ada);
     await store.take(name, { ...bob, overRvn: "a1" });
-    expect(await store.beat(name, "ada", 1, "a2")).toBe(false);
-    expect(await store.beat(name, "bob", 1, "b2")).toBe(false);
+    expect(await store.renew(name, "ada", 1, "a2")).toBe(false);
+    expect(await store.renew(name, "bob", 1, "b2")).toBe(false);
     expect((await store.read(name))?.rvn).toBe("b1");
   });
 
@@ -116,7 +116,7 @@ function holding(open: Open): void {
     expect(await store.raise(name, "ada", 9)).toBe(true);
     expect(await store.raise(name, "ada", 5)).toBe(false);
     expect((await store.read(name))?.fence).toBe(9);
-    expect(await store.beat(name, "ada", 9, "a2")).toBe(true);
+    expect(await store.renew(name, "ada", 9, "a2")).toBe(true);
   });
 
   it("keeps locks of different names apart", async () => {

@@ -22,7 +22,7 @@ import { removalContract } from "./store/schedule-removal.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
 import { slotsContract } from "./store/slots.ts";
-import { writtenAheadContract } from "./store/written-ahead.ts";
+import { writtenAheadContract } from "./store/prematerialized.ts";
 
 export type { OpenStore, StoreHarness } from "./store/fixture.ts";
 

@@ -35,9 +35,9 @@ describe("a message that comes before its job is due", () => {
   test("and becomes due between the claim and the look is claimed again, not given back to stay hidden", async () => {
     starts.length = 0;
     const ports: World = withStore((store) => ({
-      look: async (ids) => {
+      peek: async (ids) => {
         await ports.clock.advance(1);
-        return store.look(ids);
+        return store.peek(ids);
       },
     }));
     const job = note(ports);
@@ -56,7 +56,7 @@ describe("a message that comes before its job is due", () => {
         asked.push(ports.clock.elapsedMs());
         return asked.length <= 2 ? [] : store.claim(messages, options);
       },
-      look: async (ids) => (await store.look(ids)).map((row) => ({ ...row, dueInMs: 0.5 })),
+      peek: async (ids) => (await store.peek(ids)).map((row) => ({ ...row, dueInMs: 0.5 })),
     }));
     const job = note(ports);
     const { enqueue, work } = await shop([job], ports);
@@ -72,7 +72,7 @@ describe("a message that comes before its job is due", () => {
     starts.length = 0;
     const ports: World = withStore((store) => ({
       claim: async () => [],
-      look: async (ids) => (await store.look(ids)).map((row) => ({ ...row, dueInMs: 0 })),
+      peek: async (ids) => (await store.peek(ids)).map((row) => ({ ...row, dueInMs: 0 })),
     }));
     const job = note(ports);
     const { enqueue, work } = await shop([job], ports);
@@ -160,7 +160,7 @@ describe("when the store fails", () => {
   });
 
   test("a look that fails gives back what was not claimed; what was claimed is run", async () => {
-    const ports = withStore(() => ({ look: down }));
+    const ports = withStore(() => ({ peek: down }));
     const { enqueue, receive, work } = await shop([hello], ports);
     const done = await enqueue(hello, undefined);
     const stale = receive();

@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backoffMs, decide, type Outcome, type Tries } from "../../src/core/job/decide.ts";
+import { backoffMs, decide, type Outcome, type AttemptCounters } from "../../src/core/job/decide.ts";
 import type { RetryPolicy } from "../../src/core/define/definition.ts";
 import { limits } from "../../src/core/limits.ts";
 import { isAllowed } from "../../src/core/job/state.ts";
 
 const retry: RetryPolicy = { maxAttempts: 3, backoff: "exponential", baseMs: 1_000, capMs: 60_000, jitter: false };
 
-const tries = (over: Partial<Tries> = {}): Tries => ({
+const tries = (over: Partial<AttemptCounters> = {}): AttemptCounters => ({
   failures: 0,
   interruptions: 0,
   maxAttempts: 3,

@@ -3,7 +3,7 @@ import { defineJob } from "../../src/core/define/define-job.ts";
 import { drain } from "../../src/core/delivery/drain.ts";
 import { limits } from "../../src/core/limits.ts";
 import { encodeMessage } from "../../src/core/delivery/message.ts";
-import { requeueLost, type QueueSights } from "../../src/core/delivery/requeue.ts";
+import { requeueLost, type QueueObservations } from "../../src/core/delivery/requeue.ts";
 import { jobOf, lane, movesOf, shop, sum, world } from "./world.ts";
 
 const hello = defineJob({ id: "hello", run: () => {} });
@@ -33,7 +33,7 @@ describe("a message in the dead-letter queue", () => {
       const { generation, state } = await jobOf(ports, id);
       if (state === "PENDING") {
         await ports.clock.advance(limits.deadLetterBackoffMs * 10);
-        await ports.store.relay({ lookAheadMs: 0, limit: 1 });
+        await ports.store.relay({ dispatchWindowMs: 0, limit: 1 });
       }
       const now = await jobOf(ports, id);
       expect(now.generation).toBeGreaterThanOrEqual(generation);
@@ -61,7 +61,7 @@ describe("a message in the dead-letter queue", () => {
 
   test("is given back when the store is away", async () => {
     const ports = world((base) => ({
-      store: Object.assign({}, base.store, { undelivered: () => Promise.reject(new Error("down")) }),
+      store: Object.assign({}, base.store, { returnUndelivered: () => Promise.reject(new Error("down")) }),
     }));
     const { registry } = await shop([hello], ports);
     const body = encodeMessage({ jobId: "7" as never, generation: 1, trace: "" });
@@ -73,14 +73,14 @@ describe("a message the queue lost", () => {
   const look = (
     ports: Parameters<typeof requeueLost>[0],
     registry: Parameters<typeof requeueLost>[1],
-    sights: QueueSights,
+    sights: QueueObservations,
   ) => requeueLost(ports, registry, sights, {});
 
   test("is sent again once the queue was seen empty twice with the job out all that time", async () => {
     const { enqueue, world: ports, registry } = await shop([hello]);
     const id = await enqueue(hello, undefined);
     ports.queue.delete(lane, ["m1"]);
-    const sights: QueueSights = new Map();
+    const sights: QueueObservations = new Map();
     await ports.clock.advance(1_000);
     expect(await look(ports, registry, sights)).toEqual({ requeued: 0 });
     await ports.clock.advance(limits.emptyQueueMs + 1);
@@ -91,7 +91,7 @@ describe("a message the queue lost", () => {
   test("is not presumed lost while the queue holds anything, however long that lasts", async () => {
     const { enqueue, world: ports, registry } = await shop([hello]);
     const id = await enqueue(hello, undefined);
-    const sights: QueueSights = new Map();
+    const sights: QueueObservations = new Map();
     for (let round = 0; round < 20; round += 1) {
       await ports.clock.advance(60_000);
       expect(await look(ports, registry, sights)).toEqual({ requeued: 0 });

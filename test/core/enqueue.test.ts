@@ -14,7 +14,7 @@ describe("enqueue", () => {
     const id = await enqueue(mail, { n: 1 });
     expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED", generation: 1 });
     expect(ports.queue.size(lane)).toBe(1);
-    expect(ports.store.tables.handoffs.size).toBe(0);
+    expect(ports.store.tables.outbox.size).toBe(0);
   });
 
   test("answers the existing job for the same key and payload, and the payload is the caller's, before defaults", async () => {
@@ -87,7 +87,7 @@ describe("enqueue", () => {
 
   test("a job due later waits without a message", async () => {
     const { enqueue, world: ports } = await shop([mail]);
-    const id = await enqueue(mail, { n: 1 }, { delayMs: limits.lookAheadMs + 60_000 });
+    const id = await enqueue(mail, { n: 1 }, { delayMs: limits.dispatchWindowMs + 60_000 });
     expect((await jobOf(ports, id)).state).toBe("PENDING");
     expect(ports.queue.size(lane)).toBe(0);
   });
@@ -104,7 +104,7 @@ describe("enqueue", () => {
     expect(await ports.store.jobs({ limit: 10 })).toEqual([]);
     await enqueueThen(false);
     expect(await ports.store.jobs({ limit: 10 })).toHaveLength(1);
-    expect(ports.store.tables.handoffs.size).toBe(1);
+    expect(ports.store.tables.outbox.size).toBe(1);
   });
 
   test("in the caller's transaction is handed off at once when the caller says that it committed", async () => {
@@ -117,7 +117,7 @@ describe("enqueue", () => {
     const [first, second] = await enqueueIn(false);
     expect(ports.queue.size(lane)).toBe(0);
     await first?.afterCommit?.();
-    expect([ports.queue.size(lane), ports.store.tables.handoffs.size]).toEqual([2, 0]);
+    expect([ports.queue.size(lane), ports.store.tables.outbox.size]).toEqual([2, 0]);
     await second?.afterCommit?.();
     expect(ports.queue.size(lane)).toBe(2);
     await worker.handle(receive(), { remainingMs: () => 600_000 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
 import { runHandler } from "../../src/core/work/handler.ts";
-import { createHeart, type Heart } from "../../src/core/work/heart.ts";
+import { createLeaseKeeper, type LeaseKeeper } from "../../src/core/work/lease-keeper.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Message } from "../../src/core/ports/ports.ts";
 import { createSettler } from "../../src/core/work/settler.ts";
@@ -152,25 +152,25 @@ describe("time", () => {
     const waiting = new Set<() => void>();
     const job = defineJob({ id: "hello", run: () => void seen.push(waiting.size) });
     const ports = world();
-    const heart: Heart = {
-      ...createHeart(ports, "worker-1"),
+    const leases: LeaseKeeper = {
+      ...createLeaseKeeper(ports, "worker-1"),
       whenOverdue(leave) {
         waiting.add(leave);
         return () => void waiting.delete(leave);
       },
     };
     const { enqueue, receive, registry } = await shop([job], ports);
-    const options = { worker: "worker-1", lane: "default", stage: "test", lookAheadMs: 0 };
-    const launches = { turn: () => Promise.resolve(true) };
-    const scope = { ports, registry, options, heart, launches, settler: createSettler(ports, registry, options) };
+    const options = { worker: "worker-1", lane: "default", stage: "test", dispatchWindowMs: 0 };
+    const launches = { acquire: () => Promise.resolve(true) };
+    const scope = { ports, registry, options, leases, launches, settler: createSettler(ports, registry, options) };
     for (let n = 0; n < 3; n += 1) {
       await enqueue(job, undefined);
       const messages = receive().map((record) => JSON.parse(record.body) as Message);
       const [claimed] = await ports.store.claim(messages, { worker: "worker-1", alone: true });
       if (claimed === undefined) throw new Error("nothing was claimed");
-      heart.hold(claimed);
+      leases.hold(claimed);
       await runHandler({ ...scope, stopping: new AbortController().signal }, claimed, () => minutes(10));
-      heart.drop(claimed);
+      leases.drop(claimed);
     }
     expect(seen).toEqual([1, 1, 1]);
     expect(waiting.size).toBe(0);

@@ -6,7 +6,7 @@ import { limits } from "../../src/core/limits.ts";
 import { cancelJobs } from "../../src/core/admin/control.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
 import { runBulkPage } from "../../src/core/admin/run-bulk.ts";
-import { type Launch, type Launched, type Launcher, taskWorker } from "../../src/core/ports/ports.ts";
+import { type TaskLaunch, type Launched, type Launcher, taskWorker } from "../../src/core/ports/ports.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
 import { runJob } from "../../src/core/work/run-job.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
@@ -14,13 +14,13 @@ import type { QueueRecord } from "../../src/core/work/worker.ts";
 import { acknowledge, gate, jobOf, lane, movesOf, shop, sum } from "./world.ts";
 
 interface RecordingLauncher extends Launcher {
-  readonly launched: Launch[];
+  readonly launched: TaskLaunch[];
   readonly stopped: string[];
 }
 
 /** Remembers what it was asked; `answer` may throw, or say that there is no room. */
 function launcher(answer?: () => Launched): RecordingLauncher {
-  const launched: Launch[] = [];
+  const launched: TaskLaunch[] = [];
   const stopped: string[] = [];
   return {
     launched,
@@ -48,7 +48,7 @@ async function yard(job: Job<void>, port = launcher()) {
   const opened = await shop([job]);
   const { world: own, registry } = opened;
   const ports = { ...own, launcher: port };
-  const options = { stage: "test", lookAheadMs: limits.lookAheadMs };
+  const options = { stage: "test", dispatchWindowMs: limits.dispatchWindowMs };
   const worker = createWorker(ports, registry, { ...options, worker: "worker-1", lane });
   const records = (): readonly QueueRecord[] => opened.receive(100);
   return {
@@ -62,7 +62,7 @@ async function yard(job: Job<void>, port = launcher()) {
       acknowledge(ports, batch, failed);
       return failed;
     },
-    task: (launch: Launch | undefined, signal = new AbortController().signal, name = "t1") => {
+    task: (launch: TaskLaunch | undefined, signal = new AbortController().signal, name = "t1") => {
       if (launch === undefined) throw new Error("nothing was launched");
       const { jobId, attempt, worker: from } = launch;
       const whose = { jobId, attempt, from, worker: taskWorker(name, "1:a") };
@@ -257,7 +257,7 @@ test("a change of many jobs that cancels them stops their tasks too", async () =
     advanceBulk: async () => {},
   };
   const operations = page as unknown as Operations;
-  expect(await runBulkPage(ports, registry, operations, { owner: "scheduler", lookAheadMs: 0 })).toBe(true);
+  expect(await runBulkPage(ports, registry, operations, { owner: "scheduler", dispatchWindowMs: 0 })).toBe(true);
   expect(stopped).toEqual(["t1"]);
   stop.abort();
   expect((await running).state).toBe("CANCELED");

@@ -177,7 +177,7 @@ describe("keeping a lock", () => {
     expect(lock.lost.aborted).toBe(false);
   });
 
-  test("a beat that is refused loses the lock at once", async () => {
+  test("a renew that is refused loses the lock at once", async () => {
     const ports = world();
     const lock = held(await acquire(ports, "a"));
     const item = ports.locks.items.get(name);
@@ -196,16 +196,16 @@ describe("keeping a lock", () => {
     expect(lock.lost.aborted).toBe(true);
   });
 
-  test("a beat that fails is tried again, and is forgiven within the lease", async () => {
+  test("a renew that fails is tried again, and is forgiven within the lease", async () => {
     let failures = 2;
-    const ports = faulty((locks) => ({ beat: (...call) => (failures-- > 0 ? down() : locks.beat(...call)) }));
+    const ports = faulty((locks) => ({ renew: (...call) => (failures-- > 0 ? down() : locks.renew(...call)) }));
     const lock = held(await acquire(ports, "a"));
     await ports.clock.advance(3 * leaseMs);
     expect(lock.lost.aborted).toBe(false);
   });
 
-  test("no beat for a whole lease loses the lock", async () => {
-    const ports = faulty(() => ({ beat: down }));
+  test("no renew for a whole lease loses the lock", async () => {
+    const ports = faulty(() => ({ renew: down }));
     const lock = held(await acquire(ports, "a"));
     await ports.clock.advance(leaseMs - 1);
     expect(lock.lost.aborted).toBe(false);
@@ -213,8 +213,8 @@ describe("keeping a lock", () => {
     expect(lock.lost.aborted).toBe(true);
   });
 
-  test("a beat that never answers loses the lock after its lease too", async () => {
-    const ports = faulty(() => ({ beat: () => new Promise<boolean>(() => {}) }));
+  test("a renew that never answers loses the lock after its lease too", async () => {
+    const ports = faulty(() => ({ renew: () => new Promise<boolean>(() => {}) }));
     const lock = held(await acquire(ports, "a"));
     await ports.clock.advance(leaseMs - 1);
     expect(lock.lost.aborted).toBe(false);

@@ -14,7 +14,7 @@ const options = (over: Partial<PassOptions> = {}): PassOptions => ({
   stage: "test",
   untilMs: limits.passMs,
   onLockOutage: "postgres",
-  lookAheadMs: limits.lookAheadMs,
+  dispatchWindowMs: limits.dispatchWindowMs,
   signal: new AbortController().signal,
   ...over,
 });
@@ -82,7 +82,7 @@ describe("one scheduler task", () => {
   test("reports what it counted as metrics", async () => {
     const hello = defineJob({ id: "hello", run: () => {} });
     const { world: ports, enqueue, registry: known } = await shop([hello]);
-    await enqueue(hello, undefined, { delayMs: limits.lookAheadMs + 2_000 });
+    await enqueue(hello, undefined, { delayMs: limits.dispatchWindowMs + 2_000 });
     const running = runPasses(ports, known, options());
     await ports.clock.advance(limits.passMs + 1_000);
     expect((await running).counts).toMatchObject({ relayed: 1 });
@@ -95,7 +95,7 @@ describe("the steps of a pass", () => {
     const hello = defineJob({ id: "hello", run: () => {} });
     const faulty = withStore(() => ({ dueSchedules: down, rescue: down, prune: down }));
     const { world: ports, enqueue, registry: known } = await shop([hello], faulty);
-    const id = await enqueue(hello, undefined, { delayMs: limits.lookAheadMs + 1_000 });
+    const id = await enqueue(hello, undefined, { delayMs: limits.dispatchWindowMs + 1_000 });
     await ports.clock.advance(2_000);
     const counts = await pass(ports, known, options());
     expect(counts).toMatchObject({ "tick.failed": 1, "rescue.failed": 1, "prune.failed": 1, relayed: 1, woken: 0 });
@@ -243,7 +243,7 @@ describe("a lock table that was wiped or restored", () => {
 
 describe("when something is away", () => {
   test("an outage of the lock store lets the lock row in Postgres stand in", async () => {
-    const ports = withLocks(() => ({ read: down, take: down, beat: down, release: down }));
+    const ports = withLocks(() => ({ read: down, take: down, renew: down, release: down }));
     const report = await run(ports);
     expect(report).toMatchObject({ outcome: "done" });
     expect(report.passes).toBeGreaterThan(0);

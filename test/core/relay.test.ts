@@ -5,37 +5,37 @@ import { relay, resendOpen } from "../../src/core/delivery/relay.ts";
 import { aRow } from "./rows.ts";
 import { lane, world, type World } from "./world.ts";
 
-const { lookAheadMs } = limits;
+const { dispatchWindowMs } = limits;
 
 /** Rows that wait and are due by now. */
 async function withWaiting(rows: number, faults: (store: Store) => Partial<Store> = () => ({})): Promise<World> {
   const ports = world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
-  const later = Array.from({ length: rows }, () => ({ ...aRow, delayMs: lookAheadMs + 1_000 }));
+  const later = Array.from({ length: rows }, () => ({ ...aRow, delayMs: dispatchWindowMs + 1_000 }));
   for (let from = 0; from < rows; from += limits.insertRowsMax) {
-    await ports.store.insert(later.slice(from, from + limits.insertRowsMax), { lookAheadMs });
+    await ports.store.insert(later.slice(from, from + limits.insertRowsMax), { dispatchWindowMs });
   }
-  await ports.clock.advance(lookAheadMs + 1_000);
+  await ports.clock.advance(dispatchWindowMs + 1_000);
   return ports;
 }
 
 describe("the relay", () => {
   test("hands off everything that is due, by bounded batches, and confirms it", async () => {
     const ports = await withWaiting(limits.relayRowsMax * 2 + 7);
-    expect(await relay(ports, { lookAheadMs })).toEqual({ relayed: limits.relayRowsMax * 2 + 7 });
+    expect(await relay(ports, { dispatchWindowMs })).toEqual({ relayed: limits.relayRowsMax * 2 + 7 });
     expect(ports.queue.size(lane)).toBe(limits.relayRowsMax * 2 + 7);
-    expect(ports.store.tables.handoffs.size).toBe(0);
+    expect(ports.store.tables.outbox.size).toBe(0);
     expect(ports.passed.filter((name) => name === "relay.claimed")).toHaveLength(3);
   });
 
   test("claims nothing when nothing is due", async () => {
     const ports = await withWaiting(0);
-    expect(await relay(ports, { lookAheadMs })).toEqual({ relayed: 0 });
+    expect(await relay(ports, { dispatchWindowMs })).toEqual({ relayed: 0 });
     expect(ports.passed).toEqual([]);
   });
 
   test("claims the next batch while it sends the one before", async () => {
     const ports = await withWaiting(limits.relayRowsMax + 1);
-    await relay(ports, { lookAheadMs });
+    await relay(ports, { dispatchWindowMs });
     expect(ports.passed.slice(0, 3)).toEqual(["relay.claimed", "relay.claimed", "relay.sent"]);
   });
 
@@ -44,9 +44,9 @@ describe("the relay", () => {
     const ports = await withWaiting(limits.relayRowsMax * 3, (store) => ({
       relay: (options) => (++calls === 2 ? Promise.reject(new FenceLost("newer")) : store.relay(options)),
     }));
-    await expect(relay(ports, { lookAheadMs })).rejects.toBeInstanceOf(FenceLost);
+    await expect(relay(ports, { dispatchWindowMs })).rejects.toBeInstanceOf(FenceLost);
     expect(ports.queue.size(lane)).toBe(limits.relayRowsMax);
-    expect(ports.store.tables.handoffs.size).toBe(0);
+    expect(ports.store.tables.outbox.size).toBe(0);
   });
 
   test("claims no more once it is told to stop", async () => {
@@ -57,7 +57,7 @@ describe("the relay", () => {
         return store.relay(options);
       },
     }));
-    expect(await relay(ports, { lookAheadMs, signal: stop.signal })).toEqual({ relayed: limits.relayRowsMax });
+    expect(await relay(ports, { dispatchWindowMs, signal: stop.signal })).toEqual({ relayed: limits.relayRowsMax });
   });
 });
 
@@ -67,8 +67,8 @@ describe("sending open hand-offs again", () => {
     const ports = world((base) =>
       send === undefined ? {} : { queue: Object.assign({}, base.queue, { send: send(base.queue) }) },
     );
-    for (let row = 0; row < rows; row += 1) await ports.store.insert([aRow], { lookAheadMs });
-    await ports.clock.advance(limits.handoffOpenMs + 1_000);
+    for (let row = 0; row < rows; row += 1) await ports.store.insert([aRow], { dispatchWindowMs });
+    await ports.clock.advance(limits.outboxOpenMs + 1_000);
     return ports;
   }
 
@@ -78,7 +78,7 @@ describe("sending open hand-offs again", () => {
       resent: limits.handoffsResentMax * 5,
     });
     expect(ports.queue.size(lane)).toBe(limits.handoffsResentMax * 5);
-    expect(ports.store.tables.handoffs.size).toBe(0);
+    expect(ports.store.tables.outbox.size).toBe(0);
   });
 
   test("ends with the first page that a queue does not take", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Handoff, OutMessage, Queue, Store } from "../../src/core/ports/ports.ts";
-import { sendHandoffs } from "../../src/core/delivery/send.ts";
+import type { OutboxBatch, OutMessage, Queue, Store } from "../../src/core/ports/ports.ts";
+import { sendOutbox } from "../../src/core/delivery/send.ts";
 import { world, type World } from "./world.ts";
 
 interface Sent {
@@ -39,7 +39,7 @@ function sending(answer: Queue["send"] = async () => ({ failed: [] }), confirm?:
 }
 
 let nextId = 0;
-const handoff = (id: string, lane: string, messages: number): Handoff => ({
+const handoff = (id: string, lane: string, messages: number): OutboxBatch => ({
   id,
   lane,
   messages: Array.from({ length: messages }, () => ({
@@ -53,7 +53,7 @@ const handoff = (id: string, lane: string, messages: number): Handoff => ({
 describe("sending hand-offs", () => {
   test("goes by ten, never mixes lanes, and confirms every hand-off that was accepted", async () => {
     const { ports, calls, confirmed } = sending();
-    const accepted = await sendHandoffs(ports, [handoff("h1", "a", 13), handoff("h2", "b", 2), handoff("h3", "a", 9)]);
+    const accepted = await sendOutbox(ports, [handoff("h1", "a", 13), handoff("h2", "b", 2), handoff("h3", "a", 9)]);
     expect(accepted).toBe(24);
     expect(calls.map((call) => [call.lane, call.messages.length])).toEqual([
       ["a", 10],
@@ -71,7 +71,7 @@ describe("sending hand-offs", () => {
   test("sends each message exactly once", async () => {
     const { ports, calls } = sending();
     const given = [handoff("h1", "a", 57)];
-    await sendHandoffs(ports, given);
+    await sendOutbox(ports, given);
     const ids = calls.flatMap((call) => call.messages.map((message) => message.jobId));
     expect(new Set(ids).size).toBe(57);
     expect(ids).toHaveLength(57);
@@ -79,20 +79,20 @@ describe("sending hand-offs", () => {
 
   test("keeps only a few calls under way", async () => {
     const { ports, busiest } = sending();
-    await sendHandoffs(ports, [handoff("h1", "a", 200)]);
+    await sendOutbox(ports, [handoff("h1", "a", 200)]);
     expect(busiest()).toBe(limits.sendConcurrencyMax);
   });
 
   test("asks the queue nothing when there is nothing to send", async () => {
     const { ports, calls, confirmed } = sending();
-    expect(await sendHandoffs(ports, [])).toBe(0);
+    expect(await sendOutbox(ports, [])).toBe(0);
     expect([calls, confirmed]).toEqual([[], []]);
   });
 
   test("leaves open what the queue refused although it answered well", async () => {
     const { ports, confirmed } = sending(async () => ({ failed: [0, 2] }));
     const given = handoff("h1", "a", 4);
-    expect(await sendHandoffs(ports, [given])).toBe(2);
+    expect(await sendOutbox(ports, [given])).toBe(2);
     expect(confirmed).toEqual([{ id: "h1", failed: [given.messages[0]?.jobId, given.messages[2]?.jobId] }]);
   });
 
@@ -103,7 +103,7 @@ describe("sending hand-offs", () => {
       return { failed: [] };
     });
     const given = handoff("h1", "a", 12);
-    expect(await sendHandoffs(ports, [given])).toBe(2);
+    expect(await sendOutbox(ports, [given])).toBe(2);
     expect(confirmed[0]?.failed).toEqual(given.messages.slice(0, 10).map((message) => message.jobId));
     expect(ports.lines.map((line) => line.level)).toEqual(["warn"]);
   });
@@ -113,7 +113,7 @@ describe("sending hand-offs", () => {
       if (lane === "away") throw new Error("no answer");
       return { failed: [] };
     });
-    expect(await sendHandoffs(ports, [handoff("h1", "away", 500), handoff("h2", "b", 30)])).toBe(30);
+    expect(await sendOutbox(ports, [handoff("h1", "away", 500), handoff("h2", "b", 30)])).toBe(30);
     expect(calls.filter((call) => call.lane === "away").length).toBeLessThanOrEqual(limits.sendConcurrencyMax * 2);
     expect(confirmed.map(({ id, failed }) => [id, failed.length])).toEqual([
       ["h1", 500],
@@ -123,7 +123,7 @@ describe("sending hand-offs", () => {
 
   test("does not throw when the confirmation fails: that costs a duplicate", async () => {
     const { ports } = sending(undefined, () => Promise.reject(new Error("down")));
-    expect(await sendHandoffs(ports, [handoff("h1", "a", 1)])).toBe(1);
+    expect(await sendOutbox(ports, [handoff("h1", "a", 1)])).toBe(1);
     expect(ports.lines.map((line) => line.message)).toEqual(["confirm failed; the messages will be sent twice"]);
   });
 
@@ -134,7 +134,7 @@ describe("sending hand-offs", () => {
       ...ports,
       crashPoint: async (name: string) => void seen.push(`${name} ${calls.length} ${confirmed.length}`),
     };
-    await sendHandoffs(crashing, [handoff("h1", "a", 1)]);
+    await sendOutbox(crashing, [handoff("h1", "a", 1)]);
     expect(seen).toEqual(["relay.sent 1 0", "relay.confirmed 1 1"]);
   });
 });

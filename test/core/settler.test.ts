@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Settled } from "../../src/core/define/context.ts";
+import type { SettledJob } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
 import { UnknownOutcome, type Settlement, type Store } from "../../src/core/ports/ports.ts";
@@ -130,8 +130,8 @@ describe("a settle that fails", () => {
 });
 
 describe("onSettled", () => {
-  const calls: Settled[] = [];
-  const logged = (run: () => Promise<void> | void, hook: (settled: Settled) => void = () => {}) =>
+  const calls: SettledJob[] = [];
+  const logged = (run: () => Promise<void> | void, hook: (settled: SettledJob) => void = () => {}) =>
     defineJob({
       id: "logged",
       payload: at,

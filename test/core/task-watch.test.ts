@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Settled } from "../../src/core/define/context.ts";
+import type { SettledJob } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
@@ -32,7 +32,7 @@ const stopOf = (jobId: JobId, { task = "t1", attempt = 1, version = 5, ...more }
   },
 });
 
-const settledWith: Settled[] = [];
+const settledWith: SettledJob[] = [];
 const job = defineJob({
   id: "long",
   runOn: "fargate",
@@ -47,7 +47,7 @@ async function launchedJob(options: { isLaunchedOnly?: boolean } = {}) {
   settledWith.length = 0;
   const opened = await shop([job]);
   const { world: ports, registry } = opened;
-  const watch = createTaskWatch(ports, registry, { stage: "test", lookAheadMs: limits.lookAheadMs });
+  const watch = createTaskWatch(ports, registry, { stage: "test", dispatchWindowMs: limits.dispatchWindowMs });
   const id = await opened.enqueue(job, undefined);
   const claim = async (task: string): Promise<number> => {
     const row = await jobOf(ports, id);
@@ -56,7 +56,7 @@ async function launchedJob(options: { isLaunchedOnly?: boolean } = {}) {
     if (claimed === undefined) throw new Error("nothing was claimed");
     const held = { jobId: id, attempt: claimed.attempt };
     if (options.isLaunchedOnly !== true) {
-      await ports.store.adopt(held, { from: "worker-1", worker: taskWorker(task, "1:a") });
+      await ports.store.takeOver(held, { from: "worker-1", worker: taskWorker(task, "1:a") });
     }
     return claimed.attempt;
   };
@@ -150,7 +150,7 @@ describe("an event that is not news", () => {
     const { ports, watch, id, claim, row } = await launchedJob();
     await watch.notice(stopOf(id));
     const attempt = await claim("t2");
-    const other = createTaskWatch(ports, (await shop([job])).registry, { stage: "test", lookAheadMs: 0 });
+    const other = createTaskWatch(ports, (await shop([job])).registry, { stage: "test", dispatchWindowMs: 0 });
     expect(await other.notice(stopOf(id))).toBe("over");
     expect(await row()).toMatchObject({ state: "RUNNING", attempt });
   });
@@ -192,7 +192,7 @@ describe("an event that is not news", () => {
     };
     const clock = { ...ports.clock, elapsedMs: () => ports.clock.elapsedMs(), sleep: () => Promise.resolve() };
     const { registry } = await shop([job]);
-    const watch = createTaskWatch({ ...ports, store, clock }, registry, { stage: "test", lookAheadMs: 0 });
+    const watch = createTaskWatch({ ...ports, store, clock }, registry, { stage: "test", dispatchWindowMs: 0 });
     await expect(watch.notice(stopOf(id))).rejects.toThrow(`job ${id}`);
     broken = false;
     expect(await watch.notice(stopOf(id))).toBe("settled");

@@ -69,6 +69,6 @@ describe("a job whose kind a worker does not know", () => {
     const id = await newer.enqueue(report, undefined);
     const older = await shop([], ports);
     await live(older, 5_000);
-    expect(await ports.store.look([id])).toMatchObject([{ state: "QUEUED" }]);
+    expect(await ports.store.peek([id])).toMatchObject([{ state: "QUEUED" }]);
   });
 });

@@ -171,7 +171,7 @@ describe("what nobody can run", () => {
     const { enqueue, work, world: ports } = await shop([broken, hello]);
     const good = await enqueue(hello, undefined);
     const { results } = await ports.store.insert([{ ...aRow, kind: "broken", payload: "now" }], {
-      lookAheadMs: limits.lookAheadMs,
+      dispatchWindowMs: limits.dispatchWindowMs,
     });
     const bad = results[0]?.id ?? good;
     ports.queue.put(lane, encodeMessage({ jobId: bad, generation: 1, trace: "" }));

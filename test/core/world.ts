@@ -118,7 +118,7 @@ const plenty = (): number => 600_000;
 export async function shop(jobs: readonly Job<never>[], ports: World = world()): Promise<Shop> {
   const registry = registryFor(...jobs);
   await installDefinitions(ports, registry, { stage: "test" });
-  const options = { stage: "test", lookAheadMs: limits.lookAheadMs };
+  const options = { stage: "test", dispatchWindowMs: limits.dispatchWindowMs };
   const client = createClient(ports, options);
   const another = (worker: string): Worker => createWorker(ports, registry, { ...options, worker, lane });
   const worker = another("worker-1");

@@ -99,9 +99,9 @@ test.each<[string, (good: Topology) => Topology, string]>([
     "stopTimeoutSeconds 200 must be from 30 to 120",
   ],
   [
-    "a look-ahead shorter than the time between wakes",
-    (good) => ({ ...good, lookAheadMs: 30_000 }),
-    "lookAheadMs 30000 must be at least 60000",
+    "a dispatch window shorter than the time between wakes",
+    (good) => ({ ...good, dispatchWindowMs: 30_000 }),
+    "dispatchWindowMs 30000 must be at least 60000",
   ],
 ])("%s is a problem", (_, spoil, expected) => {
   const found = checkTopology(spoil(topology(jobs, stages.dev))).map(line);

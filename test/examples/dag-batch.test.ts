@@ -149,7 +149,7 @@ describe("graphs that come as data", () => {
     const release = { ...on.registry, jobs: new Map([...on.registry.jobs, ["workflow", { ...definition, plan }]]) };
     await on.work();
     expect(await runOf(on, `${when}:islands`)).toMatchObject({ status: "RUNNING" });
-    const options = { stage: "dev", lookAheadMs: limits.lookAheadMs };
+    const options = { stage: "dev", dispatchWindowMs: limits.dispatchWindowMs };
     const newer = createWorker(on.world, release, { ...options, worker: "newer", lane: "cluster" });
     await runAll(on, newer);
     const first = await runOf(on, `${when}:islands`);

@@ -62,7 +62,7 @@ export async function stageOf(
   const ports = world(() => ({ store: db.store, crashPoint }));
   const registry = registryOf([app]);
   await installDefinitions(ports, registry, { stage: "dev" });
-  const options = { stage: "dev", lookAheadMs: limits.lookAheadMs };
+  const options = { stage: "dev", dispatchWindowMs: limits.dispatchWindowMs };
   const another = (name: string): Worker => createWorker(ports, registry, { ...options, worker: name, lane });
   const client = createClient(ports, options);
   const worker = another("worker-1");

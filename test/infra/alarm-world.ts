@@ -117,7 +117,7 @@ async function passes(how: { tasks?: number; isDown?: true; skips?: true; isBrok
       owner: "task",
       stage: stage.name,
       untilMs: 3_000,
-      lookAheadMs: limits.lookAheadMs,
+      dispatchWindowMs: limits.dispatchWindowMs,
       onLockOutage: how.skips ? "skip" : "postgres",
       signal: new AbortController().signal,
     }),

@@ -76,13 +76,13 @@ describe("the configuration", () => {
     expect(problemsOf(environment)).toEqual([expect.stringContaining(expected)]);
   });
 
-  it("refuses a look-ahead that a wake would outlast where wakes are real: jobs between two of them would be late", () => {
+  it("refuses a dispatch window that a wake would outlast where wakes are real: jobs between two of them would be late", () => {
     const deployed = { DATABASE_URL: local.DATABASE_URL, AWS_REGION: "eu-west-1" };
-    expect(problemsOf({ ...deployed, BELFRY_LOOK_AHEAD_MS: "59999" })).toEqual([
-      "BELFRY_LOOK_AHEAD_MS 59999 must be at least 60000, the time between two wakes: what is due between them would be late",
+    expect(problemsOf({ ...deployed, BELFRY_DISPATCH_WINDOW_MS: "59999" })).toEqual([
+      "BELFRY_DISPATCH_WINDOW_MS 59999 must be at least 60000, the time between two wakes: what is due between them would be late",
     ]);
-    expect(readConfig({ ...deployed, BELFRY_LOOK_AHEAD_MS: "60000" }).lookAheadMs).toBe(60_000);
-    expect(readConfig({ ...local, BELFRY_LOOK_AHEAD_MS: "1000" }).lookAheadMs).toBe(1_000);
+    expect(readConfig({ ...deployed, BELFRY_DISPATCH_WINDOW_MS: "60000" }).dispatchWindowMs).toBe(60_000);
+    expect(readConfig({ ...local, BELFRY_DISPATCH_WINDOW_MS: "1000" }).dispatchWindowMs).toBe(1_000);
   });
 
   it("reads queue URLs by lane, and refuses what is not JSON", () => {

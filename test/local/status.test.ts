@@ -12,11 +12,11 @@ const none = {
   FAILED: 0,
   CANCELED: 0,
   SKIPPED: 0,
-  ahead: 0,
+  notYetDue: 0,
 };
 
 it("shows what is scheduled ahead apart from what is queued", () => {
-  const counts = { ...none, PENDING: 4, QUEUED: 3, RETRY_WAIT: 1, RUNNING: 1, SUCCESS: 128, ahead: 5 };
+  const counts = { ...none, PENDING: 4, QUEUED: 3, RETRY_WAIT: 1, RUNNING: 1, SUCCESS: 128, notYetDue: 5 };
   expect(statusLine({ counts, last: null })).toBe("5 scheduled ahead  3 queued  1 running  128 success");
 });
 

@@ -2,7 +2,7 @@ import { array, boolean, constant, constantFrom, integer, nat, oneof, option, re
 import type { Arbitrary } from "fast-check";
 import type { NewJob } from "../../src/core/job/job.ts";
 import type { Message, Settlement } from "../../src/core/ports/ports.ts";
-import { aJob, lookAheadMs, settlementOf } from "../contract/store/fixture.ts";
+import { aJob, dispatchWindowMs, settlementOf } from "../contract/store/fixture.ts";
 import type { Pair, Side, Twin } from "./pair.ts";
 import { step } from "./step.ts";
 import type { Step } from "./step.ts";
@@ -46,7 +46,7 @@ async function jobsOf(pair: Pair, drafts: readonly Draft[]): Promise<NewJob[]> {
 const insert = array(draft, { minLength: 1, maxLength: 4 }).map((drafts) =>
   step(`insert ${JSON.stringify(drafts)}`, async (pair) => {
     const jobs = await jobsOf(pair, drafts);
-    await pair.both((store) => store.insert(jobs, { lookAheadMs }));
+    await pair.both((store) => store.insert(jobs, { dispatchWindowMs }));
   }),
 );
 
@@ -56,7 +56,7 @@ const insertInTx = tuple(draft, boolean()).map(([one, commits]) =>
     await pair.both((store) =>
       store
         .transaction(async (tx) => {
-          const inserted = await store.insert(jobs, { lookAheadMs, tx });
+          const inserted = await store.insert(jobs, { dispatchWindowMs, tx });
           if (!commits) throw new Error("rolled back");
           return inserted;
         })
@@ -98,7 +98,9 @@ const undelivered = tuple(picks, age).map(([chosen, old]) =>
       oracle: await messagesOf(pair, chosen, old, "oracle"),
       real: await messagesOf(pair, chosen, old, "real"),
     };
-    await pair.both((store, _id, side) => store.undelivered(messages[side], { undeliveredMax: 3, backoffMs: 20_000 }));
+    await pair.both((store, _id, side) =>
+      store.returnUndelivered(messages[side], { undeliveredMax: 3, backoffMs: 20_000 }),
+    );
   }),
 );
 
@@ -139,7 +141,7 @@ const settle = tuple(picks, outcome, constantFrom(0, 0, 0, 1), array(draft, { ma
             { ...over, children: children[n] ?? [] },
           ),
         );
-        const options = { worker: "w", lookAheadMs };
+        const options = { worker: "w", dispatchWindowMs };
         if (!inTx) return store.settle(settlements, options);
         return store.transaction((tx) => store.settle(settlements, { ...options, tx }));
       });

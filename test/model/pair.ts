@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import type { JobId, Json } from "../../src/core/job/job.ts";
 import { FenceLost } from "../../src/core/ports/ports.ts";
-import type { Handoff, Store } from "../../src/core/ports/ports.ts";
+import type { OutboxBatch, Store } from "../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../support/reference-store.ts";
 
 /** A job that both stores have: its id in each. Ids differ, because a real sequence has gaps. */
@@ -11,8 +11,8 @@ export interface Twin {
 }
 
 export interface HandoffTwin {
-  readonly oracle: Handoff;
-  readonly real: Handoff;
+  readonly oracle: OutboxBatch;
+  readonly real: OutboxBatch;
 }
 
 export type Side = "oracle" | "real";
@@ -22,7 +22,7 @@ export class Pair {
   readonly oracle: ReferenceStore;
   readonly real: Store;
   readonly jobs: Twin[] = [];
-  readonly handoffs: HandoffTwin[] = [];
+  readonly outbox: HandoffTwin[] = [];
   readonly #advance: (ms: number) => Promise<void>;
   readonly #names = { oracle: new Map<string, string>(), real: new Map<string, string>() };
   #marks = 0;
@@ -84,11 +84,11 @@ export class Pair {
     return new Map(fresh.map((job) => [JSON.stringify(job.payload), job.id]));
   }
 
-  #pairHandoffs(oracle: readonly Handoff[], real: readonly Handoff[]): void {
+  #pairHandoffs(oracle: readonly OutboxBatch[], real: readonly OutboxBatch[]): void {
     for (const one of oracle) {
       const text = JSON.stringify(this.comparable([one], "oracle"));
       const twin = real.find((other) => JSON.stringify(this.comparable([other], "real")) === text);
-      if (twin !== undefined) this.handoffs.push({ oracle: one, real: twin });
+      if (twin !== undefined) this.outbox.push({ oracle: one, real: twin });
     }
   }
 }
@@ -105,12 +105,12 @@ async function answerOf(call: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-function handoffsIn(answer: unknown): readonly Handoff[] {
-  const list: unknown = Array.isArray(answer) ? answer : (answer as { handoffs?: unknown } | null)?.handoffs;
+function handoffsIn(answer: unknown): readonly OutboxBatch[] {
+  const list: unknown = Array.isArray(answer) ? answer : (answer as { outbox?: unknown } | null)?.outbox;
   return Array.isArray(list) ? (list as unknown[]).filter(isHandoff) : [];
 }
 
-const messagesOf = ({ lane, messages }: Handoff): unknown[] => messages.map((message) => ({ ...message, lane }));
+const messagesOf = ({ lane, messages }: OutboxBatch): unknown[] => messages.map((message) => ({ ...message, lane }));
 
-const isHandoff = (item: unknown): item is Handoff =>
+const isHandoff = (item: unknown): item is OutboxBatch =>
   typeof item === "object" && item !== null && "messages" in item && "lane" in item;

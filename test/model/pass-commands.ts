@@ -1,7 +1,7 @@
 import { array, boolean, constant, constantFrom, integer, nat, tuple } from "fast-check";
 import type { Arbitrary } from "fast-check";
 import type { PlannedSchedule, ScheduleSpec } from "../../src/core/ports/schedule.ts";
-import { aJob, lookAheadMs, minute } from "../contract/store/fixture.ts";
+import { aJob, dispatchWindowMs, minute } from "../contract/store/fixture.ts";
 import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
 import type { Pair, Twin } from "./pair.ts";
 import { step } from "./step.ts";
@@ -18,7 +18,7 @@ const twinsOf = (pair: Pair, chosen: readonly number[]): Twin[] => [
 
 const relay = tuple(limit, lane).map(([rows, one]) =>
   step(`relay ${rows} ${one}`, (pair) =>
-    pair.both((store) => store.relay({ lookAheadMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
+    pair.both((store) => store.relay({ dispatchWindowMs, limit: rows, ...(one === undefined ? {} : { lane: one }) })),
   ),
 );
 
@@ -41,7 +41,7 @@ const wake = tuple(all, constantFrom("all" as const, ["cap:a"], ["lock:b", "over
 
 const confirm = tuple(nat(40), boolean()).map(([pick, partly]) =>
   step(`confirm ${pick}${partly ? " partly" : ""}`, async (pair) => {
-    const twin = pair.handoffs[pick % Math.max(1, pair.handoffs.length)];
+    const twin = pair.outbox[pick % Math.max(1, pair.outbox.length)];
     if (twin === undefined) return;
     const failed = pair.jobs.find((job) => job.oracle === twin.oracle.messages[0]?.jobId);
     await pair.both(async (store, id, side) => {
@@ -65,7 +65,7 @@ const control = tuple(constantFrom("cancel", "retry", "look", "freeSlots"), pick
       const ids = twins.map(id);
       if (verb === "cancel") return await store.cancel(ids);
       if (verb === "retry") return await store.retry(ids);
-      if (verb === "look") return await store.look(ids);
+      if (verb === "look") return await store.peek(ids);
       const held = await Promise.all(
         ids.map(async (jobId) => ({ jobId, attempt: (await store.job(jobId))?.job.attempt ?? 0 })),
       );
@@ -94,20 +94,20 @@ const fence = tuple(integer({ min: 1, max: 4 }), boolean()).map(([token, install
   step(`${installs ? "install" : "relay under"} token ${token}`, (pair) =>
     pair.both(async (store): Promise<unknown> => {
       const one = { name: "pass", token };
-      return installs ? await store.installFence(one) : await store.relay({ lookAheadMs, limit: 1, fence: one });
+      return installs ? await store.installFence(one) : await store.relay({ dispatchWindowMs, limit: 1, fence: one });
     }),
   ),
 );
 
 const standIn = tuple(
-  constantFrom("acquire", "beat", "release"),
+  constantFrom("acquire", "renew", "release"),
   constantFrom("a", "b"),
   integer({ min: 1, max: 6 }),
 ).map(([verb, owner, token]) =>
   step(`${verb} the lock row as ${owner} ${token}`, (pair) =>
     pair.both(async (store): Promise<unknown> => {
       if (verb === "acquire") return await store.acquire("pass", owner, 20_000);
-      if (verb === "beat") return await store.beat("pass", owner, token, 20_000);
+      if (verb === "renew") return await store.renew("pass", owner, token, 20_000);
       return await store.release("pass", owner, token);
     }),
   ),
@@ -142,12 +142,12 @@ const plan = tuple(integer({ min: 1, max: 3 }), integer({ min: -3, max: 12 }), b
         occurrences: [one],
         carry,
       };
-      await pair.both((store) => store.plan([planned], { lookAheadMs }));
+      await pair.both((store) => store.plan([planned], { dispatchWindowMs }));
     }),
 );
 
 const due = constant(
-  step("due schedules", (pair) => pair.both((store) => store.dueSchedules({ horizonMs: lookAheadMs, limit: 5 }))),
+  step("due schedules", (pair) => pair.both((store) => store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 5 }))),
 );
 
 /** What a pass, an operator and time do. */

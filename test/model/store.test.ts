@@ -2,7 +2,7 @@ import { array, assert, asyncProperty, oneof } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";
 import { referenceStore } from "../support/reference-store.ts";
-import { aJob, failure, lookAheadMs, settleOptions, settlementOf } from "../contract/store/fixture.ts";
+import { aJob, failure, dispatchWindowMs, settleOptions, settlementOf } from "../contract/store/fixture.ts";
 import { jobSteps } from "./job-commands.ts";
 import { Pair } from "./pair.ts";
 import { passSteps, slotGroups } from "./pass-commands.ts";
@@ -65,7 +65,7 @@ describe("Postgres and the reference store", () => {
     const claim = async (generation: number): Promise<void> =>
       pair.both((store, id) => store.claim([{ jobId: id(pair.jobs[0] ?? raise()), generation, trace: "t" }], worker));
     const soon = aJob({ payload: pair.mark(), expiresAt: startMs + 60_000 });
-    await pair.both((store) => store.insert([soon], { lookAheadMs }));
+    await pair.both((store) => store.insert([soon], { dispatchWindowMs }));
     await claim(1);
     await pair.both((store, id) =>
       store.heartbeat([{ jobId: id(pair.jobs[0] ?? raise()), attempt: 1, progress: 0.5 }], "worker-1"),

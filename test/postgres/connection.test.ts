@@ -4,7 +4,15 @@ import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { readConfig } from "../../src/config.ts";
 import { UnknownOutcome } from "../../src/core/ports/ports.ts";
-import { aJob, insertOne, lookAheadMs, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
+import {
+  aJob,
+  insertOne,
+  dispatchWindowMs,
+  running,
+  settlementOf,
+  settleOptions,
+  show,
+} from "../contract/store/fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { until } from "../local/until.ts";
 import { blankDatabase, freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -100,7 +108,7 @@ describe("a connection that breaks", () => {
     const store = storeAt(proxy.url);
     const jobs = store.transaction(async (tx) => {
       proxy.cutNext("after-commit");
-      return await store.insert([aJob()], { lookAheadMs, tx });
+      return await store.insert([aJob()], { dispatchWindowMs, tx });
     });
     const [row] = (await jobs).results;
     expect((await show(db.store, row?.id ?? raise())).job.state).toBe("QUEUED");
@@ -110,7 +118,7 @@ describe("a connection that breaks", () => {
     const store = storeAt(proxy.url);
     const jobs = store.transaction(async (tx) => {
       proxy.cutNext("before-commit");
-      return await store.insert([aJob()], { lookAheadMs, tx });
+      return await store.insert([aJob()], { dispatchWindowMs, tx });
     });
     await expect(jobs).rejects.toThrow("the transaction was rolled back");
     expect(await db.store.jobs({ limit: 1 })).toEqual([]);
@@ -120,7 +128,7 @@ describe("a connection that breaks", () => {
     const store = storeAt(proxy.url);
     const jobs = store.transaction(async (tx) => {
       proxy.cutNext("after-commit", { forGood: true });
-      return await store.insert([aJob()], { lookAheadMs, tx });
+      return await store.insert([aJob()], { dispatchWindowMs, tx });
     });
     await expect(jobs).rejects.toThrow(UnknownOutcome);
   });
@@ -182,7 +190,7 @@ describe("a transaction", () => {
 
   test("whose statement failed and whose error was swallowed is not answered as committed", async () => {
     const broken = db.store.transaction(async (tx) => {
-      await db.store.insert([aJob()], { lookAheadMs, tx });
+      await db.store.insert([aJob()], { dispatchWindowMs, tx });
       await tx.query("select no_such_column").catch(() => {});
     });
     await expect(broken).rejects.toThrow("nothing of it was kept");
@@ -198,7 +206,7 @@ describe("a transaction", () => {
   test("of the caller's own plain client carries an enqueue: rolled back means no job", async () => {
     const client = await db.pool.connect();
     await client.query("begin");
-    const { results } = await db.store.insert([aJob()], { lookAheadMs, tx: client });
+    const { results } = await db.store.insert([aJob()], { dispatchWindowMs, tx: client });
     await client.query("rollback");
     client.release();
     expect(await db.store.job(results[0]?.id ?? raise())).toBeNull();

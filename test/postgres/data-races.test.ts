@@ -1,6 +1,14 @@
 /** The races of CORRECTNESS.md, by number: what went wrong there must not go wrong here. Fast versions of its stress runs. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { aJob, lookAheadMs, minute, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
+import {
+  aJob,
+  dispatchWindowMs,
+  minute,
+  running,
+  settlementOf,
+  settleOptions,
+  show,
+} from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "./race.ts";
 import { specOf } from "./tour.ts";
@@ -21,7 +29,7 @@ describe("finding 12: the same keys from many clients", () => {
           const keys = shuffled(names, client);
           const { results } = await store.insert(
             keys.map((key) => aJob({ key })),
-            { lookAheadMs },
+            { dispatchWindowMs },
           );
           return keys.map((key, i) => ({ key, ...results[i] }));
         }),
@@ -39,8 +47,8 @@ describe("finding 12: the same keys from many clients", () => {
   test("a key whose first transaction rolls back belongs to the second", async () => {
     const { store } = db;
     const undone = store.transaction(async (tx) => {
-      await store.insert([aJob({ key: "k" })], { lookAheadMs, tx });
-      const second = store.insert([aJob({ key: "k" })], { lookAheadMs });
+      await store.insert([aJob({ key: "k" })], { dispatchWindowMs, tx });
+      const second = store.insert([aJob({ key: "k" })], { dispatchWindowMs });
       await untilWaiting(db);
       throw Object.assign(new Error("undone"), { second });
     });
@@ -51,8 +59,8 @@ describe("finding 12: the same keys from many clients", () => {
   test("an open transaction with the same key delays an enqueue no longer than its lock timeout", async () => {
     const { store } = db;
     await store.transaction(async (tx) => {
-      await store.insert([aJob({ key: "k" })], { lookAheadMs, tx });
-      await expect(store.insert([aJob({ key: "k" })], { lookAheadMs })).rejects.toThrow(
+      await store.insert([aJob({ key: "k" })], { dispatchWindowMs, tx });
+      await expect(store.insert([aJob({ key: "k" })], { dispatchWindowMs })).rejects.toThrow(
         "statement insert failed with 55P03",
       );
     });
@@ -102,7 +110,7 @@ describe("finding 17: occurrences", () => {
       occurrences,
     });
     const ticks = Array.from({ length: 8 }, (_, seed) =>
-      store.plan(shuffled(["a", "b", "c"], seed).map(plan), { lookAheadMs }),
+      store.plan(shuffled(["a", "b", "c"], seed).map(plan), { dispatchWindowMs }),
     );
     const written = (await Promise.all(ticks)).map((tick) => tick.occurrences);
     expect(written.reduce((sum, each) => sum + each, 0)).toBe(60);
@@ -128,7 +136,7 @@ describe("finding 17: occurrences", () => {
       } as const,
     ];
     const plan = { scheduleId: "a", version: 1, decidedUntil: nominalAt, nextAt: null, occurrences };
-    const messages = messagesOf((await store.plan([plan], { lookAheadMs })).handoffs);
+    const messages = messagesOf((await store.plan([plan], { dispatchWindowMs })).outbox);
     const [claimed] = await Promise.all([
       store.claim(messages, { worker: "worker-1", alone: true }),
       store.installSchedules([{ ...specOf("a"), overlap: "skip" }]),

@@ -19,7 +19,7 @@ test("two callers that enqueue thousands of the same keys, each in an order and 
   onTestFinished(() => db.close());
   const client = createClient(
     world(() => ({ store: db.store })),
-    { stage: "test", lookAheadMs: limits.lookAheadMs },
+    { stage: "test", dispatchWindowMs: limits.dispatchWindowMs },
   );
   const inserted = [0, 0];
   const isWaiting = async (): Promise<boolean> => {
@@ -64,7 +64,7 @@ test("more than a page in a caller's transaction is answered in the order of the
   const db = await freshDatabase();
   onTestFinished(() => db.close());
   const ports = world(() => ({ store: db.store }));
-  const client = createClient(ports, { stage: "test", lookAheadMs: limits.lookAheadMs });
+  const client = createClient(ports, { stage: "test", dispatchWindowMs: limits.dispatchWindowMs });
   const items = keys(0, 1_200).toReversed();
   const own = await db.pool.connect();
   onTestFinished(() => own.release());

@@ -5,7 +5,7 @@ import {
   aJob,
   insertMany,
   insertOne,
-  lookAheadMs,
+  dispatchWindowMs,
   minute,
   settlementOf,
   settleOptions,
@@ -27,7 +27,7 @@ describe("finding 8: the fence", () => {
     const { store } = db;
     await store.installFence(pass(1));
     const loops = new AbortController();
-    const insert = () => store.insert([aJob()], { lookAheadMs, fence: pass(1) });
+    const insert = () => store.insert([aJob()], { dispatchWindowMs, fence: pass(1) });
     const loop = async (): Promise<void> => {
       while (!loops.signal.aborted) await insert();
     };
@@ -64,7 +64,7 @@ describe("finding 8: the fence", () => {
     await installer.query("begin");
     await installer.query("select pg_advisory_xact_lock(hashtextextended('belfry.fence:' || 'pass', 0))");
     await installer.query("update belfry.lock_fence set token = 2 where name = 'pass'");
-    const stale = store.insert([aJob()], { lookAheadMs, fence: pass(1) }).then(
+    const stale = store.insert([aJob()], { dispatchWindowMs, fence: pass(1) }).then(
       () => "written",
       (error: Error) => error.name,
     );
@@ -99,7 +99,7 @@ describe("finding 10: one lock order", () => {
         settle(round + 3),
         store.claim(shuffled(messages, round + 4), { worker: "worker-2", alone: true }),
         store.retry(shuffled(ids, round + 5)),
-        store.relay({ lookAheadMs, limit: 20 }),
+        store.relay({ dispatchWindowMs, limit: 20 }),
       ]);
     }
     expect(await deadlocks(db)).toBe(0);

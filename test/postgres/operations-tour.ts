@@ -22,7 +22,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.live();
   await operations.lanePauses();
   await operations.slots("");
-  await operations.introduce({ id: "w", lane: "tour", version: "1" });
+  await operations.registerWorker({ id: "w", lane: "tour", version: "1" });
   await operations.workers(0);
   await operations.failureGroups({ kind: null });
   await operations.fences();

@@ -1,10 +1,10 @@
 import type { Pool } from "pg";
-import type { Handoff, Message } from "../../src/core/ports/ports.ts";
+import type { OutboxBatch, Message } from "../../src/core/ports/ports.ts";
 import { until } from "../local/until.ts";
 import type { TestDatabase } from "../support/database.ts";
 
-export const messagesOf = (handoffs: readonly Handoff[]): readonly Message[] =>
-  handoffs.flatMap((handoff) => handoff.messages);
+export const messagesOf = (outbox: readonly OutboxBatch[]): readonly Message[] =>
+  outbox.flatMap((handoff) => handoff.messages);
 
 /** A fixed shuffle: the same every run, different for each seed. */
 export function shuffled<T>(items: readonly T[], seed: number): T[] {

@@ -5,7 +5,7 @@ import {
   aJob,
   insertMany,
   insertOne,
-  lookAheadMs,
+  dispatchWindowMs,
   running,
   settlementOf,
   settleOptions,
@@ -25,7 +25,7 @@ describe("finding 1: a cap is a set of slots", () => {
     const { store } = db;
     await store.installSlots([{ key: "cap:seven", size: 7, onRefusal: "hold", reason: "slot" }]);
     const jobs = Array.from({ length: 150 }, () => aJob({ slotKeys: ["cap:seven"] }));
-    const messages = [...messagesOf((await store.insert(jobs, { lookAheadMs })).handoffs)];
+    const messages = [...messagesOf((await store.insert(jobs, { dispatchWindowMs })).outbox)];
     const wake = async (slotKeys: readonly string[]): Promise<void> => {
       messages.push(...messagesOf(await store.wake({ slotKeys, limit: 100 })));
     };
@@ -108,9 +108,9 @@ describe("finding 3: a message that died decides nothing", () => {
     const job = await running(store);
     const dead = [{ jobId: job.jobId, generation: 1, trace: "" }];
     const options = { undeliveredMax: 1, backoffMs: 0 };
-    expect((await store.undelivered(dead, options)).rows).toEqual([]);
+    expect((await store.returnUndelivered(dead, options)).rows).toEqual([]);
     await store.settle([settlementOf(job, { to: "QUEUED", interruptions: 1 })], settleOptions);
-    expect((await store.undelivered(dead, options)).rows).toEqual([]);
+    expect((await store.returnUndelivered(dead, options)).rows).toEqual([]);
     expect((await show(store, job.jobId)).job).toMatchObject({ state: "QUEUED", generation: 2 });
   });
 });

@@ -3,7 +3,7 @@ import type { JobId, NewJob } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Store } from "../../src/core/ports/ports.ts";
 import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
-import { aJob, failure, lookAheadMs, minute, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, failure, dispatchWindowMs, minute, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 
 /** Uses every verb of the store once or more, so that every statement runs with values of its daily life. */
 export async function tour(store: Store, clock: TestClock, tag: string): Promise<void> {
@@ -21,13 +21,13 @@ export async function tour(store: Store, clock: TestClock, tag: string): Promise
 const ten = (over: Partial<NewJob> = {}): NewJob[] => Array.from({ length: 10 }, () => aJob(over));
 
 async function insert(store: Store, jobs: readonly NewJob[]): Promise<JobId[]> {
-  const { results, handoffs } = await store.insert(jobs, { lookAheadMs });
-  await store.confirm(handoffs.map(({ id }) => ({ id, failed: [] })));
+  const { results, outbox } = await store.insert(jobs, { dispatchWindowMs });
+  await store.confirm(outbox.map(({ id }) => ({ id, failed: [] })));
   return results.map((result) => result.id);
 }
 
 const claim = async (store: Store, ids: readonly JobId[], alone = false) => {
-  const looked = await store.look(ids);
+  const looked = await store.peek(ids);
   const messages = looked.map(({ jobId, generation }) => ({ jobId, generation, trace: "" }));
   return await store.claim(messages, { worker: "worker-1", alone });
 };
@@ -36,16 +36,16 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
   const keyed = ten().map((job, i) => ({ ...job, key: `${tag}-${i}` }));
   await insert(store, keyed);
   await insert(store, keyed);
-  await store.insert(ten({ delayMs: lookAheadMs + minute }), { lookAheadMs });
+  await store.insert(ten({ delayMs: dispatchWindowMs + minute }), { dispatchWindowMs });
   await clock.advance(2 * minute);
-  const relayed = await store.relay({ lookAheadMs, limit: 10 });
+  const relayed = await store.relay({ dispatchWindowMs, limit: 10 });
   await store.confirm(relayed.map(({ id, messages }) => ({ id, failed: messages.slice(0, 1).map((m) => m.jobId) })));
   await clock.advance(minute);
-  await store.reopen({ olderThanMs: limits.handoffOpenMs, limit: 20 });
+  await store.reopen({ olderThanMs: limits.outboxOpenMs, limit: 20 });
   await store.requeueLost({ lane: "default", evidence: "overtaken", olderThanMs: minute, limit: 10 });
-  await store.keepSights([{ lane: "default", emptyMs: minute }]);
-  await store.sights({ maxAgeMs: minute });
-  await store.countAhead({ lane: "default", sinceMs: minute, limit: 10 });
+  await store.saveQueueObservations([{ lane: "default", emptyMs: minute }]);
+  await store.queueObservations({ maxAgeMs: minute });
+  await store.countNotYetDue({ lane: "default", sinceMs: minute, limit: 10 });
   await store.requeueLost({ lane: "quiet", evidence: "queue-empty", olderThanMs: minute, limit: 10 });
 }
 
@@ -76,8 +76,8 @@ async function endings(store: Store, clock: TestClock, tag: string): Promise<voi
   const running = await claim(store, await insert(store, ten()));
   await store.heartbeat(running, "worker-1");
   for (const job of running.slice(8)) {
-    await store.lend(job, { worker: "worker-1", leaseMs: minute });
-    await store.adopt(job, { from: "worker-1", worker: "task-1" });
+    await store.extendLease(job, { worker: "worker-1", leaseMs: minute });
+    await store.takeOver(job, { from: "worker-1", worker: "task-1" });
   }
   const outcomes = [{}, failure, { ...failure, to: "FAILED" }, { to: "QUEUED", interruptions: 1 }] as const;
   const settlements = running.slice(0, 8).map((job, i) => settlementOf(job, outcomes[i % outcomes.length]));
@@ -88,10 +88,10 @@ async function endings(store: Store, clock: TestClock, tag: string): Promise<voi
   const [dead] = await insert(store, [aJob({ key: `${tag}-dead` })]);
   if (dead === undefined) throw new Error("one job was inserted");
   const died = [{ jobId: dead, generation: 1, trace: "" }];
-  await store.undelivered(died, { undeliveredMax: 3, backoffMs: minute });
+  await store.returnUndelivered(died, { undeliveredMax: 3, backoffMs: minute });
   await store.quarantine("default", ["not json"]);
   await store.transaction(async (tx) => {
-    await store.insert([aJob()], { lookAheadMs, tx });
+    await store.insert([aJob()], { dispatchWindowMs, tx });
   });
   await store.prune({ limit: limits.pruneRowsMax });
 }
@@ -99,7 +99,7 @@ async function endings(store: Store, clock: TestClock, tag: string): Promise<voi
 async function schedules(store: Store, clock: TestClock, tag: string): Promise<void> {
   const spec = specOf(tag);
   await store.installSchedules([spec, { ...spec, id: `${tag}-gone` }]);
-  const { now } = await store.dueSchedules({ horizonMs: lookAheadMs, limit: 10 });
+  const { now } = await store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 10 });
   const occurrences = [0, 1, 2].map((n) => ({
     localTime: `${tag}-${n}`,
     fold: 0 as const,
@@ -118,9 +118,9 @@ async function schedules(store: Store, clock: TestClock, tag: string): Promise<v
     nextAt: now + 3 * minute,
     occurrences,
   };
-  const { handoffs } = await store.plan([plan], { lookAheadMs });
+  const { outbox } = await store.plan([plan], { dispatchWindowMs });
   await clock.advance(minute);
-  await claim(store, handoffs.flatMap(({ messages }) => messages.map((message) => message.jobId)).slice(0, 1));
+  await claim(store, outbox.flatMap(({ messages }) => messages.map((message) => message.jobId)).slice(0, 1));
   await store.installSchedules([{ ...spec, overlap: "skip" }]);
 }
 
@@ -192,22 +192,22 @@ async function writtenAhead(store: Store, tag: string): Promise<void> {
       job: aJob(),
     } as const;
     const plan = { scheduleId: spec.id, version, decidedUntil: nominalAt, nextAt: null, occurrences: [occurrence] };
-    const { handoffs } = await store.plan([plan], { lookAheadMs });
-    const [by] = await claim(store, handoffs[0]?.messages.map((message) => message.jobId) ?? []);
+    const { outbox } = await store.plan([plan], { dispatchWindowMs });
+    const [by] = await claim(store, outbox[0]?.messages.map((message) => message.jobId) ?? []);
     if (by === undefined) throw new Error("the job that writes targets was claimed");
     const base = { kind: "ahead", version: 1, input: null, onFailure: "stop", retentionMs: 1, trace: "" } as const;
     const run = { ...base, key: `${tag}-${version}`, starterId: by.jobId, parentId: null, sealed: false, tasks: [] };
-    const { runId } = await store.startRun(run, { lookAheadMs });
+    const { runId } = await store.startRun(run, { dispatchWindowMs });
     const targets = [{ job: aJob({ key: `${tag}-ahead`, dueAt: nominalAt }), row: null }];
-    const written = await store.addPage(runId, { targets, cursor: 1, by }, { lookAheadMs });
-    await claim(store, written.handoffs[0]?.messages.map((message) => message.jobId) ?? []);
+    const written = await store.addPage(runId, { targets, cursor: 1, by }, { dispatchWindowMs });
+    await claim(store, written.outbox[0]?.messages.map((message) => message.jobId) ?? []);
   };
   await store.createSchedule(spec);
   await write(1);
   await store.updateSchedule({ ...spec, payload: { again: true } });
   for (const runId of await store.cancelingRuns(10)) await store.cancelPage(runId, { limit: 10 });
   await write(2);
-  await store.decideAhead({ limit: 10 });
+  await store.decidePrematerialized({ limit: 10 });
 }
 
 /** A graph with a narrow and a wide join, one end that is counted afterwards, a page of targets, a cancel and a resume. */
@@ -215,7 +215,7 @@ async function runs(store: Store, tag: string): Promise<void> {
   const task = (name: string, after: readonly number[], asks = false) => ({
     task: name,
     after,
-    asks,
+    hasCondition: asks,
     join: "all" as const,
     job: aJob({ payload: null }),
   });
@@ -232,23 +232,23 @@ async function runs(store: Store, tag: string): Promise<void> {
   } as const;
   const [starterId = null] = await insert(store, [aJob()]);
   const run = { ...base, key: tag, starterId, parentId: null, tasks };
-  const { runId, handoffs } = await store.startRun(run, { lookAheadMs });
-  await store.startRun(run, { lookAheadMs });
-  const ids = handoffs.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
+  const { runId, outbox } = await store.startRun(run, { dispatchWindowMs });
+  await store.startRun(run, { dispatchWindowMs });
+  const ids = outbox.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
   const held = [];
   const next = [];
   for (let from = 0; from < ids.length; from += 10) {
     const some = await claim(store, ids.slice(from, from + 10));
     const settlements = some.map((job) => settlementOf(job));
     held.push(...some);
-    next.push(...(await store.settle(settlements, settleOptions)).handoffs);
+    next.push(...(await store.settle(settlements, settleOptions)).outbox);
   }
   await store.inRuns(held.map((job) => job.jobId));
   await store.skip(next[0]?.messages.slice(-1) ?? [], { reason: "not taken", notTaken: true });
-  await store.resolve({ runs: [runId], limit: 10, lookAheadMs });
+  await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs });
   const [other] = await claim(store, next[0]?.messages.slice(0, 1).map((message) => message.jobId) ?? []);
   if (other !== undefined) await store.settle([settlementOf(other, { ...failure, to: "FAILED" })], settleOptions);
-  for (let more = true; more;) ({ more } = await store.resolve({ runs: "all", limit: 100, lookAheadMs }));
+  for (let more = true; more;) ({ more } = await store.resolve({ runs: "all", limit: 100, dispatchWindowMs }));
   await store.run(runId);
   await store.runs({ kind: "tour", limit: 10 });
   await store.runs({ states: ["RUNNING"], parentId: runId, limit: 10 });
@@ -258,22 +258,22 @@ async function runs(store: Store, tag: string): Promise<void> {
   await store.cancelRun(runId);
   await store.cancelingRuns(10);
   await store.cancelPage(runId, { limit: 1_000 });
-  await store.startRun({ ...run, key: `${tag}-empty`, tasks: [] }, { lookAheadMs });
-  const pages = await store.startRun({ ...run, key: `${tag}-pages`, sealed: false, tasks: [] }, { lookAheadMs });
+  await store.startRun({ ...run, key: `${tag}-empty`, tasks: [] }, { dispatchWindowMs });
+  const pages = await store.startRun({ ...run, key: `${tag}-pages`, sealed: false, tasks: [] }, { dispatchWindowMs });
   const [writer] = await claim(store, await insert(store, [aJob()]));
   if (writer === undefined) throw new Error("the job that writes pages was claimed");
   const targets = [{ job: aJob({ key: `${tag}-target` }), row: { id: 1 } }];
-  await store.addPage(pages.runId, { targets, cursor: 1, by: writer }, { lookAheadMs });
+  await store.addPage(pages.runId, { targets, cursor: 1, by: writer }, { dispatchWindowMs });
   await store.sealRun(pages.runId, {});
 }
 
 async function locks(store: Store, tag: string): Promise<void> {
   await store.installFence({ name: tag, token: 1 });
-  await store.relay({ lookAheadMs, limit: 10, fence: { name: tag, token: 1 } });
+  await store.relay({ dispatchWindowMs, limit: 10, fence: { name: tag, token: 1 } });
   const taken = await store.acquire(tag, "a", minute);
   await store.acquire(tag, "b", minute);
   if (!("fence" in taken)) throw new Error("the lock row was free");
-  await store.beat(tag, "a", taken.fence, minute);
+  await store.renew(tag, "a", taken.fence, minute);
   await store.release(tag, "a", taken.fence);
 }
 

@@ -28,7 +28,7 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
       .map(({ key, job, attempt }) => ({ key, jobId: job, attempt })),
     ...tables,
     jobs: tables.jobs.map((job) => ({ ...job, mark: markOf(job), parentId: parentOf(job) })),
-    openHandoffs: tables.handoffs,
+    openHandoffs: tables.outbox,
     deadLetters: await left(system),
     readAt: tables.now,
     endedBefore: tables.now,
@@ -43,7 +43,7 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
   list.expectNone("an effect repeats only in its named window", repeats(ledger, ambiguous ?? new Set()));
   list.expectNone(
     "no hand-off is left open (C6)",
-    tables.handoffs.map(({ id, members }) => `${id} of ${members.length}`),
+    tables.outbox.map(({ id, members }) => `${id} of ${members.length}`),
   );
   list.expectNone(
     "every scheduler could start and end",

@@ -123,7 +123,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A worker claims and never says again that it lives. */
   heartbeat: [
     {
-      file: "/src/core/work/heart.ts",
+      file: "/src/core/work/lease-keeper.ts",
       from: "(await ports.store.heartbeat(asked.map(beatOf), worker)).map(id)",
       to: "asked.map((one) => id(one.job))",
     },
@@ -150,7 +150,11 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** A claim takes what its condition was not asked about. */
   conditions: [
-    { file: "/src/core/define/define-data-graph.ts", from: "asks: options.when !== undefined", to: "asks: false" },
+    {
+      file: "/src/core/define/define-data-graph.ts",
+      from: "hasCondition: options.when !== undefined",
+      to: "hasCondition: false",
+    },
   ],
   /** Mails share the lane of what must be on time. */
   lane: [{ file: "/examples/time-capsule/app.ts", from: 'lane: "mail",', to: 'lane: "openings",' }],

@@ -78,7 +78,7 @@ export interface Tables {
   readonly attempts: readonly AttemptRow[];
   readonly occurrences: readonly OccurrenceRow[];
   readonly slots: readonly SlotRow[];
-  readonly handoffs: readonly HandoffRow[];
+  readonly outbox: readonly HandoffRow[];
   readonly runs: readonly RunFact[];
   readonly quarantine: readonly { readonly lane: string; readonly body: string }[];
 }
@@ -102,7 +102,7 @@ const texts = {
     from belfry.occurrence order by schedule_id, nominal_at`,
   slots: `select key, n, job_id::text as "jobId", ${milliseconds("free_from")} as "freeFrom"
     from belfry.slot where n > 0 order by key, n`,
-  handoffs: `select id::text, (select jsonb_agg(jsonb_build_object('jobId', job::text, 'generation', gen))
+  outbox: `select id::text, (select jsonb_agg(jsonb_build_object('jobId', job::text, 'generation', gen))
       from unnest(ids, gens) as m (job, gen)) as members
     from belfry.handoff order by handoff.id`,
   runs: `select r.id::text, r.state, r.sealed, r.on_failure as "onFailure", ${milliseconds("r.created_at")} as "createdAt",
@@ -130,7 +130,7 @@ export async function readTables(pool: pg.Pool): Promise<Tables> {
       attempts: await rows<AttemptRow>(texts.attempts),
       occurrences: await rows<OccurrenceRow>(texts.occurrences),
       slots: await rows<SlotRow>(texts.slots),
-      handoffs: await rows<Tables["handoffs"][number]>(texts.handoffs),
+      outbox: await rows<Tables["outbox"][number]>(texts.outbox),
       runs: await rows<RunFact>(texts.runs),
       quarantine: await rows<Tables["quarantine"][number]>(texts.quarantine),
     };

@@ -7,7 +7,7 @@ import { jobOf } from "../core/world.ts";
 import { shop } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
-const options = { stage: "test", lookAheadMs: limits.lookAheadMs };
+const options = { stage: "test", dispatchWindowMs: limits.dispatchWindowMs };
 
 const twoSteps = (broken: { now: boolean }, ran: string[] = []) =>
   defineGraph({

@@ -35,7 +35,7 @@ export async function runToEnd({ shop: opened, id, max }: Driven): Promise<RunSt
     if (run?.finishedAt != null) return run.state;
     await pass(ports, registry, {
       stage: "test",
-      lookAheadMs: limits.lookAheadMs,
+      dispatchWindowMs: limits.dispatchWindowMs,
       signal: AbortSignal.timeout(60_000),
     });
     await ports.clock.advance(2_000);

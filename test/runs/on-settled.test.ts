@@ -3,15 +3,15 @@ import { z } from "zod";
 import { defineGraph, PermanentError } from "../../src/core/index.ts";
 import { cancelRun } from "../../src/core/admin/run-control.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Settled } from "../../src/core/define/context.ts";
+import type { SettledJob } from "../../src/core/define/context.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
-type Told = readonly [task: string, input: unknown, outcome: Settled["outcome"], final: boolean];
+type Told = readonly [task: string, input: unknown, outcome: SettledJob["outcome"], final: boolean];
 
 /** Loads, which fails once; then books in its own transaction, and audits, which always fails. */
 function logged(told: Told[]) {
   let tries = 0;
-  const log = (task: string) => async (input: unknown, settled: Settled) =>
+  const log = (task: string) => async (input: unknown, settled: SettledJob) =>
     void told.push([task, input, settled.outcome, settled.final]);
   return defineGraph({
     id: "logged",
@@ -58,7 +58,7 @@ test("a cancel of the run tells the onSettled of every task that was open", asyn
   const told: Told[] = [];
   const run = await startedRun(logged(told), { day: "2031-05-06" });
   const { world, registry } = run.shop;
-  await cancelRun(world, registry, run.id, { lookAheadMs: limits.lookAheadMs });
+  await cancelRun(world, registry, run.id, { dispatchWindowMs: limits.dispatchWindowMs });
   const input = { day: "2031-05-06", size: 7 };
   expect(told).toEqual(["load", "book", "audit", "report"].map((task) => [task, input, "canceled", true]));
 });

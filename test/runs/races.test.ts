@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Claimed, NewRun, NewTask, RunId } from "../../src/core/ports/ports.ts";
-import { lookAheadMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { deadlocks, messagesOf, shuffled } from "../postgres/race.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -21,8 +21,8 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, n
 
 /** Starts a run and claims all it hands off. */
 async function claimed(key: string, tasks: readonly NewTask[]): Promise<{ runId: RunId; held: readonly Claimed[] }> {
-  const { runId, handoffs } = await db.store.startRun(run(key, tasks), { lookAheadMs });
-  const messages = messagesOf(handoffs);
+  const { runId, outbox } = await db.store.startRun(run(key, tasks), { dispatchWindowMs });
+  const messages = messagesOf(outbox);
   const held: Claimed[] = [];
   for (let from = 0; from < messages.length; from += 100) {
     held.push(...(await db.store.claim(messages.slice(from, from + 100), { worker: "worker-1", alone: false })));
@@ -36,10 +36,14 @@ async function settle(jobs: readonly Claimed[]): Promise<readonly string[]> {
     jobs.map((job) => settlementOf(job)),
     settleOptions,
   );
-  const queued = [...messagesOf(settled.handoffs)];
+  const queued = [...messagesOf(settled.outbox)];
   for (let round = 0; round < limits.resolveRoundsMax; round += 1) {
-    const resolved = await db.store.resolve({ runs: settled.runs ?? [], limit: limits.resolveRowsMax, lookAheadMs });
-    queued.push(...messagesOf(resolved.handoffs));
+    const resolved = await db.store.resolve({
+      runs: settled.runs ?? [],
+      limit: limits.resolveRowsMax,
+      dispatchWindowMs,
+    });
+    queued.push(...messagesOf(resolved.outbox));
     if (!resolved.more || resolved.steps === 0) break;
   }
   return queued.map((message) => message.jobId);
@@ -76,7 +80,7 @@ describe("finding 5: a run", () => {
 
 test("finding 5: a run whose last page and seal commit while it is added up does not close without that page", async () => {
   const paged = { ...aRun({ key: "paged", tasks: [] }), sealed: false };
-  const { runId } = await db.store.startRun(paged, { lookAheadMs });
+  const { runId } = await db.store.startRun(paged, { dispatchWindowMs });
   const delta = (columns: string, values: string) =>
     db.pool.query(`insert into belfry.run_delta (run_id, ${columns}) values (${runId}, ${values})`);
   await delta("total, done, ok", "5, 5, 5");
@@ -94,7 +98,7 @@ test("finding 5: a run whose last page and seal commit while it is added up does
   gate.release();
   await adding;
   expect(await db.store.run(runId)).toMatchObject({ state: "RUNNING" });
-  await db.store.resolve({ runs: [runId], limit: 10, lookAheadMs });
+  await db.store.resolve({ runs: [runId], limit: 10, dispatchWindowMs });
   expect(await db.store.run(runId)).toMatchObject({ state: "RUNNING", total: 8, done: 5 });
 });
 
@@ -136,9 +140,9 @@ describe("finding 23: a wide release", () => {
       held.map((job) => settlementOf(job)),
       settleOptions,
     );
-    expect(messagesOf(settled.handoffs)).toHaveLength(limits.releasedRowsMax);
+    expect(messagesOf(settled.outbox)).toHaveLength(limits.releasedRowsMax);
     expect(settled.leftToRelay).toBe(true);
-    expect(messagesOf(await db.store.relay({ lookAheadMs, limit: 500 }))).toHaveLength(50);
+    expect(messagesOf(await db.store.relay({ dispatchWindowMs, limit: 500 }))).toHaveLength(50);
   });
 });
 
@@ -150,7 +154,7 @@ test("a chain of skipped tasks is spread in rounds, and the run still closes", a
     held.map((job) => settlementOf(job, failed)),
     settleOptions,
   );
-  for (let more = true; more;) ({ more } = await db.store.resolve({ runs: "all", limit: 10, lookAheadMs }));
+  for (let more = true; more;) ({ more } = await db.store.resolve({ runs: "all", limit: 10, dispatchWindowMs }));
   expect(await db.store.run(runId)).toMatchObject({ state: "FAILED", failed: 1, skipped: 40, done: 41 });
 });
 
@@ -159,7 +163,7 @@ test("a run of 10,000 tasks and 20,000 edges is one transaction of well under a 
   const times: number[] = [];
   for (const key of ["a", "b", "c"]) {
     const from = performance.now();
-    await db.store.startRun(run(key, tasks), { lookAheadMs });
+    await db.store.startRun(run(key, tasks), { dispatchWindowMs });
     times.push(Math.round(performance.now() - from));
   }
   if (process.env["SHOW_TIMES"] !== undefined) process.stdout.write(`startRun 10,000/19,800: ${times.join(", ")} ms\n`);

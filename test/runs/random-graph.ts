@@ -1,9 +1,9 @@
 import { limits } from "../../src/core/limits.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import type { Claimed, Handoff, Message, NewRun, OnFailure, RunId, Store } from "../../src/core/ports/ports.ts";
+import type { Claimed, OutboxBatch, Message, NewRun, OnFailure, RunId, Store } from "../../src/core/ports/ports.ts";
 import { joinRules } from "../../src/core/job/join.ts";
 import { isFinal } from "../../src/core/job/state.ts";
-import { aJob, lookAheadMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { oracle, type PlannedTask, runEnd } from "./oracle.ts";
 
@@ -46,7 +46,7 @@ const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: OnFailure
     job: aJob({ kind: "random.task", payload: null, canonicalInput: "null" }),
     after: task.after,
     join: task.join,
-    asks: task.fate === "branch",
+    hasCondition: task.fate === "branch",
   })),
 });
 
@@ -58,9 +58,9 @@ export async function graphDiffers(
 ): Promise<string[]> {
   const chance = seededRandom(seed).next;
   const tasks = randomGraph(chance);
-  const started = await store.startRun(newRun(tasks, `seed-${seed}-${onFailure}`, onFailure), { lookAheadMs });
+  const started = await store.startRun(newRun(tasks, `seed-${seed}-${onFailure}`, onFailure), { dispatchWindowMs });
   const turn = new Turn(store, started.runId, tasks, chance);
-  await turn.run(started.handoffs);
+  await turn.run(started.outbox);
   return [...turn.early, ...(await differences(store, started.runId, tasks, onFailure))];
 }
 
@@ -81,7 +81,7 @@ class Turn {
     this.#chance = chance;
   }
 
-  async run(first: readonly Handoff[]): Promise<void> {
+  async run(first: readonly OutboxBatch[]): Promise<void> {
     this.#take(first);
     while (this.#messages.length > 0 || this.#held.length > 0) {
       if (this.#held.length === 0 || (this.#messages.length > 0 && this.#chance() < 0.5)) await this.#claim();
@@ -89,8 +89,8 @@ class Turn {
     }
   }
 
-  #take(handoffs: readonly Handoff[]): void {
-    this.#messages.push(...handoffs.flatMap((handoff) => handoff.messages));
+  #take(outbox: readonly OutboxBatch[]): void {
+    this.#messages.push(...outbox.flatMap((handoff) => handoff.messages));
   }
 
   #pick<T>(list: T[], max: number): T[] {
@@ -133,7 +133,7 @@ class Turn {
       settleOptions,
     );
     if (settled.settled.length !== ending.length) this.early.push("a settle was refused");
-    this.#take(settled.handoffs);
+    this.#take(settled.outbox);
     await this.#resolve();
   }
 
@@ -142,9 +142,9 @@ class Turn {
       const resolved = await this.#store.resolve({
         runs: [this.#runId],
         limit: 1 + below(this.#chance, 50),
-        lookAheadMs,
+        dispatchWindowMs,
       });
-      this.#take(resolved.handoffs);
+      this.#take(resolved.outbox);
       if (!resolved.more) return;
     }
     throw new Error(`run ${this.#runId} was not resolved after 1,000 rounds`);

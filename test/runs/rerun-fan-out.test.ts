@@ -6,7 +6,7 @@ import { cancelRun, rerunRun } from "../../src/core/admin/run-control.ts";
 import { world } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
-const options = { stage: "test", lookAheadMs: limits.lookAheadMs };
+const options = { stage: "test", dispatchWindowMs: limits.dispatchWindowMs };
 
 /** A fan-out over people who come and go, which remembers whom it told and for which occurrence it asked. */
 function quiz(people: readonly string[]) {

@@ -107,7 +107,7 @@ test("a trigger makes a job; a backfill plans what was missed; explain answers f
   await store.plan(
     [{ scheduleId: "ping-often", version: row?.version ?? 1, decidedUntil, nextAt: null, occurrences: [] }],
     {
-      lookAheadMs: 0,
+      dispatchWindowMs: 0,
     },
   );
   const window = { from: "2026-11-21T08:05:00Z", to: "2026-11-21T08:35:00Z", pace: "2s" };
@@ -132,7 +132,7 @@ test("the history comes in pages, and a cursor of one's own making is refused", 
     return { ...skipped, localTime, fold: 0 as const, timezone: "UTC", nominalAt };
   });
   const plan = { scheduleId: "ping-often", version: 1, decidedUntil: now + 3_600_000, nextAt: null, occurrences };
-  await store.plan([plan], { lookAheadMs: 0 });
+  await store.plan([plan], { dispatchWindowMs: 0 });
   const page = async (query: string) =>
     (await call(opened, "GET", `/schedules/ping-often/occurrences?limit=2${query}`)).body;
   const first = await page("");

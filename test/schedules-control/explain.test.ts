@@ -29,10 +29,10 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
     const at = await stage([often({ run: locked }), other], nine + 4 * minute);
     await at.tick();
     const { results } = await at.store.insert([at.store.tables.inStates("QUEUED").map(jobLike)[0] ?? fail()], {
-      lookAheadMs: 0,
+      dispatchWindowMs: 0,
     });
     const [first] = results;
-    const [row] = await at.store.look([first?.id ?? fail()]);
+    const [row] = await at.store.peek([first?.id ?? fail()]);
     const message = { jobId: first?.id ?? fail(), generation: row?.generation ?? 0, trace: "" };
     await at.store.claim([message], { worker: "w", alone: true });
     await at.advance(minute);

@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../src/core/calendar/cron.ts";
 import { ruleOf, ruleProblem } from "../../src/core/calendar/rule.ts";
-import { timetable, type When } from "../../src/core/calendar/timetable.ts";
+import { timetable, type FirePattern } from "../../src/core/calendar/timetable.ts";
 import { aSpec } from "../schedules/spec.ts";
 import { midnight, minute } from "./stage.ts";
 
 const auto = { gap: "auto", overlap: "auto" } as const;
-const when = (over: Partial<When>): When => ({
+const when = (over: Partial<FirePattern>): FirePattern => ({
   expression: { form: "every", everyMs: minute },
   timezone: "UTC",
   dst: auto,
@@ -19,7 +19,7 @@ const cron = (text: string, timezone = "UTC") => when({ expression: { form: "cro
 const every = (minutes: number, startAt: number | null = null) =>
   when({ expression: { form: "every", everyMs: minutes * minute }, startAt });
 
-test.each<[string, When, string]>([
+test.each<[string, FirePattern, string]>([
   ["each minute", every(1), "cron(* * * * ? *)"],
   ["every 15 minutes, on the quarter", every(15), "cron(0,15,30,45 * * * ? *)"],
   ["every 6 hours", every(360), "cron(0 0,6,12,18 * * ? *)"],

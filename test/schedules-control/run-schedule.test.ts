@@ -26,7 +26,7 @@ async function woken(over: object = {}) {
       id,
       owner: "task",
       stage: "test",
-      lookAheadMs: 300_000,
+      dispatchWindowMs: 300_000,
       onLockOutage: "postgres",
       signal,
     });
@@ -99,14 +99,14 @@ test("while another task has the lock, a wake ends, and the tick records the tim
   await at.locks.take(scheduleLock("s"), taken);
   const beating = {
     ...at.ports.clock,
-    sleep: async () => void (await at.locks.beat(scheduleLock("s"), "other", 1, `${Math.random()}`)),
+    sleep: async () => void (await at.locks.renew(scheduleLock("s"), "other", 1, `${Math.random()}`)),
   };
   await at.advance(5 * minute);
   const report = await runSchedule({ ...at.ports, clock: beating }, at.definitions, {
     id: "s",
     owner: "task",
     stage: "test",
-    lookAheadMs: 300_000,
+    dispatchWindowMs: 300_000,
     onLockOutage: "postgres",
     signal: new AbortController().signal,
   });
@@ -122,8 +122,8 @@ test("a task that dies between its commit and its claim leaves the job to the la
   at.crash("tick.afterCommit");
   await expect(at.wake()).rejects.toThrow("crashed");
   at.crash(null);
-  await at.advance(limits.handoffOpenMs + 1_000);
-  const reopened = await at.store.reopen({ olderThanMs: limits.handoffOpenMs, limit: 10 });
+  await at.advance(limits.outboxOpenMs + 1_000);
+  const reopened = await at.store.reopen({ olderThanMs: limits.outboxOpenMs, limit: 10 });
   expect(reopened.flatMap((handoff) => handoff.messages)).toHaveLength(1);
   expect(await at.wake()).toMatchObject({ outcome: "nothing-due" });
 });

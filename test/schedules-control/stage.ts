@@ -13,8 +13,8 @@ export { hour, midnight, minute };
 export const work = defineJob({ id: "work", run: () => {} });
 export const capped = defineJob({ id: "capped", concurrency: 1, run: () => {} });
 export const locked = defineJob({ id: "locked", lock: { name: "shared" }, run: () => {} });
-export const lookAheadMs = 5 * minute;
-export const control = { stage: "test", lookAheadMs };
+export const dispatchWindowMs = 5 * minute;
+export const control = { stage: "test", dispatchWindowMs };
 
 export const appOf = (...schedules: ScheduleDefinition[]) =>
   defineApp({ name: "test", jobs: [work, capped, locked], schedules });
@@ -46,7 +46,7 @@ export async function stage(schedules: readonly ScheduleDefinition[], start: num
     /** Claims what is due for this time and leaves it running. */
     async begin(id: string, nominalAt: number): Promise<Claimed> {
       const jobId = await jobOf(at.store, id, nominalAt);
-      const [row] = await at.store.look([jobId]);
+      const [row] = await at.store.peek([jobId]);
       const message = { jobId, generation: row?.generation ?? 0, trace: "t" };
       const [claimed] = await at.store.claim([message], { worker: "w", alone: true });
       if (claimed === undefined) throw new Error(`the job of ${id} was not claimed`);
@@ -55,7 +55,7 @@ export async function stage(schedules: readonly ScheduleDefinition[], start: num
     end: (job: Claimed, over: Partial<Settlement> = {}, tx?: StoreTx) =>
       at.store.settle([{ ...success(job), ...over }], {
         worker: "w",
-        lookAheadMs,
+        dispatchWindowMs,
         ...(tx === undefined ? {} : { tx }),
       }),
     /** Moves the clock to an instant, a minute at a time, with ticks; works what is due when `isWorking`. */

@@ -139,7 +139,7 @@ async function runOnce(name: string, run: (payload: unknown, ctx: Context) => Pr
     worker: "w",
     lane: "default",
     stage: name,
-    lookAheadMs: 0,
+    dispatchWindowMs: 0,
   });
   await worker.handle([{ messageId: "m", body: encodeMessage(message) }], { remainingMs: () => 60_000 });
 }

@@ -2,7 +2,7 @@ import { Cron as Croner } from "croner";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseCron } from "../../src/core/calendar/cron.ts";
-import { readings } from "../../src/core/calendar/reading.ts";
+import { wallTimes } from "../../src/core/calendar/wall-time.ts";
 import { nextFire } from "../../src/core/calendar/timetable.ts";
 
 /** The syntax that both evaluators have; `5L` is written `5#L` there. Differences are listed in docs/schedules.md. */
@@ -88,7 +88,7 @@ test("a wrapping range is the list of its values", () => {
 function year(text: string): number[] {
   const parsed = parseCron(text);
   if (!parsed.ok) throw new Error(parsed.problem);
-  return [...readings(parsed.cron, Date.UTC(2027, 0, 1), Date.UTC(2027, 1, 1))];
+  return [...wallTimes(parsed.cron, Date.UTC(2027, 0, 1), Date.UTC(2027, 1, 1))];
 }
 
 test("every reading in a window is found whatever the window's edges", () => {
@@ -99,8 +99,8 @@ test("every reading in a window is found whatever the window's edges", () => {
       if (!parsed.ok) throw new Error(parsed.problem);
       const from = Math.min(a, b);
       const before = Math.max(a, b);
-      const all = [...readings(parsed.cron, Date.UTC(2024, 1, 20), Date.UTC(2024, 2, 10))];
-      expect([...readings(parsed.cron, from, before)]).toEqual(all.filter((each) => each >= from && each < before));
+      const all = [...wallTimes(parsed.cron, Date.UTC(2024, 1, 20), Date.UTC(2024, 2, 10))];
+      expect([...wallTimes(parsed.cron, from, before)]).toEqual(all.filter((each) => each >= from && each < before));
     }),
     { numRuns: 300 },
   );

@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Decision } from "../../src/core/scheduler/catch-up.ts";
+import type { TimeDecision } from "../../src/core/scheduler/catch-up.ts";
 import { planSchedule } from "../../src/core/scheduler/plan.ts";
 import type { Misfire } from "../../src/core/ports/schedule.ts";
 import { aRow, aSpec, expectedDecisions, hour, latest, midnight, minute, planAll } from "./spec.ts";
 
-const lookAheadMs = 5 * minute;
-const options = (now: number) => ({ now, lookAheadMs, timesMax: 1_000 });
+const dispatchWindowMs = 5 * minute;
+const options = (now: number) => ({ now, dispatchWindowMs, timesMax: 1_000 });
 
-const brief = (decisions: readonly Decision[]) =>
+const brief = (decisions: readonly TimeDecision[]) =>
   decisions.map(({ time, outcome, reason, isCatchUp, missedCount }) =>
     [(time.instant - midnight) / minute, isCatchUp ? "CATCH_UP" : outcome, reason, missedCount]
       .filter((part) => part !== null && part !== 0)
@@ -16,7 +16,7 @@ const brief = (decisions: readonly Decision[]) =>
   );
 
 describe("a healthy schedule", () => {
-  test("is planned up to the look-ahead, each job due at its nominal time", () => {
+  test("is planned up to the dispatch window, each job due at its nominal time", () => {
     const plan = planSchedule(aRow(), options(midnight + 90_000));
     expect(brief(plan.decisions)).toEqual([
       "1 PLANNED",
@@ -28,7 +28,7 @@ describe("a healthy schedule", () => {
     ]);
     expect(plan.decisions.map((each) => each.dueAt)).toEqual(plan.decisions.map((each) => each.time.instant));
     expect(plan).toMatchObject({
-      decidedUntil: midnight + 90_000 + lookAheadMs,
+      decidedUntil: midnight + 90_000 + dispatchWindowMs,
       nextAt: midnight + 7 * minute,
       carry: null,
       missed: 0,
@@ -50,7 +50,7 @@ describe("a healthy schedule", () => {
   test("a time that is up to two minutes late fires late", () => {
     const plan = planSchedule(aRow({ spec: aSpec({ misfire: { ...latest, rule: "skip" } }) }), {
       ...options(midnight + 3 * minute),
-      lookAheadMs: 0,
+      dispatchWindowMs: 0,
     });
     expect(brief(plan.decisions)).toEqual(["1 PLANNED", "2 PLANNED", "3 PLANNED"]);
   });
@@ -86,7 +86,7 @@ describe("after an outage of ten minutes", () => {
   const after = (misfire: Partial<Misfire>) =>
     planSchedule(aRow({ spec: aSpec({ misfire: { ...latest, ...misfire } }) }), {
       ...options(midnight + 10 * minute + 5_000),
-      lookAheadMs: minute,
+      dispatchWindowMs: minute,
     });
 
   test("skip leaves out what is later than two minutes, and tells the next job how many", () => {
@@ -147,8 +147,8 @@ describe("after an outage of ten minutes", () => {
 
   test("a second outage goes on after the last caught-up job of the first: the pace holds across both", () => {
     const spec = aSpec({ misfire: { ...latest, rule: "all", paceMs: hour } });
-    const first = planAll(aRow({ spec }), { now: midnight + 10 * minute, lookAheadMs: 0, timesMax: 1_000 });
-    const second = planAll(first.row, { now: midnight + 20 * minute, lookAheadMs: 0, timesMax: 1_000 });
+    const first = planAll(aRow({ spec }), { now: midnight + 10 * minute, dispatchWindowMs: 0, timesMax: 1_000 });
+    const second = planAll(first.row, { now: midnight + 20 * minute, dispatchWindowMs: 0, timesMax: 1_000 });
     const due = [...first.decisions, ...second.decisions].map((each) => each.dueAt ?? 0);
     expect(due.slice(1).every((each, k) => each - (due[k] ?? 0) >= hour)).toBe(true);
     expect(due).toHaveLength(20);
@@ -201,8 +201,8 @@ test("whatever the pages, ticks and outages: the rows are the expected ones exac
         let now = given.start;
         for (const pause of given.pauses) {
           now += pause * minute + 1_234;
-          const want = expectedDecisions(row, now, lookAheadMs);
-          const got = planAll(row, { now, lookAheadMs, timesMax: given.timesMax });
+          const want = expectedDecisions(row, now, dispatchWindowMs);
+          const got = planAll(row, { now, dispatchWindowMs, timesMax: given.timesMax });
           expect(got.decisions).toEqual(want);
           row = got.row;
         }
@@ -216,7 +216,11 @@ test("a day of six outages, minutely, in pages of 50: every page is bounded", ()
   const row = aRow();
   let at = row;
   for (let k = 1; k <= 6; k++) {
-    const { row: next, pages, decisions } = planAll(at, { now: midnight + k * 4 * hour, lookAheadMs, timesMax: 50 });
+    const {
+      row: next,
+      pages,
+      decisions,
+    } = planAll(at, { now: midnight + k * 4 * hour, dispatchWindowMs, timesMax: 50 });
     expect(pages).toBeLessThanOrEqual(Math.ceil(decisions.length / 50) + 1);
     at = next;
   }

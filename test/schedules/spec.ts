@@ -1,4 +1,4 @@
-import type { Decision } from "../../src/core/scheduler/catch-up.ts";
+import type { TimeDecision } from "../../src/core/scheduler/catch-up.ts";
 import type { NominalTime } from "../../src/core/calendar/fires.ts";
 import { planSchedule } from "../../src/core/scheduler/plan.ts";
 import type { Misfire, ScheduleRow, ScheduleSpec } from "../../src/core/ports/schedule.ts";
@@ -45,8 +45,8 @@ export const aRow = (over: Partial<ScheduleRow> = {}): ScheduleRow => ({
 });
 
 /** Plans page after page at one instant, as the rounds of a tick do. */
-export function planAll(row: ScheduleRow, options: { now: number; lookAheadMs: number; timesMax: number }) {
-  const decisions: Decision[] = [];
+export function planAll(row: ScheduleRow, options: { now: number; dispatchWindowMs: number; timesMax: number }) {
+  const decisions: TimeDecision[] = [];
   let missed = 0;
   for (let pages = 1; ; pages++) {
     const plan = planSchedule(row, options);
@@ -58,9 +58,9 @@ export function planAll(row: ScheduleRow, options: { now: number; lookAheadMs: n
 }
 
 /** The policy over one stretch, said in the plainest way: no pages, nothing carried over. */
-export function expectedDecisions(row: ScheduleRow, now: number, lookAheadMs: number): readonly Decision[] {
+export function expectedDecisions(row: ScheduleRow, now: number, dispatchWindowMs: number): readonly TimeDecision[] {
   const { misfire, materializeBeforeMs } = row.spec;
-  const times = [...timetable(row.spec).times(row.decidedUntil, now + lookAheadMs + materializeBeforeMs)];
+  const times = [...timetable(row.spec).times(row.decidedUntil, now + dispatchWindowMs + materializeBeforeMs)];
   const fires = times.filter((time) => time.kind === "fires");
   const isOutage = fires.some((time) => time.instant < now - 2 * minute);
   const isMissed = (time: NominalTime) =>
@@ -74,7 +74,7 @@ export function expectedDecisions(row: ScheduleRow, now: number, lookAheadMs: nu
   }[misfire.rule];
   let dropped = row.carry?.missed ?? 0;
   let paced = Math.max(now, row.carry?.catchUpUntil ?? now);
-  return times.map((time): Decision => {
+  return times.map((time): TimeDecision => {
     const no = { time, isCatchUp: false, missedCount: 0, dueAt: null };
     if (time.kind === "dst-gap") return { ...no, outcome: "SKIPPED", reason: "dst-gap" };
     if (time.kind === "merged") return { ...no, outcome: "COALESCED", reason: `into ${time.mergedInto}` };

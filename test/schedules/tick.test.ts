@@ -29,7 +29,7 @@ async function started(...schedules: ScheduleDefinition[]) {
 }
 
 describe("a tick", () => {
-  test("plans every time up to the look-ahead with a job each, and hands off what is due within it", async () => {
+  test("plans every time up to the dispatch window with a job each, and hands off what is due within it", async () => {
     const at = await started(minutely("every-minute"));
     expect(await at.tick()).toEqual({ schedules: 1, occurrences: 5, missed: 0, "payload.failed": 0, undecided: 0 });
     expect((await at.ledger("every-minute")).map((row) => [row.localTime, row.outcome])).toEqual(
@@ -192,11 +192,11 @@ describe("many ticks at once, and ticks that die", () => {
     at.crash(null);
     expect(await at.tick()).toMatchObject({ occurrences: 0 });
     expect(at.sent).toEqual([]);
-    expect([...at.store.tables.handoffs.values()]).toHaveLength(1);
+    expect([...at.store.tables.outbox.values()]).toHaveLength(1);
     expect(await at.ledger("a")).toHaveLength(5);
   });
 
-  test("plans the full look-ahead also behind more schedules with a rule of their own than a round holds", async () => {
+  test("plans the full dispatch window also behind more schedules with a rule of their own than a round holds", async () => {
     const ruled = Array.from({ length: limits.tickSchedulesMax + 100 }, (_, n) =>
       minutely(`a-${n}`, { launch: "rule" }),
     );

@@ -2,7 +2,7 @@ import { type AppDefinition, registry } from "../../src/core/define/definition.t
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import type { Claimed, Fence, Log, Message, OutMessage, Ports, Store } from "../../src/core/ports/ports.ts";
-import { sendHandoffs } from "../../src/core/delivery/send.ts";
+import { sendOutbox } from "../../src/core/delivery/send.ts";
 import { tick } from "../../src/core/scheduler/tick.ts";
 import { referenceStore } from "../support/reference-store.ts";
 
@@ -75,7 +75,7 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
   /** A delay is rounded down, so a message may come a little early: it waits, as a worker would let it. */
   const sendAnew = async (messages: readonly Message[]): Promise<void> => {
     if (messages.length === 0) return;
-    const rows = new Map((await store.look(messages.map((message) => message.jobId))).map((row) => [row.jobId, row]));
+    const rows = new Map((await store.peek(messages.map((message) => message.jobId))).map((row) => [row.jobId, row]));
     for (const message of messages) {
       const row = rows.get(message.jobId);
       const isOurs = row?.state === "QUEUED" && row.generation === message.generation;
@@ -86,8 +86,8 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
   const work = async (): Promise<readonly Claimed[]> => {
     const claimed: Claimed[] = [];
     for (let turn = 0; turn < 10_000; turn++) {
-      await sendHandoffs(ports, await store.relay({ lookAheadMs: 0, limit: 10_000 }));
-      await sendHandoffs(ports, await store.wake({ slotKeys: "all", limit: 10_000 }));
+      await sendOutbox(ports, await store.relay({ dispatchWindowMs: 0, limit: 10_000 }));
+      await sendOutbox(ports, await store.wake({ slotKeys: "all", limit: 10_000 }));
       const visible = inbox.filter((each) => each.visibleAt <= now).map((each) => each.message);
       if (visible.length === 0) return claimed;
       inbox = inbox.filter((each) => each.visibleAt > now);
@@ -96,7 +96,7 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
       claimed.push(...rows);
       ran.push(...running.map((row) => row.jobId));
       await sendAnew(visible.filter((message) => !rows.some((row) => row.jobId === message.jobId)));
-      if (running.length > 0) await store.settle(running.map(success), { worker: "w", lookAheadMs: 0 });
+      if (running.length > 0) await store.settle(running.map(success), { worker: "w", dispatchWindowMs: 0 });
     }
     throw new Error("work never ends");
   };
@@ -117,8 +117,8 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
       crashAt = point;
     },
     install: (stage = "test") => installDefinitions(ports, definitions, { stage }),
-    tick: (over: { fence?: Fence; signal?: AbortSignal; tzVersion?: string; lookAheadMs?: number } = {}) =>
-      tick(ports, definitions, { stage: "test", lookAheadMs: 5 * 60_000, ...over }),
+    tick: (over: { fence?: Fence; signal?: AbortSignal; tzVersion?: string; dispatchWindowMs?: number } = {}) =>
+      tick(ports, definitions, { stage: "test", dispatchWindowMs: 5 * 60_000, ...over }),
     /** Every row of a schedule, the oldest first. */
     ledger: async (id: string) => (await store.occurrences(id, 1_000_000)).toReversed(),
   };

@@ -31,7 +31,7 @@ export function gather(world: World, endedBefore: number): Evidence {
     events: t.events.rows.map((row): EventFact => ({ ...row, jobId: String(row.jobId) })),
     attempts: t.attempts.rows.map((row) => ({ ...row, jobId: String(row.jobId) })),
     slots: [...t.slots.values()].map((row) => ({ ...row, jobId: row.jobId === null ? null : String(row.jobId) })),
-    openHandoffs: [...t.handoffs.values()].map((row) => ({
+    openHandoffs: [...t.outbox.values()].map((row) => ({
       members: row.members.map(({ id, generation }) => ({ jobId: String(id), generation })),
     })),
     occurrences: [...t.occurrences.values()].map((row) => {

@@ -23,7 +23,7 @@ export function keepWorker(world: World, lane: string, name: string): void {
 
 async function runWorker(world: World, process: SimProcess, lane: string): Promise<void> {
   const { ports, app } = world.inside(process);
-  const options = { worker: process.name, lane, stage: "sim", lookAheadMs: world.lookAheadMs };
+  const options = { worker: process.name, lane, stage: "sim", dispatchWindowMs: world.dispatchWindowMs };
   const worker = world.planted.worker(createWorker(ports, app.registry, options));
   const told = new AbortController();
   world.onTerm(process, () => {
@@ -81,7 +81,7 @@ async function runScheduler(world: World, process: SimProcess): Promise<void> {
     stage: "sim",
     untilMs: 6_000,
     onLockOutage: "postgres",
-    lookAheadMs: world.lookAheadMs,
+    dispatchWindowMs: world.dispatchWindowMs,
     signal: told.signal,
     lockLeaseMs: 4_000,
   });

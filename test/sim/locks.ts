@@ -26,9 +26,9 @@ export function locksFor(process: SimProcess, line: LockLine): LockStore {
         if (fence !== null) record.locks.push({ is: "taken", name, owner, fence, leaseMs, at: time.nowMs });
         return fence;
       }),
-    beat: (name, owner, fence, rvn) =>
-      call("beat", async () => {
-        const isKept = await base.beat(name, owner, fence, rvn);
+    renew: (name, owner, fence, rvn) =>
+      call("renew", async () => {
+        const isKept = await base.renew(name, owner, fence, rvn);
         if (isKept) record.locks.push({ is: "kept", name, owner, fence, at: time.nowMs });
         return isKept;
       }),

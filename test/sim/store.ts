@@ -2,7 +2,7 @@ import type { JobId } from "../../src/core/job/job.ts";
 import type {
   Claimed,
   Fence,
-  Held,
+  HeldAttempt,
   Message,
   Settled,
   Settlement,
@@ -48,19 +48,20 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     relay: (o) => fenced("relay", o.fence, () => base.relay(o)),
     confirm: (sent) => call("confirm", () => base.confirm(sent)),
     reopen: (o) => fenced("reopen", o.fence, async () => (without.has("reopen") ? [] : await base.reopen(o))),
-    sights: (o) => call("sights", () => base.sights(o)),
-    keepSights: (seen) => call("keepSights", () => base.keepSights(seen)),
-    countAhead: (o) => call("countAhead", () => base.countAhead(o)),
+    queueObservations: (o) => call("sights", () => base.queueObservations(o)),
+    saveQueueObservations: (seen) => call("keepSights", () => base.saveQueueObservations(seen)),
+    countNotYetDue: (o) => call("countAhead", () => base.countNotYetDue(o)),
     requeueLost: (o) =>
       fenced("requeueLost", o.fence, async () => (without.has("requeue") ? 0 : await base.requeueLost(o))),
     wake: (o) => fenced("wake", o.fence, async () => (isOff(without, o) ? [] : await base.wake(o))),
     claim: (messages, o) => call("claim", () => claim(line, messages, o)),
-    look: (ids) => call("look", () => base.look(ids)),
+    peek: (ids) => call("look", () => base.peek(ids)),
     heartbeat: (held, worker) => call("heartbeat", () => heartbeat(line, held, worker)),
     settle: (settlements, o) => call("settle", () => settle(process, line, settlements, o)),
     transaction: (work) => call("transaction", () => transaction(process, line, work)),
     freeSlots: (held) => call("freeSlots", () => freeSlots(line, held)),
-    undelivered: (messages, o) => call("undelivered", () => base.undelivered(messages, withHook(process, line, o))),
+    returnUndelivered: (messages, o) =>
+      call("undelivered", () => base.returnUndelivered(messages, withHook(process, line, o))),
     quarantine: (lane, bodies) => call("quarantine", () => base.quarantine(lane, bodies)),
     rescue: (o) =>
       fenced("rescue", o.fence, async () =>
@@ -72,7 +73,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     prune: (o) => fenced("prune", o.fence, () => base.prune(o)),
     installFence: (fence) => call("installFence", () => base.installFence(fence)),
     acquire: (name, owner, leaseMs) => call("acquire", () => base.acquire(name, owner, leaseMs)),
-    beat: (name, owner, fence, leaseMs) => call("beat", () => base.beat(name, owner, fence, leaseMs)),
+    renew: (name, owner, fence, leaseMs) => call("renew", () => base.renew(name, owner, fence, leaseMs)),
     release: (name, owner, fence) => call("release", () => base.release(name, owner, fence)),
     installSchedules: (...given) => call("installSchedules", () => base.installSchedules(...given)),
     dueSchedules: (o) => call("dueSchedules", () => base.dueSchedules(o)),
@@ -85,7 +86,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     resolve: (o) => fenced("resolve", o.fence, () => base.resolve(o)),
     cancelRun: (id) => call("cancelRun", () => base.cancelRun(id)),
     cancelingRuns: (limit, only) => call("cancelingRuns", () => base.cancelingRuns(limit, only)),
-    decideAhead: (o) => fenced("decideAhead", o.fence, () => base.decideAhead(o)),
+    decidePrematerialized: (o) => fenced("decideAhead", o.fence, () => base.decidePrematerialized(o)),
     cancelPage: (id, o) => call("cancelPage", () => base.cancelPage(id, withHook(process, line, o))),
     resumeRun: (id, o) => call("resumeRun", () => base.resumeRun(id, o)),
     run: (id) => call("run", () => base.run(id)),
@@ -117,7 +118,7 @@ function scheduleControlFor(call: Call, base: Store): ScheduleControlStore {
   };
 }
 
-const nothing = { rows: [], handoffs: [], freed: [] };
+const nothing = { rows: [], outbox: [], freed: [] };
 
 /** The net that looks at all slots; whoever freed one still wakes the next himself. */
 const isOff = (without: ReadonlySet<Layer>, o: { slotKeys: readonly string[] | "all" }): boolean =>
@@ -163,7 +164,7 @@ async function heartbeat(
   return kept;
 }
 
-async function freeSlots(line: StoreLine, held: readonly Held[]): Promise<readonly string[]> {
+async function freeSlots(line: StoreLine, held: readonly HeldAttempt[]): Promise<readonly string[]> {
   const at = await line.base.now();
   line.record.gone.push(...held.map(({ jobId, attempt }) => ({ jobId, attempt, at })));
   return await line.base.freeSlots(held);

@@ -12,7 +12,7 @@ import { virtualTime } from "../support/virtual-clock.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 import { simApp } from "./app.ts";
 import type { SimApp } from "./app.ts";
-import { watchEras } from "./eras.ts";
+import { watchEras } from "./versions.ts";
 import { locksFor } from "./locks.ts";
 import { SimProcess, never } from "./process.ts";
 import { queueFor, SimQueue } from "./queue.ts";
@@ -63,7 +63,7 @@ export class World {
   readonly without: ReadonlySet<Layer>;
   readonly trace: ((line: string) => void) | null;
   /** Shorter than in real life, so that runs of a minute see rows on both sides of it. */
-  readonly lookAheadMs = 15_000;
+  readonly dispatchWindowMs = 15_000;
   /** The period that the newest release gives the schedule `often`. */
   everyMs = 15_000;
   isFaulty = false;

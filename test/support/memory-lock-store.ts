@@ -33,7 +33,7 @@ export function createMemoryLockStore(): MemoryLockStore {
       items.set(name, { owner, rvn, fence, leaseMs });
       return fence;
     },
-    beat: async (name, owner, fence, rvn) => change(name, owner, fence, (item) => ({ ...item, rvn })),
+    renew: async (name, owner, fence, rvn) => change(name, owner, fence, (item) => ({ ...item, rvn })),
     async release(name, owner, fence) {
       const item = items.get(name);
       const released = item?.owner === null && item.fence === fence;

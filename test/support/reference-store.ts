@@ -4,11 +4,11 @@
  */
 import type { InSameTransaction, Moved, MovedRows, Settled, Store, Tx } from "../../src/core/ports/ports.ts";
 import { adopt, claim, heartbeat, lend, look } from "./reference/claim.ts";
-import { decideAhead } from "./reference/ahead.ts";
+import { decideAhead } from "./reference/prematerialized.ts";
 import { cancel, prune, retry } from "./reference/control.ts";
 import { confirm, countAhead, keepSights, relay, reopen, requeueLost, sights, wake } from "./reference/hand-off.ts";
 import { insert } from "./reference/insert.ts";
-import { acquire, beat, installFence, release } from "./reference/locks.ts";
+import { acquire, renew, installFence, release } from "./reference/locks.ts";
 import { counts, job, jobs, occurrences } from "./reference/read.ts";
 import { rescue, undelivered } from "./reference/rescue.ts";
 import { resolve } from "./reference/resolve.ts";
@@ -52,22 +52,22 @@ export function referenceStore(now: () => number): ReferenceStore {
   return {
     tables: t,
     now: async () => now(),
-    insert: async (newJobs, { lookAheadMs, tx, fence }) =>
-      run(() => fenced(t, fence, () => insert(t, newJobs, lookAheadMs)), tx),
+    insert: async (newJobs, { dispatchWindowMs, tx, fence }) =>
+      run(() => fenced(t, fence, () => insert(t, newJobs, dispatchWindowMs)), tx),
     installSlots: async (groups) => run(() => installSlots(t, groups)),
     relay: async (options) => run(() => fenced(t, options.fence, () => relay(t, options))),
     confirm: async (sent) => run(() => confirm(t, sent)),
     reopen: async (options) => run(() => fenced(t, options.fence, () => reopen(t, options))),
-    sights: async ({ maxAgeMs }) => run(() => sights(t, maxAgeMs)),
-    keepSights: async (seen) => run(() => keepSights(t, seen)),
-    countAhead: async (options) => run(() => countAhead(t, options)),
+    queueObservations: async ({ maxAgeMs }) => run(() => sights(t, maxAgeMs)),
+    saveQueueObservations: async (seen) => run(() => keepSights(t, seen)),
+    countNotYetDue: async (options) => run(() => countAhead(t, options)),
     requeueLost: async (options) => run(() => fenced(t, options.fence, () => requeueLost(t, options))),
     wake: async (options) => run(() => fenced(t, options.fence, () => wake(t, options))),
     claim: async (messages, options) => run(() => claim(t, messages, options)),
-    look: async (ids) => run(() => look(t, ids)),
+    peek: async (ids) => run(() => look(t, ids)),
     heartbeat: async (held, worker) => run(() => heartbeat(t, held, worker)),
-    lend: async (held, options) => run(() => lend(t, held, options)),
-    adopt: async (held, options) => run(() => adopt(t, held, options)),
+    extendLease: async (held, options) => run(() => lend(t, held, options)),
+    takeOver: async (held, options) => run(() => adopt(t, held, options)),
     settle: async (settlements, options) => await settleWithHook(t, () => settle(t, settlements, options), options),
     transaction: async (work) => {
       const tx = new ReferenceTx(t);
@@ -76,7 +76,7 @@ export function referenceStore(now: () => number): ReferenceStore {
       return result;
     },
     freeSlots: async (held) => run(() => freeLeft(t, held)),
-    undelivered: async (messages, options) =>
+    returnUndelivered: async (messages, options) =>
       await moving(() => undelivered(t, messages, options), options.inSameTransaction),
     quarantine: async (lane, bodies) =>
       run(() => bodies.forEach((body) => t.quarantine.append({ at: now(), lane, body }))),
@@ -87,13 +87,14 @@ export function referenceStore(now: () => number): ReferenceStore {
     prune: async ({ limit, fence }) => run(() => fenced(t, fence, () => prune(t, limit))),
     installFence: async (fence) => run(() => installFence(t, fence)),
     acquire: async (name, owner, leaseMs) => run(() => acquire(t, name, owner, leaseMs)),
-    beat: async (name, owner, fence, leaseMs) => run(() => beat(t, name, owner, fence, leaseMs)),
+    renew: async (name, owner, fence, leaseMs) => run(() => renew(t, name, owner, fence, leaseMs)),
     release: async (name, owner, fence) => run(() => release(t, name, owner, fence)),
     installSchedules: async (specs, options) => run(() => installSchedules(t, specs, options?.apps)),
     dueSchedules: async (options) => run(() => ({ now: now(), schedules: dueSchedules(t, options) })),
-    plan: async (plans, { lookAheadMs, fence }) => run(() => fenced(t, fence, () => plan(t, plans, lookAheadMs))),
-    startRun: async (next, { lookAheadMs, tx }) => run(() => startRun(t, next, lookAheadMs), tx),
-    addPage: async (id, page, { lookAheadMs, tx }) => run(() => addPage(t, id, page, lookAheadMs), tx),
+    plan: async (plans, { dispatchWindowMs, fence }) =>
+      run(() => fenced(t, fence, () => plan(t, plans, dispatchWindowMs))),
+    startRun: async (next, { dispatchWindowMs, tx }) => run(() => startRun(t, next, dispatchWindowMs), tx),
+    addPage: async (id, page, { dispatchWindowMs, tx }) => run(() => addPage(t, id, page, dispatchWindowMs), tx),
     sealRun: async (id, { tx }) => run(() => sealRun(t, id), tx),
     inRuns: async (ids) => inRuns(t, ids),
     skip: async (messages, options) => run(() => skip(t, messages, options)),
@@ -102,7 +103,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     cancelingRuns: async (limit, only) => run(() => cancelingRuns(t, limit, only)),
     cancelPage: async (id, { limit, inSameTransaction }) =>
       (await moving(() => cancel(t, openJobs(t, id, limit), whyCanceled(t, id)), inSameTransaction)).rows.length,
-    decideAhead: async ({ limit, fence }) => run(() => fenced(t, fence, () => decideAhead(t, limit))),
+    decidePrematerialized: async ({ limit, fence }) => run(() => fenced(t, fence, () => decideAhead(t, limit))),
     resumeRun: async (id, { ids }) => run(() => resumeRun(t, id, ids)),
     run: async (id) => runView(t, id),
     runs: async (filter) => runViews(t, filter),
@@ -136,9 +137,9 @@ async function settleWithHook(
   return answer(hook === undefined ? atomically(t, statement) : await withHook(t, statement, moved, hook));
 }
 
-const answer = ({ settled, handoffs, freed, runs, leftToRelay, conflicts }: ReturnType<typeof settle>): Settled => ({
+const answer = ({ settled, outbox, freed, runs, leftToRelay, conflicts }: ReturnType<typeof settle>): Settled => ({
   settled,
-  handoffs,
+  outbox,
   freed,
   ...(runs === undefined ? {} : { runs }),
   ...(leftToRelay === undefined ? {} : { leftToRelay }),

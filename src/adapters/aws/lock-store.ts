@@ -32,7 +32,7 @@ export function createDynamoLockStore(options: DynamoLockStoreOptions): LockStor
         (await readIf(read, name, (item) => item.owner === owner && item.rvn === rvn));
       return taken?.fence ?? null;
     },
-    async beat(name, owner, fence, rvn) {
+    async renew(name, owner, fence, rvn) {
       const change = {
         update: "SET #rvn = :rvn",
         condition: ours,

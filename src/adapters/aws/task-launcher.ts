@@ -6,7 +6,7 @@ import {
   type RunTaskCommandInput,
   StopTaskCommand,
 } from "@aws-sdk/client-ecs";
-import type { Launch, Launched, Launcher } from "../../core/ports/ports.ts";
+import type { TaskLaunch, Launched, Launcher } from "../../core/ports/ports.ts";
 import { isNoRoom, startedByOf } from "../../core/work/task-end.ts";
 
 /** Where the tasks of jobs run. A deployment writes it as JSON into `BELFRY_TASKS`. */
@@ -52,7 +52,7 @@ export function createEcsLauncher({ client, place }: EcsLauncherOptions): Launch
 
 const reasonMax = 1_024;
 
-function requestOf(launch: Launch, place: TaskPlace): RunTaskCommandInput {
+function requestOf(launch: TaskLaunch, place: TaskPlace): RunTaskCommandInput {
   const { jobId, attempt, worker, size, clientToken } = launch;
   const command = ["run-job", jobId, String(attempt), worker];
   const taskSize = size === null ? {} : { cpu: String(size.cpu), memory: String(size.memoryMb) };

@@ -1,5 +1,5 @@
 import type { JobId, Json } from "../../core/job/job.ts";
-import type { Claimed, InRun, Looked, Message, Store } from "../../core/ports/ports.ts";
+import type { Claimed, InRun, JobPeek, Message, Store } from "../../core/ports/ports.ts";
 import type { State } from "../../core/job/state.ts";
 import { limits } from "../../core/limits.ts";
 import { isLockTimeout } from "./failure.ts";
@@ -25,19 +25,19 @@ interface ClaimOptions {
   readonly asked?: readonly JobId[];
 }
 
-export function claimStore(session: Session): Pick<Store, "claim" | "look" | "heartbeat" | "lend" | "adopt"> {
+export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "heartbeat" | "extendLease" | "takeOver"> {
   return {
     claim: (messages, options) => claim(session, messages, options),
-    async look(ids) {
+    async peek(ids) {
       if (ids.length === 0) return [];
       const rows = await session.run(lookAt, [ids]);
-      return rows.map((row): Looked => ({
+      return rows.map((row): JobPeek => ({
         jobId: row.id as JobId,
         state: row.state as State,
         generation: row.generation,
         dueInMs: row.due_in_ms,
         suspect: row.suspect,
-        asks: row.asks,
+        hasCondition: row.asks,
       }));
     },
     async heartbeat(held, worker) {
@@ -50,10 +50,10 @@ export function claimStore(session: Session): Pick<Store, "claim" | "look" | "he
       ]);
       return rows.map((row) => ({ jobId: row.id as JobId, attempt: row.attempt }));
     },
-    async lend({ jobId, attempt }, { worker, leaseMs }) {
+    async extendLease({ jobId, attempt }, { worker, leaseMs }) {
       return (await session.run(lendLease, [jobId, attempt, worker, leaseMs])).length === 1;
     },
-    async adopt({ jobId, attempt }, { from, worker }) {
+    async takeOver({ jobId, attempt }, { from, worker }) {
       const [row] = await session.run(adoptTry, [jobId, attempt, from, worker]);
       if (row === undefined) return null;
       const runs = await inRuns(session, row.run_id === null ? [] : [row.id]);

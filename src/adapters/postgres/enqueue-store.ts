@@ -3,7 +3,7 @@ import type { JobId, NewJob } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
 import type { Inserted, InsertResult, NewTarget, RunId, Store, Tx } from "../../core/ports/ports.ts";
 import { DatabaseError } from "./failure.ts";
-import { type Handed, handoffsOf } from "./handoffs.ts";
+import { type Handed, outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { findKeys, insertJobs, type InsertedRow } from "./sql/insert.ts";
 import { insertTargets } from "./sql/target.ts";
@@ -21,12 +21,12 @@ type Run = <R>(statement: Statement<R>, values: unknown[]) => Promise<R[]>;
 export function enqueueStore(session: Session): Pick<Store, "insert"> {
   return {
     async insert(jobs, options) {
-      const { tx, fence, lookAheadMs } = options;
-      if (tx !== undefined) return await insertWith(onClient(tx), jobs, lookAheadMs);
+      const { tx, fence, dispatchWindowMs } = options;
+      if (tx !== undefined) return await insertWith(onClient(tx), jobs, dispatchWindowMs);
       const isOneStatement = fence === undefined && jobs.length <= limits.insertRowsMax;
       if (isOneStatement)
-        return await insertWith((statement, values) => session.run(statement, values), jobs, lookAheadMs);
-      return await session.transaction((client) => insertWith(onClient(client), jobs, lookAheadMs), fence);
+        return await insertWith((statement, values) => session.run(statement, values), jobs, dispatchWindowMs);
+      return await session.transaction((client) => insertWith(onClient(client), jobs, dispatchWindowMs), fence);
     },
   };
 }
@@ -35,12 +35,12 @@ export function enqueueStore(session: Session): Pick<Store, "insert"> {
 export const insertTargetsInto = (
   tx: Tx,
   targets: readonly NewTarget[],
-  { runId, lookAheadMs }: { runId: RunId; lookAheadMs: number },
+  { runId, dispatchWindowMs }: { runId: RunId; dispatchWindowMs: number },
 ): Promise<Inserted> =>
   insertWith(
     onClient(tx),
     targets.map((target) => target.job),
-    lookAheadMs,
+    dispatchWindowMs,
     { statement: insertTargets, more: (rows) => [runId, askedRows(rows, targets)] },
   );
 
@@ -50,7 +50,7 @@ function askedRows(rows: readonly Arriving[], targets: readonly NewTarget[]): (s
   return asked.every((row) => row === null) ? [] : asked.map((row) => (row === null ? null : JSON.stringify(row)));
 }
 
-/** Which statement writes a page, and what it wants after the columns and the look-ahead. */
+/** Which statement writes a page, and what it wants after the columns and the dispatch window. */
 interface Insertion {
   readonly statement: Statement<InsertedRow>;
   more(rows: readonly Arriving[]): unknown[];
@@ -59,8 +59,8 @@ interface Insertion {
 const plain: Insertion = { statement: insertJobs, more: () => [] };
 
 /** Inserts inside a transaction that somebody else ends. */
-export const insertInto = (tx: Tx, jobs: readonly NewJob[], lookAheadMs: number): Promise<Inserted> =>
-  insertWith(onClient(tx), jobs, lookAheadMs);
+export const insertInto = (tx: Tx, jobs: readonly NewJob[], dispatchWindowMs: number): Promise<Inserted> =>
+  insertWith(onClient(tx), jobs, dispatchWindowMs);
 
 const onClient =
   (tx: Tx): Run =>
@@ -70,14 +70,14 @@ const onClient =
 async function insertWith(
   run: Run,
   jobs: readonly NewJob[],
-  lookAheadMs: number,
+  dispatchWindowMs: number,
   how: Insertion = plain,
 ): Promise<Inserted> {
   const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
   const handed: Handed[] = [];
   const arriving = jobs.map((job, ord) => ({ ord, job, hash: hash("sha256", job.canonicalInput, "hex") }));
-  for (const page of pages(arriving)) await insertPage(run, { page, lookAheadMs, how }, results, handed);
-  return { results: results.filter((result) => result !== undefined), handoffs: handoffsOf(handed) };
+  for (const page of pages(arriving)) await insertPage(run, { page, dispatchWindowMs, how }, results, handed);
+  return { results: results.filter((result) => result !== undefined), outbox: outboxOf(handed) };
 }
 
 /**
@@ -86,13 +86,13 @@ async function insertWith(
  */
 async function insertPage(
   run: Run,
-  { page, lookAheadMs, how }: { page: readonly Arriving[]; lookAheadMs: number; how: Insertion },
+  { page, dispatchWindowMs, how }: { page: readonly Arriving[]; dispatchWindowMs: number; how: Insertion },
   results: (InsertResult | undefined)[],
   handed: Handed[],
 ): Promise<void> {
   let open = page;
   for (let round = 0; round < limits.insertRoundsMax; round += 1) {
-    for (const row of await run(how.statement, [...insertColumns(open), lookAheadMs, ...how.more(open)])) {
+    for (const row of await run(how.statement, [...insertColumns(open), dispatchWindowMs, ...how.more(open)])) {
       handed.push(...takeInserted(row, open, results));
     }
     open = open.filter((arrived) => results[arrived.ord] === undefined);
@@ -124,7 +124,7 @@ function takeInserted(
   results: (InsertResult | undefined)[],
 ): readonly Handed[] {
   const place = new Map(row.drawn.split(",").map((id, index) => [id, index]));
-  const [generations, delays, handoffs] = [row.generations ?? "", row.delays_ms ?? "", row.handoffs ?? ""].map((list) =>
+  const [generations, delays, outbox] = [row.generations ?? "", row.delays_ms ?? "", row.outbox ?? ""].map((list) =>
     list.split(","),
   );
   const handed: (Handed | undefined)[] = Array.from({ length: open.length });
@@ -135,7 +135,7 @@ function takeInserted(
     const { lane, trace } = arrived.job;
     results[arrived.ord] = { id: id as JobId, created: true, conflict: null };
     const generation = Number(generations?.[index]);
-    handed[at] = { id, generation, delay_ms: Number(delays?.[index]), handoff: handoffs?.[index] || null, lane, trace };
+    handed[at] = { id, generation, delay_ms: Number(delays?.[index]), handoff: outbox?.[index] || null, lane, trace };
   }
   return handed.filter((each) => each !== undefined);
 }

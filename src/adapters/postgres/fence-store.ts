@@ -4,31 +4,31 @@ import type { Store } from "../../core/ports/ports.ts";
 import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
 import {
-  acquireStandIn,
-  beatStandIn,
+  acquireFallback,
+  renewFallback,
   endIdleHolders,
   lockFence,
   raiseFence,
-  releaseStandIn,
-  standInHolder,
+  releaseFallback,
+  fallbackHolder,
 } from "./sql/fence.ts";
 import { fenceLockTimeout } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
-export function fenceStore(session: Session): Pick<Store, "installFence" | "acquire" | "beat" | "release"> {
+export function fenceStore(session: Session): Pick<Store, "installFence" | "acquire" | "renew" | "release"> {
   return {
     installFence: ({ name, token }) => installFence(session, name, token),
     async acquire(name, owner, leaseMs) {
-      const taken = (await session.run(acquireStandIn, [name, owner, leaseMs]))[0];
+      const taken = (await session.run(acquireFallback, [name, owner, leaseMs]))[0];
       if (taken !== undefined) return { fence: Number(taken.fence) };
-      const holder = (await session.run(standInHolder, [name]))[0];
+      const holder = (await session.run(fallbackHolder, [name]))[0];
       return { heldBy: holder?.owner ?? "nobody any more" };
     },
-    async beat(name, owner, fence, leaseMs) {
-      return (await session.run(beatStandIn, [name, owner, fence, leaseMs])).length > 0;
+    async renew(name, owner, fence, leaseMs) {
+      return (await session.run(renewFallback, [name, owner, fence, leaseMs])).length > 0;
     },
     async release(name, owner, fence) {
-      await session.run(releaseStandIn, [name, owner, fence]);
+      await session.run(releaseFallback, [name, owner, fence]);
     },
   };
 }

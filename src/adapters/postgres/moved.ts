@@ -1,6 +1,6 @@
 import type { JobId, Json } from "../../core/job/job.ts";
 import type { Fence, InSameTransaction, Moved, MovedRows, Tx } from "../../core/ports/ports.ts";
-import { handoffsOf } from "./handoffs.ts";
+import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { movedOf } from "./settle-store.ts";
 import type { MovedRow } from "./sql/rescue.ts";
@@ -40,6 +40,6 @@ const movedRows = (rows: readonly MovedRow[]): MovedRows => ({
     errorCode: row.error_code,
     errorMessage: row.error_message,
   })),
-  handoffs: handoffsOf(rows),
+  outbox: outboxOf(rows),
   freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
 });

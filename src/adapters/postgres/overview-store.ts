@@ -12,7 +12,7 @@ import { selectNow } from "./sql/transaction.ts";
 
 type OverviewStore = Pick<
   Operations,
-  "live" | "lanePauses" | "slots" | "workers" | "introduce" | "failureGroups" | "fences" | "waiting" | "health" | "failures"
+  "live" | "lanePauses" | "slots" | "workers" | "registerWorker" | "failureGroups" | "fences" | "waiting" | "health" | "failures"
 >;
 
 /** What is going on now. Each reads a bounded number of rows by an index. */
@@ -64,7 +64,7 @@ export function overviewStore(session: Session): OverviewStore {
       };
     },
     workers: (since) => workers(session, since),
-    async introduce({ id, lane, version }) {
+    async registerWorker({ id, lane, version }) {
       await session.run(writeWorker, [id, lane, version]);
     },
     failureGroups: ({ kind }) => failureGroups(session, kind),

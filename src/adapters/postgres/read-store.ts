@@ -32,7 +32,7 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
       const rows = await session.run(countStates, [limits.countedRowsMax]);
       const found = new Map(rows.map((row) => [row.state, row.jobs]));
       const counts = states.map((state) => [state, found.get(state) ?? 0] as const);
-      return { ...(Object.fromEntries(counts) as Record<State, number>), ahead: rows[0]?.ahead ?? 0 };
+      return { ...(Object.fromEntries(counts) as Record<State, number>), notYetDue: rows[0]?.ahead ?? 0 };
     },
   };
 }

@@ -1,17 +1,25 @@
 import { limits } from "../../core/limits.ts";
 import type { Store } from "../../core/ports/ports.ts";
-import { handoffsOf } from "./handoffs.ts";
+import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { confirmPart, confirmWhole, relayDue, reopenHandoffs } from "./sql/relay.ts";
 import { countAhead, keepSights, readSights, requeueOvertaken, requeueUnqueued } from "./sql/requeue.ts";
 import { wakeAll, wakeKeys } from "./sql/wake.ts";
 
-type RelayPart = "relay" | "confirm" | "reopen" | "requeueLost" | "sights" | "keepSights" | "countAhead" | "wake";
+type RelayPart =
+  | "relay"
+  | "confirm"
+  | "reopen"
+  | "requeueLost"
+  | "queueObservations"
+  | "saveQueueObservations"
+  | "countNotYetDue"
+  | "wake";
 
 export function relayStore(session: Session): Pick<Store, RelayPart> {
   return {
-    async relay({ lookAheadMs, limit, lane, fence }) {
-      return handoffsOf(await session.fenced(fence, relayDue, [lookAheadMs, limit, lane ?? null]));
+    async relay({ dispatchWindowMs, limit, lane, fence }) {
+      return outboxOf(await session.fenced(fence, relayDue, [dispatchWindowMs, limit, lane ?? null]));
     },
     async confirm(sent) {
       const whole = sent.filter((each) => each.failed.length === 0).map((each) => each.id);
@@ -21,7 +29,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       }
     },
     async reopen({ olderThanMs, limit, lane, fence }) {
-      return handoffsOf(await session.fenced(fence, reopenHandoffs, [olderThanMs, limit, lane ?? null]));
+      return outboxOf(await session.fenced(fence, reopenHandoffs, [olderThanMs, limit, lane ?? null]));
     },
     async requeueLost({ lane, evidence, olderThanMs, limit, fence }) {
       const values = [lane, olderThanMs, limit];
@@ -31,22 +39,22 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
           : await session.fenced(fence, requeueOvertaken, [...values, limits.runningSampleMax]);
       return rows.length;
     },
-    async sights({ maxAgeMs }) {
+    async queueObservations({ maxAgeMs }) {
       const rows = await session.run(readSights, [maxAgeMs]);
       return rows.map((row) => ({ lane: row.lane, emptyMs: row.empty_ms }));
     },
-    async keepSights(sights) {
+    async saveQueueObservations(sights) {
       if (sights.length === 0) return;
       await session.run(keepSights, [sights.map(({ lane }) => lane), sights.map(({ emptyMs }) => emptyMs)]);
     },
-    async countAhead({ lane, sinceMs, limit }) {
+    async countNotYetDue({ lane, sinceMs, limit }) {
       const [row] = await session.run(countAhead, [lane, sinceMs, limits.queueDelayMsMax, limit]);
       return row?.n ?? 0;
     },
     async wake({ slotKeys, limit, fence }) {
-      if (slotKeys === "all") return handoffsOf(await session.fenced(fence, wakeAll, [limit]));
+      if (slotKeys === "all") return outboxOf(await session.fenced(fence, wakeAll, [limit]));
       if (slotKeys.length === 0 && fence === undefined) return [];
-      return handoffsOf(await session.fenced(fence, wakeKeys, [limit, slotKeys]));
+      return outboxOf(await session.fenced(fence, wakeKeys, [limit, slotKeys]));
     },
   };
 }

@@ -6,11 +6,11 @@ import { newestColumns } from "./newest.ts";
 import type { Session } from "./session.ts";
 import { keepBodies, rescueLost, returnUndelivered } from "./sql/rescue.ts";
 
-export function rescueStore(session: Session): Pick<Store, "rescue" | "undelivered" | "quarantine"> {
+export function rescueStore(session: Session): Pick<Store, "rescue" | "returnUndelivered" | "quarantine"> {
   return {
     rescue: ({ limit, interruptionsMax, lane, ...options }) =>
       moveRows(session, rescueLost, [limit, interruptionsMax, lane ?? null], options),
-    undelivered: (messages, { undeliveredMax, backoffMs, ...options }) =>
+    returnUndelivered: (messages, { undeliveredMax, backoffMs, ...options }) =>
       moveRows(session, returnUndelivered, [...newestColumns(messages), undeliveredMax, backoffMs], options),
     async quarantine(lane, bodies) {
       if (bodies.length === 0) return;

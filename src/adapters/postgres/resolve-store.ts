@@ -1,6 +1,6 @@
 import { limits } from "../../core/limits.ts";
-import type { Fence, Handoff, Resolved, RunId, RunStore } from "../../core/ports/ports.ts";
-import { handoffsOf } from "./handoffs.ts";
+import type { Fence, OutboxBatch, Resolved, RunId, RunStore } from "../../core/ports/ports.ts";
+import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { addUpJoins, addUpRuns, countEnds, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";
 import { freePassedSlots } from "./sql/run.ts";
@@ -13,16 +13,16 @@ import type { Statement } from "./statement.ts";
  */
 export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
   return {
-    async resolve({ runs, limit, lookAheadMs, fence }) {
+    async resolve({ runs, limit, dispatchWindowMs, fence }) {
       const asked = runs === "all" ? null : runs;
       const open = await look(session, asked);
       let steps = 0;
-      const handoffs: Handoff[] = [];
+      const outbox: OutboxBatch[] = [];
       const closed: Resolved["closed"][number][] = [];
       const release = async (statement: Statement<ReleasedRow & { taken: number }>): Promise<void> => {
-        const rows = await session.fenced(fence, statement, [asked, limit, lookAheadMs]);
+        const rows = await session.fenced(fence, statement, [asked, limit, dispatchWindowMs]);
         steps += rows[0]?.taken ?? 0;
-        handoffs.push(...handoffsOf(rows));
+        outbox.push(...outboxOf(rows));
       };
       if (open.ends) await release(countEnds);
       if (open.joins) await release(addUpJoins);
@@ -35,7 +35,7 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
       if (open.stops !== null) steps += (await session.fenced(fence, skipStopped, [open.stops, limit])).length;
       const freed = closed.length > 0 || asked === null ? await session.fenced(fence, freePassedSlots, []) : [];
       const more = isOpen(await look(session, asked));
-      return { steps, more, handoffs, closed, freed: freed.map((row) => row.key) };
+      return { steps, more, outbox, closed, freed: freed.map((row) => row.key) };
     },
   };
 }

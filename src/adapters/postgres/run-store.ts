@@ -1,6 +1,6 @@
 import type { JobId, Json } from "../../core/job/job.ts";
 import type { NewRun, Paged, RunId, RunStore, StartedRun, Tx } from "../../core/ports/ports.ts";
-import { handoffsOf } from "./handoffs.ts";
+import { outboxOf } from "./outbox.ts";
 import { moveRows } from "./moved.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";
@@ -8,7 +8,7 @@ import * as sql from "./sql/run.ts";
 import { chooseAgain, lockRun, lockWaiting, putBack, recount, reopenRun } from "./sql/resume.ts";
 import { execute } from "./statement.ts";
 import { insertTasks } from "./task-store.ts";
-import { aheadStore, insertPage } from "./written-ahead.ts";
+import { aheadStore, insertPage } from "./prematerialized.ts";
 
 type Writes =
   | "startRun"
@@ -18,7 +18,7 @@ type Writes =
   | "cancelRun"
   | "cancelPage"
   | "cancelingRuns"
-  | "decideAhead"
+  | "decidePrematerialized"
   | "resumeRun";
 
 export function runStore(session: Session): Pick<RunStore, Writes> {
@@ -26,7 +26,8 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
     tx === undefined ? session.transaction(work) : work(tx);
   return {
     startRun: (run, { tx }) => inTx(tx, (client) => startRun(client, run)),
-    addPage: (runId, page, { lookAheadMs, tx }) => inTx(tx, (client) => addPage(client, runId, page, lookAheadMs)),
+    addPage: (runId, page, { dispatchWindowMs, tx }) =>
+      inTx(tx, (client) => addPage(client, runId, page, dispatchWindowMs)),
     sealRun: (runId, { tx }) => inTx(tx, async (client) => (await execute(client, sql.sealRun, [runId])).length > 0),
     async skip(messages, { reason, notTaken }) {
       if (messages.length === 0) return [];
@@ -67,31 +68,31 @@ async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
       cursor: (known.cursor ?? null) as Json | null,
       input: known.input as Json,
       parentId: known.parent_id as RunId | null,
-      handoffs: [],
+      outbox: [],
     };
   }
   const handed = await insertTasks(tx, inserted.id, run);
   if (sealed && starterId !== null) await execute(tx, sql.passSlots, [starterId]);
   if (tasks.length === 0) await execute(tx, sql.nudgeRun, [inserted.id]);
   const runId = inserted.id as RunId;
-  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, handoffs: handoffsOf(handed) };
+  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, outbox: outboxOf(handed) };
 }
 
-const notWritten: Paged = { written: false, created: 0, conflicts: 0, handoffs: [] };
+const notWritten: Paged = { written: false, created: 0, conflicts: 0, outbox: [] };
 
 async function addPage(
   tx: Tx,
   runId: RunId,
   page: Parameters<RunStore["addPage"]>[1],
-  lookAheadMs: number,
+  dispatchWindowMs: number,
 ): Promise<Paged> {
   const may = await execute(tx, sql.lockForPage, [runId, page.by.jobId, page.by.attempt]);
   if (may.length === 0) return notWritten;
-  const { results, handoffs } = await insertPage(tx, page.targets, { runId, lookAheadMs });
+  const { results, outbox } = await insertPage(tx, page.targets, { runId, dispatchWindowMs });
   const created = results.filter((result) => result.created).length;
   await execute(tx, sql.writePage, [runId, JSON.stringify(page.cursor), created]);
   const conflicts = results.filter((result) => result.conflict !== null).length;
-  return { written: true, created, conflicts, handoffs };
+  return { written: true, created, conflicts, outbox };
 }
 
 async function resumeRun(tx: Tx, runId: RunId, ids: readonly JobId[] | undefined): Promise<readonly JobId[]> {

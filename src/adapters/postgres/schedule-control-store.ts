@@ -5,7 +5,7 @@ import type {
   Backfilled,
   BackfillTime,
   ScheduleControlStore,
-  ScheduleEra,
+  ScheduleVersion,
   ScheduleRefusal,
 } from "../../core/ports/schedule-store.ts";
 import { limits } from "../../core/limits.ts";
@@ -25,7 +25,7 @@ import {
   setPaused,
 } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
-import { decideAheadOf } from "./written-ahead.ts";
+import { decideAheadOf } from "./prematerialized.ts";
 
 export function scheduleControlStore(session: Session): ScheduleControlStore {
   return {
@@ -53,7 +53,7 @@ async function facts(tx: Tx, id: string): ReturnType<ScheduleControlStore["sched
   const [first] = rows;
   if (first === undefined) return null;
   const [stored] = await execute(tx, readSchedule, [id]);
-  const eras = rows.map((row): ScheduleEra => {
+  const eras = rows.map((row): ScheduleVersion => {
     return { version: row.era ?? 0, spec: row.era_spec as ScheduleSpec | null, fromAt: row.from_at };
   });
   return {

@@ -11,7 +11,7 @@ import type {
   ScheduleRow,
   ScheduleSpec,
 } from "../../core/ports/schedule.ts";
-import { type Handed, handoffsOf } from "./handoffs.ts";
+import { type Handed, outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";
 import { planOccurrences, type PlannedRow } from "./sql/plan.ts";
@@ -30,7 +30,7 @@ import {
 } from "./sql/schedule.ts";
 import { findWaiting } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
-import { decideAheadOf, takeBackAhead } from "./written-ahead.ts";
+import { decideAheadOf, takeBackAhead } from "./prematerialized.ts";
 
 type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules" | "occurrences";
 
@@ -97,11 +97,11 @@ export async function cancelWaiting(tx: Tx, ids: readonly string[]): Promise<num
 async function plan(
   session: Session,
   plans: readonly PlannedSchedule[],
-  { lookAheadMs, fence }: { lookAheadMs: number; fence?: Fence },
+  { dispatchWindowMs, fence }: { dispatchWindowMs: number; fence?: Fence },
 ): ReturnType<Store["plan"]> {
-  const values = [...planColumns(plans), ...occurrenceColumns(plans.flatMap(occurrencesOf)), lookAheadMs];
+  const values = [...planColumns(plans), ...occurrenceColumns(plans.flatMap(occurrencesOf)), dispatchWindowMs];
   const rows = await session.fenced(fence, planOccurrences, values);
-  return { occurrences: rows[0]?.occurrences ?? 0, handoffs: handoffsOf(rows.flatMap(handed)) };
+  return { occurrences: rows[0]?.occurrences ?? 0, outbox: outboxOf(rows.flatMap(handed)) };
 }
 
 const handed = (row: PlannedRow): readonly Handed[] => (row.id === null ? [] : [{ ...row, id: row.id }]);

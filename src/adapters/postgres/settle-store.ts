@@ -2,7 +2,7 @@ import { cleanCode, cleanJson, cleanMessage } from "../../core/job/clean.ts";
 import type { JobId, Json } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
 import type {
-  Handoff,
+  OutboxBatch,
   InSameTransaction,
   Moved,
   RunId,
@@ -14,7 +14,7 @@ import type {
 } from "../../core/ports/ports.ts";
 import { insertInto } from "./enqueue-store.ts";
 import { isDataError } from "./failure.ts";
-import { handoffsOf } from "./handoffs.ts";
+import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { readSettled, settleDone, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
 import { settleRun, type SettledRunRow } from "./sql/settle-run.ts";
@@ -22,14 +22,14 @@ import { execute, type Statement } from "./statement.ts";
 
 interface SettleOptions {
   readonly worker: string;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   readonly tx?: Tx;
   readonly inSameTransaction?: InSameTransaction;
 }
 
 type Run = <R>(statement: Statement<R>, values: unknown[]) => Promise<R[]>;
 
-const nothing: Settled = { settled: [], handoffs: [], freed: [] };
+const nothing: Settled = { settled: [], outbox: [], freed: [] };
 
 export function settleStore(session: Session): Pick<Store, "settle"> {
   return {
@@ -68,12 +68,12 @@ async function settleIn(
   const { rows, released } = await write((statement, values) => execute(tx, statement, values), settlements, options);
   const written = new Set<string>(rows.map((row) => row.id));
   const children = settlements.filter((each) => written.has(each.jobId)).flatMap((each) => each.children);
-  const inserted = children.length === 0 ? null : await insertInto(tx, children, options.lookAheadMs);
+  const inserted = children.length === 0 ? null : await insertInto(tx, children, options.dispatchWindowMs);
   if (options.inSameTransaction !== undefined && storeTx !== undefined && rows.length > 0) {
     await options.inSameTransaction(storeTx, await movedOf(tx, [...written]));
   }
   const conflicts = inserted?.results.filter((result) => result.conflict !== null).length ?? 0;
-  return { ...settled({ rows, released }, inserted?.handoffs ?? []), ...ofConflicts(conflicts) };
+  return { ...settled({ rows, released }, inserted?.outbox ?? []), ...ofConflicts(conflicts) };
 }
 
 type WrittenRow = Pick<SettledRow, "id"> & Partial<SettledRow> & { readonly run_id?: string | null };
@@ -125,7 +125,7 @@ function unwritten(settlements: readonly Settlement[], rows: readonly WrittenRow
 
 const isOwn = (row: SettledRunRow): row is SettledRunRow & SettledRow => row.own;
 
-const settleColumns = (settlements: readonly Settlement[], { worker, lookAheadMs }: SettleOptions): unknown[] => [
+const settleColumns = (settlements: readonly Settlement[], { worker, dispatchWindowMs }: SettleOptions): unknown[] => [
   settlements.map((each) => each.jobId),
   settlements.map((each) => each.attempt),
   settlements.map((each) => each.to),
@@ -137,18 +137,18 @@ const settleColumns = (settlements: readonly Settlement[], { worker, lookAheadMs
   settlements.map((each) => cleanMessage(each.errorMessage)),
   settlements.map((each) => resultOf(each)),
   worker,
-  lookAheadMs,
+  dispatchWindowMs,
 ];
 
 const resultOf = ({ result }: Settlement): string | null =>
   result === null ? null : JSON.stringify(cleanJson(result));
 
-function settled({ rows, released }: Written, children: readonly Handoff[] = []): Settled {
+function settled({ rows, released }: Written, children: readonly OutboxBatch[] = []): Settled {
   return {
     ...ofRuns([...new Set(rows.flatMap((row) => row.run_id ?? []))] as RunId[]),
     ...(released.some((row) => row.left_to_relay) ? { leftToRelay: true } : {}),
     settled: rows.map((row) => row.id as JobId),
-    handoffs: [...handoffsOf([...rows.filter(isHanded), ...released]), ...children],
+    outbox: [...outboxOf([...rows.filter(isHanded), ...released]), ...children],
     freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
   };
 }
@@ -201,7 +201,7 @@ async function settleSingly(
     ...ofConflicts(parts.reduce((sum, part) => sum + (part.conflicts ?? 0), 0)),
     ...(parts.some((part) => part.leftToRelay === true) ? { leftToRelay: true } : {}),
     settled: parts.flatMap((part) => part.settled),
-    handoffs: parts.flatMap((part) => part.handoffs),
+    outbox: parts.flatMap((part) => part.outbox),
     freed: [...new Set(parts.flatMap((part) => part.freed))],
   };
 }

@@ -1,6 +1,6 @@
 import { limits } from "../../core/limits.ts";
 import type { NewRun, NewTask, Tx } from "../../core/ports/ports.ts";
-import type { Handed } from "./handoffs.ts";
+import type { Handed } from "./outbox.ts";
 import { drawIds, insertEdges, insertTasks as insert } from "./sql/run.ts";
 import { arrayLiteral, execute } from "./statement.ts";
 
@@ -21,7 +21,7 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
       list(page.map((task) => task.after.length)),
       common(kinds.places.slice(from, from + page.length)),
       common(page.map((task) => task.join)),
-      common(page.map((task) => task.asks)),
+      common(page.map((task) => task.hasCondition)),
     ];
     handed.push(...(await execute(tx, insert, [...columns, ...kinds.columns, runId, run.trace, limits.wideJoinOver])));
   }

@@ -116,14 +116,14 @@ interface Asking {
 
 /** Answers at once; the pages follow in this process, or in the next pass when it ends before they do. */
 function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
-  const { operations, ports, registry, lookAheadMs } = options;
+  const { operations, ports, registry, dispatchWindowMs } = options;
   const owner = `api:${ports.random.id().slice(0, 8)}`;
   let isRunning = false;
   const goOn = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;
     try {
-      while (await runBulkPage(ports, registry, operations, { owner, lookAheadMs }));
+      while (await runBulkPage(ports, registry, operations, { owner, dispatchWindowMs }));
     } catch (error) {
       ports.log.warn("a change of many jobs stopped here; the next pass goes on with it", { error });
     }

@@ -193,7 +193,7 @@ async function cancel(options: ApiOptions, jobId: JobId): Promise<JobDetailReply
 
 async function retry(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
   const before = await readJob(options, jobId);
-  const retried = await retryJobs(options.ports, [jobId], { lookAheadMs: options.lookAheadMs });
+  const retried = await retryJobs(options.ports, [jobId], { dispatchWindowMs: options.dispatchWindowMs });
   if (retried.includes(jobId)) return await readJob(options, jobId);
   const detail = `job ${jobId} is ${before.state}: only a FAILED, CANCELED or SKIPPED job can be retried`;
   throw new Problem(409, "not-retryable", detail);
@@ -202,8 +202,8 @@ async function retry(options: ApiOptions, jobId: JobId): Promise<JobDetailReply>
 /** What is due already is on its way: that changes nothing and is no error. */
 async function runNow(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
   const before = await readJob(options, jobId);
-  const { ports, operations, lookAheadMs } = options;
-  if ((await operations.runNow([jobId])).length > 0) await relay(ports, { lookAheadMs });
+  const { ports, operations, dispatchWindowMs } = options;
+  if ((await operations.runNow([jobId])).length > 0) await relay(ports, { dispatchWindowMs });
   else if (isFinal(before.state) || before.state === "RUNNING") {
     throw new Problem(409, "not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
   }

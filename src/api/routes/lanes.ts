@@ -92,7 +92,7 @@ async function assertKnown({ lanes, operations }: ApiOptions, name: string): Pro
 }
 
 /** The pages are bounded; what is left after them, or is put on hold a moment later, the upkeep releases. */
-async function resume({ operations, ports, lookAheadMs }: ApiOptions, name: string, by: string): Promise<number> {
+async function resume({ operations, ports, dispatchWindowMs }: ApiOptions, name: string, by: string): Promise<number> {
   await operations.pauseLane(name, false, by);
   let released = 0;
   for (let round = 0; round < limits.unholdRoundsMax; round += 1) {
@@ -100,7 +100,7 @@ async function resume({ operations, ports, lookAheadMs }: ApiOptions, name: stri
     released += some;
     if (some < limits.unholdRowsMax) break;
   }
-  await relay(ports, { lookAheadMs, lane: name });
+  await relay(ports, { dispatchWindowMs, lane: name });
   return released;
 }
 

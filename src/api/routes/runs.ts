@@ -144,7 +144,7 @@ async function readRun({ ports: { store } }: ApiOptions, wanted: JobId): Promise
 
 async function retry(options: ApiOptions, wanted: JobId): Promise<{ run: RunReply; again: readonly JobId[] }> {
   const before = await readRun(options, wanted);
-  const again = await resumeRun(options.ports, before.id, { lookAheadMs: options.lookAheadMs });
+  const again = await resumeRun(options.ports, before.id, { dispatchWindowMs: options.dispatchWindowMs });
   if (again.length === 0) {
     const detail = `run ${wanted} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
     throw new Problem(409, "nothing-to-retry", detail);
@@ -155,20 +155,20 @@ async function retry(options: ApiOptions, wanted: JobId): Promise<{ run: RunRepl
 async function cancel(options: ApiOptions, wanted: JobId): Promise<{ run: RunReply; canceled: number }> {
   const before = await readRun(options, wanted);
   if (before.state === "CANCELED") return { run: runJson(before), canceled: 0 };
-  const { ports, registry, lookAheadMs } = options;
-  const jobs = await cancelRun(ports, registry, before.id, { lookAheadMs });
+  const { ports, registry, dispatchWindowMs } = options;
+  const jobs = await cancelRun(ports, registry, before.id, { dispatchWindowMs });
   if (jobs === null) throw new Problem(409, "already-finished", `run ${wanted} is ${before.state}: it has ended`);
   return { run: runJson(await readRun(options, wanted)), canceled: jobs };
 }
 
 async function rerun(options: ApiOptions, wanted: JobId) {
   const before = await readRun(options, wanted);
-  const { ports, registry, lookAheadMs } = options;
+  const { ports, registry, dispatchWindowMs } = options;
   if (!isRerunnable(registry, before.kind)) {
     const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it anew`;
     throw new Problem(409, "not-rerunnable", detail);
   }
-  const made = await rerunRun(ports, registry, before.id, { stage: options.stage ?? "dev", lookAheadMs });
+  const made = await rerunRun(ports, registry, before.id, { stage: options.stage ?? "dev", dispatchWindowMs });
   return {
     status: 201,
     body: runJson(await readRun(options, made as string as JobId)),

@@ -45,7 +45,7 @@ export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint
   return [...writes(options), ...pauses(options), ...runs(options), ...reads(options)];
 }
 
-const optionsOf = ({ stage, lookAheadMs }: ApiOptions) => ({ stage: stage ?? "dev", lookAheadMs });
+const optionsOf = ({ stage, dispatchWindowMs }: ApiOptions) => ({ stage: stage ?? "dev", dispatchWindowMs });
 const change = { role: "operate", params: schedulePath } as const;
 
 function writes(options: ApiOptions): readonly Endpoint[] {

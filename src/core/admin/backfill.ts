@@ -1,6 +1,6 @@
 /** Runs times of the past that never ran, each with what was in force then. */
 import type { Registry } from "../define/definition.ts";
-import { type Stretch, stretchesOf } from "../calendar/eras.ts";
+import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
 import type { NominalTime } from "../calendar/fires.ts";
 import { occurrenceOf } from "../scheduler/fire.ts";
 import type { Instant } from "../job/job.ts";
@@ -25,7 +25,7 @@ export interface BackfillOptions {
   /** Milliseconds between two jobs; null is the schedule's own pace. */
   readonly paceMs: number | null;
   readonly stage: string;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
 }
 
 export interface BackfillEntry {
@@ -81,7 +81,7 @@ export async function backfill(
   if (options.dryRun) return { dryRun: true, times, added: 0, again: 0, failed: [], paceMs };
   const todo = judged.filter(({ entry }) => entry.runs);
   const { made, failed } = await withJobs(ports, registry, row, todo, options.stage);
-  const done = await write(ports, registry, row, made, { paceMs, lookAheadMs: options.lookAheadMs });
+  const done = await write(ports, registry, row, made, { paceMs, dispatchWindowMs: options.dispatchWindowMs });
   return { dryRun: false, times, ...done, failed, paceMs };
 }
 
@@ -104,14 +104,14 @@ function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: Backf
 }
 
 interface Wanted {
-  readonly stretch: Stretch;
+  readonly stretch: VersionInterval;
   readonly time: NominalTime;
 }
 
 /** Every firing time of the window by what was in force then, in order. */
 function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Instant): readonly Wanted[] {
   const found: Wanted[] = [];
-  for (const [index, stretch] of stretchesOf(facts.eras).entries()) {
+  for (const [index, stretch] of versionIntervals(facts.eras).entries()) {
     const after = force && index === 0 ? from - 1 : Math.max(from - 1, stretch.from);
     const end = Math.min(to, stretch.until);
     if (end <= after) continue;
@@ -130,7 +130,7 @@ function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Ins
 }
 
 /** `rows` are those of the same instant. */
-function judge({ version, spec }: Stretch, time: NominalTime, rows: readonly OccurrenceView[]): BackfillEntry {
+function judge({ version, spec }: VersionInterval, time: NominalTime, rows: readonly OccurrenceView[]): BackfillEntry {
   const { localTime, fold, instant: nominalAt } = time;
   const entry = { localTime, fold, nominalAt, version };
   const same = rows.filter((row) => row.reason !== "dst-gap");
@@ -172,7 +172,7 @@ async function write(
   registry: Registry,
   { id }: ScheduleRow,
   made: readonly BackfillTime[],
-  { paceMs, lookAheadMs }: { readonly paceMs: number; readonly lookAheadMs: number },
+  { paceMs, dispatchWindowMs }: { readonly paceMs: number; readonly dispatchWindowMs: number },
 ): Promise<{ added: number; again: number }> {
   const kinds = new Set(made.map(({ occurrence }) => occurrence.job?.kind ?? ""));
   const slotKey = backfillKey(id);
@@ -189,7 +189,7 @@ async function write(
     added += done.added;
     again += done.again;
   }
-  if (added + again > 0) await relay(ports, { lookAheadMs });
+  if (added + again > 0) await relay(ports, { dispatchWindowMs });
   return { added, again };
 }
 

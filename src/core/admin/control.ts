@@ -2,7 +2,7 @@ import type { Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
 import type { Ports } from "../ports/ports.ts";
 import { relay, wakeHeld } from "../delivery/relay.ts";
-import { sendHandoffs } from "../delivery/send.ts";
+import { sendOutbox } from "../delivery/send.ts";
 import { movedHook } from "../delivery/settled-hook.ts";
 import { canceledTasks } from "../work/stop-tasks.ts";
 
@@ -20,7 +20,7 @@ export async function cancelJobs(
   const tasks = canceledTasks(ports, registry);
   const moved = await ports.store.cancel(ids, tasks.noting(movedHook(ports, registry, "canceled")));
   await wakeHeld(ports, { slotKeys: moved.freed });
-  await sendHandoffs(ports, moved.handoffs);
+  await sendOutbox(ports, moved.outbox);
   await tasks.stop();
   return moved.rows.map((row) => row.jobId);
 }
@@ -29,7 +29,7 @@ export async function cancelJobs(
 export async function retryJobs(
   ports: ControlPorts,
   ids: readonly JobId[],
-  options: { lookAheadMs: number },
+  options: { dispatchWindowMs: number },
 ): Promise<readonly JobId[]> {
   const retried = [...(await retryInRuns(ports, ids)), ...(await ports.store.retry(ids))];
   if (retried.length > 0) await relay(ports, options);

@@ -1,7 +1,7 @@
 import { formatDuration } from "../calendar/duration.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant, JobView } from "../job/job.ts";
-import { minuteText } from "../calendar/reading.ts";
+import { minuteText } from "../calendar/wall-time.ts";
 import type { OccurrenceView } from "../ports/schedule.ts";
 import type { SlotHolder } from "../ports/schedule-store.ts";
 import { openZone } from "../calendar/zone.ts";

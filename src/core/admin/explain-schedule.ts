@@ -1,11 +1,11 @@
 /** "What happened to 09:00?" in one sentence, with what to do about it. Pure: the facts come in, words go out. */
 import type { AskedTime } from "../calendar/asked-time.ts";
-import { stretchesOf, type Stretch } from "../calendar/eras.ts";
+import { versionIntervals, type VersionInterval } from "../calendar/version-intervals.ts";
 import { explainRow } from "./explain-row.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant } from "../job/job.ts";
 import { limits } from "../limits.ts";
-import { minuteText } from "../calendar/reading.ts";
+import { minuteText } from "../calendar/wall-time.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
 import type { ScheduleFacts } from "../ports/schedule-store.ts";
 import { timetable } from "../calendar/timetable.ts";
@@ -83,13 +83,13 @@ function notThere({ eras, row }: ScheduleFacts, asked: AskedTime): Explanation {
   };
 }
 
-function neverNominal({ spec, version, from }: Stretch, asked: AskedTime, facts: ScheduleFacts): Explanation {
+function neverNominal({ spec, version, from }: VersionInterval, asked: AskedTime, facts: ScheduleFacts): Explanation {
   const time = shown(asked.localTime);
   const table = timetable(spec);
   const next = table.next(asked.near);
   const before = [...table.times(asked.near - lookBackMs(spec), asked.near - 1)].at(-1);
   const near = [before, next].flatMap((each) => (each == null ? [] : [shown(each.localTime)]));
-  const which = stretchesOf(facts.eras).length > 1 ? ` (version ${version}, in force from ${iso(from)})` : "";
+  const which = versionIntervals(facts.eras).length > 1 ? ` (version ${version}, in force from ${iso(from)})` : "";
   const skipped = asked.instants.length === 0 ? `; the clock of ${spec.timezone} skips this reading` : "";
   return {
     verdict: "never-nominal",

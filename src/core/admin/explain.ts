@@ -1,6 +1,6 @@
 /** Gathers what is known of one time of a schedule, for `explainTime` to put into words. */
 import { type AskedTime, readAskedTime } from "../calendar/asked-time.ts";
-import { stretchAt, stretchesOf } from "../calendar/eras.ts";
+import { versionIntervalAt, versionIntervals } from "../calendar/version-intervals.ts";
 import { explainTime } from "./explain-schedule.ts";
 import type { Explanation } from "./explanation.ts";
 import type { JobView } from "../job/job.ts";
@@ -47,7 +47,7 @@ const isAsked = (row: OccurrenceView, { localTime }: AskedTime): boolean =>
   row.localTime === localTime || row.localTime === `${localTime}:00`;
 
 function readAsked(facts: ScheduleFacts, text: string): AskedTime {
-  const latest = stretchesOf(facts.eras).at(-1);
+  const latest = versionIntervals(facts.eras).at(-1);
   const read = (zone: string): AskedTime | null => readAskedTime(text, openZone(zone), facts.now);
   const asked = read(latest?.spec.timezone ?? "UTC");
   if (asked === null) {
@@ -57,7 +57,7 @@ function readAsked(facts: ScheduleFacts, text: string): AskedTime {
     );
   }
   // The schedule may have lived in another zone then.
-  const zone = stretchAt(facts.eras, asked.near)?.spec.timezone;
+  const zone = versionIntervalAt(facts.eras, asked.near)?.spec.timezone;
   return zone === undefined ? asked : (read(zone) ?? asked);
 }
 
@@ -68,8 +68,8 @@ async function explainOne(
   occurrence: OccurrenceView | null,
 ): Promise<Explained> {
   const near = occurrence?.nominalAt ?? asked.near;
-  const byVersion = stretchesOf(facts.eras).find((each) => each.version === occurrence?.version);
-  const stretch = byVersion ?? stretchAt(facts.eras, near);
+  const byVersion = versionIntervals(facts.eras).find((each) => each.version === occurrence?.version);
+  const stretch = byVersion ?? versionIntervalAt(facts.eras, near);
   const found = occurrence?.jobId == null ? null : await store.job(occurrence.jobId);
   const job = found?.job ?? null;
   const lastReason = found?.events.at(-1)?.reason ?? null;

@@ -1,7 +1,7 @@
 /** What an explanation is made from, and what it says. */
 import type { JobView } from "../job/job.ts";
 import type { AskedTime } from "../calendar/asked-time.ts";
-import type { Stretch } from "../calendar/eras.ts";
+import type { VersionInterval } from "../calendar/version-intervals.ts";
 import type { OccurrenceView } from "../ports/schedule.ts";
 import type { ScheduleFacts, SlotHolder } from "../ports/schedule-store.ts";
 
@@ -9,7 +9,7 @@ export interface ExplainInput {
   readonly facts: ScheduleFacts;
   readonly asked: AskedTime;
   /** What was in force, or null when nothing was. */
-  readonly stretch: Stretch | null;
+  readonly stretch: VersionInterval | null;
   readonly occurrence: OccurrenceView | null;
   readonly job: JobView | null;
   /** Of the job's newest event. */

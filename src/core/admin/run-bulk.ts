@@ -17,7 +17,7 @@ export async function runBulkPage(
   ports: BulkPorts,
   registry: Registry,
   operations: Operations,
-  options: { owner: string; lookAheadMs: number },
+  options: { owner: string; dispatchWindowMs: number },
 ): Promise<boolean> {
   const bulk = await operations.takeBulk(options.owner);
   if (bulk === null) return false;
@@ -33,14 +33,14 @@ async function change(
   ports: BulkPorts,
   registry: Registry,
   operations: Operations,
-  options: { bulk: Bulk; ids: readonly JobId[]; lookAheadMs: number },
+  options: { bulk: Bulk; ids: readonly JobId[]; dispatchWindowMs: number },
 ): Promise<number> {
-  const { bulk, ids, lookAheadMs } = options;
+  const { bulk, ids, dispatchWindowMs } = options;
   if (bulk.action === "cancel") return (await cancelJobs(ports, registry, ids)).length;
-  if (bulk.paceMs === 0) return (await retryJobs(ports, ids, { lookAheadMs })).length;
+  if (bulk.paceMs === 0) return (await retryJobs(ports, ids, { dispatchWindowMs })).length;
   const paced = await operations.retryPaced(ids, { dueAt: bulk.dueAt, paceMs: bulk.paceMs });
-  const inRuns = await retryJobs(ports, without(ids, paced), { lookAheadMs });
-  await relay(ports, { lookAheadMs });
+  const inRuns = await retryJobs(ports, without(ids, paced), { dispatchWindowMs });
+  await relay(ports, { dispatchWindowMs });
   return paced.length + inRuns.length;
 }
 

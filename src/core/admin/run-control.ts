@@ -5,7 +5,7 @@ import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import type { Ports, RunId, RunView, StartedRun } from "../ports/ports.ts";
 import { relay } from "../delivery/relay.ts";
 import { resolveRuns } from "../delivery/resolve.ts";
-import { sendHandoffs } from "../delivery/send.ts";
+import { sendOutbox } from "../delivery/send.ts";
 import { movedHook } from "../delivery/settled-hook.ts";
 import { canceledTasks } from "../work/stop-tasks.ts";
 
@@ -20,7 +20,7 @@ export async function cancelRun(
   ports: ControlPorts,
   registry: Registry,
   runId: RunId,
-  options: { lookAheadMs: number },
+  options: { dispatchWindowMs: number },
 ): Promise<number | null> {
   if (!(await ports.store.cancelRun(runId))) return null;
   const tasks = canceledTasks(ports, registry);
@@ -44,7 +44,7 @@ export async function finishCancels(
   ports: ControlPorts,
   registry: Registry,
   options: {
-    readonly lookAheadMs: number;
+    readonly dispatchWindowMs: number;
     readonly signal: AbortSignal;
     readonly only?: { readonly withdrawn: string };
   },
@@ -61,7 +61,7 @@ export async function finishCancels(
 export async function resumeRun(
   ports: ControlPorts,
   runId: RunId,
-  options: { lookAheadMs: number },
+  options: { dispatchWindowMs: number },
 ): Promise<readonly JobId[]> {
   const again = await ports.store.resumeRun(runId, {});
   if (again.length > 0) await relay(ports, options);
@@ -94,12 +94,12 @@ export async function rerunRun(
     );
   }
   const root = run.key.replace(/#\d+$/, "");
-  const { lookAheadMs } = options;
+  const { dispatchWindowMs } = options;
   for (let number = 2; number <= limits.rerunsMax; number += 1) {
     const started = await startAgain(ports, definition, run, `${root}#${number}`, options);
     if (started === null) continue;
-    await sendHandoffs(ports, started.handoffs);
-    await resolveRuns(ports, { runs: [started.runId], rounds: 1, lookAheadMs });
+    await sendOutbox(ports, started.outbox);
+    await resolveRuns(ports, { runs: [started.runId], rounds: 1, dispatchWindowMs });
     return started.runId;
   }
   throw new Error(`run ${runId} was run again ${limits.rerunsMax} times: enqueue it under another key`);
@@ -107,10 +107,10 @@ export async function rerunRun(
 
 interface RerunOptions {
   readonly stage: string;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
 }
 
-type Started = Pick<StartedRun, "runId" | "handoffs">;
+type Started = Pick<StartedRun, "runId" | "outbox">;
 
 /** @returns null when there is a run of this key already. */
 async function startAgain(
@@ -122,9 +122,9 @@ async function startAgain(
 ): Promise<Started | null> {
   const trace = ports.random.id();
   if (definition.plan === undefined) return await writeAgain(ports, definition, run, { key, trace, ...options });
-  const { stage, lookAheadMs } = options;
+  const { stage, dispatchWindowMs } = options;
   const planned = await definition.plan(run.input, { stage, key, trace, starterId: null, parentId: run.id });
-  const started = await ports.store.startRun(planned, { lookAheadMs });
+  const started = await ports.store.startRun(planned, { dispatchWindowMs });
   return started.created ? started : null;
 }
 
@@ -133,7 +133,7 @@ async function writeAgain(
   ports: ControlPorts,
   definition: JobDefinition,
   { id, kind, version, input, onFailure }: RunView,
-  { key, trace, stage, lookAheadMs }: RerunOptions & { readonly key: string; readonly trace: string },
+  { key, trace, stage, dispatchWindowMs }: RerunOptions & { readonly key: string; readonly trace: string },
 ): Promise<Started | null> {
   const { retentionMs } = definition;
   if ((await ports.store.runs({ kind, key, limit: 1 })).length > 0) return null;
@@ -141,12 +141,15 @@ async function writeAgain(
   const job = newJob(definition, stage, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
   await ports.store.installSlots(slotGroupsOf(definition));
   return await ports.store.transaction(async (tx) => {
-    const { results, handoffs } = await ports.store.insert([job], { lookAheadMs, tx });
+    const { results, outbox } = await ports.store.insert([job], { dispatchWindowMs, tx });
     const [starter] = results;
     if (starter?.created !== true) return null;
     const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, tasks: [] };
-    const started = await ports.store.startRun({ ...again, starterId: starter.id, parentId: id }, { lookAheadMs, tx });
+    const started = await ports.store.startRun(
+      { ...again, starterId: starter.id, parentId: id },
+      { dispatchWindowMs, tx },
+    );
     if (!started.created) throw new Error(`run "${key}" of "${kind}" was made meanwhile: ask again`);
-    return { runId: started.runId, handoffs };
+    return { runId: started.runId, outbox };
   });
 }

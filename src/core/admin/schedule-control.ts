@@ -9,12 +9,12 @@ import { slotGroupsOf } from "../define/new-job.ts";
 import { slotGroupsOfSchedule } from "../scheduler/overlap.ts";
 import type { Ports } from "../ports/ports.ts";
 import { describe, ProblemList } from "../define/problem.ts";
-import { secondText } from "../calendar/reading.ts";
+import { secondText } from "../calendar/wall-time.ts";
 import type { GapRule, OverlapReadings, ScheduleRow, ScheduleSpec } from "../ports/schedule.ts";
 import type { ScheduleRefusal } from "../ports/schedule-store.ts";
 import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
 import { specMaker } from "../define/schedule-spec.ts";
-import { sendHandoffs } from "../delivery/send.ts";
+import { sendOutbox } from "../delivery/send.ts";
 import { checkId } from "../define/setting.ts";
 import { openZone } from "../calendar/zone.ts";
 
@@ -87,7 +87,7 @@ export async function triggerSchedule(
   ports: ControlPorts,
   registry: Registry,
   id: string,
-  options: { readonly stage: string; readonly lookAheadMs: number; readonly key?: string | undefined },
+  options: { readonly stage: string; readonly dispatchWindowMs: number; readonly key?: string | undefined },
 ): Promise<{ readonly id: JobId; readonly created: boolean }> {
   const facts = await ports.store.scheduleFacts(id);
   if (facts === null || facts.row === null) throw unknownSchedule(id);
@@ -105,8 +105,8 @@ export async function triggerSchedule(
   const payload =
     definition.readsMoment === true ? momentPayload(occurrenceFor(row, decision)) : occurrence.job.payload;
   const job = { ...occurrence.job, payload, key: options.key ?? null };
-  const { results, handoffs } = await ports.store.insert([job], { lookAheadMs: options.lookAheadMs });
-  await sendHandoffs(ports, handoffs);
+  const { results, outbox } = await ports.store.insert([job], { dispatchWindowMs: options.dispatchWindowMs });
+  await sendOutbox(ports, outbox);
   const [result] = results;
   if (result === undefined) throw new Error(`triggering "${id}" gave no answer`);
   return { id: result.id, created: result.created };

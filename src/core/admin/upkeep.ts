@@ -13,7 +13,7 @@ export async function upkeep(
   ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">,
   registry: Registry,
   operations: Operations,
-  options: { owner: string; lookAheadMs: number; signal: AbortSignal },
+  options: { owner: string; dispatchWindowMs: number; signal: AbortSignal },
 ): Promise<void> {
   while (!options.signal.aborted) {
     try {

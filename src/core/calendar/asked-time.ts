@@ -1,5 +1,5 @@
 import type { Instant } from "../job/job.ts";
-import { minuteText, type Reading, secondText } from "./reading.ts";
+import { minuteText, type WallTime, secondText } from "./wall-time.ts";
 import type { Zone } from "./zone.ts";
 
 /** A time as a person asks for it: a reading of the schedule's wall clock, with the instants that show it. */
@@ -36,7 +36,7 @@ export function readAskedTime(text: string, zone: Zone, now: Instant): AskedTime
   return { localTime, isInstant: true, instants: [instant], near: instant };
 }
 
-function asReading(reading: Reading, zone: Zone): AskedTime {
+function asReading(reading: WallTime, zone: Zone): AskedTime {
   const changes = zone.transitions(reading - 2 * dayMs, reading + 2 * dayMs);
   const offsets = new Set([
     zone.offsetAt(reading - 2 * dayMs),
@@ -50,4 +50,4 @@ function asReading(reading: Reading, zone: Zone): AskedTime {
   return { localTime: textOf(reading), isInstant: false, instants, near: instants[0] ?? jump?.at ?? reading };
 }
 
-const textOf = (reading: Reading): string => (reading % 60_000 === 0 ? minuteText(reading) : secondText(reading));
+const textOf = (reading: WallTime): string => (reading % 60_000 === 0 ? minuteText(reading) : secondText(reading));

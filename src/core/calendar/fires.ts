@@ -4,9 +4,9 @@
  */
 import type { Cron } from "./cron.ts";
 import type { Instant } from "../job/job.ts";
-import { minuteText, type Reading, readings } from "./reading.ts";
+import { minuteText, type WallTime, wallTimes } from "./wall-time.ts";
 import type { GapRule, OverlapReadings } from "../ports/schedule.ts";
-import type { Transition, Zone } from "./zone.ts";
+import type { ZoneTransition, Zone } from "./zone.ts";
 
 /** One nominal time of a schedule. */
 export interface NominalTime {
@@ -54,7 +54,7 @@ export function* cronTimes(
   after: Instant,
   until: Instant,
 ): Generator<NominalTime, void, undefined> {
-  let change: Transition | null = null;
+  let change: ZoneTransition | null = null;
   let start = after - changeMsMax;
   for (const next of [...zone.transitions(start, until + changeMsMax), null]) {
     const end = next?.at ?? Number.POSITIVE_INFINITY;
@@ -75,8 +75,8 @@ interface Segment {
   readonly start: Instant;
   readonly end: Instant;
   readonly offset: number;
-  readonly change: Transition | null;
-  readonly next: Transition | null;
+  readonly change: ZoneTransition | null;
+  readonly next: ZoneTransition | null;
 }
 
 /** Plain readings and the readings of the gap before them, merged by instant. */
@@ -112,7 +112,7 @@ function* plainReadings(segment: Segment): Generator<NominalTime, void, undefine
   const firstPassStarts = next !== null && next.after < next.before ? next.at + next.after : Number.POSITIVE_INFINITY;
   const from = Math.max(start, after + 1) + offset;
   const before = Math.min(end, until + 1) + offset;
-  for (const reading of readings(cron, from, before)) {
+  for (const reading of wallTimes(cron, from, before)) {
     const isSecond = reading < secondPassEnds;
     if (isSecond ? rules.overlap === "first" : reading >= firstPassStarts && rules.overlap === "second") continue;
     yield {
@@ -130,14 +130,14 @@ function gapReadings(segment: Segment): readonly NominalTime[] {
   const { cron, rules, change, after, until } = segment;
   if (change === null || change.after <= change.before || rules.gap === "none") return [];
   const found: NominalTime[] = [];
-  for (const reading of readings(cron, change.at + change.before, change.at + change.after)) {
+  for (const reading of wallTimes(cron, change.at + change.before, change.at + change.after)) {
     const time = gapTime(reading, change, rules.gap);
     if (time.instant > after && time.instant <= until) found.push(time);
   }
   return found;
 }
 
-function gapTime(reading: Reading, change: Transition, rule: Exclude<GapRule, "auto">): NominalTime {
+function gapTime(reading: WallTime, change: ZoneTransition, rule: Exclude<GapRule, "auto">): NominalTime {
   const instant = rule === "first-valid" ? change.at : reading - change.before;
   const kind = rule === "skip" ? "dst-gap" : "fires";
   return { localTime: minuteText(reading), fold: 0, instant, kind, mergedInto: null };

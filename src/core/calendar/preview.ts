@@ -2,9 +2,9 @@
 import type { NominalTime } from "./fires.ts";
 import type { Instant } from "../job/job.ts";
 import { limits } from "../limits.ts";
-import { minuteText } from "./reading.ts";
-import { timetable, type When } from "./timetable.ts";
-import { openZone, type Transition, type Zone } from "./zone.ts";
+import { minuteText } from "./wall-time.ts";
+import { timetable, type FirePattern } from "./timetable.ts";
+import { openZone, type ZoneTransition, type Zone } from "./zone.ts";
 
 export interface PreviewTime {
   readonly localTime: string;
@@ -16,7 +16,7 @@ export interface PreviewTime {
 }
 
 /** At most `count` times after an instant. Fewer when the schedule ends. */
-export function preview(when: When, after: Instant, count: number): readonly PreviewTime[] {
+export function preview(when: FirePattern, after: Instant, count: number): readonly PreviewTime[] {
   const table = timetable(when);
   const zone = openZone(when.timezone);
   const found: PreviewTime[] = [];
@@ -49,7 +49,7 @@ function noteOf(time: NominalTime, zone: Zone, previous: Instant): string | null
   return `the clock jumps from ${startOf(jumped).slice(11)} to ${endOf(jumped).slice(11)} before it`;
 }
 
-function gapNote(time: NominalTime, gap: Transition, zone: Zone): string {
+function gapNote(time: NominalTime, gap: ZoneTransition, zone: Zone): string {
   const skipped = `the clock skips ${clock(time)} (it jumps from ${startOf(gap).slice(11)} to ${endOf(gap).slice(11)})`;
   if (time.kind === "dst-gap") return `${skipped}: SKIPPED dst-gap`;
   if (time.kind === "merged") return `${skipped}: COALESCED into ${time.mergedInto ?? ""}`;
@@ -57,7 +57,7 @@ function gapNote(time: NominalTime, gap: Transition, zone: Zone): string {
 }
 
 /** Readings between these do not exist (gap) or exist twice (overlap). */
-const startOf = (each: Transition): string => minuteText(each.at + Math.min(each.before, each.after));
-const endOf = (each: Transition): string => minuteText(each.at + Math.max(each.before, each.after));
+const startOf = (each: ZoneTransition): string => minuteText(each.at + Math.min(each.before, each.after));
+const endOf = (each: ZoneTransition): string => minuteText(each.at + Math.max(each.before, each.after));
 const lies = (reading: string, from: string, before: string): boolean => reading >= from && reading < before;
 const clock = ({ localTime }: NominalTime): string => localTime.slice(11);

@@ -1,10 +1,10 @@
 /** When the EventBridge rule of a schedule wakes its task. Rules are UTC and know whole minutes only. */
 import { parseCron } from "./cron.ts";
-import { minuteText } from "./reading.ts";
+import { minuteText } from "./wall-time.ts";
 import { formatDuration } from "./duration.ts";
 import { limits } from "../limits.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
-import type { When } from "./timetable.ts";
+import type { FirePattern } from "./timetable.ts";
 import { openZone, type Zone } from "./zone.ts";
 
 const minuteMs = 60_000;
@@ -37,7 +37,7 @@ export function ruleProblem({
  * wake more often than the schedule fires: on other days, and at the hours of the zone's other offset. A task that finds
  * nothing due ends at once. The wake comes at the nominal minute, or at the next whole one.
  */
-export function ruleOf(when: When): string {
+export function ruleOf(when: FirePattern): string {
   const { expression, startAt } = when;
   if (expression.form === "every") return everyRule(expression.everyMs, startAt ?? 0);
   if (expression.form === "at") return onceRule(Math.ceil(expression.at / minuteMs) * minuteMs);

@@ -3,12 +3,12 @@ import { type Cron, parseCron } from "./cron.ts";
 import { cronTimes, type Dst, type DstRules, type NominalTime, resolveDst } from "./fires.ts";
 import type { Instant } from "../job/job.ts";
 import { limits } from "../limits.ts";
-import { readings, secondText } from "./reading.ts";
+import { wallTimes, secondText } from "./wall-time.ts";
 import type { Expression, ScheduleSpec } from "../ports/schedule.ts";
 import { openZone, tzVersion, type Zone } from "./zone.ts";
 
 /** The part of a spec that says when. `[startAt, endAt)`: a time at `startAt` counts, one at `endAt` does not. */
-export type When = Pick<ScheduleSpec, "expression" | "timezone" | "dst" | "startAt" | "endAt">;
+export type FirePattern = Pick<ScheduleSpec, "expression" | "timezone" | "dst" | "startAt" | "endAt">;
 
 export interface Timetable {
   /** Nominal times in `(after, until]`, lazily and in order: those at one instant follow each other, the firing one first. */
@@ -18,7 +18,7 @@ export interface Timetable {
 }
 
 /** @throws RangeError when the stored expression or zone cannot be read. */
-export function timetable(when: When): Timetable {
+export function timetable(when: FirePattern): Timetable {
   const start = when.startAt ?? Number.NEGATIVE_INFINITY;
   const end = when.endAt === null ? Number.POSITIVE_INFINITY : when.endAt - 1;
   const whole = wholeTimetable(when);
@@ -43,7 +43,7 @@ export function tzProblem(
   return `its times were computed with tz data ${needed}, this scheduler has ${ours}: deploy it with a newer Node`;
 }
 
-function wholeTimetable(when: When): Timetable {
+function wholeTimetable(when: FirePattern): Timetable {
   const { expression } = when;
   if (expression.form === "every") return everyTimes(expression.everyMs, when.startAt ?? 0);
   if (expression.form === "at") return atTime(expression.at);
@@ -75,7 +75,7 @@ export function take(times: Iterable<NominalTime>, max: number): readonly Nomina
 }
 
 /** The next time that fires; null when the schedule has ended. */
-export function nextFire(when: When, after: Instant): NominalTime | null {
+export function nextFire(when: FirePattern, after: Instant): NominalTime | null {
   const table = timetable(when);
   let time = table.next(after);
   // A rule `skip` cannot leave out more than the readings of a few gaps in a row.
@@ -148,7 +148,7 @@ function nextCronTime(cron: Cron, zone: Zone, rules: DstRules, after: Instant): 
     const near = first(cronTimes(cron, zone, rules, cursor, cursor + 2 * 3_600_000));
     if (near !== null) return near;
     // An hour-hand may jump by up to a day: start looking a day early and end a day late.
-    const reading = first(readings(cron, cursor + zone.offsetAt(cursor) - dayMs, horizon + dayMs));
+    const reading = first(wallTimes(cron, cursor + zone.offsetAt(cursor) - dayMs, horizon + dayMs));
     if (reading === null) return null;
     const from = Math.max(cursor, reading - zone.offsetAt(cursor) - 2 * dayMs);
     const until = from + 5 * dayMs;

@@ -2,7 +2,7 @@ import type { Instant } from "../job/job.ts";
 import { limits } from "../limits.ts";
 
 /** A change of a zone's UTC offset. `after > before` is a gap in local time, `after < before` an overlap. */
-export interface Transition {
+export interface ZoneTransition {
   readonly at: Instant;
   /** Milliseconds that local time is ahead of UTC. */
   readonly before: number;
@@ -14,7 +14,7 @@ export interface Zone {
   readonly name: string;
   offsetAt(instant: Instant): number;
   /** All changes in `(after, until]`, in order. */
-  transitions(after: Instant, until: Instant): readonly Transition[];
+  transitions(after: Instant, until: Instant): readonly ZoneTransition[];
 }
 
 /** Version of the tz data of this runtime, for example `2026c`; grows in text order. A constant of the process. */
@@ -58,7 +58,7 @@ const utc: Zone = { name: "UTC", offsetAt: () => 0, transitions: () => [] };
 /** A stretch of a zone's offsets. 2^33 ms are 99 days. */
 interface Chunk {
   readonly offset: number;
-  readonly transitions: readonly Transition[];
+  readonly transitions: readonly ZoneTransition[];
 }
 
 const chunkMs = 2 ** 33;
@@ -87,7 +87,7 @@ function chunkedZone(name: string): Zone {
       return transitions.findLast((transition) => transition.at <= instant)?.after ?? offset;
     },
     transitions(after, until) {
-      const found: Transition[] = [];
+      const found: ZoneTransition[] = [];
       for (let index = Math.floor(after / chunkMs); index * chunkMs < until; index++) {
         for (const each of chunk(index).transitions) if (each.at > after && each.at <= until) found.push(each);
       }
@@ -98,7 +98,7 @@ function chunkedZone(name: string): Zone {
 
 /** Offset at the chunk's first instant, and the changes in `(start, start + chunkMs]`. */
 function sample(ask: (instant: Instant) => number, start: Instant): Chunk {
-  const transitions: Transition[] = [];
+  const transitions: ZoneTransition[] = [];
   const offset = ask(start);
   let before = offset;
   for (let k = 0; k < samplesPerChunk; k++) {
@@ -116,7 +116,7 @@ function sample(ask: (instant: Instant) => number, start: Instant): Chunk {
 }
 
 /** Bisection between an instant that has the offset and one that has not; changes happen on whole seconds. */
-function firstChange(ask: (instant: Instant) => number, from: Instant, to: Instant, before: number): Transition {
+function firstChange(ask: (instant: Instant) => number, from: Instant, to: Instant, before: number): ZoneTransition {
   let low = Math.floor(from / 1_000);
   let high = Math.ceil(to / 1_000);
   while (high - low > 1) {

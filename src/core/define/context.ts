@@ -33,7 +33,7 @@ export interface Enqueued {
   readonly created: boolean;
   /**
    * Present for an enqueue in the caller's own transaction: sends the message. Call it right after the commit; without it
-   * the message follows within about `limits.handoffOpenMs`, sent by whoever finds the hand-off open. Never throws, and
+   * the message follows within about `limits.outboxOpenMs`, sent by whoever finds the hand-off open. Never throws, and
    * harmless after a rollback or a second time: a message is only a hint. Of several jobs of one call any one's is enough.
    */
   readonly afterCommit?: () => Promise<void>;
@@ -111,7 +111,7 @@ export interface Context {
 }
 
 /** How a try ended, for `onSettled`. */
-export interface Settled {
+export interface SettledJob {
   readonly jobId: JobId;
   readonly outcome: "success" | "retry" | "failed" | "canceled" | "lost";
   readonly error?: { readonly code: string; readonly message: string };

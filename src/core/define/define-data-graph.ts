@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job } from "./context.ts";
 import { checkedInput, outputOf, runOf } from "./define-graph.ts";
 import { definitionFrom, jobOf, type JobLimits, type NoPayload } from "./define-job.ts";
-import type { Answer, JobDefinition } from "./definition.ts";
+import type { ConditionResult, JobDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
 import type { Json } from "../job/job.ts";
@@ -65,7 +65,7 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(options:
     problems: [...(base.problems ?? []), ...problems.found, ...(each.problems ?? [])],
     makes: [each],
     run: (_payload, context) => startRunIn(context, definition),
-    asks: (run) => ask(options, base, run),
+    condition: (run) => ask(options, base, run),
     async plan(payload, { stage, ...how }) {
       const checked = await base.check(payload);
       if (!checked.ok)
@@ -79,7 +79,7 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(options:
         onFailure,
         retentionMs: base.retentionMs,
         sealed: true,
-        tasks: rowsOf(each, tasks, { stage, trace: how.trace, asks: options.when !== undefined }),
+        tasks: rowsOf(each, tasks, { stage, trace: how.trace, hasCondition: options.when !== undefined }),
       };
     },
   };
@@ -114,7 +114,7 @@ async function ask<S extends StandardSchemaV1>(
   options: DataGraphOptions<S>,
   base: JobDefinition,
   run: InRun,
-): Promise<Answer> {
+): Promise<ConditionResult> {
   try {
     if ((await options.when?.(await givenOf<S>(base, run))) !== false) return { wanted: true };
     return { wanted: false, reason: "not taken", notTaken: true };
@@ -155,14 +155,14 @@ function readTask(problems: ProblemList, task: unknown, place: number): GraphTas
 function rowsOf(
   each: JobDefinition,
   tasks: readonly GraphTask[],
-  how: { stage: string; trace: string; asks: boolean },
+  how: { stage: string; trace: string; hasCondition: boolean },
 ): readonly NewTask[] {
   const places = new Map(tasks.map((task, place) => [task.name, place]));
   return tasks.map(({ name, after, join }) =>
     taskRow(each, how.stage, how.trace, {
       name,
       join,
-      asks: how.asks,
+      hasCondition: how.hasCondition,
       after: after.map((before) => places.get(before) ?? 0),
     }),
   );

@@ -1,6 +1,6 @@
 import type { Context, Duration, Job } from "./context.ts";
 import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
-import type { Answer, JobDefinition } from "./definition.ts";
+import type { ConditionResult, JobDefinition } from "./definition.ts";
 import { prepare } from "../delivery/enqueue.ts";
 import { insideOf } from "../work/inside.ts";
 import type { InvocationScope } from "../work/invocation-scope.ts";
@@ -12,7 +12,7 @@ import type { InRun, NewRun, NewTarget, RunId } from "../ports/ports.ts";
 import { finishCancels } from "../admin/run-control.ts";
 import { ProblemList } from "./problem.ts";
 import { isQuery, pageOf, type Query } from "./query.ts";
-import { sendHandoffs } from "../delivery/send.ts";
+import { sendOutbox } from "../delivery/send.ts";
 import { readDuration } from "./setting.ts";
 
 /** The limits are those of the job that writes the targets; a try goes on behind the last page that was written. */
@@ -51,7 +51,7 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
     readsMoment: true,
     check: checkMoment,
     run: (_payload, context) => fanOut(options, each, context, base.retentionMs),
-    asks: (run) => ask(options, run),
+    condition: (run) => ask(options, run),
   };
   return jobOf(definition, undefined);
 }
@@ -75,11 +75,11 @@ async function fanOut<R, I>(
 ): Promise<void> {
   const scope = insideOf(context);
   const { store } = scope.worker.ports;
-  const { lookAheadMs } = scope.worker.options;
+  const { dispatchWindowMs } = scope.worker.options;
   const own = await momentOf(context, scope);
   await finishWithdrawn(scope, options.id);
   const asked = runOf(options.id, scope, retentionMs, own);
-  const run = await store.startRun(asked, { lookAheadMs });
+  const run = await store.startRun(asked, { dispatchWindowMs });
   // The run's own: that of the first try, or of the run that is done again.
   const moment = readMoment(run.input) ?? own;
   const source = run.parentId === null ? options : { ...options, key: keyAgain(options, asked.key) };
@@ -94,7 +94,7 @@ async function fanOut<R, I>(
 /** Targets that were withdrawn keep their keys until they are CANCELED, and this time may want them. */
 async function finishWithdrawn({ worker, signal }: InvocationScope, withdrawn: string): Promise<void> {
   const { ports, registry, options } = worker;
-  await finishCancels(ports, registry, { lookAheadMs: options.lookAheadMs, signal, only: { withdrawn } });
+  await finishCancels(ports, registry, { dispatchWindowMs: options.dispatchWindowMs, signal, only: { withdrawn } });
 }
 
 /** A run that is done again makes every target anew, so their keys end like its own: `#2`. */
@@ -188,13 +188,13 @@ async function writePage<R, I>(
   const written = await ports.store.addPage(
     runId,
     { targets, cursor: page.cursor, by },
-    { lookAheadMs: how.lookAheadMs },
+    { dispatchWindowMs: how.dispatchWindowMs },
   );
   if (!written.written) throw new Error(`run ${runId} takes no more pages: it was canceled, or this try lost its job`);
   await ports.crashPoint("fanout.afterPage");
   ports.metrics.add("fanout.targets", written.created, "Count", { job: options.id });
   if (written.conflicts > 0) ports.metrics.add("fanout.conflicts", written.conflicts, "Count", { job: options.id });
-  await sendHandoffs(ports, written.handoffs);
+  await sendOutbox(ports, written.outbox);
 }
 
 /** @throws Error when the query does not select the column it is paged by. */
@@ -208,7 +208,7 @@ export function cursorOf(id: string, by: string, row: unknown): Json {
   return value instanceof Date ? value.toISOString() : (value as Json);
 }
 
-async function ask<R, I>(options: FanOutOptions<R, I>, run: InRun): Promise<Answer> {
+async function ask<R, I>(options: FanOutOptions<R, I>, run: InRun): Promise<ConditionResult> {
   if (options.stillWanted === undefined || (await options.stillWanted(run.row as R))) return { wanted: true };
   return { wanted: false, reason: "no longer wanted", notTaken: true };
 }

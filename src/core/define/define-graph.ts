@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { Context, Job, Settled } from "./context.ts";
+import type { Context, Job, SettledJob } from "./context.ts";
 import { definitionFrom, jobOf, type JobLimits, type NoPayload } from "./define-job.ts";
-import type { Answer, JobDefinition } from "./definition.ts";
+import type { ConditionResult, JobDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
 import { insideOf } from "../work/inside.ts";
@@ -68,7 +68,7 @@ interface TaskBase<I, A extends After, J extends JoinRule, F extends OnFailure, 
   /** What it returns is handed to its successors. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
   run(given: Given<I, A, J, F>, ctx: Context): Promise<O> | O;
   /** As `onSettled` of a job, with the run's input: a task has no payload of its own. Not called for one that is SKIPPED. */
-  onSettled?(input: I, settled: Settled, tx: Tx): Promise<void>;
+  onSettled?(input: I, settled: SettledJob, tx: Tx): Promise<void>;
 }
 
 export type TaskOptions<I, A extends After, J extends JoinRule, F extends OnFailure, O> = TaskBase<I, A, J, F, O> & {
@@ -110,7 +110,7 @@ export interface GraphOptions<S extends StandardSchemaV1, F extends OnFailure> {
 interface Declared {
   readonly model: GraphTask;
   readonly definition: JobDefinition;
-  readonly asks: boolean;
+  readonly hasCondition: boolean;
   readonly wants: (run: InRun, input: unknown) => Promise<boolean>;
 }
 
@@ -138,7 +138,7 @@ export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends On
     problems: [...(base.problems ?? []), ...problems.found, ...tasks.flatMap((task) => task.definition.problems ?? [])],
     makes: tasks.map((task) => task.definition),
     run: (_payload, context) => startRunIn(context, definition),
-    asks: (run) => askTask(declared, base, run),
+    condition: (run) => askTask(declared, base, run),
     plan: async (payload, { stage, ...how }) => ({
       ...how,
       kind: options.id,
@@ -151,7 +151,7 @@ export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends On
         taskRow(task.definition, stage, how.trace, {
           name: task.model.name,
           join: task.model.join,
-          asks: task.asks,
+          hasCondition: task.hasCondition,
           after: task.model.after.map((name) => places.get(name) ?? 0),
         }),
       ),
@@ -206,7 +206,7 @@ interface AnyTask extends Omit<JobLimits<never>, "onSettled"> {
   readonly join?: JoinRule;
   when?(given: unknown): boolean | Promise<boolean>;
   run(given: unknown, ctx: Context): Promise<Json | void> | Json | void;
-  onSettled?(input: unknown, settled: Settled, tx: Tx): Promise<void>;
+  onSettled?(input: unknown, settled: SettledJob, tx: Tx): Promise<void>;
 }
 
 function declaredOf(graph: JobDefinition, name: string, task: AnyTask): Declared {
@@ -221,7 +221,7 @@ function declaredOf(graph: JobDefinition, name: string, task: AnyTask): Declared
   const plain = definitionFrom({ ...how, id: `${graph.id}.${name}`, run: () => null });
   return {
     model: { name, join, after: aliases.map(([, before]) => before) },
-    asks: when !== undefined,
+    hasCondition: when !== undefined,
     wants,
     definition: {
       ...plain,
@@ -275,7 +275,11 @@ export async function checkedInput(graph: JobDefinition, run: InRun): Promise<un
 }
 
 /** A condition that throws is let through: the try that follows fails with the same error, and is retried or not. */
-async function askTask(declared: ReadonlyMap<string, Declared>, graph: JobDefinition, run: InRun): Promise<Answer> {
+async function askTask(
+  declared: ReadonlyMap<string, Declared>,
+  graph: JobDefinition,
+  run: InRun,
+): Promise<ConditionResult> {
   try {
     const wanted = await declared.get(run.task ?? "")?.wants(run, await checkedInput(graph, run));
     return wanted === false ? { wanted: false, reason: "not taken", notTaken: true } : { wanted: true };

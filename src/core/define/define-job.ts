@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { BatchResult, Context, Duration, Job, Settled } from "./context.ts";
+import type { BatchResult, Context, Duration, Job, SettledJob } from "./context.ts";
 import type { JobDefinition, RetryPolicy } from "./definition.ts";
 import { durationMs } from "../calendar/duration.ts";
 import { type EnqueueItem, boundClient } from "../delivery/enqueue.ts";
@@ -53,7 +53,7 @@ export interface JobLimits<P> {
   /** Only one job with this lock runs at a time; another becomes SKIPPED `lock-held`. `ttl` takes the place of `lease`. */
   readonly lock?: { readonly name?: string; readonly ttl?: Staged<Duration> };
   /** SQL only: runs in the transaction that writes the outcome, also of a rescue or a cancel. */
-  onSettled?(payload: P, settled: Settled, tx: Tx): Promise<void>;
+  onSettled?(payload: P, settled: SettledJob, tx: Tx): Promise<void>;
 }
 
 /** What may be set for the job that starts a run or writes other jobs. */

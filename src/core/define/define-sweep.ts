@@ -12,7 +12,7 @@ import { newJob } from "./new-job.ts";
 import type { Tx } from "../ports/ports.ts";
 import { ProblemList } from "./problem.ts";
 import { pageOf, type Query } from "./query.ts";
-import { sendHandoffs } from "../delivery/send.ts";
+import { sendOutbox } from "../delivery/send.ts";
 import { readCount, readDuration } from "./setting.ts";
 
 /** The limits are those of the sweep's own jobs. */
@@ -122,23 +122,23 @@ class Sweep<R, I> {
   /** A page in a transaction of its own, handed off after its commit. @returns where the next begins, or null at the end. */
   async #ownPage(query: Query<R>, after: Json | null): Promise<Json | null> {
     const { ports } = this.#scope.worker;
-    const handed = this.#scope.handoffs.length;
+    const handed = this.#scope.outbox.length;
     const next = await ports.store.transaction((tx) => this.#page(tx, query, after, this.#settings.batchSize));
     await ports.crashPoint("sweep.afterPage");
-    await sendHandoffs(ports, this.#scope.handoffs.splice(handed));
+    await sendOutbox(ports, this.#scope.outbox.splice(handed));
     return next;
   }
 
   async #page(tx: Tx, query: Query<R>, after: Json | null, limit: number): Promise<Json | null> {
-    const { worker, job, handoffs } = this.#scope;
+    const { worker, job, outbox } = this.#scope;
     const { text, values } = pageOf(query, this.#by, after, limit);
     const rows = (await tx.query(text, values)).rows as R[];
     if (rows.length === 0) return null;
     const items = rows.map((row) => ({ payload: this.#options.payload(row), key: this.#options.key(row) }));
     const jobs = await prepare(this.#settings.each, worker.options.stage, job.trace, items);
-    const { lookAheadMs } = worker.options;
-    const inserted = await worker.ports.store.insert(jobs, { lookAheadMs, tx });
-    handoffs.push(...inserted.handoffs);
+    const { dispatchWindowMs } = worker.options;
+    const inserted = await worker.ports.store.insert(jobs, { dispatchWindowMs, tx });
+    outbox.push(...inserted.outbox);
     const created = inserted.results.filter((result) => result.created).length;
     this.#created += created;
     this.#known += rows.length - created;
@@ -146,7 +146,7 @@ class Sweep<R, I> {
   }
 
   async #continue(tx: Tx, after: Json, moment: Moment): Promise<void> {
-    const { worker, job, handoffs } = this.#scope;
+    const { worker, job, outbox } = this.#scope;
     const next = newJob(this.#settings.definition, worker.options.stage, {
       payload: { after, moment: momentJson(moment) },
       key: `${job.jobId}:next`,
@@ -155,8 +155,8 @@ class Sweep<R, I> {
       trace: job.trace,
       slotKeys: [],
     });
-    const inserted = await worker.ports.store.insert([next], { lookAheadMs: worker.options.lookAheadMs, tx });
-    handoffs.push(...inserted.handoffs);
+    const inserted = await worker.ports.store.insert([next], { dispatchWindowMs: worker.options.dispatchWindowMs, tx });
+    outbox.push(...inserted.outbox);
   }
 
   get #by(): string {

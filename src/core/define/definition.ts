@@ -2,7 +2,7 @@
  * What a developer's definitions become: plain, checked data that the verbs run.
  * `define.ts` is the typed front door; nothing else constructs these.
  */
-import type { Context, Settled } from "./context.ts";
+import type { Context, SettledJob } from "./context.ts";
 import type { JobId, Json } from "../job/job.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../ports/launcher.ts";
@@ -48,7 +48,7 @@ export interface JobDefinition {
   readonly check: (payload: unknown) => Promise<PayloadCheck>;
   readonly key: ((payload: unknown) => string) | null;
   readonly run: (payload: unknown, context: Context) => Promise<Json | void>;
-  readonly onSettled: ((payload: unknown, settled: Settled, tx: Tx) => Promise<void>) | null;
+  readonly onSettled: ((payload: unknown, settled: SettledJob, tx: Tx) => Promise<void>) | null;
   /** What was found wrong when it was defined; `check` shows all of them together before anything starts. */
   readonly problems?: readonly Problem[];
   /** Jobs this one makes: they belong to the same app. */
@@ -58,7 +58,7 @@ export interface JobDefinition {
   /** A schedule makes it due this much before the nominal time. */
   readonly materializeBeforeMs?: number;
   /** For what starts a run: the run of an input, all of its tasks. */
-  readonly plan?: (payload: unknown, how: PlanOptions) => Promise<NewRun>;
+  readonly plan?: (payload: unknown, how: RunPlanOptions) => Promise<NewRun>;
   /** Its job opens a run and writes the run's jobs page by page: to do the run again is to run such a job again. */
   readonly writesPages?: true;
   /** Its payload may name the moment it works for; what is triggered by hand has no occurrence that would. */
@@ -66,17 +66,17 @@ export interface JobDefinition {
   /** For a graph: of its shape; a run keeps the one it was started with. */
   readonly version?: number;
   /** For what starts a run: whether one of its jobs is wanted, asked before that job is claimed. */
-  readonly asks?: (run: InRun) => Promise<Answer>;
+  readonly condition?: (run: InRun) => Promise<ConditionResult>;
 }
 
 /** What a run's definition says about one of its jobs before it is claimed. */
-export type Answer =
+export type ConditionResult =
   | { readonly wanted: true }
   /** `notTaken`: a branch, which is neither good nor bad for what comes after it. */
   | { readonly wanted: false; readonly reason: string; readonly notTaken: boolean };
 
 /** What a run is planned with, besides its input. */
-export interface PlanOptions {
+export interface RunPlanOptions {
   readonly stage: string;
   readonly key: string;
   readonly trace: string;

@@ -3,7 +3,7 @@ import { limits } from "../limits.ts";
 import { decodeMessage } from "./message.ts";
 import type { Message, Ports } from "../ports/ports.ts";
 import { wakeHeld } from "./relay.ts";
-import { sendHandoffs } from "./send.ts";
+import { sendOutbox } from "./send.ts";
 import { movedHook } from "./settled-hook.ts";
 import type { QueueRecord } from "../work/worker.ts";
 
@@ -47,7 +47,7 @@ async function settleUndelivered(
   registry: Registry,
   messages: readonly Message[],
 ): Promise<void> {
-  const moved = await ports.store.undelivered(messages, {
+  const moved = await ports.store.returnUndelivered(messages, {
     undeliveredMax: limits.undeliveredMax,
     backoffMs: limits.deadLetterBackoffMs,
     inSameTransaction: movedHook(ports, registry, "failed"),
@@ -56,6 +56,6 @@ async function settleUndelivered(
     ports.log.warn("a message died unclaimed", { job: row.jobId, kind: row.kind, state: row.state });
     ports.metrics.add("job.undelivered", 1, "Count", { job: row.kind });
   }
-  await sendHandoffs(ports, moved.handoffs);
+  await sendOutbox(ports, moved.outbox);
   await wakeHeld(ports, { slotKeys: moved.freed });
 }

@@ -5,7 +5,7 @@ import type { NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import type { InsertResult, Ports, Tx } from "../ports/ports.ts";
-import { sendHandoffs } from "./send.ts";
+import { sendOutbox } from "./send.ts";
 
 export interface EnqueueItem {
   readonly payload: unknown;
@@ -42,26 +42,26 @@ export interface Client {
 
 type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "crashPoint">;
 
-export function createClient(ports: ClientPorts, settings: { stage: string; lookAheadMs: number }): Client {
+export function createClient(ports: ClientPorts, settings: { stage: string; dispatchWindowMs: number }): Client {
   const installed = new Set<string>();
   return {
     async enqueue(definition, items, options = {}) {
       const trace = options.trace ?? ports.random.id();
       const jobs = await prepare(definition, settings.stage, trace, items);
       await installSlotsOnce(ports, definition, installed);
-      const insert = { lookAheadMs: settings.lookAheadMs };
+      const insert = { dispatchWindowMs: settings.dispatchWindowMs };
       if (options.tx !== undefined) {
         // At once: the store takes the keys of all of them in one order, whatever their order here, so that two callers cannot deadlock.
-        const { results, handoffs } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
+        const { results, outbox } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
         refuseConflicts(jobs, results);
-        const open = [...handoffs];
-        const afterCommit = async (): Promise<void> => void (await sendHandoffs(ports, open.splice(0)));
+        const open = [...outbox];
+        const afterCommit = async (): Promise<void> => void (await sendOutbox(ports, open.splice(0)));
         return results.map(({ id, created }) => ({ id, created, afterCommit }));
       }
       const answers: InsertResult[] = [];
       for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
         const inserted = await ports.store.insert(jobs.slice(from, from + limits.insertRowsMax), insert);
-        await sendHandoffs(ports, inserted.handoffs);
+        await sendOutbox(ports, inserted.outbox);
         answers.push(...inserted.results);
       }
       refuseConflicts(jobs, answers);
@@ -70,8 +70,8 @@ export function createClient(ports: ClientPorts, settings: { stage: string; look
     async insert(items) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);
-      const { results, handoffs } = await ports.store.insert(jobs, { lookAheadMs: settings.lookAheadMs });
-      return { results, sent: sendHandoffs(ports, handoffs).then(() => {}) };
+      const { results, outbox } = await ports.store.insert(jobs, { dispatchWindowMs: settings.dispatchWindowMs });
+      return { results, sent: sendOutbox(ports, outbox).then(() => {}) };
     },
   };
 }

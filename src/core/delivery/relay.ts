@@ -1,6 +1,6 @@
 import { limits } from "../limits.ts";
-import type { Fence, Handoff, Ports } from "../ports/ports.ts";
-import { sendHandoffs } from "./send.ts";
+import type { Fence, OutboxBatch, Ports } from "../ports/ports.ts";
+import { sendOutbox } from "./send.ts";
 
 type RelayPorts = Pick<Ports, "store" | "queue" | "log" | "crashPoint">;
 
@@ -11,24 +11,24 @@ interface RelayOptions {
 }
 
 /**
- * Hands off the waiting rows that are due within the look-ahead: the safety net, and the path of later rows.
+ * Hands off the waiting rows that are due within the dispatch window: the safety net, and the path of later rows.
  * While two batches are sent the next is claimed: the queue is slower than the database, so it never waits for it.
  */
 export async function relay(
   ports: RelayPorts,
-  options: RelayOptions & { lookAheadMs: number },
+  options: RelayOptions & { dispatchWindowMs: number },
 ): Promise<Record<string, number>> {
   let rows = 0;
   let sending: Promise<unknown> = Promise.resolve();
-  let next: Promise<readonly Handoff[]> | null = claimDue(ports, options);
+  let next: Promise<readonly OutboxBatch[]> | null = claimDue(ports, options);
   try {
     for (let round = 1; next !== null; round += 1) {
-      const handoffs: readonly Handoff[] = await next;
-      const moved = count(handoffs);
+      const outbox: readonly OutboxBatch[] = await next;
+      const moved = count(outbox);
       const goesOn = moved >= limits.relayRowsMax && round < limits.relayRoundsMax && options.signal?.aborted !== true;
       next = goesOn ? toldLater(claimDue(ports, options)) : null;
       const before = sending;
-      sending = toldLater(sendHandoffs(ports, handoffs));
+      sending = toldLater(sendOutbox(ports, outbox));
       await before;
       rows += moved;
     }
@@ -46,15 +46,15 @@ function toldLater<T>(promise: Promise<T>): Promise<T> {
 
 async function claimDue(
   ports: RelayPorts,
-  options: RelayOptions & { lookAheadMs: number },
-): Promise<readonly Handoff[]> {
-  const handoffs = await ports.store.relay({
-    lookAheadMs: options.lookAheadMs,
+  options: RelayOptions & { dispatchWindowMs: number },
+): Promise<readonly OutboxBatch[]> {
+  const outbox = await ports.store.relay({
+    dispatchWindowMs: options.dispatchWindowMs,
     limit: limits.relayRowsMax,
     ...scope(options),
   });
-  if (handoffs.length > 0) await ports.crashPoint("relay.claimed");
-  return handoffs;
+  if (outbox.length > 0) await ports.crashPoint("relay.claimed");
+  return outbox;
 }
 
 /**
@@ -67,14 +67,14 @@ export async function resendOpen(
 ): Promise<Record<string, number>> {
   let resent = 0;
   for (let round = 0; round < options.rounds && options.signal?.aborted !== true; round += 1) {
-    const handoffs = await ports.store.reopen({
-      olderThanMs: limits.handoffOpenMs,
+    const outbox = await ports.store.reopen({
+      olderThanMs: limits.outboxOpenMs,
       limit: limits.handoffsResentMax,
       ...scope(options),
     });
-    const open = count(handoffs);
+    const open = count(outbox);
     resent += open;
-    if ((await sendHandoffs(ports, handoffs)) < open || open === 0) break;
+    if ((await sendOutbox(ports, outbox)) < open || open === 0) break;
   }
   return { resent };
 }
@@ -85,17 +85,17 @@ export async function wakeHeld(
   options: Pick<RelayOptions, "fence" | "signal"> & { slotKeys: readonly string[] | "all" },
 ): Promise<Record<string, number>> {
   if (options.slotKeys !== "all" && options.slotKeys.length === 0) return { woken: 0 };
-  const handoffs = await ports.store.wake({
+  const outbox = await ports.store.wake({
     slotKeys: options.slotKeys,
     limit: limits.wakeRowsMax,
     ...(options.fence === undefined ? {} : { fence: options.fence }),
   });
-  await sendHandoffs(ports, handoffs);
-  return { woken: count(handoffs) };
+  await sendOutbox(ports, outbox);
+  return { woken: count(outbox) };
 }
 
-const count = (handoffs: readonly Handoff[]): number =>
-  handoffs.reduce((sum, handoff) => sum + handoff.messages.length, 0);
+const count = (outbox: readonly OutboxBatch[]): number =>
+  outbox.reduce((sum, handoff) => sum + handoff.messages.length, 0);
 
 const scope = (options: RelayOptions): { lane?: string; fence?: Fence } => ({
   ...(options.lane === undefined ? {} : { lane: options.lane }),

@@ -3,17 +3,17 @@ import { limits } from "../limits.ts";
 import { type Fence, FenceLost, type Ports } from "../ports/ports.ts";
 
 /** Per lane, since when (monotonic, of this process) its queue showed no visible message. */
-export type QueueSights = Map<string, number>;
+export type QueueObservations = Map<string, number>;
 
 /** What the task before saw, so that a lost message is found as soon at the turn of two tasks as in the middle of one. */
-export async function sightsBefore({
+export async function earlierObservations({
   store,
   clock,
   log,
-}: Pick<Ports, "store" | "clock" | "log">): Promise<QueueSights> {
+}: Pick<Ports, "store" | "clock" | "log">): Promise<QueueObservations> {
   try {
     const nowMs = clock.elapsedMs();
-    const seen = await store.sights({ maxAgeMs: limits.sightAgeMsMax });
+    const seen = await store.queueObservations({ maxAgeMs: limits.sightAgeMsMax });
     return new Map(seen.map(({ lane, emptyMs }) => [lane, nowMs - emptyMs]));
   } catch (error) {
     log.warn("what the task before saw of the queues is not known; lost messages are found later", { error });
@@ -22,13 +22,13 @@ export async function sightsBefore({
 }
 
 /** Never throws: without it the next task finds a lost message half a minute later. */
-export async function keepSights(
+export async function saveObservations(
   { store, clock, log }: Pick<Ports, "store" | "clock" | "log">,
-  sights: QueueSights,
+  sights: QueueObservations,
 ): Promise<void> {
   try {
     const nowMs = clock.elapsedMs();
-    await store.keepSights([...sights].map(([lane, sinceMs]) => ({ lane, emptyMs: nowMs - sinceMs })));
+    await store.saveQueueObservations([...sights].map(([lane, sinceMs]) => ({ lane, emptyMs: nowMs - sinceMs })));
   } catch (error) {
     log.warn("what this task saw of the queues was not kept; lost messages are found later", { error });
   }
@@ -45,7 +45,7 @@ export async function keepSights(
 export async function requeueLost(
   ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics">,
   registry: Registry,
-  sights: QueueSights,
+  sights: QueueObservations,
   options: { fence?: Fence },
 ): Promise<Record<string, number>> {
   let rows = 0;
@@ -71,7 +71,7 @@ export async function requeueLost(
 async function requeueLane(
   ports: Pick<Ports, "store" | "queue" | "clock">,
   lane: string,
-  sights: QueueSights,
+  sights: QueueObservations,
   options: { fence?: Fence },
 ): Promise<number> {
   const overtaken = await ports.store.requeueLost({
@@ -107,7 +107,7 @@ async function requeueLane(
 /** The messages of rows that become due later. Those of the last moments count: a delay is whole seconds, rounded down. */
 async function areAhead({ store }: Pick<Ports, "store">, lane: string, delayed: number): Promise<boolean> {
   if (delayed > limits.aheadRowsMax) return false;
-  return (await store.countAhead({ lane, sinceMs: limits.aheadSinceMs, limit: delayed })) >= delayed;
+  return (await store.countNotYetDue({ lane, sinceMs: limits.aheadSinceMs, limit: delayed })) >= delayed;
 }
 
 const lanesOf = (registry: Registry): ReadonlySet<string> =>

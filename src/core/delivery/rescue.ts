@@ -2,7 +2,7 @@ import type { Registry } from "../define/definition.ts";
 import { limits } from "../limits.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
 import { wakeHeld } from "./relay.ts";
-import { sendHandoffs } from "./send.ts";
+import { sendOutbox } from "./send.ts";
 import { movedHook } from "./settled-hook.ts";
 
 /**
@@ -27,7 +27,7 @@ export async function rescue(
       ports.log.warn("rescued a job whose worker went silent", { job: row.jobId, kind: row.kind, state: row.state });
       ports.metrics.add("job.rescued", 1, "Count", { job: row.kind });
     }
-    await sendHandoffs(ports, moved.handoffs);
+    await sendOutbox(ports, moved.outbox);
     await wakeHeld(ports, { slotKeys: moved.freed });
     rescued += moved.rows.length;
     if (moved.rows.length < options.limit) break;

@@ -1,7 +1,7 @@
 import { limits } from "../limits.ts";
 import type { Fence, Ports, RunId } from "../ports/ports.ts";
 import { wakeHeld } from "./relay.ts";
-import { sendHandoffs } from "./send.ts";
+import { sendOutbox } from "./send.ts";
 
 type ResolvePorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">;
 
@@ -15,7 +15,7 @@ export async function resolveRuns(
   options: {
     runs: readonly RunId[] | "all";
     rounds: number;
-    lookAheadMs: number;
+    dispatchWindowMs: number;
     fence?: Fence;
     signal?: AbortSignal;
   },
@@ -26,10 +26,10 @@ export async function resolveRuns(
     const resolved = await ports.store.resolve({
       runs: options.runs,
       limit: limits.resolveRowsMax,
-      lookAheadMs: options.lookAheadMs,
+      dispatchWindowMs: options.dispatchWindowMs,
       ...(options.fence === undefined ? {} : { fence: options.fence }),
     });
-    await sendHandoffs(ports, resolved.handoffs);
+    await sendOutbox(ports, resolved.outbox);
     await wakeHeld(ports, { slotKeys: resolved.freed });
     for (const run of resolved.closed) {
       ports.log.info("run closed", { run: run.runId, kind: run.kind, state: run.state });
@@ -46,11 +46,11 @@ export async function resolveRuns(
 export async function resolveAfter(
   ports: ResolvePorts,
   runs: readonly RunId[] | "all",
-  options: { lookAheadMs: number },
+  options: { dispatchWindowMs: number },
 ): Promise<void> {
   if (runs !== "all" && runs.length === 0) return;
   try {
-    await resolveRuns(ports, { runs, rounds: limits.resolveRoundsMax, lookAheadMs: options.lookAheadMs });
+    await resolveRuns(ports, { runs, rounds: limits.resolveRoundsMax, dispatchWindowMs: options.dispatchWindowMs });
   } catch (error) {
     ports.log.warn("runs were not brought forward; the next pass does it", { runs, error });
   }

@@ -1,6 +1,6 @@
 import type { JobId } from "../job/job.ts";
 import { limits } from "../limits.ts";
-import type { Handoff, OutMessage, Ports } from "../ports/ports.ts";
+import type { OutboxBatch, OutMessage, Ports } from "../ports/ports.ts";
 
 type SendPorts = Pick<Ports, "store" | "queue" | "log" | "crashPoint">;
 
@@ -15,10 +15,10 @@ interface Outgoing {
  * queue leaves a few calls without an answer is not called again.
  * @returns how many messages the queue accepted.
  */
-export async function sendHandoffs(ports: SendPorts, handoffs: readonly Handoff[]): Promise<number> {
-  if (handoffs.length === 0) return 0;
-  const failed = new Map<string, JobId[]>(handoffs.map((handoff) => [handoff.id, []]));
-  const batches = inBatches(handoffs);
+export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[]): Promise<number> {
+  if (outbox.length === 0) return 0;
+  const failed = new Map<string, JobId[]>(outbox.map((handoff) => [handoff.id, []]));
+  const batches = inBatches(outbox);
   const unanswered = new Map<string, number>();
   let next = 0;
   const sender = async (): Promise<void> => {
@@ -35,10 +35,10 @@ export async function sendHandoffs(ports: SendPorts, handoffs: readonly Handoff[
   return offered - [...failed.values()].reduce((sum, ids) => sum + ids.length, 0);
 }
 
-function inBatches(handoffs: readonly Handoff[]): { lane: string; items: Outgoing[] }[] {
+function inBatches(outbox: readonly OutboxBatch[]): { lane: string; items: Outgoing[] }[] {
   const open = new Map<string, { lane: string; items: Outgoing[] }>();
   const batches: { lane: string; items: Outgoing[] }[] = [];
-  for (const handoff of handoffs) {
+  for (const handoff of outbox) {
     for (const message of handoff.messages) {
       let batch = open.get(handoff.lane);
       if (batch === undefined || batch.items.length === limits.sendBatchMax) {
@@ -79,6 +79,6 @@ async function confirm(ports: SendPorts, failed: ReadonlyMap<string, readonly Jo
   try {
     await ports.store.confirm([...failed].map(([id, ids]) => ({ id, failed: ids })));
   } catch (error) {
-    ports.log.warn("confirm failed; the messages will be sent twice", { handoffs: failed.size, error });
+    ports.log.warn("confirm failed; the messages will be sent twice", { outbox: failed.size, error });
   }
 }

@@ -1,4 +1,4 @@
-import type { Settled } from "../define/context.ts";
+import type { SettledJob } from "../define/context.ts";
 import type { Registry } from "../define/definition.ts";
 import { type InSameTransaction, type Moved, type Ports, refuseBroken, type StoreTx } from "../ports/ports.ts";
 import { isFinal } from "../job/state.ts";
@@ -34,13 +34,13 @@ export function movedHook(
 export async function callHook(
   registry: Registry,
   row: Moved,
-  outcome: Settled["outcome"],
+  outcome: SettledJob["outcome"],
   tx: StoreTx,
 ): Promise<void> {
   const definition = registry.jobs.get(row.kind);
   if (definition?.onSettled == null) return;
   const checked = await definition.check(row.payload);
-  const settled: Settled = {
+  const settled: SettledJob = {
     jobId: row.jobId,
     outcome: outcome === "lost" && row.state === "FAILED" ? "failed" : outcome,
     attempt: row.attempt,

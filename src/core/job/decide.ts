@@ -22,7 +22,7 @@ export type Outcome =
 export type Decision = Omit<Settlement, "jobId" | "attempt" | "children">;
 
 /** What the decision depends on besides the outcome: the row's own counters and the definition's policy. */
-export interface Tries {
+export interface AttemptCounters {
   readonly failures: number;
   readonly interruptions: number;
   readonly maxAttempts: number;
@@ -34,7 +34,7 @@ export interface Tries {
  * The one place that picks a job's next state when a try ends. Pure: `chance` in [0, 1) is the jitter.
  * Failures count against `maxAttempts`; interruptions are counted apart, with a cap of their own.
  */
-export function decide(tries: Tries, outcome: Outcome, chance: number): Decision {
+export function decide(tries: AttemptCounters, outcome: Outcome, chance: number): Decision {
   switch (outcome.is) {
     case "success":
       return { ...nothing, to: "SUCCESS", result: outcome.result };
@@ -68,7 +68,7 @@ function failed(error: { code: string; message: string }, reason: string): Decis
 }
 
 function retried(
-  tries: Tries,
+  tries: AttemptCounters,
   error: { code: string; message: string; afterMs: number | null },
   chance: number,
 ): Decision {
@@ -88,7 +88,7 @@ function retried(
 const askedMs = (afterMs: number | null): number | null =>
   afterMs !== null && Number.isFinite(afterMs) && afterMs >= 0 ? Math.min(afterMs, limits.delayMsMax) : null;
 
-function released(tries: Tries, reason: string): Decision {
+function released(tries: AttemptCounters, reason: string): Decision {
   if (tries.interruptions + 1 >= limits.interruptionsMax) {
     return {
       ...nothing,
@@ -102,7 +102,7 @@ function released(tries: Tries, reason: string): Decision {
   return { ...nothing, to: "QUEUED", reason, interruptions: 1 };
 }
 
-function postponed(tries: Tries, outcome: Extract<Outcome, { is: "postponed" }>): Decision {
+function postponed(tries: AttemptCounters, outcome: Extract<Outcome, { is: "postponed" }>): Decision {
   const { code, message, afterMs, counted } = outcome;
   const error = { interruptions: counted ? 1 : 0, errorCode: code, errorMessage: message } as const;
   if (counted && tries.interruptions + 1 >= limits.interruptionsMax) {

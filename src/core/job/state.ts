@@ -27,10 +27,15 @@ export interface Transition {
 const t = (from: State | null, to: State, by: Transition["by"], when: string): Transition => ({ from, to, by, when });
 
 export const transitions: readonly Transition[] = [
-  t(null, "PENDING", "enqueue", "due later than the look-ahead, or waiting for predecessors"),
-  t(null, "QUEUED", "enqueue", "due within the look-ahead: inserted and handed off at once"),
-  t("PENDING", "QUEUED", "relay", "due within the look-ahead, or released by its last predecessor; a new generation"),
-  t("RETRY_WAIT", "QUEUED", "relay", "its retry is due within the look-ahead; a new generation"),
+  t(null, "PENDING", "enqueue", "due later than the dispatch window, or waiting for predecessors"),
+  t(null, "QUEUED", "enqueue", "due within the dispatch window: inserted and handed off at once"),
+  t(
+    "PENDING",
+    "QUEUED",
+    "relay",
+    "due within the dispatch window, or released by its last predecessor; a new generation",
+  ),
+  t("RETRY_WAIT", "QUEUED", "relay", "its retry is due within the dispatch window; a new generation"),
   t("QUEUED", "RUNNING", "work", "claimed: attempt + 1, lease set"),
   t(
     "QUEUED",

@@ -103,17 +103,17 @@ function hold(ports: LockPorts, options: AcquireOptions, fence: number): Acquire
 /** How a held lock is kept and given back: by the lock store, or by its stand-in in Postgres. */
 export interface Keeper {
   fence(): number;
-  beat(): Promise<boolean>;
+  renew(): Promise<boolean>;
   raise(to: number): Promise<boolean>;
   release(): Promise<void>;
 }
 
-/** The item is conditioned on its fence, so whoever raises it has to beat and release under the new one. */
+/** The item is conditioned on its fence, so whoever raises it has to renew and release under the new one. */
 function storeKeeper({ locks, random }: LockPorts, { name, owner }: AcquireOptions, taken: number): Keeper {
   let fence = taken;
   return {
     fence: () => fence,
-    beat: () => locks.beat(name, owner, fence, random.id()),
+    renew: () => locks.renew(name, owner, fence, random.id()),
     async raise(to) {
       const raised = await locks.raise(name, owner, to);
       if (raised) fence = to;
@@ -125,7 +125,7 @@ function storeKeeper({ locks, random }: LockPorts, { name, owner }: AcquireOptio
   };
 }
 
-/** Beats every third of the lease until released; `lost` aborts on a refusal, or when no beat got through for a lease. */
+/** Renews every third of the lease until released; `lost` aborts on a refusal, or when no renew got through for a lease. */
 export function keep(
   ports: Pick<Ports, "clock" | "log">,
   held: { name: string; owner: string; leaseMs: number },
@@ -136,17 +136,17 @@ export function keep(
   let cancel = (): void => {};
   let released = false;
   const schedule = (ms: number): void => {
-    if (!released && !lost.signal.aborted) cancel = ports.clock.after(ms, () => void beat());
+    if (!released && !lost.signal.aborted) cancel = ports.clock.after(ms, () => void renew());
   };
   const thirdMs = held.leaseMs / limits.heartbeatsPerLease;
   const notKept = (): void =>
     lost.abort(new Error(`lock "${held.name}" could not be kept for its lease of ${held.leaseMs} ms`));
-  const beat = async (): Promise<void> => {
+  const renew = async (): Promise<void> => {
     const startedMs = ports.clock.elapsedMs();
     // A call that never answers must not keep the lock either.
     cancel = ports.clock.after(Math.max(thirdMs, keptAtMs + held.leaseMs - startedMs), notKept);
     try {
-      if (!(await keeper.beat()) && !released) lost.abort(new Error(`lock "${held.name}" was taken over`));
+      if (!(await keeper.renew()) && !released) lost.abort(new Error(`lock "${held.name}" was taken over`));
       keptAtMs = startedMs;
     } catch (error) {
       ports.log.warn("lock heartbeat failed", { lock: held.name, error });

@@ -1,4 +1,4 @@
-import type { Try } from "./store.ts";
+import type { AttemptRef } from "./store.ts";
 
 /** CPU in 1/1024 of a vCPU and memory, as Fargate sells them together. */
 export interface TaskSize {
@@ -7,7 +7,7 @@ export interface TaskSize {
 }
 
 /** One try of a job that runs in a task of its own (`runOn: "fargate"`): the same image with `run-job JOB ATTEMPT WORKER`. */
-export interface Launch extends Try {
+export interface TaskLaunch extends AttemptRef {
   readonly kind: string;
   /** The worker that claimed the job. The task takes the try over from it, so that only one task ever runs a try. */
   readonly worker: string;
@@ -28,7 +28,7 @@ export type Launched =
  */
 export interface Launcher {
   /** `accepted` does not mean that the task runs. @throws when it was refused for another reason, or nobody knows. */
-  launch(launch: Launch): Promise<Launched>;
+  launch(launch: TaskLaunch): Promise<Launched>;
   /**
    * SIGTERM to this task, SIGKILL after its stop timeout. `task` is what comes after the last `/` of its ARN. A task that has
    * ended, or that never was, is no error.

@@ -1,5 +1,5 @@
 /** The port for people and programs that look and steer: searches, counts and changes of many, each bounded. */
-import type { Message } from "./handoff.ts";
+import type { Message } from "./outbox.ts";
 import type { AttemptView, EventView, Instant, JobId } from "../job/job.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
@@ -32,7 +32,7 @@ export interface Operations extends Tally {
   /** Those seen after `since`, and all that run something now. */
   workers(since: Instant): Promise<readonly WorkerView[]>;
   /** A worker says who it is, once; what it does is told by the events. */
-  introduce(worker: { readonly id: string; readonly lane: string; readonly version: string }): Promise<void>;
+  registerWorker(worker: { readonly id: string; readonly lane: string; readonly version: string }): Promise<void>;
   failureGroups(options: { kind: string | null }): Promise<{ groups: readonly FailureGroup[]; isMore: boolean }>;
   fences(): Promise<readonly FenceView[]>;
   /** @param overdueMs occurrences PLANNED for longer ago are counted, up to a bound. */

@@ -2,12 +2,12 @@
  * What the core needs from the world. Adapters implement these; a contract suite in `test/contract`
  * holds every implementation of a port to the same behaviour.
  */
-import type { OutMessage } from "./handoff.ts";
+import type { OutMessage } from "./outbox.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Store } from "./store.ts";
 
 export * from "./fence.ts";
-export * from "./handoff.ts";
+export * from "./outbox.ts";
 export * from "./launcher.ts";
 export * from "./run.ts";
 export * from "./store.ts";
@@ -92,7 +92,7 @@ export interface LockStore {
     next: { owner: string; rvn: string; leaseMs: number; overRvn: string | null },
   ): Promise<number | null>;
   /** Conditioned on owner and fence, not on the previous rvn: a lost reply must not lose the lock. */
-  beat(name: string, owner: string, fence: number, rvn: string): Promise<boolean>;
+  renew(name: string, owner: string, fence: number, rvn: string): Promise<boolean>;
   /** Removes `owner`; keeps the item and its fence. */
   release(name: string, owner: string, fence: number): Promise<boolean>;
   /** Sets the fence of an item we own to `to` when it is smaller. */

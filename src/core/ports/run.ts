@@ -2,7 +2,7 @@
 import type { Instant, JobId, Json, NewJob } from "../job/job.ts";
 import type { JoinRule } from "../job/join.ts";
 import type { Fence } from "./fence.ts";
-import type { Handoff } from "./handoff.ts";
+import type { OutboxBatch } from "./outbox.ts";
 import type { InSameTransaction, Tx } from "./transaction.ts";
 import type { State } from "../job/state.ts";
 
@@ -27,7 +27,7 @@ export interface NewTask {
   readonly after: readonly number[];
   readonly join: JoinRule;
   /** A condition is asked before it may be claimed. */
-  readonly asks: boolean;
+  readonly hasCondition: boolean;
 }
 
 export interface NewRun {
@@ -58,7 +58,7 @@ export interface Paged {
   readonly created: number;
   /** Rows whose key existed with another payload: the first payload wins. */
   readonly conflicts: number;
-  readonly handoffs: readonly Handoff[];
+  readonly outbox: readonly OutboxBatch[];
 }
 
 /** How a predecessor ended, and what it left. */
@@ -86,7 +86,7 @@ export interface Resolved {
   readonly steps: number;
   /** Whether something was left when this ended: ask again, unless `steps` is 0. */
   readonly more: boolean;
-  readonly handoffs: readonly Handoff[];
+  readonly outbox: readonly OutboxBatch[];
   readonly closed: readonly { readonly runId: RunId; readonly kind: string; readonly state: RunState }[];
   /** Slots that closed runs held: somebody may wait for them. */
   readonly freed: readonly string[];
@@ -181,7 +181,7 @@ export interface StartedRun {
   readonly cursor: Json | null;
   readonly input: Json;
   readonly parentId: RunId | null;
-  readonly handoffs: readonly Handoff[];
+  readonly outbox: readonly OutboxBatch[];
 }
 
 /** The part of the store that knows runs. Each method is one transaction or, where it says so, one in a caller's. */
@@ -191,7 +191,7 @@ export interface RunStore {
    * and key already is answered with `created: false`. One that is sealed at once takes over the slots of its starter, which
    * must be RUNNING and succeed in the same transaction: they are free when the run closes.
    */
-  startRun(run: NewRun, options: { lookAheadMs: number; tx?: Tx }): Promise<StartedRun>;
+  startRun(run: NewRun, options: { dispatchWindowMs: number; tx?: Tx }): Promise<StartedRun>;
   /**
    * One page of a run that is not sealed, with the cursor of the next. `tx`: in the caller's transaction. A key whose job was
    * withdrawn before it ran is free again. @throws Error while such a job is still open.
@@ -199,7 +199,7 @@ export interface RunStore {
   addPage(
     runId: RunId,
     page: { targets: readonly NewTarget[]; cursor: Json | null; by: { jobId: JobId; attempt: number } },
-    options: { lookAheadMs: number; tx?: Tx },
+    options: { dispatchWindowMs: number; tx?: Tx },
   ): Promise<Paged>;
   /** No page follows; the slots of the starter pass to the run, as in `startRun`. @returns false when the run is not RUNNING any more. */
   sealRun(runId: RunId, options: { tx?: Tx }): Promise<boolean>;
@@ -214,7 +214,7 @@ export interface RunStore {
   resolve(options: {
     runs: readonly RunId[] | "all";
     limit: number;
-    lookAheadMs: number;
+    dispatchWindowMs: number;
     fence?: Fence;
   }): Promise<Resolved>;
   /** RUNNING -> CANCELING: from here on none of its jobs is claimed and none is added. @returns false when it has ended. */
@@ -230,7 +230,7 @@ export interface RunStore {
    * Runs that a fan-out wrote ahead of its schedule's nominal time, which has come: let go, or withdrawn when the schedule is
    * paused, with the occurrence SKIPPED. Until then a claim asks the schedule, and an edit or a deletion withdraws them.
    */
-  decideAhead(options: { limit: number; fence?: Fence }): Promise<{ decided: number; withdrawn: number }>;
+  decidePrematerialized(options: { limit: number; fence?: Fence }): Promise<{ decided: number; withdrawn: number }>;
   /**
    * What FAILED, was CANCELED or was SKIPPED because of it runs again; what succeeded does not, nor does a branch that was
    * not taken. `ids` narrows it to those jobs and what was skipped because of them. Counters are recounted from the edges.

@@ -4,7 +4,7 @@ import type { RunId } from "./run.ts";
 import type { OccurrenceView, PlannedOccurrence, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 
 /** What was in force from `fromAt` on. `spec` is null from the moment the schedule was deleted. */
-export interface ScheduleEra {
+export interface ScheduleVersion {
   readonly version: number;
   readonly spec: ScheduleSpec | null;
   readonly fromAt: Instant;
@@ -17,7 +17,7 @@ export interface ScheduleFacts {
   /** The ledger is complete from here on; null when the schedule was deleted. */
   readonly ledgerFrom: Instant | null;
   /** The oldest first. */
-  readonly eras: readonly ScheduleEra[];
+  readonly eras: readonly ScheduleVersion[];
 }
 
 /** `code`: it is defined in code, and code wins for its own ids. */

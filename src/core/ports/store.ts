@@ -1,11 +1,11 @@
 /** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
 import type { Fence } from "./fence.ts";
-import type { Handoff, Message } from "./handoff.ts";
+import type { OutboxBatch, Message } from "./outbox.ts";
 import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "../job/job.ts";
 import type { InRun, RunId, RunStore } from "./run.ts";
 import type { OccurrencePlace, OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 import type { ScheduleControlStore } from "./schedule-store.ts";
-import type { StandInLock } from "./stand-in-lock.ts";
+import type { FallbackLock } from "./fallback-lock.ts";
 import type { State } from "../job/state.ts";
 import type { InSameTransaction, MovedRows, StoreTx, Tx } from "./transaction.ts";
 
@@ -20,7 +20,7 @@ export interface InsertResult {
 export interface Inserted {
   /** In the order of the input. */
   readonly results: readonly InsertResult[];
-  readonly handoffs: readonly Handoff[];
+  readonly outbox: readonly OutboxBatch[];
 }
 
 /** What a claim did with one row. */
@@ -52,13 +52,13 @@ export interface Claimed {
 }
 
 /** A queue that shows no visible message. */
-export interface QueueSight {
+export interface QueueObservation {
   readonly lane: string;
   readonly emptyMs: number;
 }
 
 /** What a row that a claim did not return looks like now. */
-export interface Looked {
+export interface JobPeek {
   readonly jobId: JobId;
   readonly state: State;
   readonly generation: number;
@@ -67,16 +67,16 @@ export interface Looked {
   /** Lost its worker in a batch before: must be claimed with `alone`. */
   readonly suspect: boolean;
   /** A condition is asked before it may be claimed: `claim` wants it in `asked`. */
-  readonly asks?: boolean;
+  readonly hasCondition?: boolean;
 }
 
 /** One try of one job. */
-export interface Try {
+export interface AttemptRef {
   readonly jobId: JobId;
   readonly attempt: number;
 }
 
-export interface Held extends Try {
+export interface HeldAttempt extends AttemptRef {
   readonly progress?: number;
 }
 
@@ -86,7 +86,7 @@ export interface Settlement {
   readonly attempt: number;
   readonly to: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
   readonly reason: string | null;
-  /** RETRY_WAIT: until the next try. Within the look-ahead the row is QUEUED at once and both events are written. */
+  /** RETRY_WAIT: until the next try. Within the dispatch window the row is QUEUED at once and both events are written. */
   readonly delayMs: number;
   /** 1 when this counts against `maxAttempts`. */
   readonly failures: 0 | 1;
@@ -103,7 +103,7 @@ export interface Settlement {
 export interface Settled {
   /** Ids that were written. Missing = someone else moved the row: not an error. */
   readonly settled: readonly JobId[];
-  readonly handoffs: readonly Handoff[];
+  readonly outbox: readonly OutboxBatch[];
   /** Slot keys that became free; `wake` them after the commit. */
   readonly freed: readonly string[];
   /** Runs of which a job ended; `resolve` them after the commit. */
@@ -130,7 +130,7 @@ export interface JobFilter {
  */
 export type JobCounts = Readonly<Record<State, number>> & {
   /** Of those PENDING, QUEUED and RETRY_WAIT, how many are due only later. */
-  readonly ahead: number;
+  readonly notYetDue: number;
 };
 
 export interface Pruned {
@@ -143,20 +143,30 @@ export interface Pruned {
  * The truth. Every method is one transaction; every write is a compare-and-set; the returned rows say what happened.
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
-export interface Store extends StandInLock, ScheduleControlStore, RunStore {
+export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   now(): Promise<Instant>;
 
-  /** Inserts jobs with one event each; QUEUED with a hand-off row when due within the look-ahead, else PENDING. */
-  insert(jobs: readonly NewJob[], options: { lookAheadMs: number; tx?: Tx; fence?: Fence }): Promise<Inserted>;
+  /** Inserts jobs with one event each; QUEUED with a hand-off row when due within the dispatch window, else PENDING. */
+  insert(jobs: readonly NewJob[], options: { dispatchWindowMs: number; tx?: Tx; fence?: Fence }): Promise<Inserted>;
   /** Creates or resizes slot groups. */
   installSlots(groups: readonly SlotGroup[]): Promise<void>;
 
-  /** Waiting rows that may start and are due within the look-ahead -> QUEUED, `(due_at, id)` order, SKIP LOCKED. */
-  relay(options: { lookAheadMs: number; limit: number; lane?: string; fence?: Fence }): Promise<readonly Handoff[]>;
+  /** Waiting rows that may start and are due within the dispatch window -> QUEUED, `(due_at, id)` order, SKIP LOCKED. */
+  relay(options: {
+    dispatchWindowMs: number;
+    limit: number;
+    lane?: string;
+    fence?: Fence;
+  }): Promise<readonly OutboxBatch[]>;
   /** Deletes fully confirmed hand-offs; keeps the failed ids of the others. */
   confirm(sent: readonly { id: string; failed: readonly JobId[] }[]): Promise<void>;
   /** Open hand-offs older than `olderThanMs`, rewritten under new rows for what still waits under that generation. */
-  reopen(options: { olderThanMs: number; limit: number; lane?: string; fence?: Fence }): Promise<readonly Handoff[]>;
+  reopen(options: {
+    olderThanMs: number;
+    limit: number;
+    lane?: string;
+    fence?: Fence;
+  }): Promise<readonly OutboxBatch[]>;
   /**
    * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay
    * sends them again. Never by age alone. `queue-empty`: the caller saw the lane's queue empty twice, nothing was claimed
@@ -171,13 +181,13 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
     fence?: Fence;
   }): Promise<number>;
   /** For how long each lane's queue was seen empty by the scheduler task before, if it kept that within `maxAgeMs`. */
-  sights(options: { maxAgeMs: number }): Promise<readonly QueueSight[]>;
+  queueObservations(options: { maxAgeMs: number }): Promise<readonly QueueObservation[]>;
   /** Leaves to the next scheduler task what this one saw of the queues, in place of what was there. */
-  keepSights(sights: readonly QueueSight[]): Promise<void>;
+  saveQueueObservations(sights: readonly QueueObservation[]): Promise<void>;
   /** QUEUED rows of a lane that are due in what a queue can delay, or are due for less than `sinceMs`: counted up to `limit`. */
-  countAhead(options: { lane: string; sinceMs: number; limit: number }): Promise<number>;
+  countNotYetDue(options: { lane: string; sinceMs: number; limit: number }): Promise<number>;
   /** After the commit that freed or was refused a slot: hands off as many held rows as there are free slots. */
-  wake(options: { slotKeys: readonly string[] | "all"; limit: number; fence?: Fence }): Promise<readonly Handoff[]>;
+  wake(options: { slotKeys: readonly string[] | "all"; limit: number; fence?: Fence }): Promise<readonly OutboxBatch[]>;
 
   /**
    * Claims due QUEUED rows by (id, generation), in id order, waiting briefly for locks.
@@ -188,23 +198,23 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
     messages: readonly Message[],
     options: { worker: string; alone: boolean; asked?: readonly JobId[] },
   ): Promise<readonly Claimed[]>;
-  look(ids: readonly JobId[]): Promise<readonly Looked[]>;
+  peek(ids: readonly JobId[]): Promise<readonly JobPeek[]>;
   /**
    * Extends leases and stores progress. @returns the tries still held, by id and attempt: a worker may still run an
    * attempt it has lost beside the newest one of the same job.
    */
-  heartbeat(held: readonly Held[], worker: string): Promise<readonly Try[]>;
+  heartbeat(held: readonly HeldAttempt[], worker: string): Promise<readonly AttemptRef[]>;
   /** Lets the lease of this worker's try last `leaseMs` from now. @returns false when it is no longer this worker's. */
-  lend(held: Try, options: { worker: string; leaseMs: number }): Promise<boolean>;
+  extendLease(held: AttemptRef, options: { worker: string; leaseMs: number }): Promise<boolean>;
   /**
    * The try passes from the worker `from` to `worker`, which runs it alone, with the lease of its kind. Once: whoever comes
    * second finds another worker there. @returns the job as a claim would, or null when the try is not `from`'s.
    */
-  adopt(held: Try, options: { from: string; worker: string }): Promise<Claimed | null>;
+  takeOver(held: AttemptRef, options: { from: string; worker: string }): Promise<Claimed | null>;
   /** Plain and full settle. `tx`: as the last statement of a handler's own transaction, one settlement. */
   settle(
     settlements: readonly Settlement[],
-    options: { worker: string; lookAheadMs: number; tx?: Tx; inSameTransaction?: InSameTransaction },
+    options: { worker: string; dispatchWindowMs: number; tx?: Tx; inSameTransaction?: InSameTransaction },
   ): Promise<Settled>;
   /**
    * READ COMMITTED on a connection of its own; commits when `work` resolves, else rolls back. `abandoned`: nobody waits for
@@ -212,10 +222,10 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
    */
   transaction<T>(work: (tx: StoreTx) => Promise<T>, options?: { abandoned?: AbortSignal }): Promise<T>;
   /** Frees the slots a canceled job kept until its handler was gone. @returns the freed keys. */
-  freeSlots(held: readonly Held[]): Promise<readonly string[]>;
+  freeSlots(held: readonly HeldAttempt[]): Promise<readonly string[]>;
 
   /** A message died unclaimed: QUEUED under that generation -> PENDING (or FAILED after `undeliveredMax`). */
-  undelivered(
+  returnUndelivered(
     messages: readonly Message[],
     options: { undeliveredMax: number; backoffMs: number; inSameTransaction?: InSameTransaction },
   ): Promise<MovedRows>;
@@ -261,10 +271,10 @@ export interface Store extends StandInLock, ScheduleControlStore, RunStore {
   /** Occurrences and their jobs, and `decided_until` forward: one statement, schedules locked by id at their version. */
   plan(
     plans: readonly PlannedSchedule[],
-    options: { lookAheadMs: number; fence?: Fence },
+    options: { dispatchWindowMs: number; fence?: Fence },
   ): Promise<{
     occurrences: number;
-    handoffs: readonly Handoff[];
+    outbox: readonly OutboxBatch[];
   }>;
 
   job(id: JobId): Promise<{ job: JobView; attempts: readonly AttemptView[]; events: readonly EventView[] } | null>;

@@ -1,5 +1,5 @@
 /** What happens inside a transaction of the store or of a caller. */
-import type { Handoff } from "./handoff.ts";
+import type { OutboxBatch } from "./outbox.ts";
 import type { JobId, Json } from "../job/job.ts";
 import type { State } from "../job/state.ts";
 
@@ -42,7 +42,7 @@ export interface Moved {
 
 export interface MovedRows {
   readonly rows: readonly Moved[];
-  readonly handoffs: readonly Handoff[];
+  readonly outbox: readonly OutboxBatch[];
   readonly freed: readonly string[];
 }
 

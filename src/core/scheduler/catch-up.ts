@@ -5,7 +5,7 @@ import type { Carry, Misfire } from "../ports/schedule.ts";
 import { newestTimes, type Timetable } from "../calendar/timetable.ts";
 
 /** What becomes of one nominal time. `dueAt` is null for those that get no job. */
-export interface Decision {
+export interface TimeDecision {
   readonly time: NominalTime;
   readonly outcome: "PLANNED" | "COALESCED" | "SKIPPED";
   readonly reason: string | null;
@@ -27,7 +27,7 @@ export interface CatchUpInput {
 }
 
 export interface CaughtUp {
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly TimeDecision[];
   readonly carry: Carry | null;
   /** How many of the times were missed. */
   readonly missed: number;
@@ -45,7 +45,7 @@ export function decideTimes(times: readonly NominalTime[], input: CatchUpInput):
   let missedBefore = input.carry?.missed ?? 0;
   let catchUpUntil = input.carry?.catchUpUntil ?? null;
   let missed = 0;
-  const decisions = times.map((time): Decision => {
+  const decisions = times.map((time): TimeDecision => {
     const isMissed = time.kind === "fires" && time.instant <= missedUntil;
     if (isMissed) missed += 1;
     const verdict = isMissed ? rule(time) : verdictOf(time);
@@ -74,7 +74,7 @@ function missedBound(times: readonly NominalTime[], { misfire, now, carry }: Cat
   return isOutage ? Math.max(seen, misfire.rule === "skip" ? lateFrom - 1 : now) : seen;
 }
 
-type Verdict = Pick<Decision, "outcome" | "reason">;
+type Verdict = Pick<TimeDecision, "outcome" | "reason">;
 
 const planned: Verdict = { outcome: "PLANNED", reason: null };
 const misfired: Verdict = { outcome: "SKIPPED", reason: "misfire" };

@@ -1,4 +1,4 @@
-import type { Decision } from "./catch-up.ts";
+import type { TimeDecision } from "./catch-up.ts";
 import type { JobDefinition, Occurrence, Registry } from "../define/definition.ts";
 import type { Instant, NewJob } from "../job/job.ts";
 import { checkedJson, newJob, slotKeysOf } from "../define/new-job.ts";
@@ -22,7 +22,7 @@ export interface PayloadFailure {
  */
 export async function occurrencesOf(
   row: ScheduleRow,
-  decisions: readonly Decision[],
+  decisions: readonly TimeDecision[],
   registry: Registry,
   { stage, trace }: { readonly stage: string; readonly trace: () => string },
 ): Promise<{ readonly occurrences: readonly PlannedOccurrence[]; readonly failures: readonly PayloadFailure[] }> {
@@ -40,8 +40,8 @@ export async function occurrencesOf(
   return { occurrences, failures };
 }
 
-function withoutJob(row: ScheduleRow, decision: Decision): { occurrence: PlannedOccurrence; failure: null } {
-  const skipped: Decision = { ...decision, outcome: "SKIPPED", reason: "no-job", isCatchUp: false };
+function withoutJob(row: ScheduleRow, decision: TimeDecision): { occurrence: PlannedOccurrence; failure: null } {
+  const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: "no-job", isCatchUp: false };
   return { occurrence: write(row, decision.outcome === "PLANNED" ? skipped : decision, null), failure: null };
 }
 
@@ -51,7 +51,7 @@ function withoutJob(row: ScheduleRow, decision: Decision): { occurrence: Planned
  */
 export async function occurrenceOf(
   row: ScheduleRow,
-  decision: Decision,
+  decision: TimeDecision,
   definition: JobDefinition,
   registry: Registry,
   options: FireOptions,
@@ -62,7 +62,7 @@ export async function occurrenceOf(
     return { occurrence: write(row, decision, job), failure: null };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const skipped: Decision = { ...decision, outcome: "SKIPPED", reason: "payload", isCatchUp: false };
+    const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: "payload", isCatchUp: false };
     return { occurrence: write(row, skipped, null), failure: { localTime: decision.time.localTime, message } };
   }
 }
@@ -73,7 +73,7 @@ export async function occurrenceOf(
  */
 async function jobOf(
   row: ScheduleRow,
-  decision: Decision,
+  decision: TimeDecision,
   definition: JobDefinition,
   registry: Registry,
   { stage, trace }: FireOptions,
@@ -98,12 +98,12 @@ async function jobOf(
 }
 
 /** What a person asks for, by a trigger or a backfill, has no due time of its own and never expires. */
-function expiryOf({ spec }: ScheduleRow, { time, dueAt }: Decision): Instant | null {
+function expiryOf({ spec }: ScheduleRow, { time, dueAt }: TimeDecision): Instant | null {
   return dueAt === null || spec.startDeadlineMs === undefined ? null : time.instant + spec.startDeadlineMs;
 }
 
 /** What handlers, payload functions and queries are told of it. */
-export function occurrenceFor(row: ScheduleRow, { time, isCatchUp, missedCount }: Decision): Occurrence {
+export function occurrenceFor(row: ScheduleRow, { time, isCatchUp, missedCount }: TimeDecision): Occurrence {
   return {
     scheduleId: row.id,
     scheduledFor: new Date(time.instant),
@@ -116,7 +116,7 @@ export function occurrenceFor(row: ScheduleRow, { time, isCatchUp, missedCount }
 
 const write = (
   { spec }: ScheduleRow,
-  { time, outcome, reason, isCatchUp, missedCount }: Decision,
+  { time, outcome, reason, isCatchUp, missedCount }: TimeDecision,
   job: NewJob | null,
 ): PlannedOccurrence => ({
   localTime: time.localTime,

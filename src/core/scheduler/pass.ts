@@ -4,7 +4,7 @@ import { acquireLock, keep, type HeldLock } from "../lock/lock.ts";
 import { FenceLost, type Fence, type Ports } from "../ports/ports.ts";
 import { prune } from "./prune.ts";
 import { relay, resendOpen, wakeHeld } from "../delivery/relay.ts";
-import { keepSights, requeueLost, sightsBefore, type QueueSights } from "../delivery/requeue.ts";
+import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../delivery/requeue.ts";
 import { rescue } from "../delivery/rescue.ts";
 import { resolveRuns } from "../delivery/resolve.ts";
 import { finishCancels } from "../admin/run-control.ts";
@@ -17,7 +17,7 @@ export interface PassOptions {
   /** Milliseconds after which no new pass starts; whoever gets the lock makes one at least. */
   readonly untilMs: number;
   readonly onLockOutage: "postgres" | "skip";
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   readonly signal: AbortSignal;
   readonly lockLeaseMs?: number;
 }
@@ -40,7 +40,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   await ports.crashPoint("fence.installed");
   const signal = AbortSignal.any([options.signal, lock.lost]);
   const totals: Record<string, number> = {};
-  const sights: QueueSights = await sightsBefore(ports);
+  const sights: QueueObservations = await earlierObservations(ports);
   let passes = 0;
   let outcome: PassReport["outcome"] = "done";
   try {
@@ -51,7 +51,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
       await ports.clock.sleep(limits.passIntervalMs, signal);
     }
     if (lock.lost.aborted) outcome = "fence-lost";
-    else await keepSights(ports, sights);
+    else await saveObservations(ports, sights);
   } catch (error) {
     if (!(error instanceof FenceLost)) throw error;
     ports.log.warn("another scheduler holds the lock now; stopping", { fence: fence.token });
@@ -68,14 +68,14 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
 export async function pass(
   ports: Ports,
   registry: Registry,
-  options: { stage: string; lookAheadMs: number; fence?: Fence; signal: AbortSignal; sights?: QueueSights },
+  options: { stage: string; dispatchWindowMs: number; fence?: Fence; signal: AbortSignal; sights?: QueueObservations },
 ): Promise<Readonly<Record<string, number>>> {
-  const { lookAheadMs, stage, signal } = options;
+  const { dispatchWindowMs, stage, signal } = options;
   const fenced = options.fence === undefined ? {} : { fence: options.fence };
   const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
-    ["tick", () => tick(ports, registry, { stage, lookAheadMs, signal, ...fenced })],
+    ["tick", () => tick(ports, registry, { stage, dispatchWindowMs, signal, ...fenced })],
     ["ahead", () => decideAhead(ports, fenced)],
-    ["relay", () => relay(ports, { lookAheadMs, signal, ...fenced })],
+    ["relay", () => relay(ports, { dispatchWindowMs, signal, ...fenced })],
     ["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],
     [
       "rescue",
@@ -83,9 +83,10 @@ export async function pass(
     ],
     [
       "resolve",
-      () => resolveRuns(ports, { runs: "all", rounds: limits.passResolveRoundsMax, lookAheadMs, signal, ...fenced }),
+      () =>
+        resolveRuns(ports, { runs: "all", rounds: limits.passResolveRoundsMax, dispatchWindowMs, signal, ...fenced }),
     ],
-    ["cancel", () => finishCancels(ports, registry, { lookAheadMs, signal })],
+    ["cancel", () => finishCancels(ports, registry, { dispatchWindowMs, signal })],
     ["requeue", () => requeueLost(ports, registry, options.sights ?? new Map(), fenced)],
     ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, ...fenced })],
     ["prune", () => prune(ports, fenced)],
@@ -99,7 +100,7 @@ export async function pass(
 }
 
 async function decideAhead({ store }: Ports, fenced: { fence?: Fence }): Promise<Record<string, number>> {
-  const { withdrawn } = await store.decideAhead({ limit: limits.aheadRunsMax, ...fenced });
+  const { withdrawn } = await store.decidePrematerialized({ limit: limits.aheadRunsMax, ...fenced });
   return { "runs.withdrawn": withdrawn };
 }
 
@@ -188,7 +189,7 @@ async function standIn(
     {
       fence: () => got.fence,
       raise: async () => false,
-      beat: () => ports.store.beat(options.lockName, owner, got.fence, leaseMs),
+      renew: () => ports.store.renew(options.lockName, owner, got.fence, leaseMs),
       release: () => ports.store.release(options.lockName, owner, got.fence),
     },
   );

@@ -1,4 +1,4 @@
-import { type Decision, decideTimes } from "./catch-up.ts";
+import { type TimeDecision, decideTimes } from "./catch-up.ts";
 import type { NominalTime } from "../calendar/fires.ts";
 import type { Instant } from "../job/job.ts";
 import { limits } from "../limits.ts";
@@ -7,7 +7,7 @@ import { take, type Timetable, timetable } from "../calendar/timetable.ts";
 
 /** One schedule's decided times, before jobs are made for them. */
 export interface SchedulePlan {
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly TimeDecision[];
   readonly decidedUntil: Instant;
   /** When to look again, or null when the schedule has ended. */
   readonly nextAt: Instant | null;
@@ -17,9 +17,9 @@ export interface SchedulePlan {
   readonly isComplete: boolean;
 }
 
-export interface PlanOptions {
+export interface SchedulePlanOptions {
   readonly now: Instant;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   /** Times a page holds; readings of one gap are never torn apart, so it may be more. */
   readonly timesMax: number;
   /** False for a version that an edit has ended: an outage it lies in goes on in the next one. */
@@ -31,7 +31,7 @@ export interface PlanOptions {
  * give the same plan, so two schedulers that plan at once write the same rows.
  * @throws RangeError when the stored expression or zone cannot be read.
  */
-export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePlan {
+export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): SchedulePlan {
   const { spec, decidedUntil: after } = row;
   const { now } = options;
   const table = timetable(spec);
@@ -59,9 +59,9 @@ export function planSchedule(row: ScheduleRow, options: PlanOptions): SchedulePl
 }
 
 /** A schedule with a rule of its own is left to its task until the wake must have been lost. */
-function horizonOf({ launch, materializeBeforeMs }: ScheduleRow["spec"], options: PlanOptions): Instant {
+function horizonOf({ launch, materializeBeforeMs }: ScheduleRow["spec"], options: SchedulePlanOptions): Instant {
   if (launch === "rule") return options.now - limits.ruleGraceMs;
-  return options.now + options.lookAheadMs + materializeBeforeMs;
+  return options.now + options.dispatchWindowMs + materializeBeforeMs;
 }
 
 interface Page {

@@ -5,8 +5,8 @@ import type { JobId } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { encodeMessage } from "../delivery/message.ts";
 import { acquire } from "./pass.ts";
-import { planNext } from "./plan-eras.ts";
-import { type Fence, FenceLost, type Handoff, type Ports } from "../ports/ports.ts";
+import { planNext } from "./plan-versions.ts";
+import { type Fence, FenceLost, type OutboxBatch, type Ports } from "../ports/ports.ts";
 import type { ScheduleRow } from "../ports/schedule.ts";
 import { definitionOfKind } from "../admin/schedule-control.ts";
 import type { State } from "../job/state.ts";
@@ -18,7 +18,7 @@ export interface RunScheduleOptions {
   /** Names this task; made unique per acquisition. */
   readonly owner: string;
   readonly stage: string;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly signal: AbortSignal;
   readonly lockLeaseMs?: number;
@@ -72,9 +72,9 @@ async function runUnderLock(
   const row = await rowOnTime(ports, options);
   if (row === null) return { ...nothing, outcome: "unknown" };
   if (!row.spec.enabled) return { ...nothing, outcome: "disabled" };
-  const { occurrences, handoffs } = await decide(ports, registry, row, options, fence);
-  if (handoffs.length === 0) return { ...nothing, occurrences, outcome: occurrences === 0 ? "nothing-due" : "done" };
-  const jobs = await work(ports, registry, handoffs, options);
+  const { occurrences, outbox } = await decide(ports, registry, row, options, fence);
+  if (outbox.length === 0) return { ...nothing, occurrences, outcome: occurrences === 0 ? "nothing-due" : "done" };
+  const jobs = await work(ports, registry, outbox, options);
   return { outcome: "done", heldBy: null, occurrences, jobs };
 }
 
@@ -99,20 +99,20 @@ async function decide(
   row: ScheduleRow,
   options: RunScheduleOptions,
   fence: Fence,
-): Promise<{ occurrences: number; handoffs: readonly Handoff[] }> {
+): Promise<{ occurrences: number; outbox: readonly OutboxBatch[] }> {
   const older = tzProblem(row.spec);
   if (older !== null) throw new Error(`schedule "${row.id}": ${older}`);
   definitionOfKind(registry, row.spec.job.kind);
   let occurrences = 0;
-  const handoffs: Handoff[] = [];
+  const outbox: OutboxBatch[] = [];
   let current: ScheduleRow | null = row;
   for (let round = 0; round < limits.tickRoundsMax && current !== null; round += 1) {
     const page = await decidePage(ports, registry, current, options, fence);
     occurrences += page.occurrences;
-    handoffs.push(...page.handoffs);
+    outbox.push(...page.outbox);
     current = page.isComplete ? null : ((await ports.store.scheduleFacts(row.id))?.row ?? null);
   }
-  return { occurrences, handoffs };
+  return { occurrences, outbox };
 }
 
 async function decidePage(
@@ -121,11 +121,15 @@ async function decidePage(
   row: ScheduleRow,
   { stage, id }: RunScheduleOptions,
   fence: Fence,
-): Promise<{ occurrences: number; handoffs: readonly Handoff[]; isComplete: boolean }> {
+): Promise<{ occurrences: number; outbox: readonly OutboxBatch[]; isComplete: boolean }> {
   const now = await ports.store.now();
   const dueNow: ScheduleRow = { ...row, spec: { ...row.spec, launch: "tick", materializeBeforeMs: 0 } };
-  const { row: era, plan } = await planNext(ports.store, dueNow, { now, lookAheadMs: 0, timesMax: limits.tickRowsMax });
-  if (plan.decisions.length === 0 && plan.isComplete) return { occurrences: 0, handoffs: [], isComplete: true };
+  const { row: era, plan } = await planNext(ports.store, dueNow, {
+    now,
+    dispatchWindowMs: 0,
+    timesMax: limits.tickRowsMax,
+  });
+  if (plan.decisions.length === 0 && plan.isComplete) return { occurrences: 0, outbox: [], isComplete: true };
   const { occurrences, failures } = await occurrencesOf(era, plan.decisions, registry, {
     stage,
     trace: () => ports.random.id(),
@@ -144,7 +148,7 @@ async function decidePage(
     carry: plan.carry,
     occurrences,
   };
-  const written = await ports.store.plan([planned], { lookAheadMs: 0, fence });
+  const written = await ports.store.plan([planned], { dispatchWindowMs: 0, fence });
   await ports.crashPoint("tick.afterCommit");
   return { ...written, isComplete: plan.isComplete };
 }
@@ -153,24 +157,24 @@ async function decidePage(
 async function work(
   ports: Ports,
   registry: Registry,
-  handoffs: readonly Handoff[],
+  outbox: readonly OutboxBatch[],
   options: RunScheduleOptions,
 ): Promise<RunScheduleReport["jobs"]> {
-  for (const handoff of handoffs) {
+  for (const handoff of outbox) {
     const worker = createWorker(ports, registry, {
       worker: `schedule:${options.id}@${options.owner}`,
       lane: handoff.lane,
       stage: options.stage,
-      lookAheadMs: options.lookAheadMs,
+      dispatchWindowMs: options.dispatchWindowMs,
     });
     await handle(worker, handoff, options.signal);
     await ports.store.confirm([{ id: handoff.id, failed: [] }]);
   }
-  const ids = handoffs.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
-  return (await ports.store.look(ids)).map(({ jobId, state }) => ({ id: jobId, state }));
+  const ids = outbox.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
+  return (await ports.store.peek(ids)).map(({ jobId, state }) => ({ id: jobId, state }));
 }
 
-async function handle(worker: Worker, { messages }: Handoff, signal: AbortSignal): Promise<void> {
+async function handle(worker: Worker, { messages }: OutboxBatch, signal: AbortSignal): Promise<void> {
   const stop = (): void => void worker.stop(limits.shutdownMs);
   signal.addEventListener("abort", stop, { once: true });
   try {

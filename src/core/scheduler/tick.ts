@@ -3,15 +3,15 @@ import { occurrencesOf, type PayloadFailure } from "./fire.ts";
 import type { Instant } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import type { SchedulePlan } from "./plan.ts";
-import { planNext } from "./plan-eras.ts";
+import { planNext } from "./plan-versions.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
 import type { PlannedSchedule, ScheduleRow } from "../ports/schedule.ts";
-import { sendHandoffs } from "../delivery/send.ts";
+import { sendOutbox } from "../delivery/send.ts";
 import { tzProblem } from "../calendar/timetable.ts";
 
 export interface TickOptions {
   readonly stage: string;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   readonly fence?: Fence;
   readonly signal?: AbortSignal;
   /** Version of the tz data that computes the times; that of this runtime unless a test says otherwise. */
@@ -35,14 +35,14 @@ export type TickCounts = {
 type TickPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
 
 /**
- * Schedules -> occurrences and jobs, up to the look-ahead, in bounded rounds. Every nominal time gets exactly one row.
+ * Schedules -> occurrences and jobs, up to the dispatch window, in bounded rounds. Every nominal time gets exactly one row.
  * A schedule that cannot be decided here is left as it is, with a warning, and does not stop the others.
  */
 export async function tick(ports: TickPorts, registry: Registry, options: TickOptions): Promise<TickCounts> {
-  const turn = new Turn(ports, registry, options);
+  const turn = new TickState(ports, registry, options);
   for (let round = 0; round < limits.tickRoundsMax && !turn.isOver(); round++) {
     const limit = limits.tickSchedulesMax + turn.left.size;
-    const due = await ports.store.dueSchedules({ horizonMs: options.lookAheadMs, limit });
+    const due = await ports.store.dueSchedules({ horizonMs: options.dispatchWindowMs, limit });
     const plans = await turn.planAll(due.schedules, due.now);
     await turn.write(plans);
     if (due.schedules.length < limit && plans.every((plan) => plan.isComplete)) break;
@@ -62,7 +62,7 @@ interface Ready {
 }
 
 /** One tick's state across its rounds. */
-class Turn {
+class TickState {
   /** Ids left alone in this tick, also to their own rule; they stay due, so later rounds ask for that many more. */
   readonly left = new Set<string>();
   readonly #ports: TickPorts;
@@ -117,8 +117,8 @@ class Turn {
     const problem = this.#problemOf(row);
     if (problem !== null) return this.#leave(row, problem);
     try {
-      const { lookAheadMs } = this.#options;
-      const options = { now, lookAheadMs, timesMax: limits.tickTimesPerScheduleMax };
+      const { dispatchWindowMs } = this.#options;
+      const options = { now, dispatchWindowMs, timesMax: limits.tickTimesPerScheduleMax };
       const { row: era, plan } = await planNext(this.#ports.store, row, options);
       if (isLeftToItsRule(row, plan)) return null;
       return { planned: await this.#withJobs(row, era, plan), isComplete: plan.isComplete, missed: plan.missed };
@@ -175,17 +175,20 @@ class Turn {
   }
 
   async #writeGroup(group: readonly Ready[]): Promise<void> {
-    const { lookAheadMs, fence } = this.#options;
+    const { dispatchWindowMs, fence } = this.#options;
     const plans = group.map((ready) => ready.planned);
     await this.#ports.crashPoint("tick.beforeCommit");
-    const written = await this.#ports.store.plan(plans, { lookAheadMs, ...(fence === undefined ? {} : { fence }) });
+    const written = await this.#ports.store.plan(plans, {
+      dispatchWindowMs,
+      ...(fence === undefined ? {} : { fence }),
+    });
     await this.#ports.crashPoint("tick.afterCommit");
     for (const { planned, missed } of group) {
       this.#schedules.add(planned.scheduleId);
       this.#missed += missed;
     }
     this.#occurrences += written.occurrences;
-    await sendHandoffs(this.#ports, written.handoffs);
+    await sendOutbox(this.#ports, written.outbox);
   }
 }
 

@@ -1,7 +1,7 @@
 import { limits } from "../limits.ts";
-import { askAll } from "./ask.ts";
+import { evaluateConditions } from "./conditions.ts";
 import type { JobId } from "../job/job.ts";
-import type { Claimed, Looked, Message } from "../ports/ports.ts";
+import type { Claimed, JobPeek, Message } from "../ports/ports.ts";
 import { wakeHeld } from "../delivery/relay.ts";
 import { resolveAfter } from "../delivery/resolve.ts";
 import type { Arrived } from "../delivery/message.ts";
@@ -46,14 +46,14 @@ export async function claimBatch(
     return { ...nothing, giveBack: giveBack(arrived, error) };
   }
   const running = rows.filter((row) => row.state === "RUNNING");
-  for (const job of running) scope.heart.hold(job);
+  for (const job of running) scope.leases.hold(job);
   // From here on these jobs are ours: whatever fails, they are run.
   const taken = new Set(rows.map((row) => row.jobId));
   const left = arrived.filter((item) => !taken.has(item.message.jobId));
   await noteRefused(scope, rows);
   if (left.length === 0) return { ...nothing, running };
   try {
-    const looked = await store.look(left.map((item) => item.message.jobId));
+    const looked = await store.peek(left.map((item) => item.message.jobId));
     const { asking, ...sorted } = await sort(scope, left, looked, new Set(asked));
     return merge({ ...sorted, running }, await claimAsked(scope, asking, alone));
   } catch (error) {
@@ -66,7 +66,7 @@ const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], early: 
 /** Those whose condition says yes are claimed by a second claim; a condition is asked once in a batch. */
 async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
   if (asking.length === 0) return nothing;
-  const { wanted, giveBack } = await askAll(scope, asking);
+  const { wanted, giveBack } = await evaluateConditions(scope, asking);
   const ids = wanted.map((item) => item.message.jobId);
   return merge({ ...nothing, giveBack }, await claimBatch(scope, wanted, alone, ids));
 }
@@ -148,7 +148,7 @@ async function noteRefused(scope: WorkerScope, rows: readonly Claimed[]): Promis
 async function sort(
   scope: WorkerScope,
   left: readonly Arrived[],
-  looked: readonly Looked[],
+  looked: readonly JobPeek[],
   asked: ReadonlySet<JobId>,
 ): Promise<Omit<ClaimedBatch, "running"> & { asking: readonly Arrived[] }> {
   const rows = new Map(looked.map((row) => [row.jobId, row]));
@@ -161,7 +161,7 @@ async function sort(
     const row = rows.get(item.message.jobId);
     if (row === undefined || row.state !== "QUEUED" || row.generation !== item.message.generation) continue;
     if (row.dueInMs > limits.earlyMessageWaitMsMax) later.push({ item, delayMs: row.dueInMs });
-    else if (row.dueInMs <= 0 && row.asks === true && !asked.has(row.jobId)) asking.push(item);
+    else if (row.dueInMs <= 0 && row.hasCondition === true && !asked.has(row.jobId)) asking.push(item);
     else if (row.dueInMs <= 0 && row.suspect) suspects.push(item);
     else {
       // Also what became due between the claim and this look: given back, it would stay hidden for minutes.

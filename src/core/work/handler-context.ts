@@ -57,7 +57,7 @@ class TryContext extends Inside implements Context {
     this.signal = scope.signal;
     this.#newLog = () => ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace });
     this.heartbeat = (progress) => {
-      if (progress !== undefined) worker.heart.progress(job, checkedProgress(job.kind, progress));
+      if (progress !== undefined) worker.leases.progress(job, checkedProgress(job.kind, progress));
       return Promise.resolve();
     };
     this.metric = (name: string, value: number, unit?: MetricUnit) =>
@@ -128,8 +128,8 @@ async function enqueueChild<I>(
 
 async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise<void> {
   const { ports, options } = scope.worker;
-  const inserted = await ports.store.insert([child], { lookAheadMs: options.lookAheadMs, tx });
-  scope.handoffs.push(...inserted.handoffs);
+  const inserted = await ports.store.insert([child], { dispatchWindowMs: options.dispatchWindowMs, tx });
+  scope.outbox.push(...inserted.outbox);
   for (const { id, conflict } of inserted.results) {
     if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict.existingHash, conflict.hash);
   }

@@ -10,7 +10,7 @@ import type { Claimed } from "../ports/ports.ts";
 import { unknownKind } from "./unknown-kind.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
-export type Finished =
+export type HandlerEnd =
   /** To be written by the settler. */
   | { readonly is: "outcome"; readonly outcome: Outcome; readonly children: readonly NewJob[] }
   /** Written already, with the handler's own transaction, or another's to write. */
@@ -19,7 +19,7 @@ export type Finished =
   | { readonly is: "lost" };
 
 /** Runs one handler to its end, its timeout, or its worker's: the steps of one try, in order. */
-export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs: () => number): Promise<Finished> {
+export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs: () => number): Promise<HandlerEnd> {
   const { ports } = worker;
   const definition = worker.registry.jobs.get(job.kind);
   if (definition === undefined) return { is: "outcome", outcome: await unknownKind(worker, job), children: [] };
@@ -45,7 +45,7 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
 }
 
 /** A schema that throws is code that failed, so it is worth another try; one that says no is not. */
-async function checkPayload(definition: JobDefinition, job: Claimed): Promise<{ value: unknown } | Finished> {
+async function checkPayload(definition: JobDefinition, job: Claimed): Promise<{ value: unknown } | HandlerEnd> {
   try {
     const checked = await definition.check(job.payload);
     if (checked.ok) return { value: checked.value };
@@ -60,7 +60,7 @@ function measureStart(worker: WorkerScope, job: Claimed, definition: JobDefiniti
   if (definition.lock !== null) worker.ports.metrics.add("scheduler.lock.acquired", 1, "Count", { job: job.kind });
 }
 
-const failedAtOnce = (code: string, message: string): Finished => ({
+const failedAtOnce = (code: string, message: string): HandlerEnd => ({
   is: "outcome",
   outcome: { is: "permanent", code, message },
   children: [],
@@ -75,9 +75,9 @@ function startTimer(
 ): { signal: AbortSignal; stop: () => void } {
   const leftMs = Math.max(0, remainingMs() - limits.deadlineMarginMs);
   const why = definition.timeoutMs <= leftMs ? "timeout" : "deadline";
-  const signal = worker.heart.signal(job);
+  const signal = worker.leases.signal(job);
   const stop = worker.ports.clock.after(Math.min(definition.timeoutMs, leftMs), () =>
-    worker.heart.interrupt(job, new Interruption(why)),
+    worker.leases.interrupt(job, new Interruption(why)),
   );
   return { signal, stop };
 }
@@ -98,7 +98,7 @@ async function race(worker: WorkerScope, running: Promise<Json | void>, signal: 
   );
   signal.addEventListener("abort", giveUp, { once: true });
   // The worker outlives its jobs: a listener that stayed would make every later job slower than the one before.
-  const stay = worker.heart.whenOverdue(leave);
+  const stay = worker.leases.whenOverdue(leave);
   try {
     return await Promise.race([handler, abandoned.promise]);
   } finally {
@@ -115,7 +115,7 @@ function finish(
   invocation: Invocation,
   signal: AbortSignal,
   end: End,
-): Finished {
+): HandlerEnd {
   if (invocation.settled()) {
     if ("error" in end)
       worker.ports.log.warn("the handler failed after its transaction committed", { job: job.jobId, error: end.error });
@@ -127,7 +127,7 @@ function finish(
   return { is: "outcome", outcome: outcomeOf(end.error, reason), children: [] };
 }
 
-function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocation, value: Json | void): Finished {
+function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocation, value: Json | void): HandlerEnd {
   try {
     const result = value === undefined ? null : checkedJson(definition.id, value, limits.resultBytesMax);
     return { is: "outcome", outcome: { is: "success", result }, children: invocation.children() };

@@ -6,7 +6,7 @@ import { checkedJson } from "../define/new-job.ts";
 import { refuseBroken, UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports/ports.ts";
 import { resolveAfter } from "../delivery/resolve.ts";
 import { wakeHeld } from "../delivery/relay.ts";
-import { sendHandoffs } from "../delivery/send.ts";
+import { sendOutbox } from "../delivery/send.ts";
 import { callHook } from "../delivery/settled-hook.ts";
 import { noteConflicts, toSettlement } from "./settler.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
@@ -34,7 +34,7 @@ export function createInvocation(
     definition,
     signal,
     children: [],
-    handoffs: [],
+    outbox: [],
     runs: new Set(),
     ordinal: 0,
     stage: "open",
@@ -76,7 +76,7 @@ async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>,
   try {
     const value = await ports.store.transaction(
       async (tx) => {
-        scope.handoffs.length = 0;
+        scope.outbox.length = 0;
         scope.runs.clear();
         scope.tx = tx;
         const done = await work(tx);
@@ -115,12 +115,12 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
   }
   const settled = await ports.store.settle([settlement], {
     worker: options.worker,
-    lookAheadMs: options.lookAheadMs,
+    dispatchWindowMs: options.dispatchWindowMs,
     tx,
   });
   if (settled.settled.length !== 1)
     throw new LostInTransaction(`job ${scope.job.jobId} is no longer attempt ${scope.job.attempt}'s`);
-  scope.handoffs.push(...settled.handoffs);
+  scope.outbox.push(...settled.outbox);
   for (const run of settled.runs ?? []) scope.runs.add(run);
   noteConflicts(ports, settled.conflicts ?? 0);
   return settled.freed;
@@ -147,7 +147,7 @@ async function afterCommit(scope: InvocationScope, freed: readonly string[]): Pr
     trace: scope.job.trace,
     state: "SUCCESS",
   });
-  await sendHandoffs(ports, scope.handoffs);
+  await sendOutbox(ports, scope.outbox);
   await resolveAfter(ports, [...scope.runs], scope.worker.options);
   try {
     await wakeHeld(ports, { slotKeys: freed });

@@ -1,6 +1,6 @@
 import type { JobId } from "../job/job.ts";
 import type { Clock } from "../ports/ports.ts";
-import type { Message } from "../ports/handoff.ts";
+import type { Message } from "../ports/outbox.ts";
 
 /** Says whether a worker's lane was paused by a person, and puts aside what arrives meanwhile. */
 export interface LaneGate {

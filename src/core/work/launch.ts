@@ -18,7 +18,7 @@ export function launcherFor({ ports, registry }: WorkerScope, job: Claimed): Lau
 export async function launch(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<Outcome | null> {
   const { ports, options } = scope;
   const { jobId, attempt, kind } = job;
-  if (!(await scope.launches.turn())) return noRoom(scope, job, "too many tasks wait to be launched");
+  if (!(await scope.launches.acquire())) return noRoom(scope, job, "too many tasks wait to be launched");
   if (scope.stopping.aborted) return { is: "released", reason: "stopped" };
   let launched: Launched;
   try {
@@ -32,8 +32,11 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
   if (launched.is === "no-room") return noRoom(scope, job, launched.reason);
   await ports.crashPoint("launched");
   // No heartbeat may come after the loan: it would shorten it to the lease of a job that runs already.
-  scope.heart.drop(job);
-  const lent = await ports.store.lend({ jobId, attempt }, { worker: options.worker, leaseMs: limits.launchLeaseMs });
+  scope.leases.drop(job);
+  const lent = await ports.store.extendLease(
+    { jobId, attempt },
+    { worker: options.worker, leaseMs: limits.launchLeaseMs },
+  );
   ports.log.info(lent ? "task launched" : "the task was quicker than its worker, or the job was moved", {
     job: jobId,
     kind,

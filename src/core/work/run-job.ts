@@ -1,16 +1,16 @@
 import type { Registry } from "../define/definition.ts";
 import { limits } from "../limits.ts";
-import type { Ports, Try } from "../ports/ports.ts";
+import type { Ports, AttemptRef } from "../ports/ports.ts";
 import type { State } from "../job/state.ts";
 import { createWorker } from "./worker.ts";
 
-export interface RunJobOptions extends Try {
+export interface RunJobOptions extends AttemptRef {
   /** The worker that claimed the job and launched this task. */
   readonly from: string;
   /** Names this task in its attempt; unique. */
   readonly worker: string;
   readonly stage: string;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ export interface RunJobReport {
 /** The task of one try of one job: takes it over from the worker that launched it, runs it and settles it. */
 export async function runJob(ports: Ports, registry: Registry, options: RunJobOptions): Promise<RunJobReport> {
   const { jobId, attempt, from, signal } = options;
-  const job = await ports.store.adopt({ jobId, attempt }, { from, worker: options.worker });
+  const job = await ports.store.takeOver({ jobId, attempt }, { from, worker: options.worker });
   if (job === null) return { outcome: "refused", state: await stateOf(ports, options) };
   await ports.crashPoint("adopted");
   const worker = createWorker(ports, registry, { ...options, lane: "" });
@@ -40,7 +40,7 @@ export async function runJob(ports: Ports, registry: Registry, options: RunJobOp
   }
 }
 
-async function stateOf({ store }: Ports, { jobId }: Try): Promise<State | null> {
-  const [row] = await store.look([jobId]);
+async function stateOf({ store }: Ports, { jobId }: AttemptRef): Promise<State | null> {
+  const [row] = await store.peek([jobId]);
   return row?.state ?? null;
 }

@@ -1,4 +1,4 @@
-import type { Settled as SettledInfo } from "../define/context.ts";
+import type { SettledJob as SettledInfo } from "../define/context.ts";
 import { decide, type Outcome } from "../job/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
@@ -6,7 +6,7 @@ import { limits } from "../limits.ts";
 import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "../ports/ports.ts";
 import { relay, wakeHeld } from "../delivery/relay.ts";
 import { resolveAfter } from "../delivery/resolve.ts";
-import { sendHandoffs } from "../delivery/send.ts";
+import { sendOutbox } from "../delivery/send.ts";
 import { callHook, wantsHook } from "../delivery/settled-hook.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -15,19 +15,19 @@ export interface Settler {
   /** Announces jobs that will call `settle` or `withdraw`, so that the last one need not wait for company. */
   expect(jobs: number): void;
   /** @returns false when nobody can say whether the outcome was written. */
-  settle(job: Tried, outcome: Outcome, children: readonly NewJob[]): Promise<boolean>;
+  settle(job: EndedAttempt, outcome: Outcome, children: readonly NewJob[]): Promise<boolean>;
   /** An announced job that needs no settle. */
   withdraw(): Promise<boolean>;
 }
 
 /** What of a claimed job its outcome is decided and written by. */
-export type Tried = Pick<
+export type EndedAttempt = Pick<
   Claimed,
   "jobId" | "attempt" | "kind" | "failures" | "interruptions" | "maxAttempts" | "trace" | "run"
 >;
 
 interface Waiting {
-  readonly job: Tried;
+  readonly job: EndedAttempt;
   readonly settlement: Settlement;
   readonly done: (known: boolean) => void;
 }
@@ -71,7 +71,7 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
 export function toSettlement(
   ports: Pick<Ports, "random">,
   registry: Registry,
-  job: Tried,
+  job: EndedAttempt,
   outcome: Outcome,
   children: readonly NewJob[],
 ): Settlement {
@@ -185,13 +185,13 @@ async function writeOnce(
     group.map((item) => item.settlement),
     {
       worker: options.worker,
-      lookAheadMs: options.lookAheadMs,
+      dispatchWindowMs: options.dispatchWindowMs,
       ...(hook ? { inSameTransaction: settleHook(registry, group) } : {}),
     },
   );
   measure(ports, group, settled);
   noteConflicts(ports, settled.conflicts ?? 0);
-  await sendHandoffs(ports, settled.handoffs);
+  await sendOutbox(ports, settled.outbox);
   await resolveAfter(ports, settled.runs ?? [], options);
   if (settled.leftToRelay === true) await relay(ports, options);
   await wake(ports, settled.freed);

@@ -20,8 +20,8 @@ export async function startRunIn(context: Context, definition: JobDefinition): P
     parentId: null,
   });
   await context.tx(async (tx) => {
-    const started = await worker.ports.store.startRun(run, { lookAheadMs: worker.options.lookAheadMs, tx });
-    scope.handoffs.push(...started.handoffs);
+    const started = await worker.ports.store.startRun(run, { dispatchWindowMs: worker.options.dispatchWindowMs, tx });
+    scope.outbox.push(...started.outbox);
     scope.runs.add(started.runId);
     return { runId: started.runId, tasks: run.tasks.length };
   });
@@ -32,7 +32,12 @@ export function taskRow(
   definition: JobDefinition,
   stage: string,
   trace: string,
-  task: { readonly name: string; readonly after: readonly number[]; readonly join: JoinRule; readonly asks: boolean },
+  task: {
+    readonly name: string;
+    readonly after: readonly number[];
+    readonly join: JoinRule;
+    readonly hasCondition: boolean;
+  },
 ): NewTask {
   const job = newJob(definition, stage, {
     payload: null,
@@ -42,5 +47,5 @@ export function taskRow(
     trace,
     slotKeys: slotKeysOf(definition),
   });
-  return { task: task.name, job, after: task.after, join: task.join, asks: task.asks };
+  return { task: task.name, job, after: task.after, join: task.join, hasCondition: task.hasCondition };
 }

@@ -1,10 +1,10 @@
 /** What ECS says of a task that stopped, as far as it matters. */
 import type { Outcome } from "../job/decide.ts";
 import type { JobId } from "../job/job.ts";
-import type { Try } from "../ports/ports.ts";
+import type { AttemptRef } from "../ports/ports.ts";
 
 /** A task of ours that has stopped: which try it was launched for, and why it ended. */
-export interface TaskEnd extends Try {
+export interface TaskEnd extends AttemptRef {
   /** What comes after the last `/` of its ARN. */
   readonly task: string;
   /** Grows with every change of the task: a smaller or an equal one is old news. */
@@ -19,7 +19,7 @@ export interface TaskEnd extends Try {
 const exitOfKill = 137;
 
 /** What a task is started by, which its events repeat: at most 128 letters, digits, `-`, `_` and `/`. */
-export const startedByOf = ({ jobId, attempt }: Try): string => `belfry/${jobId}/${attempt}`;
+export const startedByOf = ({ jobId, attempt }: AttemptRef): string => `belfry/${jobId}/${attempt}`;
 
 /** @returns null for what is no event of a stopped task of ours. Unknown fields are left alone: AWS adds some over time. */
 export function readTaskEnd(event: unknown): TaskEnd | null {

@@ -20,7 +20,7 @@ export interface TaskWatch {
 
 interface WatchOptions {
   readonly stage: string;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
 }
 
 export function createTaskWatch(ports: Ports, registry: Registry, options: WatchOptions): TaskWatch {

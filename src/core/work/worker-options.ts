@@ -5,7 +5,7 @@ export interface WorkerOptions {
   readonly worker: string;
   readonly lane: string;
   readonly stage: string;
-  readonly lookAheadMs: number;
+  readonly dispatchWindowMs: number;
   /** Without it the lane is never paused. */
   readonly gate?: LaneGate;
 }

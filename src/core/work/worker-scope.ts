@@ -1,7 +1,7 @@
 import type { Registry } from "../define/definition.ts";
-import type { Heart } from "./heart.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Ports } from "../ports/ports.ts";
-import type { Pace } from "./pace.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 import type { Settler } from "./settler.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -10,10 +10,10 @@ export interface WorkerScope {
   readonly ports: Ports;
   readonly registry: Registry;
   readonly options: WorkerOptions;
-  readonly heart: Heart;
+  readonly leases: LeaseKeeper;
   readonly settler: Settler;
   /** Of the tasks it launches. */
-  readonly launches: Pace;
+  readonly launches: RateLimiter;
   /** Aborts when the worker was told to stop. */
   readonly stopping: AbortSignal;
 }

@@ -1,13 +1,13 @@
 import type { Registry } from "../define/definition.ts";
 import { claimBatch, claimEarly, type ClaimedBatch, type Early } from "./claim.ts";
-import { runHandler, type Finished } from "./handler.ts";
+import { runHandler, type HandlerEnd } from "./handler.ts";
 import { Interruption } from "./interruption.ts";
-import { createHeart } from "./heart.ts";
+import { createLeaseKeeper } from "./lease-keeper.ts";
 import { launch, launcherFor } from "./launch.ts";
 import { limits } from "../limits.ts";
 import { type Arrived, decodeMessage } from "../delivery/message.ts";
 import type { Claimed, Launcher, Ports } from "../ports/ports.ts";
-import { createPace } from "./pace.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
 import { resendOpen, wakeHeld } from "../delivery/relay.ts";
 import { rescue } from "../delivery/rescue.ts";
 import { resolveAfter } from "../delivery/resolve.ts";
@@ -44,9 +44,12 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     ports,
     registry,
     options,
-    heart: createHeart(ports, options.worker),
+    leases: createLeaseKeeper(ports, options.worker),
     settler: createSettler(ports, registry, options),
-    launches: createPace(ports.clock, { intervalMs: limits.launchIntervalMs, waitingMax: limits.launchesWaitingMax }),
+    launches: createRateLimiter(ports.clock, {
+      intervalMs: limits.launchIntervalMs,
+      waitingMax: limits.launchesWaitingMax,
+    }),
     stopping: stopping.signal,
   };
   let rescuedAtMs = ports.clock.elapsedMs();
@@ -63,7 +66,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
       return answer;
     },
     async run(job, { remainingMs }) {
-      scope.heart.hold(job);
+      scope.leases.hold(job);
       const running = runAll(scope, [job], remainingMs);
       batches.add(running);
       const [end] = await running.finally(() => batches.delete(running));
@@ -71,7 +74,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     },
     async stop(graceMs) {
       stopping.abort(new Interruption("stopped"));
-      scope.heart.interruptAll(new Interruption("stopped"), graceMs);
+      scope.leases.interruptAll(new Interruption("stopped"), graceMs);
       await Promise.allSettled(batches);
     },
   };
@@ -208,16 +211,16 @@ async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => numbe
     scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });
     return { jobId: job.jobId, known: await scope.settler.withdraw() };
   } finally {
-    scope.heart.drop(job);
+    scope.leases.drop(job);
   }
 }
 
-async function launched(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<Finished> {
+async function launched(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<HandlerEnd> {
   const refused = await launch(scope, launcher, job);
   return refused === null ? { is: "settled" } : { is: "outcome", outcome: refused, children: [] };
 }
 
-async function write(scope: WorkerScope, job: Claimed, finished: Finished): Promise<boolean> {
+async function write(scope: WorkerScope, job: Claimed, finished: HandlerEnd): Promise<boolean> {
   if (finished.is === "settled") return scope.settler.withdraw();
   if (finished.is === "lost") {
     await scope.settler.withdraw();

@@ -63,7 +63,7 @@ async function migrateAll(config: Config, runtime: Runtime): Promise<void> {
 
 /**
  * The queues of the last run were in memory and are gone, so every row that waits for a message has lost it: also one
- * that is due only within the look-ahead, which the pass's own evidence would leave for later.
+ * that is due only within the dispatch window, which the pass's own evidence would leave for later.
  */
 async function requeueAll(runtime: Runtime): Promise<number> {
   let rows = 0;

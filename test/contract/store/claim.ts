@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job/job.ts";
-import { claimIfPossible, claimOne, eachTest, insertMany, insertOne, lookAheadMs, messageFor } from "./fixture.ts";
+import { claimIfPossible, claimOne, eachTest, insertMany, insertOne, dispatchWindowMs, messageFor } from "./fixture.ts";
 import { minute, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
@@ -107,7 +107,7 @@ function refusals(open: OpenStore): void {
     expect(await claimIfPossible(store, held.jobId)).toBeNull();
     await settleOne(store, held);
     expect(await claimIfPossible(store, held.jobId)).toBeNull();
-    expect(await claimIfPossible(store, await insertOne(store, { delayMs: lookAheadMs + minute }))).toBeNull();
+    expect(await claimIfPossible(store, await insertOne(store, { delayMs: dispatchWindowMs + minute }))).toBeNull();
   });
 
   test("an id that does not exist is not an error", async () => {
@@ -153,7 +153,7 @@ function watching(open: OpenStore): void {
     await claimOne(store, lost);
     await advance(minute);
     await store.rescue({ limit: 10, interruptionsMax: 20 });
-    const looked = new Map((await store.look([queued, lost])).map((row) => [row.jobId, row]));
+    const looked = new Map((await store.peek([queued, lost])).map((row) => [row.jobId, row]));
     expect(looked.get(queued)).toMatchObject({ state: "QUEUED", generation: 1, suspect: false });
     expect(looked.get(queued)?.dueInMs).toBeGreaterThan(2 * minute);
     expect(looked.get(queued)?.dueInMs).toBeLessThanOrEqual(3 * minute);
@@ -162,7 +162,7 @@ function watching(open: OpenStore): void {
   });
 
   test("look leaves out ids that do not exist", async () => {
-    expect(await at().store.look(["4242424242" as JobId])).toEqual([]);
+    expect(await at().store.peek(["4242424242" as JobId])).toEqual([]);
   });
 
   test("a heartbeat extends the lease, stores progress and answers the tries still held", async () => {

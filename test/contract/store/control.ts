@@ -4,7 +4,7 @@ import { limits } from "../../../src/core/limits.ts";
 import type { Moved, Store } from "../../../src/core/ports/ports.ts";
 import type { PlannedOccurrence } from "../../../src/core/ports/schedule.ts";
 import { claimIfPossible, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
-import { lookAheadMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
+import { dispatchWindowMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, occurrenceAt, planned } from "./schedule-fixture.ts";
 
@@ -29,14 +29,14 @@ function cancel(open: OpenStore): void {
 
   test("every state that is not final becomes CANCELED, with one event", async () => {
     const { store } = at();
-    const pending = await insertOne(store, { delayMs: lookAheadMs + minute });
+    const pending = await insertOne(store, { delayMs: dispatchWindowMs + minute });
     const queued = await insertOne(store);
     const retrying = await running(store);
-    await settleOne(store, retrying, { ...failure, delayMs: lookAheadMs + minute });
+    await settleOne(store, retrying, { ...failure, delayMs: dispatchWindowMs + minute });
     const ids = [pending, queued, retrying.jobId, (await running(store)).jobId];
-    const { rows, handoffs } = await store.cancel(ids);
+    const { rows, outbox } = await store.cancel(ids);
     expect(new Map(rows.map((row) => [row.jobId, row.state]))).toEqual(new Map(ids.map((id) => [id, "CANCELED"])));
-    expect(handoffs).toEqual([]);
+    expect(outbox).toEqual([]);
     const last = await Promise.all(ids.map(async (id) => (await moves(store, id)).at(-1)));
     expect(last).toEqual(["PENDING>CANCELED", "QUEUED>CANCELED", "RETRY_WAIT>CANCELED", "RUNNING>CANCELED"]);
   });
@@ -115,7 +115,7 @@ function retry(open: OpenStore): void {
     expect(job.dueAt).toBeLessThanOrEqual(await store.now());
     expect(attempts).toHaveLength(1);
     expect(await moves(store, held.jobId)).toContain("FAILED>PENDING");
-    expect(handedIds(await store.relay({ lookAheadMs, limit: 10 }))).toEqual([held.jobId]);
+    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([held.jobId]);
     expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, failures: 0 });
   });
 
@@ -134,7 +134,7 @@ function retry(open: OpenStore): void {
     const id = await insertOne(store);
     await store.cancel([id]);
     await store.retry([id]);
-    await store.relay({ lookAheadMs, limit: 10 });
+    await store.relay({ dispatchWindowMs, limit: 10 });
     const old = { jobId: id, generation: 1, trace: "" };
     expect(await store.claim([old], { worker: "worker-1", alone: false })).toEqual([]);
   });
@@ -239,20 +239,20 @@ function reading(open: OpenStore): void {
     await running(store, { slotKeys: ["cap:x"] });
     await claimOne(store, await insertOne(store, { slotKeys: ["cap:x"] }));
     await settleOne(store, await running(store));
-    await insertMany(store, [{ delayMs: minute }, { delayMs: lookAheadMs + minute }, {}]);
+    await insertMany(store, [{ delayMs: minute }, { delayMs: dispatchWindowMs + minute }, {}]);
     const counts = { PENDING: 2, QUEUED: 2, RUNNING: 1, RETRY_WAIT: 0, SUCCESS: 1, FAILED: 0, CANCELED: 0, SKIPPED: 0 };
-    expect(await store.counts()).toEqual({ ...counts, ahead: 2 });
+    expect(await store.counts()).toEqual({ ...counts, notYetDue: 2 });
     await advance(2 * minute);
-    expect(await store.counts()).toMatchObject({ ahead: 1 });
+    expect(await store.counts()).toMatchObject({ notYetDue: 1 });
     const many = limits.countedRowsMax / 2;
     for (let n = 0; n < 3; n += 1) {
       await insertMany(
         store,
-        Array.from({ length: many }, () => ({ delayMs: lookAheadMs + minute })),
+        Array.from({ length: many }, () => ({ delayMs: dispatchWindowMs + minute })),
       );
     }
     const most = limits.countedRowsMax;
-    expect(await store.counts()).toMatchObject({ PENDING: most, ahead: most, SUCCESS: 0 });
+    expect(await store.counts()).toMatchObject({ PENDING: most, notYetDue: most, SUCCESS: 0 });
   });
 
   test("lists the newest first, filtered, in pages by id", async () => {
@@ -278,8 +278,8 @@ function reading(open: OpenStore): void {
 
   test("counts every state, also those with no jobs", async () => {
     const { store } = at();
-    await insertMany(store, [{}, {}, { delayMs: lookAheadMs + minute }]);
+    await insertMany(store, [{}, {}, { delayMs: dispatchWindowMs + minute }]);
     const empty = { RUNNING: 0, RETRY_WAIT: 0, SUCCESS: 0, FAILED: 0, CANCELED: 0, SKIPPED: 0 };
-    expect(await store.counts()).toEqual({ ...empty, PENDING: 1, QUEUED: 2, ahead: 1 });
+    expect(await store.counts()).toEqual({ ...empty, PENDING: 1, QUEUED: 2, notYetDue: 1 });
   });
 }

@@ -33,7 +33,7 @@ export function eachTest(open: OpenStore): () => StoreHarness {
 }
 
 export const minute = 60_000;
-export const lookAheadMs = limits.lookAheadMs;
+export const dispatchWindowMs = limits.dispatchWindowMs;
 
 /** A job that is due at once, with no key and no slots. */
 export function aJob(over: Partial<NewJob> = {}): NewJob {
@@ -57,14 +57,14 @@ export function aJob(over: Partial<NewJob> = {}): NewJob {
 }
 
 export async function insertOne(store: Store, over: Partial<NewJob> = {}): Promise<JobId> {
-  const { results } = await store.insert([aJob(over)], { lookAheadMs });
+  const { results } = await store.insert([aJob(over)], { dispatchWindowMs });
   return only(results).id;
 }
 
 export async function insertMany(store: Store, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> {
   const { results } = await store.insert(
     jobs.map((over) => aJob(over)),
-    { lookAheadMs },
+    { dispatchWindowMs },
   );
   return results.map((result) => result.id);
 }
@@ -137,7 +137,7 @@ export function settlementOf(held: { jobId: JobId; attempt: number }, over: Part
   };
 }
 
-export const settleOptions = { worker: "worker-1", lookAheadMs } as const;
+export const settleOptions = { worker: "worker-1", dispatchWindowMs } as const;
 
 export async function settleOne(store: Store, held: { jobId: JobId; attempt: number }, over: Partial<Settlement> = {}) {
   return await store.settle([settlementOf(held, over)], settleOptions);
@@ -158,5 +158,5 @@ export function only<T>(list: readonly T[]): T {
 }
 
 /** Ids in every message of these hand-offs, in order. */
-export const handedIds = (handoffs: readonly { messages: readonly Message[] }[]): readonly JobId[] =>
-  handoffs.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
+export const handedIds = (outbox: readonly { messages: readonly Message[] }[]): readonly JobId[] =>
+  outbox.flatMap((handoff) => handoff.messages.map((message) => message.jobId));

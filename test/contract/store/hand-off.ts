@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
-import { lookAheadMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
+import { dispatchWindowMs, minute, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function handOffContract(open: OpenStore): void {
@@ -19,17 +19,17 @@ export function handOffContract(open: OpenStore): void {
   });
 }
 
-const later = lookAheadMs + minute;
+const later = dispatchWindowMs + minute;
 
 function relay(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("hands off a PENDING row that has come within the look-ahead, under a new generation", async () => {
+  test("hands off a PENDING row that has come within the dispatch window, under a new generation", async () => {
     const { store, advance } = at();
     const id = await insertOne(store, { delayMs: later });
-    expect(await store.relay({ lookAheadMs, limit: 10 })).toEqual([]);
+    expect(await store.relay({ dispatchWindowMs, limit: 10 })).toEqual([]);
     await advance(2 * minute);
-    const message = only(only(await store.relay({ lookAheadMs, limit: 10 })).messages);
+    const message = only(only(await store.relay({ dispatchWindowMs, limit: 10 })).messages);
     expect(message).toMatchObject({ jobId: id, generation: 1, trace: "trace-1" });
     expect(message.delayMs).toBeGreaterThan(3 * minute);
     expect(message.delayMs).toBeLessThanOrEqual(4 * minute);
@@ -37,12 +37,12 @@ function relay(open: OpenStore): void {
     expect(await moves(store, id)).toEqual([">PENDING", "PENDING>QUEUED"]);
   });
 
-  test("hands off a RETRY_WAIT row whose retry has come within the look-ahead", async () => {
+  test("hands off a RETRY_WAIT row whose retry has come within the dispatch window", async () => {
     const { store, advance } = at();
     const held = await running(store);
     await settleOne(store, held, { ...failure, delayMs: later });
     await advance(later);
-    const message = only(only(await store.relay({ lookAheadMs, limit: 10 })).messages);
+    const message = only(only(await store.relay({ dispatchWindowMs, limit: 10 })).messages);
     expect(message).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
     expect((await moves(store, held.jobId)).at(-1)).toBe("RETRY_WAIT>QUEUED");
   });
@@ -56,18 +56,18 @@ function relay(open: OpenStore): void {
       { dueAt: now + later },
     ]);
     await advance(2 * later);
-    expect(handedIds(await store.relay({ lookAheadMs, limit: 2 }))).toEqual([a, b]);
-    expect(handedIds(await store.relay({ lookAheadMs, limit: 2 }))).toEqual([c]);
-    expect(await store.relay({ lookAheadMs, limit: 2 })).toEqual([]);
+    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 2 }))).toEqual([a, b]);
+    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 2 }))).toEqual([c]);
+    expect(await store.relay({ dispatchWindowMs, limit: 2 })).toEqual([]);
   });
 
   test("writes one hand-off for each lane, and only the asked lane when one is named", async () => {
     const { store, advance } = at();
     const [mail, plain] = await insertMany(store, [{ delayMs: later, lane: "mail" }, { delayMs: later }]);
     await advance(later);
-    const handoff = only(await store.relay({ lookAheadMs, limit: 10, lane: "mail" }));
+    const handoff = only(await store.relay({ dispatchWindowMs, limit: 10, lane: "mail" }));
     expect([handoff.lane, handedIds([handoff])]).toEqual(["mail", [mail]]);
-    expect(handedIds(await store.relay({ lookAheadMs, limit: 10 }))).toEqual([plain]);
+    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([plain]);
   });
 
   test("leaves QUEUED, RUNNING, held and finished rows alone", async () => {
@@ -78,7 +78,7 @@ function relay(open: OpenStore): void {
     const held = await claimOne(store, await insertOne(store, { slotKeys: ["cap:x"] }));
     expect(held.state).toBe("PENDING");
     await settleOne(store, await running(store));
-    expect(await store.relay({ lookAheadMs, limit: 10 })).toEqual([]);
+    expect(await store.relay({ dispatchWindowMs, limit: 10 })).toEqual([]);
   });
 
   test("under an older fence throws FenceLost and hands nothing off", async () => {
@@ -86,7 +86,7 @@ function relay(open: OpenStore): void {
     const id = await insertOne(store, { delayMs: later });
     await advance(later);
     await store.installFence({ name: "pass", token: 2 });
-    const stale = store.relay({ lookAheadMs, limit: 10, fence: { name: "pass", token: 1 } });
+    const stale = store.relay({ dispatchWindowMs, limit: 10, fence: { name: "pass", token: 1 } });
     await expect(stale).rejects.toThrow(FenceLost);
     expect((await show(store, id)).job.state).toBe("PENDING");
   });
@@ -105,7 +105,7 @@ function requeue(open: OpenStore): void {
     const { job, events } = await show(store, id);
     expect(job).toMatchObject({ state: "PENDING", generation: 2, hold: "none" });
     expect(events.at(-1)).toMatchObject({ from: "QUEUED", to: "PENDING", reason: "message-lost" });
-    expect(handedIds(await store.relay({ lookAheadMs, limit: 10 }))).toEqual([id]);
+    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([id]);
   });
 
   test("a message that was sent ahead is not lost before it was due for that long", async () => {
@@ -130,21 +130,21 @@ function requeue(open: OpenStore): void {
 
   test("what a scheduler task saw of the queues is there for the next, unless that comes late", async () => {
     const { store, advance } = at();
-    expect(await store.sights({ maxAgeMs: 15_000 })).toEqual([]);
-    await store.keepSights([]);
-    await store.keepSights([{ lane: "default", emptyMs: 20_000 }]);
-    await store.keepSights([
+    expect(await store.queueObservations({ maxAgeMs: 15_000 })).toEqual([]);
+    await store.saveQueueObservations([]);
+    await store.saveQueueObservations([{ lane: "default", emptyMs: 20_000 }]);
+    await store.saveQueueObservations([
       { lane: "mail", emptyMs: 0 },
       { lane: "default", emptyMs: 30_000 },
     ]);
     await advance(5_000);
-    const seen = (await store.sights({ maxAgeMs: 15_000 })).toSorted((a, b) => a.lane.localeCompare(b.lane));
+    const seen = (await store.queueObservations({ maxAgeMs: 15_000 })).toSorted((a, b) => a.lane.localeCompare(b.lane));
     expect(seen.map(({ lane, emptyMs }) => [lane, Math.round(emptyMs / 1_000)])).toEqual([
       ["default", 35],
       ["mail", 5],
     ]);
     await advance(10_000);
-    expect(await store.sights({ maxAgeMs: 15_000 })).toEqual([]);
+    expect(await store.queueObservations({ maxAgeMs: 15_000 })).toEqual([]);
   });
 
   test("what is ahead is counted by lane, with what became due a moment ago, up to a limit", async () => {
@@ -153,11 +153,11 @@ function requeue(open: OpenStore): void {
     await running(store);
     const ahead = { lane: "default", sinceMs: 2_000, limit: 10 };
     await advance(2_001);
-    expect(await store.countAhead(ahead)).toBe(2);
+    expect(await store.countNotYetDue(ahead)).toBe(2);
     await advance(minute - 1_000);
-    expect(await store.countAhead(ahead)).toBe(2);
-    expect(await store.countAhead({ ...ahead, sinceMs: 0 })).toBe(0);
-    expect(await store.countAhead({ ...ahead, limit: 1 })).toBe(1);
+    expect(await store.countNotYetDue(ahead)).toBe(2);
+    expect(await store.countNotYetDue({ ...ahead, sinceMs: 0 })).toBe(0);
+    expect(await store.countNotYetDue({ ...ahead, limit: 1 })).toBe(1);
   });
 
   test("age alone is no evidence: a row is overtaken only when its lane runs what was handed off long after it", async () => {
@@ -188,29 +188,29 @@ function reopen(open: OpenStore): void {
 
   test("an unconfirmed hand-off is sent again when it is old enough, under a new row and the same generation", async () => {
     const { store, advance } = at();
-    const { handoffs } = await store.insert([aJob()], { lookAheadMs });
+    const { outbox } = await store.insert([aJob()], { dispatchWindowMs });
     expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
     await advance(2 * minute);
     const again = only(await store.reopen({ ...old, olderThanMs: minute }));
-    expect(again.messages).toEqual(only(handoffs).messages);
-    expect(again.id).not.toBe(only(handoffs).id);
+    expect(again.messages).toEqual(only(outbox).messages);
+    expect(again.id).not.toBe(only(outbox).id);
     expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
   });
 
   test("a confirmed hand-off is not sent again", async () => {
     const { store, advance } = at();
-    const { handoffs } = await store.insert([aJob()], { lookAheadMs });
-    await store.confirm([{ id: only(handoffs).id, failed: [] }]);
+    const { outbox } = await store.insert([aJob()], { dispatchWindowMs });
+    await store.confirm([{ id: only(outbox).id, failed: [] }]);
     await advance(minute);
     expect(await store.reopen(old)).toEqual([]);
   });
 
   test("a partly confirmed hand-off keeps the failed ids only", async () => {
     const { store, advance } = at();
-    const { results, handoffs } = await store.insert([aJob(), aJob(), aJob()], { lookAheadMs });
+    const { results, outbox } = await store.insert([aJob(), aJob(), aJob()], { dispatchWindowMs });
     const failed = results[1]?.id;
     if (failed === undefined) throw new Error("three jobs were inserted");
-    await store.confirm([{ id: only(handoffs).id, failed: [failed] }]);
+    await store.confirm([{ id: only(outbox).id, failed: [failed] }]);
     await advance(minute);
     expect(handedIds(await store.reopen(old))).toEqual([failed]);
   });
@@ -225,7 +225,10 @@ function reopenSome(open: OpenStore): void {
     const [claimed, moved, waits] = await insertMany(store, [{}, {}, {}]);
     if (claimed === undefined || moved === undefined) throw new Error("three jobs were inserted");
     await claimOne(store, claimed);
-    await store.undelivered([{ jobId: moved, generation: 1, trace: "" }], { undeliveredMax: 3, backoffMs: 3_600_000 });
+    await store.returnUndelivered([{ jobId: moved, generation: 1, trace: "" }], {
+      undeliveredMax: 3,
+      backoffMs: 3_600_000,
+    });
     await advance(minute);
     expect(handedIds(await store.reopen(old))).toEqual([waits]);
   });
@@ -252,8 +255,8 @@ function reopenSome(open: OpenStore): void {
 
   test("confirming a hand-off that is gone is not an error", async () => {
     const { store } = at();
-    const { handoffs } = await store.insert([aJob()], { lookAheadMs });
-    const sent = [{ id: only(handoffs).id, failed: [] }];
+    const { outbox } = await store.insert([aJob()], { dispatchWindowMs });
+    const sent = [{ id: only(outbox).id, failed: [] }];
     await store.confirm(sent);
     expect(await store.confirm(sent)).toBeUndefined();
     expect(await store.confirm([])).toBeUndefined();

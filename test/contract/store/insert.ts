@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { aJob, eachTest, handedIds, insertOne, lookAheadMs, minute, moves, only, show } from "./fixture.ts";
+import { aJob, eachTest, handedIds, insertOne, dispatchWindowMs, minute, moves, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function insertContract(open: OpenStore): void {
@@ -26,28 +26,30 @@ function dueTimes(open: OpenStore): void {
 
   test("a job that is due now is QUEUED with generation 1 and its message is in a hand-off", async () => {
     const { store } = at();
-    const { results, handoffs } = await store.insert([aJob()], { lookAheadMs });
+    const { results, outbox } = await store.insert([aJob()], { dispatchWindowMs });
     const { id, created, conflict } = only(results);
     expect({ created, conflict }).toEqual({ created: true, conflict: null });
-    const handoff = only(handoffs);
+    const handoff = only(outbox);
     expect(handoff.lane).toBe("default");
     expect(handoff.messages).toEqual([{ jobId: id, generation: 1, trace: "trace-1", delayMs: 0 }]);
     const { job } = await show(store, id);
     expect(job).toMatchObject({ state: "QUEUED", generation: 1, attempt: 0, hold: "none", kind: "send-mail" });
   });
 
-  test("a job that is due within the look-ahead is handed off with the time that is left", async () => {
+  test("a job that is due within the dispatch window is handed off with the time that is left", async () => {
     const { store } = at();
-    const { handoffs } = await store.insert([aJob({ delayMs: minute })], { lookAheadMs });
-    const { delayMs } = only(only(handoffs).messages);
+    const { outbox } = await store.insert([aJob({ delayMs: minute })], { dispatchWindowMs });
+    const { delayMs } = only(only(outbox).messages);
     expect(delayMs).toBeGreaterThan(minute - 10_000);
     expect(delayMs).toBeLessThanOrEqual(minute);
   });
 
-  test("a job that is due after the look-ahead is PENDING with generation 0 and has no message", async () => {
+  test("a job that is due after the dispatch window is PENDING with generation 0 and has no message", async () => {
     const { store } = at();
-    const { results, handoffs } = await store.insert([aJob({ delayMs: lookAheadMs + minute })], { lookAheadMs });
-    expect(handoffs).toEqual([]);
+    const { results, outbox } = await store.insert([aJob({ delayMs: dispatchWindowMs + minute })], {
+      dispatchWindowMs,
+    });
+    expect(outbox).toEqual([]);
     const { job } = await show(store, only(results).id);
     expect(job).toMatchObject({ state: "PENDING", generation: 0, attempt: 0 });
   });
@@ -65,8 +67,8 @@ function dueTimes(open: OpenStore): void {
   test("a due time in the past is kept and the message has no delay", async () => {
     const { store } = at();
     const now = await store.now();
-    const { results, handoffs } = await store.insert([aJob({ dueAt: now - minute })], { lookAheadMs });
-    expect(only(only(handoffs).messages).delayMs).toBe(0);
+    const { results, outbox } = await store.insert([aJob({ dueAt: now - minute })], { dispatchWindowMs });
+    expect(only(only(outbox).messages).delayMs).toBe(0);
     expect((await show(store, only(results).id)).job.dueAt).toBe(now - minute);
   });
 }
@@ -76,16 +78,18 @@ function written(open: OpenStore): void {
 
   test("one call writes one hand-off for each lane", async () => {
     const { store } = at();
-    const { handoffs } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })], { lookAheadMs });
-    expect(handoffs).toHaveLength(2);
-    expect(Object.fromEntries(handoffs.map((h) => [h.lane, h.messages.length]))).toEqual({ default: 1, mail: 2 });
-    expect(new Set(handoffs.map((h) => h.id)).size).toBe(2);
+    const { outbox } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })], {
+      dispatchWindowMs,
+    });
+    expect(outbox).toHaveLength(2);
+    expect(Object.fromEntries(outbox.map((h) => [h.lane, h.messages.length]))).toEqual({ default: 1, mail: 2 });
+    expect(new Set(outbox.map((h) => h.id)).size).toBe(2);
   });
 
   test("each new job has exactly one event, from nothing to its first state", async () => {
     const { store } = at();
     expect(await moves(store, await insertOne(store))).toEqual([">QUEUED"]);
-    expect(await moves(store, await insertOne(store, { delayMs: lookAheadMs + minute }))).toEqual([">PENDING"]);
+    expect(await moves(store, await insertOne(store, { delayMs: dispatchWindowMs + minute }))).toEqual([">PENDING"]);
   });
 
   test("a payload comes back as it was given", async () => {
@@ -95,7 +99,7 @@ function written(open: OpenStore): void {
   });
 
   test("no jobs, no rows and no hand-offs", async () => {
-    expect(await at().store.insert([], { lookAheadMs })).toEqual({ results: [], handoffs: [] });
+    expect(await at().store.insert([], { dispatchWindowMs })).toEqual({ results: [], outbox: [] });
   });
 }
 
@@ -107,7 +111,7 @@ function keys(open: OpenStore): void {
     const names = ["d", "b", "e", "a", "c"];
     const { results } = await store.insert(
       names.map((key) => aJob({ key })),
-      { lookAheadMs },
+      { dispatchWindowMs },
     );
     const stored = await Promise.all(results.map(async ({ id }) => (await show(store, id)).job.key));
     expect(stored).toEqual(names);
@@ -116,8 +120,8 @@ function keys(open: OpenStore): void {
   test("the same kind and key again answers the existing job, hands nothing off and adds no event", async () => {
     const { store } = at();
     const id = await insertOne(store, { key: "k" });
-    const again = await store.insert([aJob({ key: "k" })], { lookAheadMs });
-    expect(again).toEqual({ results: [{ id, created: false, conflict: null }], handoffs: [] });
+    const again = await store.insert([aJob({ key: "k" })], { dispatchWindowMs });
+    expect(again).toEqual({ results: [{ id, created: false, conflict: null }], outbox: [] });
     expect(await moves(store, id)).toEqual([">QUEUED"]);
   });
 
@@ -125,7 +129,7 @@ function keys(open: OpenStore): void {
     const { store } = at();
     const id = await insertOne(store, { key: "k", payload: { n: 1 }, canonicalInput: '{"n":1}' });
     const again = await store.insert([aJob({ key: "k", payload: { n: 2 }, canonicalInput: '{"n":2}' })], {
-      lookAheadMs,
+      dispatchWindowMs,
     });
     const conflict = { existingHash: sha256('{"n":1}'), hash: sha256('{"n":2}') };
     expect(again.results).toEqual([{ id, created: false, conflict }]);
@@ -136,7 +140,7 @@ function keys(open: OpenStore): void {
     const { store } = at();
     await insertOne(store, { key: "k", payload: { n: 1, added: "default" }, canonicalInput: '{"n":1}' });
     const again = await store.insert([aJob({ key: "k", payload: { n: 1 }, canonicalInput: '{"n":1}' })], {
-      lookAheadMs,
+      dispatchWindowMs,
     });
     expect(only(again.results)).toMatchObject({ created: false, conflict: null });
   });
@@ -150,16 +154,16 @@ function keys(open: OpenStore): void {
   test("repeats inside one call are one job, and a differing one is a conflict with the first", async () => {
     const { store } = at();
     const jobs = [aJob({ key: "k" }), aJob({ key: "k" }), aJob({ key: "k", canonicalInput: "other" })];
-    const { results, handoffs } = await store.insert(jobs, { lookAheadMs });
+    const { results, outbox } = await store.insert(jobs, { dispatchWindowMs });
     expect(new Set(results.map((result) => result.id)).size).toBe(1);
     expect(results.map((result) => result.created)).toEqual([true, false, false]);
     expect(results.map((result) => result.conflict !== null)).toEqual([false, false, true]);
-    expect(handedIds(handoffs)).toHaveLength(1);
+    expect(handedIds(outbox)).toHaveLength(1);
   });
 
   test("jobs without a key are never the same", async () => {
     const { store } = at();
-    const { results } = await store.insert([aJob(), aJob()], { lookAheadMs });
+    const { results } = await store.insert([aJob(), aJob()], { dispatchWindowMs });
     expect(results.map((result) => result.created)).toEqual([true, true]);
     expect(new Set(results.map((result) => result.id)).size).toBe(2);
   });
@@ -171,20 +175,20 @@ function transactions(open: OpenStore): void {
   test("an insert in a transaction that fails leaves no job, no event and no hand-off", async () => {
     const { store, advance } = at();
     const broken = store.transaction(async (tx) => {
-      await store.insert([aJob({ key: "k" })], { lookAheadMs, tx });
+      await store.insert([aJob({ key: "k" })], { dispatchWindowMs, tx });
       throw new Error("the caller changed its mind");
     });
     await expect(broken).rejects.toThrow("changed its mind");
     expect(await store.jobs({ limit: 10 })).toEqual([]);
     await advance(minute);
     expect(await store.reopen({ olderThanMs: 5_000, limit: 10 })).toEqual([]);
-    expect(only((await store.insert([aJob({ key: "k" })], { lookAheadMs })).results).created).toBe(true);
+    expect(only((await store.insert([aJob({ key: "k" })], { dispatchWindowMs })).results).created).toBe(true);
   });
 
   test("an insert in a transaction exists once it committed, and the transaction's value is returned", async () => {
     const { store } = at();
     const id = await store.transaction(async (tx) => {
-      const { results } = await store.insert([aJob()], { lookAheadMs, tx });
+      const { results } = await store.insert([aJob()], { dispatchWindowMs, tx });
       return only(results).id;
     });
     expect((await show(store, id)).job.state).toBe("QUEUED");
@@ -193,7 +197,7 @@ function transactions(open: OpenStore): void {
   test("an insert under an older fence throws FenceLost and writes nothing", async () => {
     const { store } = at();
     await store.installFence({ name: "pass", token: 2 });
-    const stale = store.insert([aJob()], { lookAheadMs, fence: { name: "pass", token: 1 } });
+    const stale = store.insert([aJob()], { dispatchWindowMs, fence: { name: "pass", token: 1 } });
     await expect(stale).rejects.toThrow(FenceLost);
     expect(await store.jobs({ limit: 10 })).toEqual([]);
   });

@@ -13,7 +13,7 @@ export function launchContract(open: OpenStore): void {
     test("a lent lease lasts as long as it was lent for, and then the job is rescued like others", async () => {
       const { store, advance } = at();
       const held = await running(store);
-      expect(await store.lend(held, loan)).toBe(true);
+      expect(await store.extendLease(held, loan)).toBe(true);
       await advance(2 * minute);
       expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).rows).toEqual([]);
       await advance(minute + 1_000);
@@ -23,9 +23,9 @@ export function launchContract(open: OpenStore): void {
     test("the task gets the job as a claim would give it, and its own lease begins", async () => {
       const { store, advance } = at();
       const held = await running(store, { key: "k", payload: { n: 7 }, leaseMs: 30_000 });
-      await store.lend(held, loan);
+      await store.extendLease(held, loan);
       await advance(minute);
-      const adopted = await store.adopt(held, task);
+      const adopted = await store.takeOver(held, task);
       expect(adopted).toMatchObject({ ...held, latenessMs: expect.any(Number) as number });
       expect(adopted?.latenessMs).toBeGreaterThanOrEqual(minute);
       const { job } = await show(store, held.jobId);
@@ -39,7 +39,7 @@ export function launchContract(open: OpenStore): void {
     test("a task that dies ran alone: it costs a failure, not an interruption", async () => {
       const { store, advance } = at();
       const held = await running(store);
-      await store.adopt(held, task);
+      await store.takeOver(held, task);
       await advance(minute);
       await store.rescue({ limit: 10, interruptionsMax: 20 });
       expect((await show(store, held.jobId)).job).toMatchObject({ failures: 1, interruptions: 0 });
@@ -48,25 +48,25 @@ export function launchContract(open: OpenStore): void {
     test("of two tasks of one try the second is refused", async () => {
       const { store } = at();
       const held = await running(store);
-      expect(await store.adopt(held, task)).not.toBeNull();
-      expect(await store.adopt(held, { ...task, worker: "task-2" })).toBeNull();
-      expect(await store.lend(held, loan)).toBe(false);
+      expect(await store.takeOver(held, task)).not.toBeNull();
+      expect(await store.takeOver(held, { ...task, worker: "task-2" })).toBeNull();
+      expect(await store.extendLease(held, loan)).toBe(false);
     });
 
     test("nobody lends or adopts a try that is over, another one's, or of no job", async () => {
       const { store, advance } = at();
       const held = await running(store);
-      expect(await store.adopt({ ...held, attempt: 2 }, task)).toBeNull();
-      expect(await store.lend({ ...held, attempt: 2 }, loan)).toBe(false);
-      expect(await store.adopt({ jobId: "4242424242" as JobId, attempt: 1 }, task)).toBeNull();
+      expect(await store.takeOver({ ...held, attempt: 2 }, task)).toBeNull();
+      expect(await store.extendLease({ ...held, attempt: 2 }, loan)).toBe(false);
+      expect(await store.takeOver({ jobId: "4242424242" as JobId, attempt: 1 }, task)).toBeNull();
       await advance(minute);
       await store.rescue({ limit: 10, interruptionsMax: 20 });
-      expect(await store.adopt(held, task)).toBeNull();
+      expect(await store.takeOver(held, task)).toBeNull();
       const again = await claimIfPossible(store, held.jobId, { alone: true });
-      expect(await store.adopt(held, task)).toBeNull();
+      expect(await store.takeOver(held, task)).toBeNull();
       if (again === null) throw new Error("a rescued job can be claimed");
       await settleOne(store, again);
-      expect(await store.adopt(again, task)).toBeNull();
+      expect(await store.takeOver(again, task)).toBeNull();
     });
   });
 }

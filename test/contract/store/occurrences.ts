@@ -88,8 +88,8 @@ function skipped(open: OpenStore): void {
     const capped = aJob({ kind: "sweep", dueAt: soon, slotKeys: ["cap:x"] });
     await store.installSchedules([aSpec()]);
     const occurrences = [occurrenceAt(soon, { job: overlapping }), occurrenceAt(soon - minute, { job: capped })];
-    const { handoffs } = await planned(store, occurrences, { decidedUntil: soon });
-    for (const { jobId } of only(handoffs).messages) await claimOne(store, jobId);
+    const { outbox } = await planned(store, occurrences, { decidedUntil: soon });
+    for (const { jobId } of only(outbox).messages) await claimOne(store, jobId);
     expect((await ledger(store)).map((row) => [row.outcome, row.reason])).toEqual([
       ["SKIPPED", "overlap"],
       ["PLANNED", null],
@@ -106,7 +106,7 @@ function skipped(open: OpenStore): void {
   test("an occurrence whose job could never be delivered is SKIPPED undeliverable", async () => {
     const { store } = at();
     const { jobId } = await dueOccurrence(store);
-    await store.undelivered([{ jobId, generation: 1, trace: "" }], { undeliveredMax: 1, backoffMs: 0 });
+    await store.returnUndelivered([{ jobId, generation: 1, trace: "" }], { undeliveredMax: 1, backoffMs: 0 });
     expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "undeliverable" });
   });
 

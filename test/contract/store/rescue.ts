@@ -39,7 +39,7 @@ function rescue(open: OpenStore): void {
   test("a RUNNING row within its lease is left alone", async () => {
     const { store } = at();
     const held = await running(store);
-    expect(await store.rescue(options)).toEqual({ rows: [], handoffs: [], freed: [] });
+    expect(await store.rescue(options)).toEqual({ rows: [], outbox: [], freed: [] });
     expect((await show(store, held.jobId)).job.state).toBe("RUNNING");
   });
 
@@ -47,14 +47,14 @@ function rescue(open: OpenStore): void {
     const { store, advance } = at();
     const { jobId } = await running(store);
     await advance(minute);
-    const { rows, handoffs } = await store.rescue(options);
+    const { rows, outbox } = await store.rescue(options);
     expect(only(rows)).toMatchObject({ jobId, kind: "send-mail", state: "QUEUED", attempt: 1 });
-    expect(only(only(handoffs).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
+    expect(only(only(outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, leaseUntil: null });
     expect(only(attempts)).toMatchObject({ attempt: 1, worker: "worker-1", outcome: "QUEUED" });
     expect((await moves(store, jobId)).at(-1)).toBe("RUNNING>QUEUED");
-    expect(only(await store.look([jobId])).suspect).toBe(true);
+    expect(only(await store.peek([jobId])).suspect).toBe(true);
     expect((await store.rescue(options)).rows).toEqual([]);
   });
 
@@ -64,8 +64,8 @@ function rescue(open: OpenStore): void {
     await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
     await claimOne(store, held.jobId);
     await advance(minute);
-    const { rows, handoffs } = await store.rescue({ ...options, interruptionsMax: 2 });
-    expect([only(rows).state, handoffs]).toEqual(["FAILED", []]);
+    const { rows, outbox } = await store.rescue({ ...options, interruptionsMax: 2 });
+    expect([only(rows).state, outbox]).toEqual(["FAILED", []]);
     const { job, events } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "FAILED", interruptions: 2, failures: 0 });
     expect(events.at(-1)).toMatchObject({ from: "RUNNING", to: "FAILED", reason: "interrupted" });
@@ -143,9 +143,9 @@ function alone(open: OpenStore): void {
   test("is charged a failure WORKER_LOST and is due now: RETRY_WAIT and QUEUED at once, with both events", async () => {
     const { store, advance } = at();
     const jobId = await lostAlone(store, advance, 4);
-    const { rows, handoffs } = await store.rescue(options);
+    const { rows, outbox } = await store.rescue(options);
     expect(only(rows)).toMatchObject({ jobId, state: "QUEUED", errorCode: "WORKER_LOST" });
-    expect(only(only(handoffs).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
+    expect(only(only(outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode: "WORKER_LOST" });
     expect(only(attempts)).toMatchObject({ outcome: "RETRY_WAIT", errorCode: "WORKER_LOST" });
@@ -155,8 +155,8 @@ function alone(open: OpenStore): void {
   test("fails when that was its last try", async () => {
     const { store, advance } = at();
     const jobId = await lostAlone(store, advance, 1);
-    const { rows, handoffs } = await store.rescue(options);
-    expect([only(rows).state, handoffs]).toEqual(["FAILED", []]);
+    const { rows, outbox } = await store.rescue(options);
+    expect([only(rows).state, outbox]).toEqual(["FAILED", []]);
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "FAILED", failures: 1, errorCode: "WORKER_LOST" });
     expect(only(attempts)).toMatchObject({ outcome: "FAILED", errorCode: "WORKER_LOST" });
@@ -170,7 +170,7 @@ function undelivered(open: OpenStore): void {
   test("a QUEUED row under that generation waits for its backoff under a new generation", async () => {
     const { store, advance } = at();
     const id = await insertOne(store);
-    const { rows } = await store.undelivered([await messageFor(store, id)], backoff);
+    const { rows } = await store.returnUndelivered([await messageFor(store, id)], backoff);
     expect(only(rows)).toMatchObject({ jobId: id, state: "PENDING" });
     const { job } = await show(store, id);
     expect(job).toMatchObject({ state: "PENDING", generation: 2, failures: 0 });
@@ -178,9 +178,9 @@ function undelivered(open: OpenStore): void {
     const now = await store.now();
     expect(job.dueAt).toBeGreaterThan(now + minute - 10_000);
     expect(job.dueAt).toBeLessThanOrEqual(now + minute);
-    expect(handedIds(await store.relay({ lookAheadMs: 0, limit: 10 }))).toEqual([]);
+    expect(handedIds(await store.relay({ dispatchWindowMs: 0, limit: 10 }))).toEqual([]);
     await advance(minute);
-    expect(handedIds(await store.relay({ lookAheadMs: 0, limit: 10 }))).toEqual([id]);
+    expect(handedIds(await store.relay({ dispatchWindowMs: 0, limit: 10 }))).toEqual([id]);
     expect(await claimIfPossible(store, id)).toMatchObject({ state: "RUNNING", generation: 3 });
   });
 
@@ -188,9 +188,9 @@ function undelivered(open: OpenStore): void {
     const { store } = at();
     const id = await insertOne(store);
     for (const expected of ["PENDING", "PENDING", "FAILED"]) {
-      const { rows } = await store.undelivered([await messageFor(store, id)], { ...backoff, backoffMs: 0 });
+      const { rows } = await store.returnUndelivered([await messageFor(store, id)], { ...backoff, backoffMs: 0 });
       expect(only(rows).state).toBe(expected);
-      await store.relay({ lookAheadMs: 0, limit: 10 });
+      await store.relay({ dispatchWindowMs: 0, limit: 10 });
     }
     expect((await show(store, id)).events.at(-1)).toMatchObject({ to: "FAILED", reason: "undeliverable" });
   });
@@ -199,9 +199,9 @@ function undelivered(open: OpenStore): void {
     const { store } = at();
     const held = await running(store);
     const message = { jobId: held.jobId, generation: 1, trace: "" };
-    expect((await store.undelivered([message], backoff)).rows).toEqual([]);
+    expect((await store.returnUndelivered([message], backoff)).rows).toEqual([]);
     await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
-    expect((await store.undelivered([message], backoff)).rows).toEqual([]);
+    expect((await store.returnUndelivered([message], backoff)).rows).toEqual([]);
     expect((await show(store, held.jobId)).job).toMatchObject({ state: "QUEUED", generation: 2 });
   });
 

@@ -1,6 +1,6 @@
 import { limits } from "../../../src/core/limits.ts";
-import type { Claimed, Handoff, Message, NewRun, NewTask, RunId, Store } from "../../../src/core/ports/ports.ts";
-import { aJob, lookAheadMs, settlementOf, settleOptions } from "./fixture.ts";
+import type { Claimed, OutboxBatch, Message, NewRun, NewTask, RunId, Store } from "../../../src/core/ports/ports.ts";
+import { aJob, dispatchWindowMs, settlementOf, settleOptions } from "./fixture.ts";
 import type { Settlement } from "../../../src/core/ports/ports.ts";
 
 /** A task that starts after the tasks at these places of the list. */
@@ -8,7 +8,7 @@ export const aTask = (name: string, after: readonly number[] = [], over: Partial
   task: name,
   after,
   join: "all",
-  asks: false,
+  hasCondition: false,
   job: aJob({ kind: "settlement.task", payload: null, canonicalInput: "null" }),
   ...over,
 });
@@ -38,19 +38,19 @@ export interface Workbench {
   resolve(): Promise<void>;
   /** `name: STATE` of every task. */
   states(): Promise<Readonly<Record<string, string>>>;
-  take(handoffs: readonly Handoff[]): void;
+  take(outbox: readonly OutboxBatch[]): void;
 }
 
 export const failed = { to: "FAILED", failures: 1, errorCode: "BAD", errorMessage: "no" } as const;
 
 /** Starts a run and holds what it hands off. */
 export async function workbench(store: Store, run: Partial<NewRun>): Promise<Workbench> {
-  const { runId, handoffs } = await store.startRun(aRun(run), { lookAheadMs });
+  const { runId, outbox } = await store.startRun(aRun(run), { dispatchWindowMs });
   const messages = new Map<string, Message>();
-  const take = (handed: readonly Handoff[]): void => {
+  const take = (handed: readonly OutboxBatch[]): void => {
     for (const handoff of handed) for (const message of handoff.messages) messages.set(message.jobId, message);
   };
-  take(handoffs);
+  take(outbox);
   const views = () => store.tasks(runId, { limit: 1_000 });
   const claim = async (task: string): Promise<Claimed | null> => {
     const view = (await views()).find((one) => one.task === task);
@@ -60,8 +60,8 @@ export async function workbench(store: Store, run: Partial<NewRun>): Promise<Wor
   };
   const resolve = async (): Promise<void> => {
     for (let more = true; more;) {
-      const resolved = await store.resolve({ runs: [runId], limit: 100, lookAheadMs });
-      take(resolved.handoffs);
+      const resolved = await store.resolve({ runs: [runId], limit: 100, dispatchWindowMs });
+      take(resolved.outbox);
       more = resolved.more && resolved.steps > 0;
     }
   };
@@ -74,7 +74,7 @@ export async function workbench(store: Store, run: Partial<NewRun>): Promise<Wor
       const job = await claim(task);
       if (job?.state !== "RUNNING") throw new Error(`task "${task}" was not claimed: ${job?.state ?? "no message"}`);
       const settled = await store.settle([settlementOf(job, over)], settleOptions);
-      take(settled.handoffs);
+      take(settled.outbox);
       await resolve();
     },
     states: async () => Object.fromEntries((await views()).map((view) => [view.task ?? view.key ?? "", view.state])),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job/job.ts";
 import type { Store, StoreTx } from "../../../src/core/ports/ports.ts";
 import { claimOne, eachTest, minute, only, settlementOf, settleOptions } from "./fixture.ts";
-import { aJob, lookAheadMs, type OpenStore } from "./fixture.ts";
+import { aJob, dispatchWindowMs, type OpenStore } from "./fixture.ts";
 import { aRun, aTask } from "./run-fixture.ts";
 
 const overlap = { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" } as const;
@@ -14,7 +14,7 @@ export function runSlotsContract(open: OpenStore): void {
     const at = eachTest(open);
 
     async function claimed(store: Store) {
-      const { results } = await store.insert([aJob({ slotKeys })], { lookAheadMs });
+      const { results } = await store.insert([aJob({ slotKeys })], { dispatchWindowMs });
       const { id } = only(results);
       return { id, job: await claimOne(store, id) };
     }
@@ -26,7 +26,7 @@ export function runSlotsContract(open: OpenStore): void {
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
       const value = await store.transaction(async (tx) => {
         const made = await work(tx, id);
-        await store.settle([settlementOf(job)], { worker: settleOptions.worker, lookAheadMs, tx });
+        await store.settle([settlementOf(job)], { worker: settleOptions.worker, dispatchWindowMs, tx });
         return made;
       });
       return { starter: id, value };
@@ -35,7 +35,7 @@ export function runSlotsContract(open: OpenStore): void {
     /** A run of one task, which holds the slot of the job that started it. */
     async function openRun(store: Store) {
       const { starter, value } = await started(store, (tx, starterId) =>
-        store.startRun(aRun({ tasks: [aTask("load")], starterId }), { lookAheadMs, tx }),
+        store.startRun(aRun({ tasks: [aTask("load")], starterId }), { dispatchWindowMs, tx }),
       );
       return { starter, runId: value.runId };
     }
@@ -51,7 +51,7 @@ export function runSlotsContract(open: OpenStore): void {
       if (task === null) throw new Error("the task was not claimed");
       await store.settle([settlementOf(task)], settleOptions);
       expect(await next(store)).toBe("overlap");
-      const resolved = await store.resolve({ runs: [runId], limit: 10, lookAheadMs });
+      const resolved = await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs });
       expect(resolved).toMatchObject({ closed: [{ runId, state: "DONE" }], freed: slotKeys });
       expect(await next(store)).toBe("runs");
     });
@@ -61,27 +61,27 @@ export function runSlotsContract(open: OpenStore): void {
       await store.installSlots([overlap]);
       const { id, job } = await claimed(store);
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
-      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }), { lookAheadMs });
-      await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }), { dispatchWindowMs });
+      await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
       expect(await next(store)).toBe("overlap");
       await store.transaction(async (tx) => {
         await store.sealRun(runId, { tx });
-        await store.settle([settlementOf(job)], { worker: settleOptions.worker, lookAheadMs, tx });
+        await store.settle([settlementOf(job)], { worker: settleOptions.worker, dispatchWindowMs, tx });
       });
       expect(await next(store)).toBe("overlap");
-      await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
       expect(await next(store)).toBe("runs");
     });
 
     test("is free with the job when the run had another starter, or when the try fails", async () => {
       const { store } = at();
-      await store.startRun(aRun({ tasks: [aTask("load")] }), { lookAheadMs });
+      await store.startRun(aRun({ tasks: [aTask("load")] }), { dispatchWindowMs });
       await started(store, (tx, starterId) =>
-        store.startRun(aRun({ tasks: [aTask("load")], starterId: starterId }), { lookAheadMs, tx }),
+        store.startRun(aRun({ tasks: [aTask("load")], starterId: starterId }), { dispatchWindowMs, tx }),
       );
       const { id, job } = await claimed(store);
       expect(job?.state).toBe("RUNNING");
-      await store.startRun(aRun({ key: "unsealed", sealed: false, starterId: id }), { lookAheadMs });
+      await store.startRun(aRun({ key: "unsealed", sealed: false, starterId: id }), { dispatchWindowMs });
       if (job !== null) await store.settle([settlementOf(job, { to: "FAILED", failures: 1 })], settleOptions);
       expect(await next(store)).toBe("runs");
     });
@@ -91,15 +91,15 @@ export function runSlotsContract(open: OpenStore): void {
       await store.installSlots([overlap]);
       const { id, job } = await claimed(store);
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
-      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }), { lookAheadMs });
+      const { runId } = await store.startRun(aRun({ sealed: false, starterId: id }), { dispatchWindowMs });
       await store.cancelRun(runId);
-      await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
       expect(await next(store)).toBe("overlap");
       await store.transaction(async (tx) => {
         expect(await store.sealRun(runId, { tx })).toBe(false);
-        await store.settle([settlementOf(job)], { worker: settleOptions.worker, lookAheadMs, tx });
+        await store.settle([settlementOf(job)], { worker: settleOptions.worker, dispatchWindowMs, tx });
       });
-      await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
       expect(await next(store)).toBe("runs");
     });
 
@@ -112,7 +112,7 @@ export function runSlotsContract(open: OpenStore): void {
       expect([held?.job.id, held?.runId]).toEqual([starter, runId]);
       await store.cancelRun(runId);
       await store.cancelPage(runId, { limit: 10 });
-      for (let round = 0; round < 3; round += 1) await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+      for (let round = 0; round < 3; round += 1) await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
       await advance(minute);
       expect(await store.slotHolder(id, { at: await store.now(), prefix: "overlap:" })).toBeNull();
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { limits } from "../../../src/core/limits.ts";
 import type { RunId } from "../../../src/core/ports/ports.ts";
-import { aJob, claimOne, eachTest, insertOne, lookAheadMs, only, settleOne, type OpenStore } from "./fixture.ts";
+import { aJob, claimOne, eachTest, insertOne, dispatchWindowMs, only, settleOne, type OpenStore } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 
 export function runsContract(open: OpenStore): void {
@@ -22,18 +22,18 @@ function starting(open: OpenStore): void {
 
   test("a run hands off what has no predecessors, and a second start with its key finds it and hands off nothing", async () => {
     const { store } = at();
-    const first = await store.startRun(aRun({ tasks: diamond }), { lookAheadMs });
-    const second = await store.startRun(aRun({ tasks: diamond }), { lookAheadMs });
+    const first = await store.startRun(aRun({ tasks: diamond }), { dispatchWindowMs });
+    const second = await store.startRun(aRun({ tasks: diamond }), { dispatchWindowMs });
     expect(first).toMatchObject({ created: true, sealed: true });
-    expect(first.handoffs.flatMap((handoff) => handoff.messages)).toHaveLength(1);
-    expect(second).toMatchObject({ runId: first.runId, created: false, handoffs: [] });
+    expect(first.outbox.flatMap((handoff) => handoff.messages)).toHaveLength(1);
+    expect(second).toMatchObject({ runId: first.runId, created: false, outbox: [] });
     expect(await store.tasks(first.runId, { limit: 10 })).toHaveLength(4);
   });
 
   test("a run without jobs is complete as soon as somebody looks", async () => {
     const { store } = at();
-    const { runId } = await store.startRun(aRun(), { lookAheadMs });
-    await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+    const { runId } = await store.startRun(aRun(), { dispatchWindowMs });
+    await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
     expect(await store.run(runId)).toMatchObject({ state: "DONE", percent: 100, total: 0 });
   });
 }
@@ -126,7 +126,7 @@ function ending(open: OpenStore): void {
     expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED" });
     expect(await store.resumeRun(bench.runId, {})).toHaveLength(2);
     expect(await bench.states()).toEqual({ load: "SUCCESS", left: "PENDING", right: "SUCCESS", close: "PENDING" });
-    bench.take(await store.relay({ lookAheadMs, limit: 10 }));
+    bench.take(await store.relay({ dispatchWindowMs, limit: 10 }));
     await bench.end("left");
     await bench.end("close");
     expect(await store.run(bench.runId)).toMatchObject({ state: "DONE", ok: 4, failed: 0, skipped: 0 });
@@ -139,19 +139,22 @@ function paging(open: OpenStore): void {
   test("a page is written once by the try that holds the job, and the run closes only when it is sealed", async () => {
     const { store } = at();
     const by = await claimOne(store, await insertOne(store));
-    const { runId } = await store.startRun(aRun({ sealed: false }), { lookAheadMs });
+    const { runId } = await store.startRun(aRun({ sealed: false }), { dispatchWindowMs });
     const targets = [1, 2].map((n) => ({ job: aJob({ kind: "push", key: `t-${n}` }), row: { id: n } }));
     const page = { targets, cursor: 2, by };
-    expect(await store.addPage(runId, page, { lookAheadMs })).toMatchObject({ written: true, created: 2 });
-    expect(await store.addPage(runId, page, { lookAheadMs })).toMatchObject({ written: true, created: 0 });
+    expect(await store.addPage(runId, page, { dispatchWindowMs })).toMatchObject({ written: true, created: 2 });
+    expect(await store.addPage(runId, page, { dispatchWindowMs })).toMatchObject({ written: true, created: 0 });
     const stale = { ...page, by: { ...by, attempt: by.attempt + 1 } };
-    expect(await store.addPage(runId, stale, { lookAheadMs })).toMatchObject({ written: false });
-    expect(await store.startRun(aRun({ sealed: false }), { lookAheadMs })).toMatchObject({ cursor: 2, sealed: false });
+    expect(await store.addPage(runId, stale, { dispatchWindowMs })).toMatchObject({ written: false });
+    expect(await store.startRun(aRun({ sealed: false }), { dispatchWindowMs })).toMatchObject({
+      cursor: 2,
+      sealed: false,
+    });
     await store.cancel((await store.tasks(runId, { limit: 10 })).map((task) => task.jobId));
-    await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+    await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING", total: 2, done: 2 });
     await store.sealRun(runId, {});
-    await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+    await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
     expect(await store.run(runId)).toMatchObject({ state: "FAILED" });
   });
 }
@@ -185,10 +188,10 @@ function readingRuns(open: OpenStore): void {
   test("runs are listed newest first, by kind, key, state and parent, a page at a time", async () => {
     const { store } = at();
     const ids: RunId[] = [];
-    for (const key of ["a", "b", "c"]) ids.push((await store.startRun(aRun({ key }), { lookAheadMs })).runId);
-    const again = await store.startRun(aRun({ key: "a#2", parentId: ids[0] ?? null }), { lookAheadMs });
-    const open2 = await store.startRun(aRun({ kind: "other", tasks: [aTask("t")] }), { lookAheadMs });
-    await store.resolve({ runs: "all", limit: 10, lookAheadMs });
+    for (const key of ["a", "b", "c"]) ids.push((await store.startRun(aRun({ key }), { dispatchWindowMs })).runId);
+    const again = await store.startRun(aRun({ key: "a#2", parentId: ids[0] ?? null }), { dispatchWindowMs });
+    const open2 = await store.startRun(aRun({ kind: "other", tasks: [aTask("t")] }), { dispatchWindowMs });
+    await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
     const list = async (filter: Parameters<typeof store.runs>[0]) => (await store.runs(filter)).map((run) => run.id);
     expect(await list({ limit: 10 })).toEqual([open2.runId, again.runId, ...ids.toReversed()]);
     expect(await list({ kind: "settlement", limit: 2 })).toEqual([again.runId, ids[2]]);

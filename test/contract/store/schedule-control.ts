@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import type { Store } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, lookAheadMs, minute, only, running, settleOne, show } from "./fixture.ts";
+import { claimOne, eachTest, dispatchWindowMs, minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 
@@ -36,7 +36,7 @@ function making(open: OpenStore): void {
     const before = await store.now();
     const row = await store.createSchedule(aSpec());
     expect(row).toMatchObject({ id: "every-minute", version: 1, source: "api", paused: false, spec: aSpec() });
-    const due = await store.dueSchedules({ horizonMs: lookAheadMs, limit: 10 });
+    const due = await store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 10 });
     expect(only(due.schedules).decidedUntil).toBeGreaterThanOrEqual(before);
   });
 
@@ -51,12 +51,12 @@ function making(open: OpenStore): void {
     const { store } = at();
     await store.createSchedule(aSpec());
     const soon = (await store.now()) + minute;
-    const { handoffs } = await planned(store, [occurrenceAt(soon)]);
+    const { outbox } = await planned(store, [occurrenceAt(soon)]);
     const equal = await store.updateSchedule(aSpec());
     expect([equal, (await ledger(store)).length]).toEqual([expect.objectContaining({ version: 1 }), 1]);
     expect(await store.updateSchedule(aSpec(faster))).toMatchObject({ version: 2, source: "api", spec: aSpec(faster) });
     expect(await ledger(store)).toEqual([]);
-    const { job, events } = await show(store, only(only(handoffs).messages).jobId);
+    const { job, events } = await show(store, only(only(outbox).messages).jobId);
     expect([job.state, events.at(-1)?.reason]).toEqual(["CANCELED", "withdrawn"]);
   });
 
@@ -95,8 +95,8 @@ function stopping(open: OpenStore): void {
     expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
     expect(await store.pauseSchedule("every-minute", false)).toMatchObject({ paused: false });
     await advance(minute);
-    const { handoffs } = await planned(store, [occurrenceAt(nominalAt + minute)]);
-    expect(await claimOne(store, only(only(handoffs).messages).jobId)).toMatchObject({ state: "RUNNING" });
+    const { outbox } = await planned(store, [occurrenceAt(nominalAt + minute)]);
+    expect(await claimOne(store, only(only(outbox).messages).jobId)).toMatchObject({ state: "RUNNING" });
   });
 
   test("a pause outlives a deploy", async () => {
@@ -201,7 +201,7 @@ function holding(open: OpenStore): void {
     const other = await running(store, { slotKeys: [] });
     await advance(minute);
     const now = await store.now();
-    const { results } = await store.insert([], { lookAheadMs });
+    const { results } = await store.insert([], { dispatchWindowMs });
     expect(results).toEqual([]);
     const refused = await running(store, {}).then((job) => job.jobId);
     const asked = { at: now, prefix: "overlap:" };
@@ -217,7 +217,7 @@ function holding(open: OpenStore): void {
 }
 
 async function skippedBy(store: Store) {
-  const { results } = await store.insert([aSkipped], { lookAheadMs });
+  const { results } = await store.insert([aSkipped], { dispatchWindowMs });
   const { id } = only(results);
   expect(await claimOne(store, id)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
   return id;

@@ -1,6 +1,6 @@
 import type { Store } from "../../../src/core/ports/ports.ts";
 import type { PlannedOccurrence, PlannedSchedule, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
-import { aJob, lookAheadMs, minute, only } from "./fixture.ts";
+import { aJob, dispatchWindowMs, minute, only } from "./fixture.ts";
 
 const { key: _key, dueAt: _due, delayMs: _delay, trace: _trace, ...template } = aJob({ kind: "sweep" });
 const { payload: _payload, canonicalInput: _input, expiresAt: _expires, ...job } = template;
@@ -58,7 +58,7 @@ export async function planned(
     occurrences,
     ...over,
   };
-  return await store.plan([plan], { lookAheadMs });
+  return await store.plan([plan], { dispatchWindowMs });
 }
 
 /** A schedule with one occurrence that is due now. */
@@ -69,8 +69,8 @@ export async function dueOccurrence(
 ) {
   await store.installSchedules([aSpec(spec)]);
   const nominalAt = await store.now();
-  const { handoffs } = await planned(store, [occurrenceAt(nominalAt, over)]);
-  return { nominalAt, jobId: only(only(handoffs).messages).jobId };
+  const { outbox } = await planned(store, [occurrenceAt(nominalAt, over)]);
+  return { nominalAt, jobId: only(only(outbox).messages).jobId };
 }
 
 /** The newest ten rows of the schedule's ledger. */

@@ -88,11 +88,11 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     const { store } = at();
     await make(store);
     const now = await store.now();
-    const { handoffs } = await planned(
+    const { outbox } = await planned(
       store,
       [-2, -1, 1].map((k) => occurrenceAt(now + k * minute)),
     );
-    const [ran, waits, later] = only(handoffs).messages.map((message) => message.jobId);
+    const [ran, waits, later] = only(outbox).messages.map((message) => message.jobId);
     if (ran === undefined || waits === undefined || later === undefined) throw new Error("three jobs were planned");
     await claimOne(store, ran);
     await remove(store);
@@ -112,7 +112,7 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     await advance(10 * minute);
     await store.installSchedules([], { apps: [aSpec().app] });
     await store.retry([jobId]);
-    await store.relay({ lookAheadMs: 0, limit: 10 });
+    await store.relay({ dispatchWindowMs: 0, limit: 10 });
     expect(await claimOne(store, jobId)).toMatchObject({ state: "RUNNING" });
   });
 }

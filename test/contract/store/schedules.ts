@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
 import { everySchedule } from "../../../src/core/scheduler/every-schedule.ts";
-import { eachTest, lookAheadMs, minute, only, show } from "./fixture.ts";
+import { eachTest, dispatchWindowMs, minute, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 
@@ -31,7 +31,7 @@ function installing(open: OpenStore): void {
     expect(row).toMatchObject({ id: "every-minute", version: 1, source: "code", paused: false });
     expect(row.spec).toEqual(aSpec());
     expect(row.decidedUntil).toBeGreaterThanOrEqual(before);
-    const due = await store.dueSchedules({ horizonMs: lookAheadMs, limit: 10 });
+    const due = await store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 10 });
     expect(only(due.schedules).id).toBe("every-minute");
     expect(due.now).toBeGreaterThanOrEqual(before);
   });
@@ -51,8 +51,8 @@ function installing(open: OpenStore): void {
     const { store } = at();
     await store.installSchedules([aSpec()]);
     const soon = (await store.now()) + minute;
-    const { handoffs } = await planned(store, [occurrenceAt(soon)]);
-    const { jobId } = only(only(handoffs).messages);
+    const { outbox } = await planned(store, [occurrenceAt(soon)]);
+    const { jobId } = only(only(outbox).messages);
     await store.installSchedules([aSpec({ overlap: "skip" })]);
     expect(await ledger(store)).toEqual([]);
     expect((await show(store, jobId)).job.state).toBe("CANCELED");
@@ -65,10 +65,10 @@ function installing(open: OpenStore): void {
   test("a schedule that its app no longer has is removed with what it had planned", async () => {
     const { store } = at();
     await store.installSchedules([aSpec(), aSpec({ id: "stays" }), aSpec({ id: "foreign", app: "quiz" })]);
-    const { handoffs } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
+    const { outbox } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
     await store.installSchedules([aSpec({ id: "stays" })]);
     expect((await store.schedules()).map((row) => row.id).toSorted()).toEqual(["foreign", "stays"]);
-    expect((await show(store, only(only(handoffs).messages).jobId)).job.state).toBe("CANCELED");
+    expect((await show(store, only(only(outbox).messages).jobId)).job.state).toBe("CANCELED");
   });
 
   test("the last schedules of an app go when the app is named, and those of people stay", async () => {
@@ -77,10 +77,10 @@ function installing(open: OpenStore): void {
     await store.createSchedule(aSpec({ id: "by-hand" }));
     await store.installSchedules([]);
     expect(await store.schedules()).toHaveLength(3);
-    const { handoffs } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
+    const { outbox } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
     await store.installSchedules([], { apps: ["capsule"] });
     expect((await store.schedules()).map((row) => row.id).toSorted()).toEqual(["by-hand", "foreign"]);
-    expect((await show(store, only(only(handoffs).messages).jobId)).job.state).toBe("CANCELED");
+    expect((await show(store, only(only(outbox).messages).jobId)).job.state).toBe("CANCELED");
   });
 }
 
@@ -95,9 +95,9 @@ function due(open: OpenStore): void {
     const plans = ["a", "b", "c", "d"].map((scheduleId, i) => {
       return { scheduleId, version: 1, decidedUntil: now + 1_000, nextAt: next[i] ?? null, occurrences: [] };
     });
-    await store.plan(plans, { lookAheadMs });
+    await store.plan(plans, { dispatchWindowMs });
     const due = async (limit: number) =>
-      (await store.dueSchedules({ horizonMs: lookAheadMs, limit })).schedules.map((row) => row.id);
+      (await store.dueSchedules({ horizonMs: dispatchWindowMs, limit })).schedules.map((row) => row.id);
     expect(await due(10)).toEqual(["b", "a"]);
     expect(await due(1)).toEqual(["b"]);
   });
@@ -114,7 +114,7 @@ function due(open: OpenStore): void {
   test("a disabled schedule is not due", async () => {
     const { store } = at();
     await store.installSchedules([aSpec({ enabled: false })]);
-    expect((await store.dueSchedules({ horizonMs: lookAheadMs, limit: 10 })).schedules).toEqual([]);
+    expect((await store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 10 })).schedules).toEqual([]);
   });
 }
 
@@ -125,12 +125,12 @@ function planning(open: OpenStore): void {
     const { store } = at();
     await store.installSchedules([aSpec()]);
     const nominalAt = (await store.now()) + minute;
-    const { occurrences, handoffs } = await planned(store, [
+    const { occurrences, outbox } = await planned(store, [
       occurrenceAt(nominalAt),
       occurrenceAt(nominalAt + 60 * minute),
     ]);
     expect(occurrences).toBe(2);
-    const message = only(only(handoffs).messages);
+    const message = only(only(outbox).messages);
     const { job: row, events } = await show(store, message.jobId);
     expect(row).toMatchObject({ kind: "sweep", scheduleId: "every-minute", scheduledFor: nominalAt, state: "QUEUED" });
     expect(only(events)).toMatchObject({ from: null, to: "QUEUED" });
@@ -146,8 +146,8 @@ function planning(open: OpenStore): void {
     await store.installSchedules([aSpec()]);
     await store.installSchedules([aSpec({ overlap: "skip" })]);
     const before = only(await store.schedules());
-    const { occurrences, handoffs } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
-    expect([occurrences, handoffs]).toEqual([0, []]);
+    const { occurrences, outbox } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
+    expect([occurrences, outbox]).toEqual([0, []]);
     expect(await ledger(store)).toEqual([]);
     expect(only(await store.schedules())).toEqual(before);
     expect(await store.jobs({ limit: 10 })).toEqual([]);
@@ -159,7 +159,7 @@ function planning(open: OpenStore): void {
     const soon = (await store.now()) + minute;
     await planned(store, [occurrenceAt(soon)]);
     const again = await planned(store, [occurrenceAt(soon)]);
-    expect([again.occurrences, again.handoffs]).toEqual([0, []]);
+    expect([again.occurrences, again.outbox]).toEqual([0, []]);
     expect(await store.jobs({ limit: 10 })).toHaveLength(1);
   });
 
@@ -220,8 +220,8 @@ function moving(open: OpenStore): void {
       { ...plan, scheduleId: "a" },
       { ...plan, scheduleId: "gone" },
     ];
-    const { occurrences, handoffs } = await store.plan(plans, { lookAheadMs });
-    expect([occurrences, only(handoffs).messages.length]).toEqual([2, 2]);
+    const { occurrences, outbox } = await store.plan(plans, { dispatchWindowMs });
+    expect([occurrences, only(outbox).messages.length]).toEqual([2, 2]);
   });
 
   test("under an older fence throws FenceLost and plans nothing", async () => {
@@ -231,7 +231,7 @@ function moving(open: OpenStore): void {
     const plan = { scheduleId: "every-minute", version: 1, nextAt: null };
     const soon = (await store.now()) + minute;
     const stale = store.plan([{ ...plan, decidedUntil: soon, occurrences: [occurrenceAt(soon)] }], {
-      lookAheadMs,
+      dispatchWindowMs,
       fence: { name: "pass", token: 1 },
     });
     await expect(stale).rejects.toThrow(FenceLost);

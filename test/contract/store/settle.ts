@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Moved } from "../../../src/core/ports/ports.ts";
-import { aJob, claimOne, eachTest, failure, handedIds, insertMany, lookAheadMs, minute, moves } from "./fixture.ts";
-import { insertOne, only, running, settlementOf, settleOne, settleOptions, show } from "./fixture.ts";
+import { aJob, claimOne, dispatchWindowMs, eachTest, failure, handedIds } from "./fixture.ts";
+import { insertMany, insertOne, minute, moves, only, running, settlementOf } from "./fixture.ts";
+import { settleOne, settleOptions, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function settleContract(open: OpenStore): void {
@@ -29,7 +30,7 @@ function outcomes(open: OpenStore): void {
     const { store } = at();
     const held = await running(store);
     const settled = await settleOne(store, held, { result: { sent: 3 } });
-    expect(settled).toEqual({ settled: [held.jobId], handoffs: [], freed: [] });
+    expect(settled).toEqual({ settled: [held.jobId], outbox: [], freed: [] });
     const { job, attempts, events } = await show(store, held.jobId);
     expect(job).toMatchObject({
       state: "SUCCESS",
@@ -54,11 +55,11 @@ function outcomes(open: OpenStore): void {
     expect(events.at(-1)).toMatchObject({ to: "FAILED", reason: "permanent" });
   });
 
-  test("a retry within the look-ahead is QUEUED at once and writes both events", async () => {
+  test("a retry within the dispatch window is QUEUED at once and writes both events", async () => {
     const { store, advance } = at();
     const held = await running(store);
-    const { handoffs } = await settleOne(store, held, { ...failure, delayMs: minute });
-    const message = only(only(handoffs).messages);
+    const { outbox } = await settleOne(store, held, { ...failure, delayMs: minute });
+    const message = only(only(outbox).messages);
     expect(message).toMatchObject({ jobId: held.jobId, generation: 2 });
     expect(message.delayMs).toBeGreaterThan(minute - 10_000);
     expect(message.delayMs).toBeLessThanOrEqual(minute);
@@ -75,14 +76,14 @@ function outcomes(open: OpenStore): void {
     expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, failures: 1 });
   });
 
-  test("a retry beyond the look-ahead waits in RETRY_WAIT without a message", async () => {
+  test("a retry beyond the dispatch window waits in RETRY_WAIT without a message", async () => {
     const { store } = at();
     const held = await running(store);
-    const { handoffs } = await settleOne(store, held, { ...failure, delayMs: lookAheadMs + minute });
-    expect(handoffs).toEqual([]);
+    const { outbox } = await settleOne(store, held, { ...failure, delayMs: dispatchWindowMs + minute });
+    expect(outbox).toEqual([]);
     const { job } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "RETRY_WAIT", generation: 1, failures: 1, leaseUntil: null, finishedAt: null });
-    expect(job.dueAt).toBeGreaterThan((await store.now()) + lookAheadMs);
+    expect(job.dueAt).toBeGreaterThan((await store.now()) + dispatchWindowMs);
   });
 }
 
@@ -92,8 +93,8 @@ function released(open: OpenStore): void {
   test("a release is QUEUED under a new generation, costs no failure and is handed off at once", async () => {
     const { store } = at();
     const held = await running(store);
-    const { handoffs } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
-    expect(only(only(handoffs).messages)).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
+    const { outbox } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
+    expect(only(only(outbox).messages)).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
     const { job, attempts, events } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, attempt: 1 });
     expect(only(attempts).outcome).toBe("QUEUED");
@@ -104,7 +105,7 @@ function released(open: OpenStore): void {
   test("a batch of different outcomes is settled in one call, with one hand-off for each lane", async () => {
     const { store } = at();
     const [a, b, c, d] = [await running(store), await running(store), await running(store), await running(store)];
-    const { settled, handoffs } = await store.settle(
+    const { settled, outbox } = await store.settle(
       [
         settlementOf(d, { to: "QUEUED", interruptions: 1 }),
         settlementOf(a),
@@ -114,7 +115,7 @@ function released(open: OpenStore): void {
       settleOptions,
     );
     expect(settled.toSorted()).toEqual([a, b, c, d].map((held) => held.jobId).toSorted());
-    expect(handedIds([only(handoffs)]).toSorted()).toEqual([b.jobId, d.jobId].toSorted());
+    expect(handedIds([only(outbox)]).toSorted()).toEqual([b.jobId, d.jobId].toSorted());
     expect(await store.counts()).toMatchObject({ SUCCESS: 1, FAILED: 1, QUEUED: 2, RUNNING: 0 });
   });
 }
@@ -130,7 +131,7 @@ function compareAndSet(open: OpenStore): void {
     const next = await claimOne(store, zombie.jobId, { worker: "worker-2", alone: true });
     expect(next.attempt).toBe(2);
     const late = await settleOne(store, zombie, { children: [aJob({ kind: "child" })] });
-    expect(late).toEqual({ settled: [], handoffs: [], freed: [] });
+    expect(late).toEqual({ settled: [], outbox: [], freed: [] });
     const { job, attempts } = await show(store, zombie.jobId);
     expect(job).toMatchObject({ state: "RUNNING", attempt: 2, worker: "worker-2" });
     expect(attempts).toHaveLength(1);
@@ -180,7 +181,7 @@ function compareAndSet(open: OpenStore): void {
   });
 
   test("nothing to settle is not an error", async () => {
-    expect(await at().store.settle([], settleOptions)).toEqual({ settled: [], handoffs: [], freed: [] });
+    expect(await at().store.settle([], settleOptions)).toEqual({ settled: [], outbox: [], freed: [] });
   });
 }
 
@@ -203,7 +204,7 @@ function children(open: OpenStore): void {
   test("the children of a job are inserted with its success and handed off with it", async () => {
     const { store } = at();
     const held = await running(store);
-    const { handoffs } = await settleOne(store, held, {
+    const { outbox } = await settleOne(store, held, {
       children: [
         aJob({ kind: "child", key: `${held.jobId}:child:1`, lane: "mail" }),
         aJob({ kind: "child", delayMs: 60 * minute }),
@@ -211,8 +212,8 @@ function children(open: OpenStore): void {
     });
     const inserted = await store.jobs({ kind: "child", limit: 10 });
     expect(inserted.map((job) => job.state).toSorted()).toEqual(["PENDING", "QUEUED"]);
-    expect(only(handoffs)).toMatchObject({ lane: "mail" });
-    expect(handedIds(handoffs)).toEqual(inserted.filter((job) => job.state === "QUEUED").map((job) => job.id));
+    expect(only(outbox)).toMatchObject({ lane: "mail" });
+    expect(handedIds(outbox)).toEqual(inserted.filter((job) => job.state === "QUEUED").map((job) => job.id));
   });
 
   test("a child whose key exists already is not inserted twice", async () => {
@@ -220,8 +221,8 @@ function children(open: OpenStore): void {
     const [first, second] = [await running(store), await running(store)];
     const child = aJob({ kind: "child", key: "same" });
     await settleOne(store, first, { children: [child] });
-    const { settled, handoffs } = await settleOne(store, second, { children: [child] });
-    expect([settled, handoffs]).toEqual([[second.jobId], []]);
+    const { settled, outbox } = await settleOne(store, second, { children: [child] });
+    expect([settled, outbox]).toEqual([[second.jobId], []]);
     expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
   });
 
@@ -249,7 +250,7 @@ function inTransaction(open: OpenStore): void {
     const { store } = at();
     const held = await running(store);
     await store.transaction(async (tx) => {
-      await store.insert([aJob({ kind: "effect" })], { lookAheadMs, tx });
+      await store.insert([aJob({ kind: "effect" })], { dispatchWindowMs, tx });
       await store.settle([settlementOf(held, { result: 1 })], { ...settleOptions, tx });
     });
     expect((await show(store, held.jobId)).job).toMatchObject({ state: "SUCCESS", result: 1 });
@@ -260,7 +261,7 @@ function inTransaction(open: OpenStore): void {
     const { store } = at();
     const held = await running(store);
     const broken = store.transaction(async (tx) => {
-      await store.insert([aJob({ kind: "effect" })], { lookAheadMs, tx });
+      await store.insert([aJob({ kind: "effect" })], { dispatchWindowMs, tx });
       await store.settle([settlementOf(held)], { ...settleOptions, tx });
       throw new Error("no");
     });
@@ -284,7 +285,7 @@ function inTransaction(open: OpenStore): void {
     const held = await running(store);
     await store.transaction(async (tx) => {
       const nested = tx.nested(async () => {
-        await store.insert([aJob({ kind: "undone" })], { lookAheadMs, tx });
+        await store.insert([aJob({ kind: "undone" })], { dispatchWindowMs, tx });
         throw new Error("hook");
       });
       await expect(nested).rejects.toThrow("hook");

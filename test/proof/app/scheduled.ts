@@ -12,7 +12,7 @@ const beat = defineJob({
   },
 });
 
-/** Due later than the look-ahead when it is enqueued, so that only the relay can hand it off. */
+/** Due later than the dispatch window when it is enqueued, so that only the relay can hand it off. */
 const later = defineJob({
   id: "later",
   ...quick,

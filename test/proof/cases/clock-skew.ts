@@ -65,7 +65,7 @@ function begin(context: ProofContext): Promise<System> {
     lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
     env: {
       BELFRY_STAGE: stage,
-      BELFRY_LOOK_AHEAD_MS: "1000",
+      BELFRY_DISPATCH_WINDOW_MS: "1000",
       BELFRY_LOCK_LEASE_MS: "2000",
       BELFRY_PASS_MS: "500",
     },

@@ -24,7 +24,7 @@ export const crashScheduler: Proof = {
       postgresUrl: context.postgresUrl,
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
       env: {
-        BELFRY_LOOK_AHEAD_MS: "1000",
+        BELFRY_DISPATCH_WINDOW_MS: "1000",
         BELFRY_LOCK_LEASE_MS: String(lockLeaseMs),
       },
     });
@@ -61,7 +61,7 @@ export const crashScheduler: Proof = {
   },
 };
 
-/** Jobs due later than the look-ahead, all the time, so that every pass has something to relay. */
+/** Jobs due later than the dispatch window, all the time, so that every pass has something to relay. */
 function feedRelay(system: System): { stop(): Promise<void> } {
   let n = 0;
   let turn: Promise<unknown> = Promise.resolve();

@@ -215,7 +215,8 @@ async function failForGood(list: Checklist, { system }: Ground, fates: Map<strin
   }
   const { operations, ports } = system.runtime;
   const row = await until("it to fail", waitMs, async () => {
-    if ((await operations.runNow([job.id])).length > 0) await relay(ports, { lookAheadMs: limits.lookAheadMs });
+    if ((await operations.runNow([job.id])).length > 0)
+      await relay(ports, { dispatchWindowMs: limits.dispatchWindowMs });
     const { rows } = await system.pool.query(
       "select error_code, attempt from belfry.job where id = $1 and state = 'FAILED'",
       [job.id],

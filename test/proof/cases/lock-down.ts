@@ -36,7 +36,7 @@ export const lockDown: Proof = {
       proxied: ["dynamodb"],
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
       env: {
-        BELFRY_LOOK_AHEAD_MS: "1000",
+        BELFRY_DISPATCH_WINDOW_MS: "1000",
         BELFRY_LOCK_LEASE_MS: String(lockLeaseMs),
       },
     });

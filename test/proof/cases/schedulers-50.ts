@@ -30,7 +30,7 @@ export const schedulers50: Proof = {
       proxied: ["dynamodb"],
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
       env: {
-        BELFRY_LOOK_AHEAD_MS: "1000",
+        BELFRY_DISPATCH_WINDOW_MS: "1000",
       },
     });
     const sessions = createSessions(system.databaseUrl);

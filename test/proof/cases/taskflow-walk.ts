@@ -18,7 +18,7 @@ const experiments: Readonly<Record<string, Experiment>> = {
   "job-key": sameKey,
   permanent: mix,
   rescue: workersKilled,
-  "stand-in-lock": lockStoreDown,
+  "fallback-lock": lockStoreDown,
   heartbeat: slowDatabase,
 };
 
@@ -85,10 +85,10 @@ async function workersKilled(list: Checklist, context: ProofContext): Promise<vo
   await example.stop();
 }
 
-/** What only a pass does goes on under the lock's stand-in: a job that is due beyond the look-ahead is handed off. */
+/** What only a pass does goes on under the lock's stand-in: a job that is due beyond the dispatch window is handed off. */
 async function lockStoreDown(list: Checklist, context: ProofContext): Promise<void> {
-  const outage = context.without === "stand-in-lock" ? "skip" : "postgres";
-  const env = { BELFRY_LOOK_AHEAD_MS: "1000", BELFRY_ON_LOCK_OUTAGE: outage };
+  const outage = context.without === "fallback-lock" ? "skip" : "postgres";
+  const env = { BELFRY_DISPATCH_WINDOW_MS: "1000", BELFRY_ON_LOCK_OUTAGE: outage };
   const example = await begin(context, "lock store down", { proxied: ["dynamodb"], env });
   example.system.proxies.dynamodb?.judge(() => ({ do: "refuse", status: 500, body: { message: "down" } }));
   await example.system.enqueue("taskflow-job", [

@@ -1,4 +1,4 @@
-import type { Handoff, Store } from "../../../src/core/ports/ports.ts";
+import type { OutboxBatch, Store } from "../../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import { inStore, place } from "./mutant.ts";
 import type { Mutant } from "./mutant.ts";
@@ -56,20 +56,20 @@ export const handOffMutants: readonly Mutant[] = [
     bug: "a message that came early is given back instead of being sent anew",
     without: [],
     planted: inStore((base) => ({
-      look: async (ids) => (await base.look(ids)).map((row) => ({ ...row, dueInMs: Math.min(0, row.dueInMs) })),
+      peek: async (ids) => (await base.peek(ids)).map((row) => ({ ...row, dueInMs: Math.min(0, row.dueInMs) })),
     })),
   },
 ];
 
 function confirmAtOnce(base: ReferenceStore): Partial<Store> {
-  const confirmed = async <T>(result: T, handoffs: readonly Handoff[]): Promise<T> => {
-    await base.confirm(handoffs.map(({ id }) => ({ id, failed: [] })));
+  const confirmed = async <T>(result: T, outbox: readonly OutboxBatch[]): Promise<T> => {
+    await base.confirm(outbox.map(({ id }) => ({ id, failed: [] })));
     return result;
   };
   return {
     insert: async (jobs, o) => {
       const result = await base.insert(jobs, o);
-      return await confirmed(result, result.handoffs);
+      return await confirmed(result, result.outbox);
     },
     relay: async (o) => {
       const result = await base.relay(o);
@@ -77,7 +77,7 @@ function confirmAtOnce(base: ReferenceStore): Partial<Store> {
     },
     settle: async (settlements, o) => {
       const result = await base.settle(settlements, o);
-      return await confirmed(result, result.handoffs);
+      return await confirmed(result, result.outbox);
     },
     wake: async (o) => {
       const result = await base.wake(o);
@@ -89,17 +89,17 @@ function confirmAtOnce(base: ReferenceStore): Partial<Store> {
 function relayByLastId(base: ReferenceStore): Store["relay"] {
   let last = 0;
   return async (options) => {
-    let handoffs: readonly Handoff[] = [];
+    let outbox: readonly OutboxBatch[] = [];
     place(base, (t) => {
       t.checkFence(options.fence);
-      const until = t.now() + options.lookAheadMs;
+      const until = t.now() + options.dispatchWindowMs;
       const due = t
         .inStates("PENDING", "RETRY_WAIT")
         .filter((row) => row.hold === "none" && row.dueAt <= until && row.id > last)
         .slice(0, options.limit);
       last = due.at(-1)?.id ?? last;
-      handoffs = t.handOff(due.map((row) => t.queue(row)));
+      outbox = t.handOff(due.map((row) => t.queue(row)));
     });
-    return handoffs;
+    return outbox;
   };
 }

@@ -100,8 +100,8 @@ function wallClockLocks(base: MemoryLockStore, world: World, process: SimProcess
       if (fence !== null) note(name, next.leaseMs);
       return fence;
     },
-    beat: async (name, owner, fence, rvn) => {
-      const isKept = await base.beat(name, owner, fence, rvn);
+    renew: async (name, owner, fence, rvn) => {
+      const isKept = await base.renew(name, owner, fence, rvn);
       if (isKept) note(name, base.items.get(name)?.leaseMs ?? 0);
       return isKept;
     },

@@ -62,24 +62,24 @@ function releaseUnchanged(base: ReferenceStore): Store["settle"] {
 }
 
 function withOldGenerations(answer: Settled, released: ReadonlySet<JobId>): Settled {
-  const handoffs = answer.handoffs.map((handoff) => ({
+  const outbox = answer.outbox.map((handoff) => ({
     ...handoff,
     messages: handoff.messages.map((message) => {
       return released.has(message.jobId) ? { ...message, generation: message.generation - 1 } : message;
     }),
   }));
-  return { ...answer, handoffs };
+  return { ...answer, outbox };
 }
 
 function childrenFirst(base: ReferenceStore): Store["settle"] {
   return async (settlements, options) => {
     if (options.tx !== undefined) return await base.settle(settlements, options);
     const children = settlements.flatMap((one) => one.children);
-    const inserted = await base.insert(children, { lookAheadMs: options.lookAheadMs });
+    const inserted = await base.insert(children, { dispatchWindowMs: options.dispatchWindowMs });
     const answer = await base.settle(
       settlements.map((one) => ({ ...one, children: [] })),
       options,
     );
-    return { ...answer, handoffs: [...inserted.handoffs, ...answer.handoffs] };
+    return { ...answer, outbox: [...inserted.outbox, ...answer.outbox] };
   };
 }

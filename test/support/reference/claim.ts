@@ -1,5 +1,5 @@
 import type { JobId } from "../../../src/core/job/job.ts";
-import type { Claimed, Held, Looked, Message, Try } from "../../../src/core/ports/ports.ts";
+import type { Claimed, HeldAttempt, JobPeek, Message, AttemptRef } from "../../../src/core/ports/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf } from "./runs.ts";
 import { storedSchedule } from "./schedules.ts";
@@ -22,7 +22,7 @@ export function claim(
     .flatMap((id) => t.jobs.get(id) ?? [])
     .filter((row) => row.state === "QUEUED" && row.generation === generations.get(row.id) && row.dueAt <= t.now())
     .filter((row) => !row.suspect || options.alone)
-    .filter((row) => !row.asks || options.asked?.includes(idOf(row)) === true)
+    .filter((row) => !row.hasCondition || options.asked?.includes(idOf(row)) === true)
     .toSorted((a, b) => Number(isWide(a)) - Number(isWide(b)) || a.id - b.id);
   return claimable.map((row) => decide(t, row, options));
 }
@@ -106,34 +106,34 @@ function claimedOf(t: Tables, row: JobRow, reason: string | null): Claimed {
   };
 }
 
-export function look(t: Tables, ids: readonly JobId[]): Looked[] {
+export function look(t: Tables, ids: readonly JobId[]): JobPeek[] {
   return [...new Set(ids)].flatMap((id) => {
     const row = t.jobs.get(Number(id));
     if (row === undefined) return [];
-    const { state, generation, suspect, asks } = row;
-    return [{ jobId: id, state, generation, dueInMs: row.dueAt - t.now(), suspect, asks }];
+    const { state, generation, suspect, hasCondition } = row;
+    return [{ jobId: id, state, generation, dueInMs: row.dueAt - t.now(), suspect, hasCondition }];
   });
 }
 
-export function lend(t: Tables, held: Try, options: { worker: string; leaseMs: number }): boolean {
+export function lend(t: Tables, held: AttemptRef, options: { worker: string; leaseMs: number }): boolean {
   const row = runningOf(t, held, options.worker);
   if (row !== null) t.change(row, { leaseUntil: t.now() + options.leaseMs });
   return row !== null;
 }
 
-export function adopt(t: Tables, held: Try, { from, worker }: { from: string; worker: string }): Claimed | null {
+export function adopt(t: Tables, held: AttemptRef, { from, worker }: { from: string; worker: string }): Claimed | null {
   const row = runningOf(t, held, from);
   if (row === null) return null;
   const adopted = t.change(row, { worker, alone: true, leaseUntil: t.now() + row.leaseMs });
   return claimedOf(t, adopted, null);
 }
 
-function runningOf(t: Tables, { jobId, attempt }: Try, worker: string): JobRow | null {
+function runningOf(t: Tables, { jobId, attempt }: AttemptRef, worker: string): JobRow | null {
   const row = t.jobs.get(Number(jobId));
   return row?.state === "RUNNING" && row.attempt === attempt && row.worker === worker ? row : null;
 }
 
-export function heartbeat(t: Tables, held: readonly Held[], worker: string): Try[] {
+export function heartbeat(t: Tables, held: readonly HeldAttempt[], worker: string): AttemptRef[] {
   return held.flatMap(({ jobId, attempt, progress }) => {
     const row = t.jobs.get(Number(jobId));
     if (row === undefined || row.state !== "RUNNING" || row.attempt !== attempt || row.worker !== worker) return [];

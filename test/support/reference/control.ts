@@ -12,7 +12,7 @@ export function cancel(t: Tables, ids: readonly JobId[], reason: string = "cance
   const rows = existing(t, ids)
     .filter((row) => !isFinal(row.state))
     .map((row) => cancelOne(t, row, reason));
-  return { rows: rows.map((row) => movedOf(t, row)), handoffs: [], freed: [] };
+  return { rows: rows.map((row) => movedOf(t, row)), outbox: [], freed: [] };
 }
 
 function cancelOne(t: Tables, row: JobRow, reason: string): JobRow {

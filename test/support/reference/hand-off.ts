@@ -1,14 +1,14 @@
 import type { JobId } from "../../../src/core/job/job.ts";
 import { limits } from "../../../src/core/limits.ts";
-import type { Handoff, QueueSight } from "../../../src/core/ports/ports.ts";
+import type { OutboxBatch, QueueObservation } from "../../../src/core/ports/ports.ts";
 import { isFree } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
 const byDue = (a: JobRow, b: JobRow): number => a.dueAt - b.dueAt || a.id - b.id;
 
-export function relay(t: Tables, options: { lookAheadMs: number; limit: number; lane?: string }): Handoff[] {
-  const until = t.now() + options.lookAheadMs;
+export function relay(t: Tables, options: { dispatchWindowMs: number; limit: number; lane?: string }): OutboxBatch[] {
+  const until = t.now() + options.dispatchWindowMs;
   const due = t
     .inStates("PENDING", "RETRY_WAIT")
     .filter((row) => !row.blocked && row.hold === "none" && row.dueAt <= until && inLane(row, options.lane))
@@ -18,7 +18,7 @@ export function relay(t: Tables, options: { lookAheadMs: number; limit: number; 
 }
 
 /** After slots became free: as many held rows as there are free slots, the earliest due first. */
-export function wake(t: Tables, options: { slotKeys: readonly string[] | "all"; limit: number }): Handoff[] {
+export function wake(t: Tables, options: { slotKeys: readonly string[] | "all"; limit: number }): OutboxBatch[] {
   const held = t.inStates("PENDING", "RETRY_WAIT").filter((row) => row.hold === "slot");
   const byKey = Map.groupBy(held, (row) => row.heldOn);
   const woken: JobRow[] = [];
@@ -32,23 +32,23 @@ export function wake(t: Tables, options: { slotKeys: readonly string[] | "all"; 
 
 export function confirm(t: Tables, sent: readonly { id: string; failed: readonly JobId[] }[]): void {
   for (const { id, failed } of sent) {
-    const handoff = t.handoffs.get(Number(id));
+    const handoff = t.outbox.get(Number(id));
     if (handoff === undefined) continue;
     const members = handoff.members.filter((member) => failed.includes(String(member.id) as JobId));
-    if (members.length === 0) t.handoffs.delete(handoff.id);
-    else t.handoffs.set(handoff.id, { ...handoff, members });
+    if (members.length === 0) t.outbox.delete(handoff.id);
+    else t.outbox.set(handoff.id, { ...handoff, members });
   }
 }
 
 /** Open hand-offs that are old enough, oldest first, under new rows for what still waits under that generation. */
-export function reopen(t: Tables, options: { olderThanMs: number; limit: number; lane?: string }): Handoff[] {
+export function reopen(t: Tables, options: { olderThanMs: number; limit: number; lane?: string }): OutboxBatch[] {
   const before = t.now() - options.olderThanMs;
-  const open = [...t.handoffs.values()]
+  const open = [...t.outbox.values()]
     .filter((handoff) => handoff.at <= before && inLane(handoff, options.lane))
     .toSorted((a, b) => a.at - b.at || a.id - b.id)
     .slice(0, options.limit);
   const waiting = open.flatMap((handoff) => {
-    t.handoffs.delete(handoff.id);
+    t.outbox.delete(handoff.id);
     return handoff.members.flatMap(({ id, generation }) => {
       const row = t.jobs.get(id);
       return row !== undefined && row.state === "QUEUED" && row.generation === generation ? [row] : [];
@@ -75,12 +75,12 @@ export function requeueLost(
   return lost.length;
 }
 
-export const sights = (t: Tables, maxAgeMs: number): readonly QueueSight[] =>
+export const sights = (t: Tables, maxAgeMs: number): readonly QueueObservation[] =>
   [...t.sights.entries()]
     .filter(([, { seenAt }]) => seenAt > t.now() - maxAgeMs)
     .map(([lane, { emptySince }]) => ({ lane, emptyMs: t.now() - emptySince }));
 
-export function keepSights(t: Tables, seen: readonly QueueSight[]): void {
+export function keepSights(t: Tables, seen: readonly QueueObservation[]): void {
   for (const { lane, emptyMs } of seen) t.sights.set(lane, { emptySince: t.now() - emptyMs, seenAt: t.now() });
 }
 

@@ -10,18 +10,18 @@ export type FromSchedule = Pick<JobRow, "scheduleId" | "scheduledFor" | "catchUp
 
 const fromNoSchedule: FromSchedule = { scheduleId: null, scheduledFor: null, catchUp: false, missed: 0 };
 
-/** Inserts jobs in the order of the input; rows due within the look-ahead are handed off, one row for each lane. */
-export function insert(t: Tables, jobs: readonly NewJob[], lookAheadMs: number): Inserted {
+/** Inserts jobs in the order of the input; rows due within the dispatch window are handed off, one row for each lane. */
+export function insert(t: Tables, jobs: readonly NewJob[], dispatchWindowMs: number): Inserted {
   const queued: JobRow[] = [];
-  const results = jobs.map((job) => insertOne(t, job, lookAheadMs, queued));
-  return { results, handoffs: t.handOff(queued) };
+  const results = jobs.map((job) => insertOne(t, job, dispatchWindowMs, queued));
+  return { results, outbox: t.handOff(queued) };
 }
 
 /** Rows that became QUEUED are added to `queued`, so that a caller hands several inserts off together. */
 export function insertOne(
   t: Tables,
   job: NewJob,
-  lookAheadMs: number,
+  dispatchWindowMs: number,
   queued: JobRow[],
   from: Partial<FromSchedule & FromRun> = {},
   reason: string | null = null,
@@ -32,14 +32,17 @@ export function insertOne(
     const conflict = known.payloadHash === hash ? null : { existingHash: known.payloadHash, hash };
     return { id: idOf(known), created: false, conflict };
   }
-  const row = newRow(t, job, hash, lookAheadMs, { ...fromNoSchedule, ...from });
+  const row = newRow(t, job, hash, dispatchWindowMs, { ...fromNoSchedule, ...from });
   t.add(row, reason);
   if (row.state === "QUEUED") queued.push(row);
   return { id: idOf(row), created: true, conflict: null };
 }
 
 /** What a run adds to the jobs it makes. */
-export type FromRun = Pick<JobRow, "runId" | "task" | "predsOpen" | "join" | "blocked" | "wide" | "asks" | "askedRow">;
+export type FromRun = Pick<
+  JobRow,
+  "runId" | "task" | "predsOpen" | "join" | "blocked" | "wide" | "hasCondition" | "askedRow"
+>;
 
 const inNoRun: FromRun = {
   runId: null,
@@ -48,7 +51,7 @@ const inNoRun: FromRun = {
   join: "all",
   blocked: false,
   wide: false,
-  asks: false,
+  hasCondition: false,
   askedRow: null,
 };
 
@@ -56,12 +59,12 @@ function newRow(
   t: Tables,
   job: NewJob,
   payloadHash: string,
-  lookAheadMs: number,
+  dispatchWindowMs: number,
   from: FromSchedule & Partial<FromRun>,
 ): JobRow {
   const now = t.now();
   const dueAt = (job.dueAt ?? now) + job.delayMs;
-  const soon = dueAt <= now + lookAheadMs && from.blocked !== true;
+  const soon = dueAt <= now + dispatchWindowMs && from.blocked !== true;
   return {
     id: t.draw("job"),
     kind: job.kind,

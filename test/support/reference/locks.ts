@@ -22,7 +22,7 @@ export function acquire(
   return { fence };
 }
 
-export function beat(t: Tables, name: string, owner: string, fence: number, leaseMs: number): boolean {
+export function renew(t: Tables, name: string, owner: string, fence: number, leaseMs: number): boolean {
   const row = t.standIns.get(name);
   if (row === undefined || row.owner !== owner || row.fence !== fence) return false;
   t.standIns.set(name, { ...row, leaseUntil: t.now() + leaseMs });

@@ -37,8 +37,8 @@ export function counts(t: Tables): JobCounts {
   const isCounted = (state: State): boolean => !isFinal(state) || state === "FAILED";
   const all = states.map((state) => [state, isCounted(state) ? Math.min(most, t.count(state)) : among(state)]);
   const waiting = t.inStates("PENDING", "QUEUED", "RETRY_WAIT").filter((row) => row.hold === "none" && !row.blocked);
-  const ahead = Math.min(most, waiting.filter((row) => row.dueAt > t.now()).length);
-  return { ...(Object.fromEntries(all) as Record<State, number>), ahead };
+  const notYetDue = Math.min(most, waiting.filter((row) => row.dueAt > t.now()).length);
+  return { ...(Object.fromEntries(all) as Record<State, number>), notYetDue };
 }
 
 export function occurrences(t: Tables, scheduleId: string, limit: number, after?: OccurrencePlace): OccurrenceView[] {

@@ -75,6 +75,6 @@ function returnUndelivered(t: Tables, row: JobRow, options: { undeliveredMax: nu
 }
 
 function result(t: Tables, moved: readonly JobRow[], freed: readonly string[]): MovedRows {
-  const handoffs = t.handOff(moved.filter((row) => row.state === "QUEUED"));
-  return { rows: moved.map((row) => movedOf(t, row)), handoffs, freed: [...new Set(freed)] };
+  const outbox = t.handOff(moved.filter((row) => row.state === "QUEUED"));
+  return { rows: moved.map((row) => movedOf(t, row)), outbox, freed: [...new Set(freed)] };
 }

@@ -41,7 +41,7 @@ export interface JobRow {
   readonly join: JoinRule;
   readonly blocked: boolean;
   readonly wide: boolean;
-  readonly asks: boolean;
+  readonly hasCondition: boolean;
   readonly askedRow: Json | null;
   readonly notTaken: boolean;
   /** Its end was counted by its successors and its run. */

@@ -24,12 +24,12 @@ export const runIdOf = (id: number): RunId => String(id) as RunId;
 
 const none: Funnel = { total: 0, done: 0, ok: 0, failed: 0, skipped: 0 };
 
-export function startRun(t: Tables, run: NewRun, lookAheadMs: number): Awaited<ReturnType<RunStore["startRun"]>> {
+export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awaited<ReturnType<RunStore["startRun"]>> {
   const known = [...t.runs.values()].find((row) => row.kind === run.kind && row.key === run.key);
   if (known !== undefined) {
     const { id, sealed, cursor, input } = known;
     const parentId = known.parentId === null ? null : runIdOf(known.parentId);
-    return { runId: runIdOf(id), created: false, sealed, cursor, input, parentId, handoffs: [] };
+    return { runId: runIdOf(id), created: false, sealed, cursor, input, parentId, outbox: [] };
   }
   const id = t.draw("run");
   const { kind, key, version, input, onFailure, retentionMs, sealed } = run;
@@ -64,14 +64,14 @@ export function startRun(t: Tables, run: NewRun, lookAheadMs: number): Awaited<R
       join: task.join,
       blocked: task.after.length > 0,
       wide: task.after.length > limits.wideJoinOver,
-      asks: task.asks,
+      hasCondition: task.hasCondition,
     };
-    return Number(insertOne(t, task.job, lookAheadMs, queued, from).id);
+    return Number(insertOne(t, task.job, dispatchWindowMs, queued, from).id);
   });
   link(t, run, ids);
   if (run.sealed) passSlots(t, run.starterId === null ? null : Number(run.starterId));
   const { parentId } = run;
-  return { runId: runIdOf(id), created: true, sealed, cursor: null, input, parentId, handoffs: t.handOff(queued) };
+  return { runId: runIdOf(id), created: true, sealed, cursor: null, input, parentId, outbox: t.handOff(queued) };
 }
 
 function link(t: Tables, run: NewRun, ids: readonly number[]): void {
@@ -93,24 +93,24 @@ export function addPage(
   t: Tables,
   id: RunId,
   page: { targets: readonly NewTarget[]; cursor: Json | null; by: { jobId: JobId; attempt: number } },
-  lookAheadMs: number,
+  dispatchWindowMs: number,
 ): Paged {
   const run = t.runs.get(Number(id));
   const by = t.jobs.get(Number(page.by.jobId));
   const isOurs = by?.state === "RUNNING" && by.attempt === page.by.attempt;
   if (run?.state !== "RUNNING" || run.sealed || !isOurs) {
-    return { written: false, created: 0, conflicts: 0, handoffs: [] };
+    return { written: false, created: 0, conflicts: 0, outbox: [] };
   }
   const queued: JobRow[] = [];
   for (const { job } of page.targets) freeWithdrawnKey(t, job);
   const results = page.targets.map(({ job, row }) =>
-    insertOne(t, job, lookAheadMs, queued, { runId: run.id, asks: row !== null, askedRow: row }),
+    insertOne(t, job, dispatchWindowMs, queued, { runId: run.id, hasCondition: row !== null, askedRow: row }),
   );
   const created = results.filter((result) => result.created).length;
   addDelta(t, run.id, { total: created });
   t.runs.set(run.id, { ...run, cursor: page.cursor });
   const conflicts = results.filter((result) => result.conflict !== null).length;
-  return { written: true, created, conflicts, handoffs: t.handOff(queued) };
+  return { written: true, created, conflicts, outbox: t.handOff(queued) };
 }
 
 export function sealRun(t: Tables, id: RunId): boolean {

@@ -7,7 +7,7 @@ import type {
   ScheduleRefusal,
 } from "../../../src/core/ports/schedule-store.ts";
 import { limits } from "../../../src/core/limits.ts";
-import { decideAhead } from "./ahead.ts";
+import { decideAhead } from "./prematerialized.ts";
 import { insertOne } from "./insert.ts";
 import { jobView, occurrenceView } from "./read.ts";
 import type { JobRow, OccurrenceRow, RunRow } from "./rows.ts";

@@ -1,5 +1,5 @@
 import type { JobId } from "../../../src/core/job/job.ts";
-import type { Handoff } from "../../../src/core/ports/ports.ts";
+import type { OutboxBatch } from "../../../src/core/ports/ports.ts";
 import type {
   Carry,
   PlannedOccurrence,
@@ -8,7 +8,7 @@ import type {
   ScheduleSpec,
 } from "../../../src/core/ports/schedule.ts";
 import { limits } from "../../../src/core/limits.ts";
-import { decideAhead, takeBackAhead } from "./ahead.ts";
+import { decideAhead, takeBackAhead } from "./prematerialized.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
 import type { JobRow, StoredSchedule } from "./rows.ts";
@@ -111,8 +111,8 @@ function withdraw(t: Tables, scheduleId: string, next: ScheduleSpec | null): voi
 export function plan(
   t: Tables,
   plans: readonly PlannedSchedule[],
-  lookAheadMs: number,
-): { occurrences: number; handoffs: readonly Handoff[] } {
+  dispatchWindowMs: number,
+): { occurrences: number; outbox: readonly OutboxBatch[] } {
   const queued: JobRow[] = [];
   let occurrences = 0;
   for (const one of plans) {
@@ -120,7 +120,7 @@ export function plan(
     if (schedule === undefined || schedule.version !== one.version) continue;
     if (one.decidedFrom !== undefined && schedule.decidedUntil > one.decidedFrom) continue;
     for (const occurrence of one.occurrences) {
-      if (planOne(t, schedule, occurrence, lookAheadMs, queued)) occurrences += 1;
+      if (planOne(t, schedule, occurrence, dispatchWindowMs, queued)) occurrences += 1;
     }
     const latest = t.schedules.row(one.scheduleId);
     if (one.decidedUntil < latest.decidedUntil) continue;
@@ -128,7 +128,7 @@ export function plan(
     if (latest.removed === true && one.nextAt === null) t.schedules.delete(latest.id);
     else t.schedules.set(latest.id, { ...latest, decidedUntil: one.decidedUntil, nextAt: one.nextAt, carry });
   }
-  return { occurrences, handoffs: t.handOff(queued) };
+  return { occurrences, outbox: t.handOff(queued) };
 }
 
 /** @returns false when this nominal time has its row already. */
@@ -136,7 +136,7 @@ function planOne(
   t: Tables,
   schedule: StoredSchedule,
   planned: PlannedOccurrence,
-  lookAheadMs: number,
+  dispatchWindowMs: number,
   queued: JobRow[],
 ): boolean {
   const { localTime, fold, timezone, nominalAt, outcome, reason } = planned;
@@ -144,7 +144,7 @@ function planOne(
   if (t.occurrences.get(occurrenceKey({ scheduleId, localTime, fold, timezone })) !== undefined) return false;
   const from = { scheduleId, scheduledFor: nominalAt, catchUp: planned.isCatchUp, missed: planned.missedCount };
   const isPlanned = outcome === "PLANNED" && planned.job !== null;
-  const made = isPlanned && planned.job !== null ? insertOne(t, planned.job, lookAheadMs, queued, from) : null;
+  const made = isPlanned && planned.job !== null ? insertOne(t, planned.job, dispatchWindowMs, queued, from) : null;
   t.putOccurrence({
     scheduleId,
     localTime,

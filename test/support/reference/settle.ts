@@ -13,7 +13,7 @@ import type { Tables } from "./tables.ts";
 export function settle(
   t: Tables,
   settlements: readonly Settlement[],
-  options: { worker: string; lookAheadMs: number },
+  options: { worker: string; dispatchWindowMs: number },
 ): Settled & { readonly rows: readonly JobRow[] } {
   const rows: JobRow[] = [];
   const queued: JobRow[] = [];
@@ -30,18 +30,18 @@ export function settle(
     if (row.state === "QUEUED") queued.push(row);
     if (row.runId !== null && isFinal(row.state)) {
       runs.add(row.runId);
-      const ready = countEnd(t, row, options.lookAheadMs);
+      const ready = countEnd(t, row, options.dispatchWindowMs);
       queued.push(...ready.splice(0, limits.releasedRowsMax - queued.length).map((one) => t.queue(one)));
       left ||= ready.length > 0;
     }
   }
   const written = new Set(rows.map(idOf));
   const children = settlements.flatMap((one) => (written.has(one.jobId) ? one.children : []));
-  const inserted = children.map((child) => insertOne(t, child, options.lookAheadMs, queued));
+  const inserted = children.map((child) => insertOne(t, child, options.dispatchWindowMs, queued));
   const conflicts = inserted.filter((each) => each.conflict !== null).length;
   return {
     settled: rows.map(idOf),
-    handoffs: t.handOff(queued),
+    outbox: t.handOff(queued),
     freed: [...new Set(freed)],
     ...(runs.size === 0 ? {} : { runs: [...runs].map(runIdOf) }),
     ...(left ? { leftToRelay: true } : {}),
@@ -54,7 +54,7 @@ function write(
   t: Tables,
   held: JobRow,
   settlement: Settlement,
-  options: { worker: string; lookAheadMs: number },
+  options: { worker: string; dispatchWindowMs: number },
 ): JobRow {
   const why = { worker: options.worker, reason: settlement.reason };
   const { to, errorCode, errorMessage } = settlement;
@@ -72,6 +72,6 @@ function write(
   const dueAt = t.now() + settlement.delayMs;
   if (to === "QUEUED") return t.queue(held, { ...columns, dueAt }, why);
   const waiting = t.move(held, { ...columns, state: to, dueAt }, why);
-  if (settlement.delayMs > options.lookAheadMs) return waiting;
+  if (settlement.delayMs > options.dispatchWindowMs) return waiting;
   return t.queue(waiting);
 }

@@ -1,5 +1,5 @@
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import type { Fence, Handoff, Moved } from "../../../src/core/ports/ports.ts";
+import type { Fence, OutboxBatch, Moved } from "../../../src/core/ports/ports.ts";
 import type { JobId } from "../../../src/core/job/job.ts";
 import { isFinal, isAllowed, states } from "../../../src/core/job/state.ts";
 import type { State } from "../../../src/core/job/state.ts";
@@ -22,7 +22,7 @@ export class Tables {
   readonly attempts = new AppendOnly<rows.AttemptRow>(this.journal);
   readonly effects = new AppendOnly<rows.EffectRow>(this.journal);
   readonly quarantine = new AppendOnly<rows.QuarantineRow>(this.journal);
-  readonly handoffs = new Table<number, rows.HandoffRow>(this.journal);
+  readonly outbox = new Table<number, rows.HandoffRow>(this.journal);
   readonly groups = new Table<string, rows.GroupRow>(this.journal);
   readonly slots = new Table<string, rows.SlotRow>(this.journal);
   /** Who waits in the one seat of a queue-one group. */
@@ -127,12 +127,12 @@ export class Tables {
   }
 
   /** One hand-off row for each lane of these QUEUED rows. */
-  handOff(queued: readonly JobRow[]): Handoff[] {
+  handOff(queued: readonly JobRow[]): OutboxBatch[] {
     const byLane = Map.groupBy(queued, (row) => row.lane);
     return [...byLane].map(([lane, members]) => {
       const id = this.draw("handoff");
       const now = this.now();
-      this.handoffs.set(id, { id, at: now, lane, members: members.map((row) => pick(row)) });
+      this.outbox.set(id, { id, at: now, lane, members: members.map((row) => pick(row)) });
       const messages = members.map((row) => {
         return {
           jobId: idOf(row),

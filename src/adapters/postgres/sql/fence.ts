@@ -54,8 +54,8 @@ where l.locktype = 'advisory' and l.granted and l.pid <> pg_backend_pid()
  * Takes the lock row that stands in for the lock store: free, its lease passed, or already ours. The fence is above
  * every token known. Locks the one row; returns nothing when somebody else holds it. Judged by real time.
  */
-export const acquireStandIn = statement<{ fence: string }>(
-  "stand-in-acquire",
+export const acquireFallback = statement<{ fence: string }>(
+  "fallback-lock-acquire",
   `
 insert into belfry.stand_in_lock as s (name, owner, fence, lease_until)
 values ($1, $2, coalesce((select token from belfry.lock_fence where name = $1), 0) + 1, belfry.clock() + belfry.span($3::float8))
@@ -67,14 +67,14 @@ where s.owner is null or s.lease_until < belfry.clock() or s.owner = excluded.ow
 returning fence`,
 );
 
-export const standInHolder = statement<{ owner: string | null }>(
-  "stand-in-holder",
+export const fallbackHolder = statement<{ owner: string | null }>(
+  "fallback-lock-holder",
   "select owner from belfry.stand_in_lock where name = $1",
 );
 
 /** Locks the one row. Conditioned on owner and fence. */
-export const beatStandIn = statement<{ name: string }>(
-  "stand-in-beat",
+export const renewFallback = statement<{ name: string }>(
+  "fallback-lock-renew",
   `
 update belfry.stand_in_lock set lease_until = belfry.clock() + belfry.span($4::float8)
 where name = $1 and owner = $2 and fence = $3::bigint
@@ -82,7 +82,7 @@ returning name`,
 );
 
 /** Locks the one row. Keeps it and its fence: only the owner goes. */
-export const releaseStandIn = statement<never>(
-  "stand-in-release",
+export const releaseFallback = statement<never>(
+  "fallback-lock-release",
   "update belfry.stand_in_lock set owner = null where name = $1 and owner = $2 and fence = $3::bigint",
 );

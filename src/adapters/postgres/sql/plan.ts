@@ -12,7 +12,7 @@ export interface PlannedRow {
 
 /**
  * Occurrences and their jobs for the schedules that still have the version they were planned from. The jobs have no key:
- * their occurrence row makes them unique. $1-$6 schedules, $7-$23 occurrences with their job, $24 look-ahead.
+ * their occurrence row makes them unique. $1-$6 schedules, $7-$23 occurrences with their job, $24 dispatch window.
  * Locks: schedules in id order, waiting, so that two ticks and an edit cannot interleave; then only new rows, occurrences
  * in key order. A row whose nominal time exists already is left out, and its job with it. A removed schedule that has nothing
  * left to decide is deleted.

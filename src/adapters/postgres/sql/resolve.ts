@@ -42,7 +42,7 @@ select
 );
 
 /**
- * Ends that nobody counted: at each successor, and in the run. $1 runs or null $2 limit $3 look-ahead.
+ * Ends that nobody counted: at each successor, and in the run. $1 runs or null $2 limit $3 dispatch window.
  * Locks: list rows with SKIP LOCKED; then the ended jobs and their narrow successors in one list in id order (waiting).
  */
 export const countEnds = statement<ReleasedRow & { taken: number }>(
@@ -122,7 +122,7 @@ order by t.id`,
 );
 
 /**
- * Adds up wide joins that nobody else is adding up. $1 runs or null $2 limit $3 look-ahead. Whoever appended must look again
+ * Adds up wide joins that nobody else is adding up. $1 runs or null $2 limit $3 dispatch window. Whoever appended must look again
  * after the commit: what was appended while this held the row was not let in.
  * Locks: the joins in id order with SKIP LOCKED; what it deletes belongs to them.
  */

@@ -45,8 +45,8 @@ select string_agg(id::text, ',') as ids from moved`,
 
 /**
  * Writes outcomes of rows without slots, schedule, run or expiry, any mix of them. $1 ids $2 attempts $3 outcomes $4 reasons
- * $5 delays $6 failures $7 interruptions $8 error codes $9 error messages $10 results $11 worker $12 look-ahead.
- * A RETRY_WAIT within the look-ahead becomes QUEUED in the same row update, and both events are written.
+ * $5 delays $6 failures $7 interruptions $8 error codes $9 error messages $10 results $11 worker $12 dispatch window.
+ * A RETRY_WAIT within the dispatch window becomes QUEUED in the same row update, and both events are written.
  * Locks: jobs in one list in id order, waiting; then only new rows. Conditioned on RUNNING and the attempt, as they are
  * once locked: judged in the same scan, they would make the planner expect one row, and compare each row with every other.
  */

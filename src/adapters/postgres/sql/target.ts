@@ -43,6 +43,6 @@ with given as materialized (
 )
 select (select string_agg(id::text, ',' order by ord) from given) as drawn, string_agg(i.id::text, ',') as ids,
   string_agg(i.generation::text, ',') as generations, string_agg(belfry.ms_until(i.due_at)::text, ',') as delays_ms,
-  string_agg(coalesce(h.id::text, ''), ',') as handoffs
+  string_agg(coalesce(h.id::text, ''), ',') as outbox
 from inserted i left join handed h on h.lane = i.lane and i.state = 'QUEUED'`,
 );

@@ -1,16 +1,16 @@
 import { limits } from "../../core/limits.ts";
 import type { Inserted, NewTarget, RunId, RunStore, Tx } from "../../core/ports/ports.ts";
 import type { ScheduleSpec } from "../../core/ports/schedule.ts";
-import { isTakenBack } from "../../core/scheduler/written-ahead.ts";
+import { isWithdrawn } from "../../core/scheduler/prematerialized.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";
-import { decideAhead, findAhead, freeWithdrawnKeys, withdrawAhead } from "./sql/written-ahead.ts";
+import { decideAhead, findAhead, freeWithdrawnKeys, withdrawAhead } from "./sql/prematerialized.ts";
 import { execute } from "./statement.ts";
 
-export function aheadStore(session: Session): Pick<RunStore, "decideAhead"> {
+export function aheadStore(session: Session): Pick<RunStore, "decidePrematerialized"> {
   return {
-    async decideAhead({ limit, fence }) {
+    async decidePrematerialized({ limit, fence }) {
       const [row] = await session.fenced(fence, decideAhead, [null, limit]);
       return { decided: row?.decided ?? 0, withdrawn: row?.withdrawn ?? 0 };
     },
@@ -30,7 +30,7 @@ export async function takeBackAhead(
 ): Promise<void> {
   const written = await execute(tx, findAhead, [ids]);
   const doomed = written.filter((row) =>
-    isTakenBack({ spec: row.spec as ScheduleSpec, nominalAt: row.nominal_at }, next(row.schedule_id)),
+    isWithdrawn({ spec: row.spec as ScheduleSpec, nominalAt: row.nominal_at }, next(row.schedule_id)),
   );
   if (doomed.length === 0) return;
   const starters = doomed.map((row) => row.job_id);
@@ -45,7 +45,7 @@ export async function takeBackAhead(
 export async function insertPage(
   tx: Tx,
   targets: readonly NewTarget[],
-  options: { runId: RunId; lookAheadMs: number },
+  options: { runId: RunId; dispatchWindowMs: number },
 ): Promise<Inserted> {
   const first = await insertTargetsInto(tx, targets, options);
   const known = first.results.flatMap((result) => (result.created ? [] : [result.id]));
@@ -58,5 +58,5 @@ export async function insertPage(
   const results = again.results.map((result, place) =>
     first.results[place]?.created === true ? first.results[place] : result,
   );
-  return { results, handoffs: [...first.handoffs, ...again.handoffs] };
+  return { results, outbox: [...first.outbox, ...again.outbox] };
 }

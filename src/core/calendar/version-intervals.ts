@@ -1,12 +1,12 @@
 import type { Instant } from "../job/job.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
-import type { ScheduleEra } from "../ports/schedule-store.ts";
+import type { ScheduleVersion } from "../ports/schedule-store.ts";
 
 /**
  * A stretch `(from, until]` in which one version was in force: a time at the very instant of an edit was still decided by
  * the version before it.
  */
-export interface Stretch {
+export interface VersionInterval {
   readonly version: number;
   readonly spec: ScheduleSpec;
   readonly from: Instant;
@@ -14,7 +14,7 @@ export interface Stretch {
 }
 
 /** The stretches of a schedule's life, the oldest first; times when it was deleted are in none. */
-export function stretchesOf(eras: readonly ScheduleEra[]): readonly Stretch[] {
+export function versionIntervals(eras: readonly ScheduleVersion[]): readonly VersionInterval[] {
   return eras.flatMap(({ version, spec, fromAt }, index) => {
     const until = eras[index + 1]?.fromAt ?? Number.POSITIVE_INFINITY;
     return spec === null || until <= fromAt ? [] : [{ version, spec, from: fromAt, until }];
@@ -22,5 +22,5 @@ export function stretchesOf(eras: readonly ScheduleEra[]): readonly Stretch[] {
 }
 
 /** What was in force at an instant, or null: the schedule did not exist yet, or not any more. */
-export const stretchAt = (eras: readonly ScheduleEra[], instant: Instant): Stretch | null =>
-  stretchesOf(eras).find((each) => each.from < instant && instant <= each.until) ?? null;
+export const versionIntervalAt = (eras: readonly ScheduleVersion[], instant: Instant): VersionInterval | null =>
+  versionIntervals(eras).find((each) => each.from < instant && instant <= each.until) ?? null;

@@ -1,9 +1,9 @@
 import { Interruption } from "./interruption.ts";
 import { limits } from "../limits.ts";
-import type { Claimed, Clock, Ports, Try } from "../ports/ports.ts";
+import type { Claimed, Clock, Ports, AttemptRef } from "../ports/ports.ts";
 
 /** Keeps the leases of the running jobs, and tells a handler when its job is no longer its own. */
-export interface Heart {
+export interface LeaseKeeper {
   hold(job: Claimed): void;
   drop(job: Claimed): void;
   /** Aborts with an `Interruption`: the lease was lost, the job was canceled, the worker stops, or `interrupt` was called. */
@@ -16,7 +16,7 @@ export interface Heart {
   whenOverdue(leave: () => void): () => void;
 }
 
-interface Beating {
+interface HeldJob {
   readonly job: Claimed;
   readonly controller: AbortController;
   /** The last moment of which we know that the lease began anew. */
@@ -25,15 +25,15 @@ interface Beating {
   progress: number | undefined;
 }
 
-export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worker: string): Heart {
-  const held = new Map<string, Beating>();
+export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">, worker: string): LeaseKeeper {
+  const held = new Map<string, HeldJob>();
   // Not a signal: each listener that is added to one is compared with all that are there.
   const overdue = new Set<() => void>();
   const timer = createTimer(ports.clock);
   let interruption: Interruption | null = null;
   let isBeating = false;
 
-  const beat = async (): Promise<void> => {
+  const renew = async (): Promise<void> => {
     if (isBeating) return;
     isBeating = true;
     const asked = [...held.values()];
@@ -41,9 +41,9 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
     const stopWatching = watch(ports.clock, held);
     try {
       const kept = new Set((await ports.store.heartbeat(asked.map(beatOf), worker)).map(id));
-      for (const beating of asked) {
-        if (kept.has(id(beating.job))) beating.keptAtMs = startedMs;
-        else beating.controller.abort(new Interruption("lost"));
+      for (const renewing of asked) {
+        if (kept.has(id(renewing.job))) renewing.keptAtMs = startedMs;
+        else renewing.controller.abort(new Interruption("lost"));
       }
     } catch (error) {
       ports.log.warn("heartbeat failed", { jobs: asked.length, error });
@@ -51,8 +51,8 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
     }
     stopWatching();
     isBeating = false;
-    for (const beating of asked) beating.nextBeatMs = ports.clock.elapsedMs() + thirdOf(beating.job);
-    if (held.size > 0) timer.set(soonest(held), () => void beat());
+    for (const renewing of asked) renewing.nextBeatMs = ports.clock.elapsedMs() + thirdOf(renewing.job);
+    if (held.size > 0) timer.set(soonest(held), () => void renew());
   };
 
   return {
@@ -61,7 +61,7 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
       const controller = new AbortController();
       if (interruption !== null) controller.abort(interruption);
       held.set(id(job), { job, controller, keptAtMs: nowMs, nextBeatMs: nowMs + thirdOf(job), progress: undefined });
-      timer.set(nowMs + thirdOf(job), () => void beat());
+      timer.set(nowMs + thirdOf(job), () => void renew());
     },
     drop(job) {
       held.delete(id(job));
@@ -70,12 +70,12 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
     signal: (job) => held.get(id(job))?.controller.signal ?? AbortSignal.abort(new Interruption("lost")),
     interrupt: (job, why) => held.get(id(job))?.controller.abort(why),
     progress(job, progress) {
-      const beating = held.get(id(job));
-      if (beating !== undefined) beating.progress = progress;
+      const renewing = held.get(id(job));
+      if (renewing !== undefined) renewing.progress = progress;
     },
     interruptAll(why, graceMs) {
       interruption = why;
-      for (const beating of held.values()) beating.controller.abort(why);
+      for (const renewing of held.values()) renewing.controller.abort(why);
       ports.clock.after(graceMs, () => {
         for (const leave of overdue) leave();
       });
@@ -87,12 +87,12 @@ export function createHeart(ports: Pick<Ports, "store" | "clock" | "log">, worke
   };
 }
 
-const id = (job: Try): string => `${job.jobId}:${job.attempt}`;
+const id = (job: AttemptRef): string => `${job.jobId}:${job.attempt}`;
 const thirdOf = (job: Claimed): number => job.leaseMs / limits.heartbeatsPerLease;
-const soonest = (held: ReadonlyMap<string, Beating>): number =>
-  Math.min(...[...held.values()].map((beating) => beating.nextBeatMs));
+const soonest = (held: ReadonlyMap<string, HeldJob>): number =>
+  Math.min(...[...held.values()].map((renewing) => renewing.nextBeatMs));
 
-/** Fires at the earliest of the times it is set to: a job with a short lease must not wait for a long one's beat. */
+/** Fires at the earliest of the times it is set to: a job with a short lease must not wait for a long one's renew. */
 function createTimer(clock: Clock): { set(atMs: number, run: () => void): void; cancel(): void } {
   let armed: { atMs: number; cancel: () => void } | null = null;
   return {
@@ -113,26 +113,26 @@ function createTimer(clock: Clock): { set(atMs: number, run: () => void): void; 
 }
 
 /** While a heartbeat is out, leases go on passing: a call that never answers must not keep a handler going. */
-function watch(clock: Clock, held: ReadonlyMap<string, Beating>): () => void {
-  const thirdMs = Math.min(...[...held.values()].map((beating) => thirdOf(beating.job)));
+function watch(clock: Clock, held: ReadonlyMap<string, HeldJob>): () => void {
+  const thirdMs = Math.min(...[...held.values()].map((renewing) => thirdOf(renewing.job)));
   let cancel = (): void => {};
   const look = (): void => {
     loseLapsed(clock, held);
-    if ([...held.values()].some((beating) => !beating.controller.signal.aborted)) cancel = clock.after(thirdMs, look);
+    if ([...held.values()].some((renewing) => !renewing.controller.signal.aborted)) cancel = clock.after(thirdMs, look);
   };
   cancel = clock.after(thirdMs, look);
   return () => cancel();
 }
 
-function loseLapsed(clock: Clock, held: ReadonlyMap<string, Beating>): void {
+function loseLapsed(clock: Clock, held: ReadonlyMap<string, HeldJob>): void {
   const nowMs = clock.elapsedMs();
-  for (const beating of held.values()) {
-    if (nowMs - beating.keptAtMs >= beating.job.leaseMs) beating.controller.abort(new Interruption("lost"));
+  for (const renewing of held.values()) {
+    if (nowMs - renewing.keptAtMs >= renewing.job.leaseMs) renewing.controller.abort(new Interruption("lost"));
   }
 }
 
-const beatOf = (beating: Beating): { jobId: Claimed["jobId"]; attempt: number; progress?: number } => ({
-  jobId: beating.job.jobId,
-  attempt: beating.job.attempt,
-  ...(beating.progress === undefined ? {} : { progress: beating.progress }),
+const beatOf = (renewing: HeldJob): { jobId: Claimed["jobId"]; attempt: number; progress?: number } => ({
+  jobId: renewing.job.jobId,
+  attempt: renewing.job.attempt,
+  ...(renewing.progress === undefined ? {} : { progress: renewing.progress }),
 });

@@ -1,6 +1,6 @@
 import type { JobId } from "../../../src/core/job/job.ts";
 import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
-import { isTakenBack } from "../../../src/core/scheduler/written-ahead.ts";
+import { isWithdrawn } from "../../../src/core/scheduler/prematerialized.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import { cancel } from "./control.ts";
 import type { OccurrenceRow, RunRow } from "./rows.ts";
@@ -44,7 +44,7 @@ export function takeBackAhead(t: Tables, scheduleId: string, next: ScheduleSpec 
     if (spec == null || spec.materializeBeforeMs === 0 || starter === undefined) continue;
     const run = [...t.runs.values()].find((one) => one.starterId === row.jobId);
     if (run === undefined ? isFinal(starter.state) : run.ahead === null) continue;
-    if (!isTakenBack({ spec, nominalAt: row.nominalAt }, next)) continue;
+    if (!isWithdrawn({ spec, nominalAt: row.nominalAt }, next)) continue;
     if (run !== undefined) withdrawRun(t, run, "withdrawn");
     t.occurrences.delete(occurrenceKey(row));
     cancel(t, [String(row.jobId) as JobId], "withdrawn");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Interruption } from "../../src/core/work/interruption.ts";
-import { createHeart, type Heart } from "../../src/core/work/heart.ts";
+import { createLeaseKeeper, type LeaseKeeper } from "../../src/core/work/lease-keeper.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Claimed, Held, Store } from "../../src/core/ports/ports.ts";
+import type { Claimed, HeldAttempt, Store } from "../../src/core/ports/ports.ts";
 import { world, type World } from "./world.ts";
 
 const leaseMs = 30_000;
@@ -35,13 +35,15 @@ const job = (id: number, over: Partial<Claimed> = {}): Claimed => ({
 
 interface Beats {
   readonly ports: World;
-  readonly heart: Heart;
+  readonly heart: LeaseKeeper;
   /** What each heartbeat asked for, and when. */
-  readonly asked: { readonly atMs: number; readonly held: readonly Held[] }[];
+  readonly asked: { readonly atMs: number; readonly held: readonly HeldAttempt[] }[];
 }
 
 /** A heart over a store that answers heartbeats with `answer`, by default that all is still held. */
-function beats(answer: (held: readonly Held[]) => Promise<readonly Held[]> = async (held) => held): Beats {
+function beats(
+  answer: (held: readonly HeldAttempt[]) => Promise<readonly HeldAttempt[]> = async (held) => held,
+): Beats {
   const asked: Beats["asked"] = [];
   const ports = world((base) => {
     const heartbeat: Store["heartbeat"] = (held) => {
@@ -50,7 +52,7 @@ function beats(answer: (held: readonly Held[]) => Promise<readonly Held[]> = asy
     };
     return { store: Object.assign({}, base.store, { heartbeat }) };
   });
-  return { ports, heart: createHeart(ports, "worker-1"), asked };
+  return { ports, heart: createLeaseKeeper(ports, "worker-1"), asked };
 }
 
 const whyOf = (signal: AbortSignal): string | null =>
@@ -62,7 +64,7 @@ describe("the leases of running jobs", () => {
     heart.hold(job(1));
     heart.hold(job(2));
     await ports.clock.advance(2 * thirdMs);
-    expect(asked.map((beat) => beat.atMs)).toEqual([thirdMs, 2 * thirdMs]);
+    expect(asked.map((renew) => renew.atMs)).toEqual([thirdMs, 2 * thirdMs]);
     expect(asked[0]?.held.map((each) => each.jobId)).toEqual(["1", "2"]);
     heart.drop(job(1));
     await ports.clock.advance(thirdMs);
@@ -77,7 +79,7 @@ describe("the leases of running jobs", () => {
     await ports.clock.advance(1_000);
     heart.hold(job(2));
     await ports.clock.advance(leaseMs);
-    const times = asked.filter((beat) => beat.held.some((each) => each.jobId === "2")).map((beat) => beat.atMs);
+    const times = asked.filter((renew) => renew.held.some((each) => each.jobId === "2")).map((renew) => renew.atMs);
     expect(times[0]).toBeLessThanOrEqual(1_000 + thirdMs);
     expect(times).toHaveLength(limits.heartbeatsPerLease);
   });

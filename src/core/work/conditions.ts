@@ -1,11 +1,11 @@
-import type { Answer } from "../define/definition.ts";
+import type { ConditionResult } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
 import type { InRun } from "../ports/ports.ts";
 import { resolveAfter } from "../delivery/resolve.ts";
 import type { Arrived } from "../delivery/message.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
-export interface Asked {
+export interface EvaluatedConditions {
   /** To be claimed. */
   readonly wanted: readonly Arrived[];
   /** Nobody could answer: their messages are given back. */
@@ -16,7 +16,7 @@ export interface Asked {
  * Asks the condition of each job (a task's `when`, a fan-out's `stillWanted`) before it is claimed, because a job that runs
  * can no longer be skipped. Those that are not wanted become SKIPPED under the generation of their message.
  */
-export async function askAll(scope: WorkerScope, items: readonly Arrived[]): Promise<Asked> {
+export async function evaluateConditions(scope: WorkerScope, items: readonly Arrived[]): Promise<EvaluatedConditions> {
   if (items.length === 0) return { wanted: [], giveBack: [] };
   const { ports, options } = scope;
   const known = await ports.store.inRuns(items.map((item) => item.message.jobId));
@@ -46,10 +46,10 @@ async function ask(
   scope: WorkerScope,
   item: Arrived,
   run: InRun | undefined,
-): Promise<{ item: Arrived; answer: Answer | null }> {
+): Promise<{ item: Arrived; answer: ConditionResult | null }> {
   if (run === undefined) return { item, answer: { wanted: true } };
   try {
-    const asks = scope.registry.jobs.get(run.kind)?.asks;
+    const asks = scope.registry.jobs.get(run.kind)?.condition;
     return { item, answer: asks === undefined ? { wanted: true } : await asks(run) };
   } catch (error) {
     scope.ports.log.error("a condition could not be asked; the message is given back", {

@@ -5,7 +5,7 @@ import { aJob, claimOne, eachTest, minute, only, type OpenStore, settleOne, show
 import { aRun } from "./run-fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 
-const lookAheadMs = 20 * minute;
+const dispatchWindowMs = 20 * minute;
 const ahead = 10 * minute;
 const users = ["ada", "bob"];
 
@@ -16,14 +16,14 @@ const quizAt = (at: number, over: Partial<ScheduleSpec> = {}): ScheduleSpec =>
 /** Begins the job of one nominal time: it has a run and one page of targets, and is still at it. */
 async function beginWriting(store: Store, nominalAt: number, version = 1) {
   const job = aJob({ kind: "sweep", dueAt: await store.now() });
-  const { handoffs } = await planned(store, [occurrenceAt(nominalAt, { job })], { version });
-  const starter = await claimOne(store, only(only(handoffs).messages).jobId);
+  const { outbox } = await planned(store, [occurrenceAt(nominalAt, { job })], { version });
+  const starter = await claimOne(store, only(only(outbox).messages).jobId);
   const { jobId } = starter;
   const { runId } = await store.startRun(aRun({ key: `run-${jobId}`, starterId: jobId, sealed: false }), {
-    lookAheadMs,
+    dispatchWindowMs,
   });
   const targets = users.map((key) => ({ job: aJob({ kind: "push", key, dueAt: nominalAt }), row: null }));
-  const addPage = () => store.addPage(runId, { targets, cursor: null, by: starter }, { lookAheadMs });
+  const addPage = () => store.addPage(runId, { targets, cursor: null, by: starter }, { dispatchWindowMs });
   return { starter, runId, addPage };
 }
 
@@ -32,16 +32,16 @@ async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
   const nominalAt = (await store.now()) + ahead;
   await store.createSchedule(quizAt(nominalAt, over));
   const { starter, runId, addPage } = await beginWriting(store, nominalAt);
-  const { handoffs } = await addPage();
+  const { outbox } = await addPage();
   await store.sealRun(runId, {});
   await settleOne(store, starter);
-  const { messages } = only(handoffs);
+  const { messages } = only(outbox);
   return { nominalAt, runId, starter, claim: () => store.claim(messages, { worker: "w", alone: false }) };
 }
 
 async function cancelPages(store: Store, runId: RunId): Promise<void> {
   while ((await store.cancelPage(runId, { limit: 1 })) > 0);
-  for (let more = true; more;) ({ more } = await store.resolve({ runs: [runId], limit: 10, lookAheadMs }));
+  for (let more = true; more;) ({ more } = await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs }));
 }
 
 const states = async (store: Store, runId: RunId) =>
@@ -64,7 +64,7 @@ function pausing(open: OpenStore): void {
     await advance(ahead);
     await store.pauseSchedule("every-minute", true);
     expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
-    expect(await store.decideAhead({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
+    expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING" });
     expect(only(await ledger(store))).toMatchObject({ outcome: "FIRED" });
   });
@@ -88,10 +88,10 @@ function pausing(open: OpenStore): void {
     const { store, advance } = at();
     const { claim } = await writtenAhead(store);
     await store.pauseSchedule("every-minute", true);
-    expect(await store.decideAhead({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
+    expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
     await advance(ahead);
-    expect(await store.decideAhead({ limit: 10 })).toEqual({ decided: 1, withdrawn: 1 });
-    expect(await store.decideAhead({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
+    expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 1, withdrawn: 1 });
+    expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
     expect((await claim()).map((job) => job.state)).toEqual(["CANCELED", "CANCELED"]);
     expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "paused" });
   });
@@ -170,7 +170,7 @@ function takingBack(open: OpenStore): void {
     const { starter, runId } = await beginWriting(store, nominalAt);
     await store.cancel([starter.jobId]);
     await advance(ahead);
-    await store.decideAhead({ limit: 10 });
+    await store.decidePrematerialized({ limit: 10 });
     await cancelPages(store, runId);
     expect(await store.run(runId)).toMatchObject({ state: "CANCELED" });
   });
@@ -179,7 +179,7 @@ function takingBack(open: OpenStore): void {
     const { store, advance } = at();
     const { nominalAt, claim } = await writtenAhead(store);
     await advance(ahead);
-    await store.decideAhead({ limit: 10 });
+    await store.decidePrematerialized({ limit: 10 });
     await claim();
     await advance(-ahead);
     await store.updateSchedule(quizAt(nominalAt + minute));

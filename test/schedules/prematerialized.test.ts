@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
-import { isTakenBack } from "../../src/core/scheduler/written-ahead.ts";
+import { isWithdrawn } from "../../src/core/scheduler/prematerialized.ts";
 import { aSpec, hour, midnight, minute } from "./spec.ts";
 
 const quiz = aSpec({ expression: { form: "cron", cron: "0 8 * * *" }, materializeBeforeMs: 10 * minute });
 const nominalAt = midnight + 8 * hour;
-const becomes = (next: Partial<ScheduleSpec>) => isTakenBack({ spec: quiz, nominalAt }, { ...quiz, ...next });
+const becomes = (next: Partial<ScheduleSpec>) => isWithdrawn({ spec: quiz, nominalAt }, { ...quiz, ...next });
 
 test("what a fan-out wrote ahead is taken back by an edit after which it would not be written, or be written otherwise", () => {
   expect(becomes({ expression: { form: "cron", cron: "0 9 * * *" } })).toBe(true);
@@ -15,7 +15,7 @@ test("what a fan-out wrote ahead is taken back by an edit after which it would n
   expect(becomes({ enabled: false })).toBe(true);
   expect(becomes({ payload: { quiz: 2 } })).toBe(true);
   expect(becomes({ job: { ...quiz.job, kind: "other" } })).toBe(true);
-  expect(isTakenBack({ spec: quiz, nominalAt }, null)).toBe(true);
+  expect(isWithdrawn({ spec: quiz, nominalAt }, null)).toBe(true);
 });
 
 test("it stays when the same would be written once more", () => {

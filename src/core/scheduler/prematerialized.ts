@@ -8,7 +8,7 @@ import { nextFire } from "../calendar/timetable.ts";
  * the time, `next` the new one; null when the schedule is deleted. What it would write once more stays: an edit of another
  * setting shortly before the time must not cost all its targets.
  */
-export function isTakenBack(
+export function isWithdrawn(
   { spec, nominalAt }: { readonly spec: ScheduleSpec; readonly nominalAt: Instant },
   next: ScheduleSpec | null,
 ): boolean {

@@ -1,12 +1,12 @@
-import type { Decision } from "./catch-up.ts";
+import type { TimeDecision } from "./catch-up.ts";
 import type { Instant } from "../job/job.ts";
 import type { Carry, ScheduleRow } from "../ports/schedule.ts";
-import type { ScheduleControlStore, ScheduleEra } from "../ports/schedule-store.ts";
-import { type Stretch, stretchesOf } from "../calendar/eras.ts";
-import { type PlanOptions, planSchedule, type SchedulePlan } from "./plan.ts";
+import type { ScheduleControlStore, ScheduleVersion } from "../ports/schedule-store.ts";
+import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
+import { type SchedulePlanOptions, planSchedule, type SchedulePlan } from "./plan.ts";
 
 /** A page of decided times, and the version that decided them. */
-export interface EraPlan {
+export interface VersionPlan {
   /** The stored row with the version and spec of the era. */
   readonly row: ScheduleRow;
   readonly plan: SchedulePlan;
@@ -21,16 +21,20 @@ export interface EraPlan {
 export async function planNext(
   store: Pick<ScheduleControlStore, "scheduleFacts">,
   row: ScheduleRow,
-  options: PlanOptions,
-): Promise<EraPlan> {
+  options: SchedulePlanOptions,
+): Promise<VersionPlan> {
   if (row.carry?.edited !== true) return { row, plan: planOwn(row, options) };
   const facts = await store.scheduleFacts(row.id);
-  return planEras(row, facts?.eras ?? [], options);
+  return planVersions(row, facts?.eras ?? [], options);
 }
 
 /** Pure part of `planNext`: the oldest era that has undecided times, or the current version when none has. */
-export function planEras(stored: ScheduleRow, eras: readonly ScheduleEra[], options: PlanOptions): EraPlan {
-  const stretches = stretchesOf(eras);
+export function planVersions(
+  stored: ScheduleRow,
+  eras: readonly ScheduleVersion[],
+  options: SchedulePlanOptions,
+): VersionPlan {
+  const stretches = versionIntervals(eras);
   const past = stretches.find((era) => era.version < stored.version && era.until > stored.decidedUntil);
   if (past !== undefined) return planPast(begun(stored, past, eras), past, eras, options);
   if (stored.removed === true) return { row: stored, plan: off(stored.decidedUntil, null) };
@@ -39,23 +43,23 @@ export function planEras(stored: ScheduleRow, eras: readonly ScheduleEra[], opti
   return { row, plan: planOwn(row, options) };
 }
 
-const planOwn = (row: ScheduleRow, options: PlanOptions): SchedulePlan =>
+const planOwn = (row: ScheduleRow, options: SchedulePlanOptions): SchedulePlan =>
   row.spec.enabled ? planSchedule(row, options) : off(row.decidedUntil, null);
 
 const nothingCarried: Carry = { missed: 0, missedUntil: null, catchUpUntil: null };
 
 /** A schedule that was deleted and made again begins anew: the times between are nobody's, and it has missed nothing. */
-function begun(row: ScheduleRow, { version, from }: Stretch, eras: readonly ScheduleEra[]): ScheduleRow {
+function begun(row: ScheduleRow, { version, from }: VersionInterval, eras: readonly ScheduleVersion[]): ScheduleRow {
   const isNew = eras.some((era) => era.spec === null && era.version < version && era.fromAt >= row.decidedUntil);
   return isNew ? { ...row, decidedUntil: Math.max(row.decidedUntil, from), carry: null } : row;
 }
 
 function planPast(
   row: ScheduleRow,
-  { version, spec, until }: Stretch,
-  eras: readonly ScheduleEra[],
-  options: PlanOptions,
-): EraPlan {
+  { version, spec, until }: VersionInterval,
+  eras: readonly ScheduleVersion[],
+  options: SchedulePlanOptions,
+): VersionPlan {
   const endAt = Math.min(spec.endAt ?? until + 1, until + 1);
   const era: ScheduleRow = { ...row, version, spec: { ...spec, endAt, launch: "tick" } };
   const plan = spec.enabled ? planSchedule(era, { ...options, isLastEra: false }) : off(until, row.carry ?? null);
@@ -67,7 +71,7 @@ function planPast(
 }
 
 /** What would have run: a deleted schedule starts nothing, also not what it should have started before. */
-const withoutJob = (decision: Decision): Decision =>
+const withoutJob = (decision: TimeDecision): TimeDecision =>
   decision.outcome === "PLANNED"
     ? { ...decision, outcome: "SKIPPED", reason: "deleted", isCatchUp: false, missedCount: 0, dueAt: null }
     : decision;

@@ -5,14 +5,14 @@ import type { Instant } from "../job/job.ts";
  * A reading: one minute (or second) of a wall clock, as the milliseconds UTC would have if its clock read the same.
  * `reading = instant + offset`. Readings know nothing of zones: also those that a clock skips exist here.
  */
-export type Reading = number;
+export type WallTime = number;
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
 /** The readings that an expression matches in `[from, before)`, in order. The caller bounds the search by `before`. */
-export function* readings(cron: Cron, from: Reading, before: Reading): Generator<Reading, void, undefined> {
+export function* wallTimes(cron: Cron, from: WallTime, before: WallTime): Generator<WallTime, void, undefined> {
   const start = new Date(from);
   let year = start.getUTCFullYear();
   let month = start.getUTCMonth() + 1;
@@ -40,10 +40,10 @@ function followingYear(cron: Cron, year: number): number {
 
 function* readingsOfDay(
   cron: Cron,
-  dayStart: Reading,
-  from: Reading,
-  before: Reading,
-): Generator<Reading, void, undefined> {
+  dayStart: WallTime,
+  from: WallTime,
+  before: WallTime,
+): Generator<WallTime, void, undefined> {
   for (const hour of cron.hours) {
     const hourStart = dayStart + hour * hourMs;
     if (hourStart + hourMs <= from) continue;
@@ -56,7 +56,7 @@ function* readingsOfDay(
 }
 
 /** `YYYY-MM-DDTHH:MM`. */
-export const minuteText = (reading: Reading): string => new Date(reading).toISOString().slice(0, 16);
+export const minuteText = (reading: WallTime): string => new Date(reading).toISOString().slice(0, 16);
 
 /** `YYYY-MM-DDTHH:MM:SS`, with milliseconds only where there are some, so that two instants never share a text. */
 export function secondText(instant: Instant): string {

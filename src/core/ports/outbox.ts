@@ -14,7 +14,7 @@ export interface OutMessage extends Message {
 }
 
 /** Messages that one committed statement decided to send. An unconfirmed one is sent again by whoever finds it open. */
-export interface Handoff {
+export interface OutboxBatch {
   readonly id: string;
   readonly lane: string;
   readonly messages: readonly OutMessage[];

@@ -1,5 +1,5 @@
 import type { JobId } from "../../core/job/job.ts";
-import type { Handoff, OutMessage } from "../../core/ports/ports.ts";
+import type { OutboxBatch, OutMessage } from "../../core/ports/ports.ts";
 
 /** A row that a statement made QUEUED, with the hand-off row it stands in. */
 export interface Handed {
@@ -12,7 +12,7 @@ export interface Handed {
 }
 
 /** The hand-offs of a statement's rows, in the order of the rows. Rows without one are left out. */
-export function handoffsOf(rows: readonly Handed[]): readonly Handoff[] {
+export function outboxOf(rows: readonly Handed[]): readonly OutboxBatch[] {
   const byId = new Map<string, { id: string; lane: string; messages: OutMessage[] }>();
   for (const row of rows) {
     if (row.handoff === null) continue;

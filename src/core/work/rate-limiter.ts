@@ -1,15 +1,18 @@
 import type { Clock } from "../ports/ports.ts";
 
-export interface Pace {
+export interface RateLimiter {
   /** Resolves when it is the caller's turn; false, at once, when too many wait already. */
-  turn(): Promise<boolean>;
+  acquire(): Promise<boolean>;
 }
 
 /** Lets callers through one after another, `intervalMs` apart. */
-export function createPace(clock: Clock, { intervalMs, waitingMax }: { intervalMs: number; waitingMax: number }): Pace {
+export function createRateLimiter(
+  clock: Clock,
+  { intervalMs, waitingMax }: { intervalMs: number; waitingMax: number },
+): RateLimiter {
   let nextMs = clock.elapsedMs();
   return {
-    async turn() {
+    async acquire() {
       const nowMs = clock.elapsedMs();
       const waitMs = Math.max(0, nextMs - nowMs);
       if (waitMs > intervalMs * waitingMax) return false;

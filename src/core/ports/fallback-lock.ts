@@ -1,7 +1,7 @@
 /** The lock row in Postgres that stands in while the lock store is away. */
-export interface StandInLock {
+export interface FallbackLock {
   /** Takes the lock row judged by the database's clock; the fence is above every token known. */
   acquire(name: string, owner: string, leaseMs: number): Promise<{ fence: number } | { heldBy: string }>;
-  beat(name: string, owner: string, fence: number, leaseMs: number): Promise<boolean>;
+  renew(name: string, owner: string, fence: number, leaseMs: number): Promise<boolean>;
   release(name: string, owner: string, fence: number): Promise<void>;
 }
