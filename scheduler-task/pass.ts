@@ -44,7 +44,7 @@ async function passWithUpkeep(
       lockLeaseMs,
       signal,
     });
-    if (report.outcome === "done") await measureHealth(ports, operations);
+    if (report.outcome === "done") await measureHealth(ports, operations, registry);
     return report;
   } finally {
     ended.abort();

@@ -71,7 +71,9 @@ export const settings = z.object({
   BELFRY_SECRETS: z
     .string()
     .transform(parseJson)
-    .pipe(z.record(z.string(), z.string(), rule('must be JSON with an ARN or a path for each name, {"KEY":"/prod/key"}')))
+    .pipe(
+      z.record(z.string(), z.string(), rule('must be JSON with an ARN or a path for each name, {"KEY":"/prod/key"}')),
+    )
     .default({}),
   BELFRY_LOCK_TABLE: z
     .string()

@@ -28,7 +28,8 @@ export function checkSizes(problems: ProblemList, all: Sizes): void {
   const resources = resourcesAtMost(all);
   if (resources > resourcesMax) {
     const rule = `makes about ${resources} resources, and must make at most ${resourcesMax} of CloudFormation's 500`;
-    const fix = 'use launch: "tick" for schedules with a rule of their own, put jobs into fewer lanes, or deploy two stages';
+    const fix =
+      'use launch: "tick" for schedules with a rule of their own, put jobs into fewer lanes, or deploy two stages';
     problems.add("resources", `${all.lanes.length} lanes, ${all.scheduleWakes.length} rules`, rule, fix);
   }
 }

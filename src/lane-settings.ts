@@ -62,7 +62,8 @@ export function checkSettings(stage: Stage, lanes: readonly NeedyLane[]): readon
   const problems = new ProblemList(`stage "${stage.name}"`);
   const known = lanes.map(({ name }) => name);
   for (const [lane, { environment = {}, secrets = {} }] of Object.entries(stage.lanes ?? {})) {
-    if (!known.includes(lane)) problems.add(`lanes.${lane}`, lane, "is no lane of the stage", `use ${known.join(", ")}`);
+    if (!known.includes(lane))
+      problems.add(`lanes.${lane}`, lane, "is no lane of the stage", `use ${known.join(", ")}`);
     for (const name of [...Object.keys(environment), ...Object.keys(secrets)]) {
       if (variable.test(name) && !reserved.test(name)) continue;
       const rule = "must be letters, digits and _, and not one of AWS's or Belfry's own";

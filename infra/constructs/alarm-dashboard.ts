@@ -8,8 +8,11 @@ import type { AlarmsProps } from "./alarms.ts";
 export function addDashboard(scope: Construct, maker: AlarmMaker, { lanes, functions, wakes }: AlarmsProps): void {
   if (maker.made.length === 0) return;
   const sums = (...names: readonly string[]) => names.map((name) => maker.own(name, "Sum"));
-  const byLane = (name: string, statistic: string) => lanes.map((lane) => maker.own(name, statistic, { lane: lane.name }));
-  const worst = ["failed", "items.failed", "slow", "late", "lock.failed"].map((what) => maker.own(`worst.${what}`, "Maximum"));
+  const byLane = (name: string, statistic: string) =>
+    lanes.map((lane) => maker.own(name, statistic, { lane: lane.name }));
+  const worst = ["failed", "items.failed", "slow", "late", "lock.failed"].map((what) =>
+    maker.own(`worst.${what}`, "Maximum"),
+  );
   const dashboard = new Dashboard(scope, "Dashboard", { defaultInterval: Duration.hours(6) });
   dashboard.addWidgets(
     new Row(new AlarmStatusWidget({ title: "Alarms", alarms: [...maker.made], width: 24, height: 6 })),
@@ -31,7 +34,9 @@ export function addDashboard(scope: Construct, maker: AlarmMaker, { lanes, funct
       graph("Passes", sums("scheduler.lock.acquired", "scheduler.lock.failed", "scheduler.step.failed")),
       graph("Wakes that were lost", [wakes.lost.metricApproximateNumberOfMessagesVisible({ period: fiveMinutes })]),
       graph("Errors of functions", [
-        ...[...functions.workers, functions.api, ...functions.others].map((fn) => fn.metricErrors({ period: fiveMinutes })),
+        ...[...functions.workers, functions.api, ...functions.others].map((fn) =>
+          fn.metricErrors({ period: fiveMinutes }),
+        ),
       ]),
     ),
   );

@@ -15,7 +15,8 @@ export function addDatabaseAlarms(
 ): void {
   const instances = database.node.findAll().filter((part) => part instanceof CfnDBInstance);
   for (const [index, instance] of instances.entries()) {
-    const rows = instance.sourceDbInstanceIdentifier === undefined ? writer(instance, choices, topology) : replica(choices);
+    const rows =
+      instance.sourceDbInstanceIdentifier === undefined ? writer(instance, choices, topology) : replica(choices);
     for (const row of rows) {
       const id = `Database${index === 0 ? "" : String(index + 1)}${row.id}`;
       const metric = awsMetric("AWS/RDS", row.metric, row.statistic, { DBInstanceIdentifier: instance.ref });

@@ -48,7 +48,11 @@ export function addJobAlarms(maker: AlarmMaker, choices: AlarmChoices, { uses, j
   addCounts(maker, choices, { uses, jobTask });
 }
 
-function addCounts(maker: AlarmMaker, choices: AlarmChoices, { uses, jobTask }: Pick<Topology, "uses" | "jobTask">): void {
+function addCounts(
+  maker: AlarmMaker,
+  choices: AlarmChoices,
+  { uses, jobTask }: Pick<Topology, "uses" | "jobTask">,
+): void {
   const where = (isUsed: boolean, choice: Choice): Choice => (isUsed ? choice : "none");
   const unreadable = "Messages could not be read";
   const undelivered = "Messages of jobs died before a worker claimed them";

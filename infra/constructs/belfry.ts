@@ -152,6 +152,7 @@ export class Belfry extends Construct {
       for (const sender of [jobs.role, jobs.events]) lane.grantSend(sender);
     }
     for (const canceler of [this.api.function, this.scheduler]) jobs.grantStop(canceler);
+    jobs.grantLook(this.scheduler.role);
     locks.grantHandlerLocks(jobs.role);
     return jobs;
   }

@@ -104,9 +104,7 @@ export class Lane extends Construct implements IGrantable {
   /** Also of tasks that run its jobs, which have no environment of the lane in their definition: they get it when they start. */
   taskEnvironment(): Readonly<Record<string, string>> {
     const secrets =
-      Object.keys(this.#secrets).length === 0
-        ? {}
-        : { BELFRY_SECRETS: Stack.of(this).toJsonString(this.#secrets) };
+      Object.keys(this.#secrets).length === 0 ? {} : { BELFRY_SECRETS: Stack.of(this).toJsonString(this.#secrets) };
     return { BELFRY_LANE: this.name, ...this.#environment, ...secrets };
   }
 

@@ -51,6 +51,10 @@ export const limits = {
   /** A try that takes longer is slow, a job that starts later is late: alarms are about the share of them. */
   slowTryMs: 300_000,
   lateStartMs: 60_000,
+  /** Past the timeout of any job: a task that still runs then is one that no job is waiting for. */
+  endlessTaskMs: 900_000,
+  /** One page of ECS. */
+  tasksLookedAtMax: 100,
   /** Tables with fewer dead rows are nobody's problem. */
   deadRowsMin: 10_000,
   oldTransactionMs: 1_000,

@@ -1,12 +1,15 @@
 import {
+  DescribeTasksCommand,
   type ECSClient,
   ECSServiceException,
   type Failure,
+  ListTasksCommand,
   RunTaskCommand,
   type RunTaskCommandInput,
   StopTaskCommand,
 } from "@aws-sdk/client-ecs";
 import type { TaskLaunch, Launched, Launcher } from "../../core/ports/ports.ts";
+import { limits } from "../../core/limits.ts";
 import { isNoRoom, startedByOf } from "../../core/work/task-end.ts";
 
 /** Where the tasks of jobs run. A deployment writes it as JSON into `BELFRY_TASKS`. */
@@ -46,6 +49,15 @@ export function createEcsLauncher({ client, place }: EcsLauncherOptions): Launch
       } catch (error) {
         if (!isUnknownTask(error)) throw error;
       }
+    },
+    async olderThan(ageMs) {
+      const family = /task-definition\/([^:]+)/.exec(place.taskDefinition)?.[1] ?? place.taskDefinition;
+      const running = { cluster: place.cluster, family, maxResults: limits.tasksLookedAtMax };
+      const { taskArns = [] } = await client.send(new ListTasksCommand(running));
+      if (taskArns.length === 0) return 0;
+      const { tasks = [] } = await client.send(new DescribeTasksCommand({ cluster: place.cluster, tasks: taskArns }));
+      const now = Date.now();
+      return tasks.filter(({ createdAt }) => createdAt !== undefined && now - createdAt.getTime() > ageMs).length;
     },
   };
 }

@@ -12,7 +12,16 @@ import { selectNow } from "./sql/transaction.ts";
 
 type OverviewStore = Pick<
   Operations,
-  "live" | "lanePauses" | "slots" | "workers" | "registerWorker" | "failureGroups" | "fences" | "waiting" | "health" | "failures"
+  | "live"
+  | "lanePauses"
+  | "slots"
+  | "workers"
+  | "registerWorker"
+  | "failureGroups"
+  | "fences"
+  | "waiting"
+  | "health"
+  | "failures"
 >;
 
 /** What is going on now. Each reads a bounded number of rows by an index. */

@@ -105,7 +105,11 @@ function builtProblems(
   try {
     const all = build();
     const given = stage.deployed ? {} : env;
-    return [...checkTopology(all), ...checkSettings(stage, all.lanes), ...missingSettings(stage.name, all.lanes, given)];
+    return [
+      ...checkTopology(all),
+      ...checkSettings(stage, all.lanes),
+      ...missingSettings(stage.name, all.lanes, given),
+    ];
   } catch (error) {
     // Definitions that are wrong by themselves may not fit together either; their own problems say why.
     if (!isSound) return [];

@@ -1,19 +1,25 @@
 import { limits } from "../limits.ts";
+import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { Operations } from "../ports/operations.ts";
 
 const minuteMs = 60_000;
 type Measured = Pick<Operations, "health" | "minutes" | "failures">;
-type MeasuringPorts = Pick<Ports, "metrics" | "log">;
+type MeasuringPorts = Pick<Ports, "metrics" | "log" | "launcher">;
 
 /**
  * Once a scheduler task: what alarms are about and no single process knows, whichever process caused it. Zeros are left out:
  * each would be a metric to pay for. Never throws.
  */
-export async function measureHealth(ports: MeasuringPorts, operations: Measured): Promise<void> {
+export async function measureHealth(
+  ports: MeasuringPorts,
+  operations: Measured,
+  { jobs }: Pick<Registry, "jobs">,
+): Promise<void> {
   try {
     await measureDatabase(ports, operations);
     await measureFailures(ports, operations);
+    await measureTasks(ports, [...jobs.values()]);
   } catch (error) {
     ports.log.warn("what alarms watch was not measured; the next task does it", { error });
     ports.metrics.add("scheduler.step.failed", 1);
@@ -49,4 +55,12 @@ async function measureFailures({ metrics, log }: MeasuringPorts, operations: Mea
     metrics.add(`worst.${what}`, kind.percent, "Percent");
     log.info("the kind of job that does worst", { what, ...kind });
   }
+}
+
+/** A task whose process hangs is billed until it is stopped; its job was tried again long ago. */
+async function measureTasks({ metrics, launcher }: MeasuringPorts, jobs: readonly JobDefinition[]): Promise<void> {
+  const timeouts = jobs.filter((job) => job.runOn === "fargate").map((job) => job.timeoutMs);
+  if (launcher === undefined || timeouts.length === 0) return;
+  const endless = await launcher.olderThan(Math.max(...timeouts) + limits.endlessTaskMs);
+  if (endless > 0) metrics.add("tasks.endless", endless);
 }

@@ -34,6 +34,8 @@ export interface Launcher {
    * ended, or that never was, is no error.
    */
   stop(task: string, reason: string): Promise<void>;
+  /** How many tasks of jobs, of the first `limits.tasksLookedAtMax`, have run for longer than this. */
+  olderThan(ageMs: number): Promise<number>;
 }
 
 /** How a task names itself in the tries it takes over: whoever reads the row knows which task to look at and to stop. */
