@@ -21,7 +21,7 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks
 const folders = await bundleFunctions(app.outdir);
 
 for (const stage of wanted()) {
-  const deployment = deploymentOf(stage.name);
+  const deployment = heard(deploymentOf(stage.name));
   const targets = await loadStandIns(stage);
   addStage(app, await checkedTopology(stage), deployment, {
     code: releaseCode(folders),
@@ -36,6 +36,12 @@ function wanted(): readonly Stage[] {
   const named: unknown = app.node.tryGetContext("stage");
   if (typeof named === "string") return [stageNamed(named)];
   return Object.values<Stage>(stages).filter((stage) => stage.deployed);
+}
+
+/** `-c subscriber=ADDRESS` says who is told of alarms, without a line in the code. */
+function heard(deployment: Deployment): Deployment {
+  const named: unknown = app.node.tryGetContext("subscriber");
+  return typeof named === "string" ? { ...deployment, subscribers: [named] } : deployment;
 }
 
 /** What `check` refuses is not synthesized either. */

@@ -1,4 +1,5 @@
 import { type AlarmChoices, usualAlarms } from "./constructs/alarm-choices.ts";
+import type { Subscribers } from "./constructs/alarm-subscribers.ts";
 import type { DatabaseProps } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
 
@@ -15,6 +16,8 @@ export interface Deployment {
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
   readonly alarms: AlarmChoices;
+  /** Who is told of them; with termination protection it has to be said. `-c subscriber=ADDRESS` of the CLI goes before it. */
+  readonly subscribers?: Subscribers;
   readonly terminationProtection: boolean;
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -27,6 +30,12 @@ const smallDatabase = {
   multiAz: false,
   backupDays: 1,
   deletionProtection: false,
+} as const;
+
+/** A team's address is not known here. Replace it by yours: ["ops@example.com"]. */
+const noSubscribersYet = {
+  acknowledged:
+    "set subscribers in infra/stages.ts, pass -c subscriber=ADDRESS, or subscribe to the topics of the outputs",
 } as const;
 
 /** The deployed stages, side by side. */
@@ -59,6 +68,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     network: { kind: "small" },
     database: { ...smallDatabase, backupDays: 7, deletionProtection: true },
     alarms: usualAlarms,
+    subscribers: noSubscribersYet,
     terminationProtection: true,
     tags: {},
   },
@@ -73,6 +83,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
       deletionProtection: true,
     },
     alarms: usualAlarms,
+    subscribers: noSubscribersYet,
     terminationProtection: true,
     tags: {},
   },

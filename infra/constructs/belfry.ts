@@ -8,6 +8,7 @@ import type { ReleaseCode } from "../code.ts";
 import type { Database } from "./database.ts";
 import { Alarms } from "./alarms.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
+import { subscribe, type Subscribers } from "./alarm-subscribers.ts";
 import { AlarmTopics, type Topics } from "./alarm-topics.ts";
 import { createDatabase, type DatabaseProps } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
@@ -34,6 +35,8 @@ export interface BelfryProps {
   readonly alarms: AlarmChoices;
   /** The team's own topics. Default: two new ones, to subscribe to. */
   readonly topics?: Topics;
+  /** Who is told by them. Left out: who subscribes to them later. */
+  readonly subscribers?: Subscribers;
   /** Left out: what the apps call is real. */
   readonly standIns?: StandInsProps;
   /** Where tasks run. Default: a cluster of its own. */
@@ -103,10 +106,12 @@ export class Belfry extends Construct {
       ...(this.jobs === null ? [] : [this.jobs]),
       ...(standIns === null ? [] : [standIns]),
     ]);
+    const topics = props.topics ?? new AlarmTopics(this, "Topics");
+    if (props.subscribers !== undefined) subscribe(this, topics, props.subscribers);
     new Alarms(this, "Alarms", {
       topology,
       choices: props.alarms,
-      topics: props.topics ?? new AlarmTopics(this, "Topics"),
+      topics,
       lanes: this.lanes,
       functions: {
         workers,
