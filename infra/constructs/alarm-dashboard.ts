@@ -18,26 +18,29 @@ export function addDashboard(scope: Construct, maker: AlarmMaker, { lanes, funct
     new Row(new AlarmStatusWidget({ title: "Alarms", alarms: [...maker.made], width: 24, height: 6 })),
     new Row(
       graph("Jobs that succeeded, by lane", byLane("job.success", "Sum")),
-      graph("Jobs and runs that failed, and wait", [
-        ...["jobs.failed", "runs.failed", "jobs.dead"].map((name) => maker.own(name, "Maximum")),
-      ]),
+      graph(
+        "Jobs and runs that failed, and wait",
+        ["jobs.failed", "runs.failed", "jobs.dead"].map((name) => maker.own(name, "Maximum")),
+      ),
       graph("The kind that does worst (percent)", worst),
     ),
     new Row(
       graph("How late jobs start, by lane (p99, ms)", byLane("job.lateness", "p99")),
       graph("How long tries take, by lane (p99, ms)", byLane("scheduler.execution.time", "p99")),
-      graph("The oldest message, by lane (s)", [
-        ...lanes.map(({ queue }) => queue.metricApproximateAgeOfOldestMessage({ period: fiveMinutes })),
-      ]),
+      graph(
+        "The oldest message, by lane (s)",
+        lanes.map(({ queue }) => queue.metricApproximateAgeOfOldestMessage({ period: fiveMinutes })),
+      ),
     ),
     new Row(
       graph("Passes", sums("scheduler.lock.acquired", "scheduler.lock.failed", "scheduler.step.failed")),
       graph("Wakes that were lost", [wakes.lost.metricApproximateNumberOfMessagesVisible({ period: fiveMinutes })]),
-      graph("Errors of functions", [
-        ...[...functions.workers, functions.api, ...functions.others].map((fn) =>
+      graph(
+        "Errors of functions",
+        [...functions.workers, functions.api, ...functions.others].map((fn) =>
           fn.metricErrors({ period: fiveMinutes }),
         ),
-      ]),
+      ),
     ),
   );
 }

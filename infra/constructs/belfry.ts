@@ -47,6 +47,14 @@ export interface BelfryProps {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
+interface AlarmedParts {
+  readonly workers: readonly Function[];
+  readonly drain: DeadLetterDrain;
+  readonly migration: Migration;
+  readonly database: Database;
+  readonly network: Network;
+}
+
 /** One whole deployment of Belfry, to put into any stack. */
 export class Belfry extends Construct {
   readonly lanes: readonly Lane[];
@@ -106,10 +114,17 @@ export class Belfry extends Construct {
       ...(this.jobs === null ? [] : [this.jobs]),
       ...(standIns === null ? [] : [standIns]),
     ]);
+    this.#alarm(props, { drain, workers, migration, database, network });
+    decorate(this, props);
+    describe(this, topology);
+  }
+
+  #alarm(props: BelfryProps, parts: AlarmedParts): void {
     const topics = props.topics ?? new AlarmTopics(this, "Topics");
     if (props.subscribers !== undefined) subscribe(this, topics, props.subscribers);
+    const { workers, migration, drain, database, network } = parts;
     new Alarms(this, "Alarms", {
-      topology,
+      topology: props.topology,
       choices: props.alarms,
       topics,
       lanes: this.lanes,
@@ -124,8 +139,6 @@ export class Belfry extends Construct {
       database,
       network,
     });
-    decorate(this, props);
-    describe(this, topology);
   }
 
   /** To grant, and to give variables and secrets to its handlers. @throws Error when the stage has no such lane. */

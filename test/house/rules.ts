@@ -34,7 +34,11 @@ export const rules: readonly Rule[] = [
   // The command line speaks to the API. The commands that must work without one are named here, with what they need.
   {
     files: /^src\/cli\/commands\/check\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(apps|stages|topology|config|lane-settings)\.ts$/, /^src\/core\/define\/(check|problem)\.ts$/],
+    mayImport: [
+      /^src\/cli\//,
+      /^src\/(apps|stages|topology|config|lane-settings)\.ts$/,
+      /^src\/core\/define\/(check|problem)\.ts$/,
+    ],
     packages: "any",
   },
   {

@@ -38,6 +38,12 @@ const statementsOf = (template: Template, role: RegExp): readonly Statement[] =>
     .filter(({ id }) => role.test(id))
     .flatMap(({ Properties }) => (Properties["PolicyDocument"] as { Statement: Statement[] }).Statement);
 
+function variablesOf(template: Template, id: string): Readonly<Record<string, unknown>> {
+  const found = resources(template, "AWS::Lambda::Function").find((each) => each.id.includes(id));
+  const environment = (found?.Properties["Environment"] ?? {}) as { Variables?: Record<string, unknown> };
+  return environment.Variables ?? {};
+}
+
 test("a lane's function has the stage's variables, memory and the reference of its secret, never a value", () => {
   const template = templateOf(all);
   const [worker] = resources(template, "AWS::Lambda::Function").filter(({ id }) => id.includes("LanemailWorker"));
@@ -62,9 +68,7 @@ test("whatever runs jobs of the lane may read its secret: its function, tasks on
 
 test("a task is given what its lane has when it is launched, by a worker or by a rule", () => {
   const template = templateOf(all);
-  const [worker] = resources(template, "AWS::Lambda::Function").filter(({ id }) => id.includes("LanemailWorker"));
-  const tasks = JSON.stringify((worker?.Properties["Environment"] as { Variables: object }).Variables);
-  expect(tasks).toMatch(/environment.*BELFRY_LANE.*mail.*MAIL_FROM/);
+  expect(JSON.stringify(variablesOf(template, "LanemailWorker"))).toMatch(/environment.*BELFRY_LANE.*mail.*MAIL_FROM/);
   const rule = resources(template, "AWS::Events::Rule").find(({ id }) => id.includes("Scheduledaily"));
   expect(JSON.stringify(rule?.Properties["Targets"])).toMatch(/MAIL_FROM.*a@example\.com/);
 });
@@ -72,7 +76,7 @@ test("a task is given what its lane has when it is launched, by a worker or by a
 test("the scheduler posts events where the stage says, signed with a secret that it may read", () => {
   const template = templateOf(all);
   const [task] = resources(template, "AWS::ECS::TaskDefinition").filter(({ id }) => id.includes("Scheduler"));
-  const { Environment } = (task?.Properties["ContainerDefinitions"] as { Environment: object[] }[])[0] ?? {};
+  const [{ Environment = [] } = {}] = (task?.Properties["ContainerDefinitions"] ?? []) as { Environment?: object[] }[];
   expect(Environment).toContainEqual({ Name: "BELFRY_EVENT_WEBHOOK", Value: "https://events.example.com/" });
   const secrets = JSON.stringify({ BELFRY_EVENT_WEBHOOK_SECRET: "/prod/webhook" });
   expect(Environment).toContainEqual({ Name: "BELFRY_SECRETS", Value: secrets });
@@ -92,8 +96,7 @@ test("a stack of one's own grants to a lane, and gives it variables and secrets,
     expect(JSON.stringify(statementsOf(template, role))).toMatch(/s3:PutObject/);
   }
   expect(JSON.stringify(statementsOf(template, /LanedefaultWorkerRole/))).not.toMatch(/s3:PutObject/);
-  const [worker] = resources(template, "AWS::Lambda::Function").filter(({ id }) => id.includes("LanemailWorker"));
-  const { Variables } = worker?.Properties["Environment"] as { Variables: Record<string, unknown> };
+  const Variables = variablesOf(template, "LanemailWorker");
   expect(Variables["BUCKET"]).toEqual({ Ref: expect.stringContaining("Files") as string });
   expect(JSON.parse(String(Variables["BELFRY_SECRETS"]))).toEqual({ STRIPE_KEY: key, OTHER: "/prod/other" });
   expect(JSON.stringify(Variables["BELFRY_TASKS"])).toContain("Files");

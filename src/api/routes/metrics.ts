@@ -3,12 +3,12 @@ import { durationBuckets } from "../../core/ports/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 
-/** GET /metrics: totals by job in the text format of Prometheus. They are added up in the background, a second or two late. */
+/** GET /metrics: totals by kind of job in the text format of Prometheus. They are added up in the background, a second or two late. */
 export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint {
   return endpoint({
     method: "GET",
     path: "/metrics",
-    summary: "Totals by job in the text format of Prometheus",
+    summary: "Totals by kind of job in the text format of Prometheus",
     role: "read",
     replies: {},
     streams: "text/plain",
@@ -32,24 +32,25 @@ export interface Measured {
 
 /** @param laneOf of a kind; empty for one that no app knows any more. */
 export function metricsText({ totals, live, failures }: Measured, laneOf: (kind: string) => string): string {
-  const jobOf = ({ kind }: KindTotal): Labels => ({ job: kind, lane: laneOf(kind) });
+  // Not `job`: Prometheus has a label of that name for what it scrapes, and would rename ours.
+  const labelsOf = ({ kind }: KindTotal): Labels => ({ kind, lane: laneOf(kind) });
   const counter = (name: string, help: string, of: (total: KindTotal) => number): readonly string[] => [
     ...head(name, "counter", help),
-    ...totals.map((total) => sample(name, jobOf(total), of(total))),
+    ...totals.map((total) => sample(name, labelsOf(total), of(total))),
   ];
   return [
     ...head("scheduler_execution_time_seconds", "histogram", "How long tries took, by how they ended."),
-    ...totals.flatMap((total) => executions("scheduler_execution_time_seconds", total, jobOf(total))),
+    ...totals.flatMap((total) => executions("scheduler_execution_time_seconds", total, labelsOf(total))),
     ...head("belfry_start_lateness_seconds", "histogram", "How long after they were due jobs started."),
-    ...totals.flatMap((total) => histogram("belfry_start_lateness_seconds", jobOf(total), total.starts)),
+    ...totals.flatMap((total) => histogram("belfry_start_lateness_seconds", labelsOf(total), total.starts)),
     ...head("belfry_attempts_total", "counter", "Tries, by how they ended."),
     ...totals.flatMap((total) =>
-      attempts(total).map(([status, count]) => sample("belfry_attempts_total", { ...jobOf(total), status }, count)),
+      attempts(total).map(([status, count]) => sample("belfry_attempts_total", { ...labelsOf(total), status }, count)),
     ),
     ...counter("belfry_jobs_created_total", "Jobs that were enqueued.", (t) => t.created),
     ...head("belfry_jobs_ended_total", "counter", "Jobs that ended, by their state."),
     ...totals.flatMap((total) =>
-      ends(total).map(([state, count]) => sample("belfry_jobs_ended_total", { ...jobOf(total), state }, count)),
+      ends(total).map(([state, count]) => sample("belfry_jobs_ended_total", { ...labelsOf(total), state }, count)),
     ),
     ...counter("scheduler_items_processed_total", "Items that batches looked at.", (t) => t.itemsProcessed),
     ...counter("scheduler_items_succeeded_total", "Items that went well.", (t) => t.itemsSucceeded),

@@ -149,7 +149,17 @@ const toJson = (result: Result): Json | void => result as Json | void;
 
 type PlainLimits = Pick<
   JobDefinition,
-  "lane" | "runOn" | "size" | "environment" | "secrets" | "timeoutMs" | "leaseMs" | "retentionMs" | "onAmbiguous" | "concurrency" | "lock"
+  | "lane"
+  | "runOn"
+  | "size"
+  | "environment"
+  | "secrets"
+  | "timeoutMs"
+  | "leaseMs"
+  | "retentionMs"
+  | "onAmbiguous"
+  | "concurrency"
+  | "lock"
 >;
 
 function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {

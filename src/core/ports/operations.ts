@@ -7,7 +7,17 @@ import type { Tally } from "./ports.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
 import type { WaitingFacts } from "../admin/explain-job.ts";
-import type { Failures, FenceView, Health, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
+import type {
+  Failures,
+  FenceView,
+  Health,
+  KindTotal,
+  LanePause,
+  Live,
+  Minute,
+  SlotUse,
+  WorkerView,
+} from "./overview.ts";
 
 /** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
 export interface Operations extends Tally {
