@@ -1,5 +1,6 @@
 import { ofType } from "../../infra/checks/template.ts";
 import { jobTaskSize } from "../../src/topology.ts";
+import { kindPart } from "./kinds.ts";
 import { assumed, jobUses, type Load, loads, metricUses, taskUses } from "./jobs.ts";
 import { hoursAMonth, prices, region, type Use, usdOf } from "./prices.ts";
 import { idleUses } from "./resources.ts";
@@ -20,6 +21,7 @@ lists: nothing here was compared with a bill, and no program read AWS's own list
 page to compare it with.
 
 ${parts.join("\n")}
+${kindPart((await synthesized("prod")).topology)}
 ${fargatePart()}
 ## What the million assumes
 
@@ -30,7 +32,7 @@ and ${assumed.logBytesAnInvocation} an invocation. "Ten a batch" is how jobs com
 
 What handlers do and call; data between zones and out of AWS; requests of the API and its event streams; backups above the size of
 the disk; snapshots; the image in its registry, and starting it from a registry that is not reached through S3 (through a NAT gateway
-each start would pay for the whole image); mails of the topics; metrics of faults, which are paid by the hour they last.
+each start would pay for the whole image); a dashboard beyond the three that an account has for nothing; mails of the topics; metrics of faults, which are paid by the hour they last.
 
 ## Prices
 
@@ -60,7 +62,7 @@ as above; its disk of 20 GB is included. In a stage whose network is \`small\` e
 |---|---|
 ${rows.map(([what, uses]) => `| ${what} | ${usdOf(uses).toFixed(4)} |`).join("\n")}
 
-A stage with such jobs has three alarms more for one lane, ${money(3 * prices["CloudWatch alarm, metric"].usd)} a month.
+A stage with such jobs has alarms of its own for them: ${money(6 * prices["CloudWatch alarm, metric"].usd)} a month, for any number of lanes.
 `;
 }
 
