@@ -2,7 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { AlarmStatusWidget, Dashboard, GraphWidget, type IMetric, Row } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
 import { type AlarmMaker, fiveMinutes } from "./alarm-maker.ts";
-import type { AlarmsProps } from "./alarms.ts";
+import type { AlarmsProps } from "./alarm-props.ts";
 
 /** Alarms on top, then what happens to jobs, then what they run on. Nothing on it that no alarm or cost is about. */
 export function addDashboard(scope: Construct, maker: AlarmMaker, { lanes, functions, wakes }: AlarmsProps): void {

@@ -1,7 +1,7 @@
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import type { AlarmChoices } from "./alarm-choices.ts";
 import { type AlarmMaker, awsMetric, fiveMinutes } from "./alarm-maker.ts";
-import type { AlarmedFunctions } from "./alarms.ts";
+import type { AlarmedFunctions } from "./alarm-props.ts";
 
 /** Errors, which are crashes and timeouts here: handlers that fail settle their jobs. */
 export function addFunctionAlarms(maker: AlarmMaker, choices: AlarmChoices, functions: AlarmedFunctions): void {

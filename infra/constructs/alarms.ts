@@ -1,8 +1,5 @@
-import type { Rule } from "aws-cdk-lib/aws-events";
-import type { Function } from "aws-cdk-lib/aws-lambda";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { Topology } from "../../src/topology.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
 import { addDatabaseAlarms } from "./alarm-database.ts";
 import { addFunctionAlarms } from "./alarm-functions.ts";
@@ -10,31 +7,9 @@ import { addJobAlarms } from "./alarm-jobs.ts";
 import { AlarmMaker, awsMetric, fiveMinutes } from "./alarm-maker.ts";
 import { addNetworkAlarms } from "./alarm-network.ts";
 import { addSchedulerAlarms } from "./alarm-scheduler.ts";
-import type { Topics } from "./alarm-topics.ts";
+import type { AlarmsProps } from "./alarm-props.ts";
 import { addDashboard } from "./alarm-dashboard.ts";
 import type { Lane } from "./lane.ts";
-
-export interface AlarmsProps {
-  readonly topology: Topology;
-  readonly choices: AlarmChoices;
-  readonly topics: Topics;
-  readonly lanes: readonly Lane[];
-  readonly functions: AlarmedFunctions;
-  readonly wakes: { readonly lost: Queue; readonly rules: readonly Rule[] };
-  /** Ends of tasks that no function could take; null when no job runs on Fargate. */
-  readonly lostEvents: Queue | null;
-  /** Searched for what RDS and the network made. */
-  readonly database: object;
-  readonly network: Construct;
-}
-
-export interface AlarmedFunctions {
-  readonly workers: readonly Function[];
-  readonly api: Function;
-  readonly migration: Function;
-  /** The drain, and what takes the ends of tasks. */
-  readonly others: readonly Function[];
-}
 
 /** All alarms of a deployment and its dashboard. Their number does not depend on how many kinds of jobs there are. */
 export class Alarms extends Construct {

@@ -33,7 +33,7 @@ function launcher(answer?: () => Launched): RecordingLauncher {
     async stop(task) {
       stopped.push(task);
     },
-    olderThan: async () => 0,
+    runningSince: async () => 0,
   };
 }
 

@@ -1,5 +1,4 @@
 /** What can go wrong, each through the entry point that would meet it. Which alarms ring is written in docs/runbook.md. */
-import { setTimeout as wait } from "node:timers/promises";
 import { vi } from "vitest";
 import type { Act } from "./alarm-app.ts";
 import { type AlarmWorld, outside } from "./alarm-world.ts";
@@ -132,8 +131,10 @@ export const faults: Readonly<Record<string, Fault>> = {
     await world.begin();
     const client = await world.database.pool.connect();
     await client.query("begin isolation level repeatable read; select 1");
-    await wait(1_100);
     try {
+      await vi.waitFor(async () => {
+        if ((await world.operations.health(1)).oldestTransactionMs < 1_500) throw new Error("it is not old yet");
+      }, 30_000);
       await world.pass();
     } finally {
       await client.query("rollback");

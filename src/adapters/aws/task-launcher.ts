@@ -50,14 +50,13 @@ export function createEcsLauncher({ client, place }: EcsLauncherOptions): Launch
         if (!isUnknownTask(error)) throw error;
       }
     },
-    async olderThan(ageMs) {
+    async runningSince(before) {
       const family = /task-definition\/([^:]+)/.exec(place.taskDefinition)?.[1] ?? place.taskDefinition;
       const running = { cluster: place.cluster, family, maxResults: limits.tasksLookedAtMax };
       const { taskArns = [] } = await client.send(new ListTasksCommand(running));
       if (taskArns.length === 0) return 0;
       const { tasks = [] } = await client.send(new DescribeTasksCommand({ cluster: place.cluster, tasks: taskArns }));
-      const now = Date.now();
-      return tasks.filter(({ createdAt }) => createdAt !== undefined && now - createdAt.getTime() > ageMs).length;
+      return tasks.filter(({ createdAt }) => createdAt !== undefined && createdAt.getTime() < before).length;
     },
   };
 }

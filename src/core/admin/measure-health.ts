@@ -1,3 +1,4 @@
+import type { Instant } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { Ports } from "../ports/ports.ts";
@@ -17,17 +18,17 @@ export async function measureHealth(
   { jobs }: Pick<Registry, "jobs">,
 ): Promise<void> {
   try {
-    await measureDatabase(ports, operations);
+    const now = await measureDatabase(ports, operations);
     await measureFailures(ports, operations);
-    await measureTasks(ports, [...jobs.values()]);
+    await measureTasks(ports, [...jobs.values()], now);
   } catch (error) {
     ports.log.warn("what alarms watch was not measured; the next task does it", { error });
     ports.metrics.add("scheduler.step.failed", 1);
   }
 }
 
-/** Claims and losses are those of the last whole minute. */
-async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured): Promise<void> {
+/** Claims and losses are those of the last whole minute. @returns the time. */
+async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured): Promise<Instant> {
   const { now, overdue, deadRowsPercent, oldestTransactionMs, clockBehindMs } = await operations.health(
     limits.overdueMs,
   );
@@ -42,6 +43,7 @@ async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured
     metrics.add("database.oldest_transaction", oldestTransactionMs, "Milliseconds");
   }
   if (clockBehindMs > limits.clockBehindMs) metrics.add("database.clock_behind", clockBehindMs, "Milliseconds");
+  return now;
 }
 
 /** One figure for all kinds of jobs: an alarm and a metric for each kind would cost more than most jobs do. */
@@ -58,9 +60,13 @@ async function measureFailures({ metrics, log }: MeasuringPorts, operations: Mea
 }
 
 /** A task whose process hangs is billed until it is stopped; its job was tried again long ago. */
-async function measureTasks({ metrics, launcher }: MeasuringPorts, jobs: readonly JobDefinition[]): Promise<void> {
+async function measureTasks(
+  { metrics, launcher }: MeasuringPorts,
+  jobs: readonly JobDefinition[],
+  now: Instant,
+): Promise<void> {
   const timeouts = jobs.filter((job) => job.runOn === "fargate").map((job) => job.timeoutMs);
   if (launcher === undefined || timeouts.length === 0) return;
-  const endless = await launcher.olderThan(Math.max(...timeouts) + limits.endlessTaskMs);
+  const endless = await launcher.runningSince(now - Math.max(...timeouts) - limits.endlessTaskMs);
   if (endless > 0) metrics.add("tasks.endless", endless);
 }

@@ -214,10 +214,6 @@ function report(
   passes: number,
   counts: Readonly<Record<string, number>>,
 ): PassReport {
-  for (const [name, value] of Object.entries(counts)) {
-    // Zeros would be paid for, and what failed was counted where it did.
-    if (value > 0 && !name.endsWith(".failed")) ports.metrics.add(`scheduler.${name}`, value);
-  }
   ports.metrics.flush();
   return { outcome, heldBy: by, passes, counts };
 }
