@@ -179,17 +179,30 @@ export class AlarmWorld {
     }
   }
 
-  /** As the event source mapping of a lane does, until its queue is empty. */
+  /** As the event source mapping of a lane does, until no job of it is due: the API may send a message after its answer. */
   async work(name: "worker" | "mail" = "worker"): Promise<void> {
-    const queue = this.#queues.find(({ lane }) => lane.name === (name === "mail" ? "mail" : "default"));
+    const lane = name === "mail" ? "mail" : "default";
+    const url = this.#queues.find((queue) => queue.lane.name === lane)?.url;
+    await vi.waitFor(
+      async () => {
+        await this.#deliver(name, url);
+        const due = `select id from belfry.job where lane = $1 and state = 'QUEUED' and due_at <= belfry.now()`;
+        const { rowCount } = await this.database.pool.query(due, [lane]);
+        if (rowCount !== 0) throw new Error(`${rowCount} jobs of lane ${lane} are still due`);
+      },
+      { timeout: 60_000, interval: 50 },
+    );
+  }
+
+  async #deliver(name: "worker" | "mail", QueueUrl: string | undefined): Promise<void> {
     for (;;) {
-      const receive = { QueueUrl: queue?.url, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 };
+      const receive = { QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 };
       const { Messages = [] } = await this.#sqs.send(new ReceiveMessageCommand(receive));
       if (Messages.length === 0) return;
       const Records = Messages.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
       await this.#invoke(name, { Records });
       for (const { ReceiptHandle } of Messages) {
-        await this.#sqs.send(new DeleteMessageCommand({ QueueUrl: queue?.url, ReceiptHandle }));
+        await this.#sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
       }
     }
   }
