@@ -195,8 +195,8 @@ const jobTasksMax = (apps: readonly AppDefinition[]): number =>
 function usesOf(apps: readonly AppDefinition[]): Topology["uses"] {
   const jobs = apps.flatMap((app) => app.jobs);
   return {
-    sweeps: jobs.some((job) => job.maxLatenessMs !== undefined),
-    runs: jobs.some((job) => job.plan !== undefined || job.writesPages === true),
+    sweeps: jobs.some((job) => job.body.is === "sweep"),
+    runs: jobs.some((job) => ["graph", "dataGraph", "fanOut"].includes(job.body.is)),
     parking: jobs.some((job) => job.onAmbiguous === "park"),
   };
 }

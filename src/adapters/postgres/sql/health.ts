@@ -46,11 +46,21 @@ export const readFailures = statement<{ jobs: number; runs: number; dead: number
 select
   (select coalesce(sum(failed), 0)::float8 from belfry.minute
     where at >= date_trunc('minute', belfry.now() - $1::float8 * interval '1 millisecond')) as jobs,
+  (with recursive kept (ms) as (
+    select min(retention_ms) from belfry.run where finished_at is not null
+    union all
+    select (select min(retention_ms) from belfry.run where finished_at is not null and retention_ms > kept.ms)
+    from kept where kept.ms is not null
+  )
+  select count(*)::int from kept cross join lateral (
+    select state from belfry.run
+    where retention_ms = kept.ms and finished_at is not null
+      and finished_at >= belfry.now() - $1::float8 * interval '1 millisecond'
+    order by finished_at desc limit $2
+  ) ended where state = 'FAILED') as runs,
   (select count(*)::int from (
-    select from belfry.run
-    where state = 'FAILED' and finished_at >= belfry.now() - $1::float8 * interval '1 millisecond' limit $2
-  ) failed) as runs,
-  (select count(*)::int from (select from belfry.job where state = 'FAILED' limit $2) dead) as dead`,
+    select from belfry.job where state = 'FAILED' and finished_at is not null and error_code is not null limit $2
+  ) dead) as dead`,
 );
 
 /**
