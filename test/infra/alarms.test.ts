@@ -52,7 +52,7 @@ beforeAll(async () => {
   }
   const well = (lines.get("healthy") ?? []).filter(({ unit }) => unit !== "None");
   for (const [name, over] of Object.entries(awsFaults)) lines.set(name, [...well, ...awsMetrics(ofAws, over)]);
-}, 300_000);
+}, 900_000);
 afterAll(() => world.close());
 
 const ringing = (name: string): readonly string[] =>

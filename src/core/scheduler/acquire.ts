@@ -87,7 +87,8 @@ async function takeFallbackLock(
   });
 }
 
-const dimensionsOf = ({ job }: Pick<AcquisitionOptions, "job">): Record<string, string> => (job === undefined ? {} : { job });
+const dimensionsOf = ({ job }: Pick<AcquisitionOptions, "job">): Record<string, string> =>
+  job === undefined ? {} : { job };
 
 function heldBy(ports: Ports, options: Pick<AcquisitionOptions, "job">, by: string): Acquisition {
   ports.metrics.add("scheduler.lock.failed", 1, "Count", dimensionsOf(options));
