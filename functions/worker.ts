@@ -39,6 +39,8 @@ export async function handler(
 ): Promise<SQSBatchResponse> {
   // The sandbox ends in the machine's time, and the worker counts in the system's, which may be compressed.
   const remainingMs = (): number => context.getRemainingTimeInMillis() * config.timeScale;
+  const stale = await runtime.secrets.refresh();
+  if (stale !== null) runtime.ports.log.warn("secrets were not read again; the last ones are used", { error: stale });
   const { failed } = await worker.handle(event.Records, { remainingMs });
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 }

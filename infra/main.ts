@@ -8,6 +8,7 @@ import { checkApps } from "../src/core/define/check.ts";
 import { ProblemsFound } from "../src/core/define/problem.ts";
 import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
+import { checkSettings, missingSettings } from "../src/lane-settings.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
 import { bundleFunctions, type ReleaseCode, releaseCode } from "./code.ts";
 import type { StandInsProps } from "./constructs/stand-ins.ts";
@@ -20,7 +21,7 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks
 const folders = await bundleFunctions(app.outdir);
 
 for (const stage of wanted()) {
-  const deployment = deploymentOf(stage.name);
+  const deployment = heard(deploymentOf(stage.name));
   const targets = await loadStandIns(stage);
   addStage(app, await checkedTopology(stage), deployment, {
     code: codeOf(releaseCode(folders)),
@@ -43,11 +44,22 @@ function codeOf(code: ReleaseCode): ReleaseCode {
   return typeof release === "string" ? { ...code, release } : code;
 }
 
+/** `-c subscriber=ADDRESS` says who is told of alarms, without a line in the code. */
+function heard(deployment: Deployment): Deployment {
+  const named: unknown = app.node.tryGetContext("subscriber");
+  return typeof named === "string" ? { ...deployment, subscribers: [named] } : deployment;
+}
+
 /** What `check` refuses is not synthesized either. */
 async function checkedTopology(stage: Stage): Promise<Topology> {
   const apps = await loadApps(stage);
   const all = topology(apps, stage);
-  const problems = [...checkApps(apps, stage.name, stageNames), ...checkTopology(all)];
+  const problems = [
+    ...checkApps(apps, stage.name, stageNames),
+    ...checkTopology(all),
+    ...checkSettings(stage, all.lanes),
+    ...missingSettings(stage.name, all.lanes),
+  ];
   if (problems.length > 0) throw new ProblemsFound(problems);
   return all;
 }

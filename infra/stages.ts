@@ -1,4 +1,5 @@
 import { type AlarmChoices, usualAlarms } from "./constructs/alarm-choices.ts";
+import type { Subscribers } from "./constructs/alarm-subscribers.ts";
 import type { DatabaseProps } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
 
@@ -17,6 +18,8 @@ export interface Deployment {
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
   readonly alarms: AlarmChoices;
+  /** Who is told of them; with termination protection it has to be said. `-c subscriber=ADDRESS` of the CLI goes before it. */
+  readonly subscribers?: Subscribers;
   /**
    * Of the stack, as `database.deletionProtection` is of its database. Set both to true once the first deployment has
    * succeeded, and deploy again: before that they keep a failed one from being cleaned up.
@@ -35,6 +38,12 @@ const smallDatabase = {
   backupDays: 1,
   onDelete: "snapshot",
   deletionProtection: false,
+} as const;
+
+/** A team's address is not known here. Replace it by yours: ["ops@example.com"]. */
+const noSubscribersYet = {
+  acknowledged:
+    "set subscribers in infra/stages.ts, pass -c subscriber=ADDRESS, or subscribe to the topics of the outputs",
 } as const;
 
 /** The deployed stages, side by side. */
@@ -70,6 +79,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     database: { ...smallDatabase, backupDays: 7, onDelete: "keep" },
     spotPasses: true,
     alarms: usualAlarms,
+    subscribers: noSubscribersYet,
     terminationProtection: false,
     tags: {},
   },
@@ -87,6 +97,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
       deletionProtection: false,
     },
     alarms: usualAlarms,
+    subscribers: noSubscribersYet,
     terminationProtection: false,
     tags: {},
   },

@@ -36,6 +36,22 @@ export interface Stage {
   readonly operators?: readonly string[];
   /** Name or ARN of the EventBridge bus that gets every event; left out: none does. */
   readonly eventBus?: string;
+  /** In place of a bus: the address that gets every event by POST, and where the secret that signs them is kept. */
+  readonly eventWebhook?: { readonly url: string; readonly secret: string };
+  /** What handlers of a lane are given, on Lambda and in tasks on Fargate. */
+  readonly lanes?: Readonly<Record<string, LaneSettings>>;
+}
+
+export interface LaneSettings {
+  /** Of its functions, in place of `workerMemoryMb`. A job on Fargate has its own `size`. */
+  readonly memoryMb?: number;
+  /** In plain text in the template: no secrets. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /**
+   * By name, where the value is kept: the ARN of a secret in Secrets Manager, or the ARN or path of an SSM parameter. Read
+   * when a process starts; neither the template nor a log ever has the value.
+   */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 const everywhere = {

@@ -8,14 +8,16 @@ import { passLimits } from "./core/scheduler/pass-limits.ts";
 import { type Problem, ProblemList } from "./core/define/problem.ts";
 import { ruleOf } from "./core/calendar/rule.ts";
 import { valueFor } from "./core/define/stage.ts";
+import { checkSizes } from "./deployment-limits.ts";
+import { type LaneNeeds, needsOf, settingsOf } from "./lane-settings.ts";
 import type { Stage } from "./stages.ts";
 
 export interface Topology {
   readonly stage: string;
   readonly lanes: readonly LaneTopology[];
   readonly deadLetters: DeadLetterTopology;
-  /** What schedules run: the jobs whose times and failures are watched. */
-  readonly jobs: readonly WatchedJob[];
+  /** What jobs do, and alarms are about: nobody pays for an alarm that cannot go off. */
+  readonly uses: { readonly sweeps: boolean; readonly runs: boolean; readonly parking: boolean };
   readonly lock: { readonly tableName: string };
   readonly wakes: readonly WakeTopology[];
   /** The rules of schedules that have their own (`launch: "rule"`), by id. */
@@ -30,17 +32,13 @@ export interface Topology {
   readonly api: { readonly concurrency: number; readonly isReserved: boolean };
   /** The bus that gets every event, by name or ARN; left out: none does. */
   readonly eventBus?: string;
-}
-
-export interface WatchedJob {
-  readonly kind: string;
-  readonly lane: string;
-  /** Whether it says itself when it starts too late. */
-  readonly isSweep: boolean;
+  readonly eventWebhook?: Stage["eventWebhook"];
+  /** Whether events go to a bus or a webhook. */
+  readonly publishes: boolean;
 }
 
 /** A queue, its dead-letter queue and the worker between them. */
-export interface LaneTopology {
+export interface LaneTopology extends LaneNeeds {
   readonly name: string;
   /** Used where queues have names (locally). Deployed queues get theirs from CloudFormation. */
   readonly queueName: string;
@@ -77,6 +75,8 @@ export interface WakeTopology {
 /** A rule that starts `run-schedule` for one schedule. */
 export interface ScheduleWakeTopology {
   readonly schedule: string;
+  /** Of its job, which runs in the task. */
+  readonly lane: string;
   /** AWS's form in UTC: a wake for each of its times, and maybe for others, which find nothing due. */
   readonly expression: string;
   readonly maximumEventAgeSeconds: number;
@@ -133,7 +133,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     stage: stage.name,
     lanes,
     deadLetters,
-    jobs: scheduledJobs(apps),
+    uses: usesOf(apps),
     lock: { tableName: `belfry-${stage.name}-lock` },
     wakes: [{ id: "pass", rateMinutes: passLimits.wakeMs / 60_000, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
     scheduleWakes,
@@ -144,7 +144,9 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
     api: { concurrency: stage.apiConcurrency, isReserved: stage.apiIsReserved ?? false },
+    publishes: stage.eventBus !== undefined || stage.eventWebhook !== undefined,
     ...(stage.eventBus === undefined ? {} : { eventBus: stage.eventBus }),
+    ...(stage.eventWebhook === undefined ? {} : { eventWebhook: stage.eventWebhook }),
   };
 }
 
@@ -171,7 +173,8 @@ function laneOf(name: string, apps: readonly AppDefinition[], stage: Stage): Lan
     batchingWindowSeconds: batchSize > 10 ? 1 : 0,
     concurrency: valueFor(stage.name, settings.concurrency) ?? stage.laneConcurrency,
     functionTimeoutSeconds,
-    memoryMb: stage.workerMemoryMb,
+    memoryMb: settingsOf(name, stage).memoryMb ?? stage.workerMemoryMb,
+    ...needsOf(name, apps, stage),
   };
 }
 
@@ -197,19 +200,29 @@ const jobTasksMax = (apps: readonly AppDefinition[]): number =>
     .flatMap((app) => app.jobs.filter((job) => job.runOn === "fargate"))
     .reduce((sum, { concurrency }) => sum + (concurrency ?? uncappedTasks), 0);
 
-function scheduledJobs(apps: readonly AppDefinition[]): Topology["jobs"] {
-  const jobs = new Map(apps.flatMap((app) => app.schedules.map(({ job }) => [job.id, job] as const)));
-  return [...jobs.values()]
-    .map(({ id, lane, body }) => ({ kind: id, lane, isSweep: body.is === "sweep" }))
-    .toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
+function usesOf(apps: readonly AppDefinition[]): Topology["uses"] {
+  const jobs = apps.flatMap((app) => app.jobs);
+  return {
+    sweeps: jobs.some((job) => job.body.is === "sweep"),
+    runs: jobs.some((job) => ["graph", "dataGraph", "fanOut"].includes(job.body.is)),
+    parking: jobs.some((job) => job.onAmbiguous === "park"),
+  };
 }
 
 /** Schedules that are off in the stage have no rule: a wake would only find them off. */
 function scheduleWakesOf(apps: readonly AppDefinition[], stage: Stage): readonly ScheduleWakeTopology[] {
-  const specs = apps.flatMap((app) => app.schedules.map((schedule) => schedule.spec(stage.name, app.name)));
-  return specs
-    .filter((spec) => spec.enabled && spec.launch === "rule")
-    .map((spec) => ({ schedule: spec.id, expression: ruleOf(spec), maximumEventAgeSeconds: 120, retryAttempts: 2 }))
+  const schedules = apps.flatMap((app) =>
+    app.schedules.map((schedule) => ({ spec: schedule.spec(stage.name, app.name), lane: schedule.job.lane })),
+  );
+  return schedules
+    .filter(({ spec }) => spec.enabled && spec.launch === "rule")
+    .map(({ spec, lane }) => ({
+      schedule: spec.id,
+      lane,
+      expression: ruleOf(spec),
+      maximumEventAgeSeconds: 120,
+      retryAttempts: 2,
+    }))
     .toSorted((a, b) => (a.schedule < b.schedule ? -1 : 1));
 }
 
@@ -258,6 +271,7 @@ function checkLane(lane: LaneTopology): readonly Problem[] {
 
 function checkShared(all: Topology): readonly Problem[] {
   const problems = new ProblemList(`stage "${all.stage}"`);
+  checkSizes(problems, all);
   const { connectionsMax, maxConnections } = all.database;
   const allowed = Math.floor(poolShareMax * maxConnections);
   if (connectionsMax > allowed) {

@@ -8,6 +8,7 @@ import type { ReleaseCode } from "../code.ts";
 import type { Database } from "./database.ts";
 import { Alarms } from "./alarms.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
+import { subscribe, type Subscribers } from "./alarm-subscribers.ts";
 import { AlarmTopics, type Topics } from "./alarm-topics.ts";
 import { createDatabase, type DatabaseProps } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
@@ -34,6 +35,8 @@ export interface BelfryProps {
   readonly alarms: AlarmChoices;
   /** The team's own topics. Default: two new ones, to subscribe to. */
   readonly topics?: Topics;
+  /** Who is told by them. Left out: who subscribes to them later. */
+  readonly subscribers?: Subscribers;
   /** Left out: what the apps call is real. */
   readonly standIns?: StandInsProps;
   /** Whether passes run on spare capacity, which a cluster of the team's own must have too. Default false. */
@@ -44,6 +47,14 @@ export interface BelfryProps {
   readonly permissionsBoundary?: IManagedPolicy;
   /** On everything that can carry tags, besides `belfry:stage`. */
   readonly tags?: Readonly<Record<string, string>>;
+}
+
+interface AlarmedParts {
+  readonly workers: readonly Function[];
+  readonly drain: DeadLetterDrain;
+  readonly migration: Migration;
+  readonly database: Database;
+  readonly network: Network;
 }
 
 /** One whole deployment of Belfry, to put into any stack. */
@@ -86,6 +97,7 @@ export class Belfry extends Construct {
       image: props.image,
       isSpot,
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
+      lanes: this.lanes,
     });
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     this.jobs = this.#fargateJobs(props, { share, cluster, locks, workers });
@@ -106,18 +118,39 @@ export class Belfry extends Construct {
       ...(this.jobs === null ? [] : [this.jobs]),
       ...(standIns === null ? [] : [standIns]),
     ]);
-    new Alarms(this, "Alarms", {
-      topology,
-      choices: props.alarms,
-      topics: props.topics ?? new AlarmTopics(this, "Topics"),
-      lanes: this.lanes,
-      functions: [...workers, drain.function, this.api.function, ...(this.jobs === null ? [] : [this.jobs.events])],
-      scheduler: this.scheduler,
-      jobs: this.jobs,
-    });
+    this.#alarm(props, { drain, workers, migration, database, network });
     decorate(this, props);
     releaseOnFailedCreate(this);
     describe(this, topology);
+  }
+
+  #alarm(props: BelfryProps, parts: AlarmedParts): void {
+    const topics = props.topics ?? new AlarmTopics(this, "Topics");
+    if (props.subscribers !== undefined) subscribe(this, topics, props.subscribers);
+    const { workers, migration, drain, database, network } = parts;
+    new Alarms(this, "Alarms", {
+      topology: props.topology,
+      choices: props.alarms,
+      topics,
+      lanes: this.lanes,
+      functions: {
+        workers,
+        api: this.api.function,
+        migration: migration.function,
+        others: [drain.function, ...(this.jobs === null ? [] : [this.jobs.events])],
+      },
+      wakes: { lost: this.scheduler.lostWakes, rules: this.scheduler.wakes },
+      lostEvents: this.jobs?.lostEvents ?? null,
+      database,
+      network,
+    });
+  }
+
+  /** To grant, and to give variables and secrets to its handlers. @throws Error when the stage has no such lane. */
+  lane(name: string): Lane {
+    const lane = this.lanes.find((each) => each.name === name);
+    if (lane !== undefined) return lane;
+    throw new Error(`there is no lane "${name}": use one of ${this.lanes.map((each) => each.name).join(", ")}`);
   }
 
   /** Workers launch, whoever cancels stops, and a task may do what a worker may. */
@@ -138,10 +171,11 @@ export class Belfry extends Construct {
     });
     for (const [index, lane] of this.lanes.entries()) {
       const worker = workers[index];
-      if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker);
+      if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker, lane);
       for (const sender of [jobs.role, jobs.events]) lane.grantSend(sender);
     }
     for (const canceler of [this.api.function, this.scheduler]) jobs.grantStop(canceler);
+    jobs.grantLook(this.scheduler.role);
     locks.grantHandlerLocks(jobs.role);
     return jobs;
   }

@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from "aws-cdk-lib";
+import { Duration, Lazy, Stack, Validations } from "aws-cdk-lib";
 import {
   type ContainerImage,
   CpuArchitecture,
@@ -16,6 +16,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { JobTaskTopology } from "../../src/topology.ts";
+import type { Lane } from "./lane.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { imageAuthorities } from "./scheduler-task.ts";
 import { forOurOwn } from "./service-principal.ts";
@@ -79,9 +80,11 @@ export class FargateJobs extends Construct {
   }
 
   /** RunTask of this task in this cluster, with its two roles. */
-  grantLaunch(worker: Function): void {
+  grantLaunch(worker: Function, lane: Lane): void {
     const { cluster } = this.#props;
-    worker.addEnvironment("BELFRY_TASKS", this.#place());
+    // One task definition for all lanes: which lane a task is for, and what its handlers are given, comes with its launch.
+    lane.grantPrincipal.join(this.role);
+    worker.addEnvironment("BELFRY_TASKS", this.#place(lane));
     worker.addToRolePolicy(
       new PolicyStatement({
         actions: ["ecs:RunTask"],
@@ -99,7 +102,7 @@ export class FargateJobs extends Construct {
     if (worker.role !== undefined) grantTaskTags(worker.role, cluster);
   }
 
-  /** For whoever cancels jobs: the API, and the scheduler task, which works off changes of many. */
+  /** For what cancels jobs: the API, and the scheduler task, which works off changes of many. */
   grantStop(canceler: Canceler): void {
     const { cluster } = this.#props;
     canceler.addEnvironment("BELFRY_TASKS", this.#place());
@@ -112,6 +115,11 @@ export class FargateJobs extends Construct {
       }),
     );
     acknowledgeTasks(canceler.role, cluster);
+  }
+
+  /** For the scheduler task, which tells of tasks that never end. */
+  grantLook(role: IRole): void {
+    allowLooking(role, this.#props.cluster);
   }
 
   /** A task that others run in the cluster is another family's, and none of ours. */
@@ -136,10 +144,12 @@ export class FargateJobs extends Construct {
     );
   }
 
-  #place(): string {
+  #place(lane?: Lane): string {
     const { cluster, share } = this.#props;
     const { network, database } = share;
+    const environment = Lazy.any({ produce: () => lane?.taskEnvironment() });
     return Stack.of(this).toJsonString({
+      ...(lane === undefined ? {} : { environment }),
       cluster: cluster.clusterName,
       taskDefinition: this.#task.taskDefinitionArn,
       container: containerName,
@@ -148,6 +158,17 @@ export class FargateJobs extends Construct {
       assignPublicIp: network.assignPublicIp,
     });
   }
+}
+
+/** Which tasks of jobs run in the cluster, and for how long. */
+function allowLooking(role: IRole, cluster: ICluster): void {
+  const conditions = { ArnEquals: { "ecs:cluster": cluster.clusterArn } };
+  const actions = ["ecs:ListTasks", "ecs:DescribeTasks"];
+  role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ["*"], conditions }));
+  Validations.of(role).acknowledge({
+    id: "AwsSolutions-IAM5[Resource::*]",
+    reason: "Listing tasks takes no resource; the cluster is named by a condition.",
+  });
 }
 
 function taskDefinition(

@@ -25,6 +25,8 @@ export const rows: Readonly<Record<string, Row>> = {
     const metrics = listAt(properties, "Metrics").filter((each) => at(each, "MetricStat") !== undefined).length;
     return [use("CloudWatch alarm, metric", Math.max(1, metrics), "alarms, by the metrics they read")];
   },
+  // The first three of an account cost nothing.
+  "AWS::CloudWatch::Dashboard": free,
   "AWS::DynamoDB::GlobalTable": free,
   "AWS::EC2::EIP": () => [use("public IPv4 address", hoursAMonth, "address of the NAT")],
   "AWS::EC2::EgressOnlyInternetGateway": free,
@@ -75,6 +77,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "AWS::RDS::DBParameterGroup": free,
   "AWS::RDS::DBSubnetGroup": free,
+  "AWS::SNS::Subscription": free,
   "AWS::SNS::Topic": free,
   "AWS::SNS::TopicPolicy": free,
   "AWS::SQS::Queue": free,

@@ -35,6 +35,7 @@ function launcher(answer?: () => Launched): RecordingLauncher {
     async stop(task) {
       stopped.push(task);
     },
+    runningSince: async () => 0,
   };
 }
 

@@ -54,6 +54,7 @@ const scheduler = templateWith((stack) => {
     image,
     environment: { BELFRY_STAGE: "dev" },
     isSpot: false,
+    lanes: [],
   });
 });
 

@@ -100,10 +100,11 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
         ? []
         : [{ at: Properties["ScheduleExpression"], input: JSON.parse(target.Input ?? "") as unknown }];
     });
-    const container = (schedule: string) => ({
-      containerOverrides: [{ name: "Pass", command: ["run-schedule", schedule] }],
-    });
-    const wanted = all.scheduleWakes.map((wake) => ({ at: wake.expression, input: container(wake.schedule) }));
+    const container = ({ schedule, lane }: (typeof all.scheduleWakes)[number]) => {
+      const environment = [{ name: "BELFRY_LANE", value: lane }];
+      return { containerOverrides: [{ name: "Pass", command: ["run-schedule", schedule], environment }] };
+    };
+    const wanted = all.scheduleWakes.map((wake) => ({ at: wake.expression, input: container(wake) }));
     expect(own).toHaveLength(wanted.length);
     expect(own).toEqual(expect.arrayContaining(wanted));
   });

@@ -79,6 +79,7 @@ export async function publishing(
       if ((await publishPage(ports, operations, options)) > 0) continue;
     } catch (error) {
       ports.log.warn("the events could not be published; the next round goes on", { error });
+      ports.metrics.add("events.publish.failed", 1);
     }
     await ports.clock.sleep(passLimits.passIntervalMs, options.signal);
   }

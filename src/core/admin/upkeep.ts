@@ -25,6 +25,7 @@ export async function upkeep(
       if (isChanging || added >= operationsLimits.rollUpRowsMax) continue;
     } catch (error) {
       ports.log.warn("the upkeep failed; the next round goes on", { error });
+      ports.metrics.add("scheduler.step.failed", 1);
     }
     await ports.clock.sleep(passLimits.passIntervalMs, options.signal);
   }

@@ -45,6 +45,10 @@ export interface JobLimits<P> {
   readonly runOn?: "lambda" | "fargate";
   /** CPU and memory of the task of a job on Fargate. Default: 512 and 1,024. */
   readonly size?: TaskSize;
+  /** Variables that the handler reads from `process.env`: `check` refuses a stage that does not give them to its lane. */
+  readonly environment?: readonly string[];
+  /** Secrets that the handler reads by `ctx.secret(name)`, likewise. */
+  readonly secrets?: readonly string[];
   /** What follows when an outside call was sent and its result is unknown. Default: retry. */
   readonly onAmbiguous?: "retry" | "park";
   /** How long the row, and with it the key, is kept after the end. Default 30d, at least 7d. */
@@ -165,7 +169,17 @@ const toJson = (result: Result): Json | void => result as Json | void;
 
 type PlainLimits = Pick<
   JobDefinition,
-  "lane" | "runOn" | "size" | "timeoutMs" | "leaseMs" | "retentionMs" | "onAmbiguous" | "concurrency" | "lock"
+  | "lane"
+  | "runOn"
+  | "size"
+  | "environment"
+  | "secrets"
+  | "timeoutMs"
+  | "leaseMs"
+  | "retentionMs"
+  | "onAmbiguous"
+  | "concurrency"
+  | "lock"
 >;
 
 function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
@@ -179,6 +193,8 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     lane: options.lane ?? "default",
     runOn,
     size: sizeFrom(options.size, runOn, problems),
+    ...(options.environment === undefined ? {} : { environment: options.environment }),
+    ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
     timeoutMs: timeoutFrom(options.timeout, runOn, problems),
     leaseMs: readDuration(problems, "lease", options.lease, {
       ...leaseBounds,

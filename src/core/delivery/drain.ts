@@ -26,7 +26,10 @@ export async function drain(
     else messages.push(message);
   }
   try {
-    if (unreadable.length > 0) await ports.store.quarantine(lane, unreadable);
+    if (unreadable.length > 0) {
+      await ports.store.quarantine(lane, unreadable);
+      ports.metrics.add("message.unreadable", unreadable.length);
+    }
     if (messages.length > 0) await settleUndelivered(ports, registry, messages, options);
     return { failed: [] };
   } catch (error) {

@@ -58,7 +58,7 @@ export async function requeueLost(
       if (error instanceof FenceLost) throw error;
       failed += 1;
       ports.log.error("a lane was not searched for lost messages; the next pass does it", { lane, error });
-      ports.metrics.add("scheduler.step.failed", 1, "Count", { step: "requeue" });
+      ports.metrics.add("scheduler.step.failed", 1);
     }
   }
   if (rows > 0) {

@@ -16,6 +16,18 @@ export const operationsLimits = {
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time: longer than a backlog that is being worked off. */
   overdueMs: 600_000,
+  /** Of the figures about failures. A scheduler task reads them each minute, so none is missed between two of them. */
+  failuresMs: 300_000,
+  /** Over which kinds are compared; a share of fewer events than this tells nothing. */
+  worstKindMs: 600_000,
+  worstKindMin: 3,
+  /** An attempt that takes longer is slow, a job that starts later is late: alarms are about the share of them. */
+  slowTryMs: 300_000,
+  lateStartMs: 60_000,
+  /** Past the timeout of any job: a task that still runs then is one that no job is waiting for. */
+  endlessTaskMs: 900_000,
+  /** One page of ECS. */
+  tasksLookedAtMax: 100,
   /** Tables with fewer dead rows are nobody's problem. */
   deadRowsMin: 10_000,
   oldTransactionMs: 1_000,

@@ -4,13 +4,24 @@ import type { Message } from "./outbox.ts";
 import type { AttemptView, EventView, Instant, JobId } from "../job/job.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
+import type { Tally } from "./ports.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
 import type { WaitingFacts } from "./waiting.ts";
-import type { FenceView, Health, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
+import type {
+  Failures,
+  FenceView,
+  Health,
+  KindTotal,
+  LanePause,
+  Live,
+  Minute,
+  SlotUse,
+  WorkerView,
+} from "./overview.ts";
 
 /** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
-export interface Operations {
+export interface Operations extends Tally {
   jobs(options: { search: JobSearch; sort: JobSort; cursor: string | null; limit: number }): Promise<JobPage>;
   /** By ids, with their first events; those that do not exist are left out. Large payloads are null, as in lists. */
   jobsById(
@@ -37,6 +48,7 @@ export interface Operations {
   fences(): Promise<readonly FenceView[]>;
   /** @param overdueMs occurrences PLANNED for longer ago are counted, up to a bound. */
   health(overdueMs: number): Promise<Health>;
+  failures(): Promise<Failures>;
 
   /** From the roll-up, oldest first; minutes in which nothing happened are left out. */
   minutes(options: { since: Instant; kind: string | null; lane: string | null }): Promise<readonly Minute[]>;

@@ -135,7 +135,7 @@ async function isolated(
   } catch (error) {
     if (error instanceof FenceLost) throw error;
     ports.log.error("a step of the pass failed; the next pass tries again", { step: name, error });
-    ports.metrics.add("scheduler.step.failed", 1, "Count", { step: name });
+    ports.metrics.add("scheduler.step.failed", 1);
     return { [`${name}.failed`]: 1 };
   }
 }
@@ -147,10 +147,6 @@ function report(
   passes: number,
   counts: Readonly<Record<string, number>>,
 ): PassReport {
-  for (const [name, value] of Object.entries(counts)) {
-    // Zeros would be paid for, and what failed was counted where it did.
-    if (value > 0 && !name.endsWith(".failed")) ports.metrics.add(`scheduler.${name}`, value);
-  }
   ports.metrics.flush();
   return { outcome, heldBy: by, passes, counts };
 }

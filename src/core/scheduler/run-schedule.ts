@@ -48,7 +48,9 @@ export async function runSchedule(
   registry: Registry,
   options: RunScheduleOptions,
 ): Promise<RunScheduleReport> {
-  const got = await acquire(ports, { ...options, lockName: scheduleLock(options.id) });
+  const job = registry.schedules.get(options.id)?.job.id;
+  const lockName = scheduleLock(options.id);
+  const got = await acquire(ports, { ...options, lockName, ...(job === undefined ? {} : { job }) });
   if (!("lock" in got)) return { ...nothing, outcome: got.outcome, heldBy: got.heldBy };
   try {
     return await runUnderLock(ports, registry, options, got.fence);

@@ -138,7 +138,7 @@ function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[
 
 function countRefused(scope: WorkerScope, rows: readonly Claimed[]): void {
   for (const row of rows.filter((each) => each.state !== "RUNNING")) {
-    scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
+    scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind });
     if (row.reason === reasons.lockHeld)
       scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
   }

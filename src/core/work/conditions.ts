@@ -43,7 +43,7 @@ export async function evaluateConditions(scope: WorkerScope, items: readonly Arr
   }
   for (const { messages, reason, notTaken } of skipped.values()) {
     const { aftermath } = await ports.store.skip(messages, { reason, notTaken });
-    ports.metrics.add("job.refused", messages.length, "Count", { reason });
+    ports.metrics.add("job.refused", messages.length, "Count");
     await afterCommit(ports, aftermath, options);
   }
   return { wanted, giveBack };

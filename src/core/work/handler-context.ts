@@ -30,6 +30,7 @@ class AttemptContext implements Context {
   readonly signal: AbortSignal;
   readonly heartbeat: Context["heartbeat"];
   readonly metric: Context["metric"];
+  readonly secret: Context["secret"];
   readonly effectKey: Context["effectKey"];
   readonly tx: Context["tx"];
   readonly enqueue: Context["enqueue"];
@@ -60,6 +61,7 @@ class AttemptContext implements Context {
     };
     this.metric = (name: string, value: number, unit?: MetricUnit) =>
       ports.metrics.add(name, value, unit, { job: job.kind });
+    this.secret = (name) => secretOf(scope, name);
     this.effectKey = (name) => `${job.jobId}:${name}`;
     this.tx = transact;
     this.enqueue = (child, payload, options) => enqueueChild(scope, child, payload, options ?? {});
@@ -72,6 +74,15 @@ class AttemptContext implements Context {
     this.#log ??= this.#newLog();
     return this.#log;
   }
+}
+
+function secretOf({ definition, worker }: InvocationScope, name: string): string {
+  if (definition.secrets?.includes(name) !== true) {
+    throw new Error(`job "${definition.id}" does not name the secret "${name}": add it to its \`secrets\``);
+  }
+  const value = worker.ports.secret?.(name);
+  if (value === undefined || value === "") throw new Error(`the secret "${name}" of job "${definition.id}" is missing`);
+  return value;
 }
 
 function checkedProgress(kind: string, progress: number): number {
@@ -165,23 +176,36 @@ async function batches(
     contractLimits.batchesIterationsMax,
   );
   let total: BatchResult = { processed: 0, succeeded: 0, failed: 0, hasMore: true };
-  for (let round = 0; round < rounds && total.hasMore; round += 1) {
-    scope.signal.throwIfAborted();
-    const batch = await work(size);
-    total = {
-      processed: total.processed + batch.processed,
-      succeeded: total.succeeded + batch.succeeded,
-      failed: total.failed + batch.failed,
-      hasMore: batch.hasMore,
-    };
+  try {
+    for (let round = 0; round < rounds && total.hasMore; round += 1) {
+      scope.signal.throwIfAborted();
+      const batch = await work(size);
+      total = {
+        processed: total.processed + batch.processed,
+        succeeded: total.succeeded + batch.succeeded,
+        failed: total.failed + batch.failed,
+        hasMore: batch.hasMore,
+      };
+    }
+    return total;
+  } finally {
+    await countBatches(scope, total);
   }
-  const { metrics } = scope.worker.ports;
-  const dimensions = { job: scope.job.kind };
-  metrics.add("scheduler.items.processed", total.processed, "Count", dimensions);
-  metrics.add("scheduler.items.succeeded", total.succeeded, "Count", dimensions);
-  metrics.add("scheduler.items.failed", total.failed, "Count", dimensions);
-  metrics.add("scheduler.items.left", total.hasMore ? 1 : 0, "Count", dimensions);
-  return total;
+}
+
+/** Also of a try that fails halfway: its items were worked on. Never throws: a count is worth less than the try. */
+async function countBatches({ worker, job, definition }: InvocationScope, total: BatchResult): Promise<void> {
+  const { metrics, tally, log } = worker.ports;
+  if (total.processed + total.failed === 0) return;
+  metrics.add("scheduler.items.processed", total.processed, "Count", { job: job.kind });
+  metrics.add("scheduler.items.succeeded", total.succeeded, "Count", { job: job.kind });
+  if (total.failed > 0) metrics.add("scheduler.items.failed", total.failed, "Count", { job: job.kind });
+  if (total.hasMore) metrics.add("scheduler.items.left", 1, "Count", { job: job.kind });
+  try {
+    await tally?.countBatches({ kind: job.kind, lane: definition.lane }, total);
+  } catch (error) {
+    log.warn("what batches did was not counted", { job: job.jobId, error });
+  }
 }
 
 async function pages<C extends Json>(
