@@ -20,8 +20,14 @@ const config = defineConfig({
       logRetentionDays: 7,
     },
     /** The cheapest that runs a team's own jobs. */
-    small: { apps: ["jobs"] },
-    prod: { apps: ["jobs"], laneConcurrency: 10, database: { maxConnections: 200, poolPerWorker: 2 } },
+    // A new account has 10 concurrent executions: what this stage may use fits in.
+    small: { apps: ["jobs"], apiConcurrency: 6 },
+    prod: {
+      apps: ["jobs"],
+      laneConcurrency: 10,
+      apiConcurrency: 20,
+      database: { maxConnections: 200, poolPerWorker: 2 },
+    },
   },
 });
 

@@ -8,7 +8,7 @@ import { loadStandIns } from "../src/apps.ts";
 import { openProject, stageNamed } from "../src/project.ts";
 import type { Stage } from "../src/stages.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
-import { releaseCode } from "./code.ts";
+import { type ReleaseCode, releaseCode } from "./code.ts";
 import type { StandInsProps } from "./constructs/stand-ins.ts";
 import { bundleFunctions, checkedTopology } from "./release.ts";
 import { addStage } from "./stack.ts";
@@ -21,10 +21,10 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks
 const bundles = new Map<string, Promise<string>>();
 
 for (const stage of wanted()) {
-  const deployment = deploymentOf(stage.name);
+  const deployment = heard(deploymentOf(stage.name));
   const targets = await loadStandIns(project, stage);
   addStage(app, await checkedTopology(project, stage), deployment, {
-    code: releaseCode(await functionsOf(stage)),
+    code: codeOf(releaseCode(await functionsOf(stage))),
     image: imageOf("image", deployment.image),
     ...(targets.length === 0 ? {} : { standIns: standInsOf(targets, deployment) }),
   });
@@ -45,6 +45,18 @@ function functionsOf({ apps }: Stage): Promise<string> {
   const made = bundles.get(name) ?? bundleFunctions(folder, project, apps).then(() => folder);
   bundles.set(name, made);
   return made;
+}
+
+/** `-c release=TEXT` runs the migration again where nothing of it changed, as a test of a second deployment needs. */
+function codeOf(code: ReleaseCode): ReleaseCode {
+  const release: unknown = app.node.tryGetContext("release");
+  return typeof release === "string" ? { ...code, release } : code;
+}
+
+/** `-c subscriber=ADDRESS` says who is told of alarms, without a line in the code. */
+function heard(deployment: Deployment): Deployment {
+  const named: unknown = app.node.tryGetContext("subscriber");
+  return typeof named === "string" ? { ...deployment, subscribers: [named] } : deployment;
 }
 
 function standInsOf(targets: StandInsProps["targets"], { standInsImage, judged }: Deployment): StandInsProps {

@@ -5,6 +5,7 @@ import { loadApps } from "../src/apps.ts";
 import { consoleFiles } from "../src/console-files.ts";
 import { checkApps } from "../src/core/define/check.ts";
 import { ProblemsFound } from "../src/core/define/problem.ts";
+import { checkSettings, missingSettings } from "../src/lane-settings.ts";
 import { type Project, stageNames } from "../src/project.ts";
 import type { Stage } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
@@ -29,7 +30,12 @@ export async function makeRelease(project: Project, stage: Stage, out: string): 
 export async function checkedTopology(project: Project, stage: Stage): Promise<Topology> {
   const apps = await loadApps(project, stage);
   const all = topology(apps, stage);
-  const problems = [...checkApps(apps, stage.name, stageNames(project)), ...checkTopology(all)];
+  const problems = [
+    ...checkApps(apps, stage.name, stageNames(project)),
+    ...checkTopology(all),
+    ...checkSettings(stage, all.lanes),
+    ...missingSettings(stage.name, all.lanes),
+  ];
   if (problems.length > 0) throw new ProblemsFound(problems);
   return all;
 }

@@ -111,6 +111,9 @@ const count = (min: number, max: number) =>
 const name = /^[a-z][a-z\d-]{0,40}$/;
 const nameRule = "must be lower-case letters, digits and dashes, beginning with a letter";
 
+const texts = z.record(z.string(), z.string()).optional();
+const lane = z.strictObject({ memoryMb: count(128, 10_240).optional(), environment: texts, secrets: texts });
+
 const stage = z.strictObject({
   apps: z.array(z.string()).min(1, rule("must name at least one of apps")).optional(),
   deployed: z.boolean(rule("must be true or false")).optional(),
@@ -122,6 +125,9 @@ const stage = z.strictObject({
   logRetentionDays: z.literal([7, 30, 90], rule("must be 7, 30 or 90")).optional(),
   operators: z.array(z.string()).optional(),
   eventBus: z.string().optional(),
+  eventWebhook: z.strictObject({ url: z.string(), secret: z.string() }).optional(),
+  apiConcurrency: count(1, 1_000).optional(),
+  lanes: z.record(z.string(), lane).optional(),
 });
 
 const shape = z.strictObject({

@@ -8,8 +8,7 @@ import type { Topics } from "../constructs/alarm-topics.ts";
 import { Belfry as Parts } from "../constructs/belfry.ts";
 import type { DatabaseProps } from "../constructs/database-choice.ts";
 import type { NetworkProps } from "../constructs/network.ts";
-import type { VpcFunction } from "../constructs/vpc-function.ts";
-import { BelfryLane } from "./lane.ts";
+import type { Subscribers } from "../constructs/alarm-subscribers.ts";
 import { bundledRelease } from "./bundled-release.ts";
 
 export interface BelfryProps {
@@ -17,7 +16,7 @@ export interface BelfryProps {
   readonly stage: string;
   /** The project's folder. Default: the nearest belfry.config.ts from the working folder. */
   readonly project?: string;
-  /** Default: `{ kind: "small" }`. */
+  /** Default: `{ kind: "small", ipv4: "none" }`. */
   readonly network?: NetworkProps;
   /** Default: one small RDS instance in one zone, backed up for 7 days and protected from deletion. */
   readonly database?: DatabaseProps;
@@ -25,6 +24,8 @@ export interface BelfryProps {
   readonly alarms?: AlarmChoices;
   /** Where alarms go. Default: two new topics, to subscribe to. */
   readonly topics?: Topics;
+  /** Who is told by them. Left out: who subscribes to them later. */
+  readonly subscribers?: Subscribers;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;
   /** Of the scheduler task. Default: built from the bundle when it is deployed. */
@@ -39,8 +40,10 @@ const smallDatabase: DatabaseProps = {
   kind: "instance",
   instanceClass: "db.t4g.micro",
   storageGb: 20,
+  maxStorageGb: 100,
   multiAz: false,
   backupDays: 7,
+  onDelete: "snapshot",
   deletionProtection: true,
 };
 
@@ -53,7 +56,7 @@ export class Belfry extends Parts {
     const { stage, project, ...given } = props;
     const release = bundledRelease(scope, { stage, ...(project === undefined ? {} : { project }) });
     super(scope, id, {
-      network: { kind: "small" },
+      network: { kind: "small", ipv4: "none" },
       database: smallDatabase,
       alarms: usualAlarms,
       image: ContainerImage.fromAsset(release.image, { platform: Platform.LINUX_ARM64 }),
@@ -61,14 +64,5 @@ export class Belfry extends Parts {
       topology: release.topology,
       code: releaseCode(release.functions),
     });
-  }
-
-  /** @throws Error naming the lanes there are. */
-  lane(name: string): BelfryLane {
-    const lane = this.lanes.find((each) => each.name === name);
-    if (lane !== undefined) return new BelfryLane((lane.node.findChild("Worker") as VpcFunction).function, lane.queue);
-    throw new Error(
-      `lane "${name}" is not a lane of the stage: use one of ${this.lanes.map((each) => each.name).join(", ")}`,
-    );
   }
 }

@@ -1,6 +1,7 @@
 /** `belfry/cdk`: a stage of a project in a CDK app of your own. */
 export { Belfry, type BelfryProps } from "./belfry.ts";
-export { BelfryLane } from "./lane.ts";
+export type { Subscribers } from "../constructs/alarm-subscribers.ts";
+export type { Lane } from "../constructs/lane.ts";
 export { BelfryChecks } from "../checks/plugin.ts";
 export { type AlarmChoices, type Choice, usualAlarms } from "../constructs/alarm-choices.ts";
 export type { Topics } from "../constructs/alarm-topics.ts";

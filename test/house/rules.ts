@@ -36,7 +36,7 @@ export const rules: readonly Rule[] = [
     files: /^src\/cli\/commands\/check\.ts$/,
     mayImport: [
       /^src\/cli\//,
-      /^src\/(apps|stages|topology|config|project)\.ts$/,
+      /^src\/(apps|stages|topology|config|project|lane-settings)\.ts$/,
       /^src\/core\/define\/(check|problem)\.ts$/,
     ],
     packages: "any",
@@ -72,6 +72,17 @@ export const rules: readonly Rule[] = [
     packages: "any",
   },
   { files: /^src\/cli\/commands\/bundle\.ts$/, mayImport: [/^src\/cli\//, /^infra\/release\.ts$/], packages: "any" },
+  // What a deployment needs of an account.
+  {
+    files: /^src\/cli\/preflight\.ts$/,
+    mayImport: [
+      /^src\/cli\//,
+      /^src\/adapters\/aws\//,
+      /^infra\/(stages|engines)\.ts$/,
+      /^src\/(apps|stages|topology|project)\.ts$/,
+    ],
+    packages: "any",
+  },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
   { files: /^src\/cli\//, mayImport: [/^src\/cli\//, /^package\.json$/], packages: "any" },
   {
@@ -94,20 +105,24 @@ export const rules: readonly Rule[] = [
     mayImport: [/^src\/(stages|bundled-project|core\/define\/problem)\.ts$/],
     packages: { named: [/^zod$/, /^node:/] },
   },
-  { files: /^src\/topology\.ts$/, mayImport: [/^src\/core\//, /^src\/stages\.ts$/], packages: { named: [] } },
+  {
+    files: /^src\/(topology|lane-settings|deployment-limits)\.ts$/,
+    mayImport: [/^src\/core\//, /^src\/(stages|lane-settings|deployment-limits)\.ts$/],
+    packages: { named: [] },
+  },
   {
     files: /^src\/apps\.ts$/,
     mayImport: [/^src\/(core\/define\/definition|stages|project)\.ts$/],
     packages: { named: [] },
   },
   {
-    files: /^src\/(config|settings)\.ts$/,
-    mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/(stages|project|settings)\.ts$/],
+    files: /^src\/(config|settings|config-schema)\.ts$/,
+    mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/(stages|project|settings|config-schema)\.ts$/],
     packages: { named: [/^zod$/, /^node:url$/] },
   },
   // What wires things together.
   {
-    files: /^(functions|scheduler-task|src\/local)\/|^src\/(runtime|connect|database)\.ts$/,
+    files: /^(functions|scheduler-task|src\/local)\/|^src\/(runtime|connect|database|secrets)\.ts$/,
     mayImport: [/^(src|functions|scheduler-task)\//, /^package\.json$/],
     packages: "any",
   },
@@ -127,7 +142,7 @@ export const rules: readonly Rule[] = [
     files: /^infra\//,
     mayImport: [
       /^infra\//,
-      /^src\/(topology|stages|apps|project|bundle-console|console-files)\.ts$/,
+      /^src\/(topology|lane-settings|stages|apps|project|bundle-console|console-files)\.ts$/,
       /^src\/core\/define\/(check|problem)\.ts$/,
     ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },
