@@ -295,18 +295,3 @@ create table belfry.quarantine (
   lane text not null,
   body text not null
 );
-
--- For people with SQL: durations never negative, words instead of flags.
-create view belfry.job_overview as
-  select id, kind, key, state,
-    case
-      when hold = 'slot' then 'held: ' || held_on
-      when hold = 'paused' then 'paused'
-      when blocked then 'waiting for predecessors'
-      when state = 'RETRY_WAIT' then 'retrying at ' || due_at
-      when state in ('PENDING', 'QUEUED') and due_at > belfry.now() then 'scheduled until ' || due_at
-      else lower(state::text)
-    end as phase,
-    lane, failures, max_attempts, attempt, error_code, error_message, due_at, started_at, finished_at,
-    greatest(interval '0', coalesce(finished_at, belfry.now()) - started_at) as ran_for
-  from belfry.job;

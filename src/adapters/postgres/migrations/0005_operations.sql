@@ -102,3 +102,18 @@ create function belfry.fingerprint(kind text, code text, message text) returns t
   language sql immutable parallel safe
   return left(md5(kind || chr(31) || coalesce(code, '') || chr(31)
     || regexp_replace(left(coalesce(message, ''), 300), '[0-9a-fA-F]*[0-9][0-9a-fA-F-]*', '#', 'g')), 12);
+
+-- For people with SQL: durations never negative, words instead of flags.
+create view belfry.job_overview as
+  select id, kind, key, state,
+    case
+      when hold = 'slot' then 'held: ' || held_on
+      when hold = 'paused' then 'paused'
+      when blocked then 'waiting for predecessors'
+      when state = 'RETRY_WAIT' then 'retrying at ' || due_at
+      when state in ('PENDING', 'QUEUED') and due_at > belfry.now() then 'scheduled until ' || due_at
+      else lower(state::text)
+    end as phase,
+    lane, failures, max_attempts, attempt, error_code, error_message, due_at, started_at, finished_at,
+    greatest(interval '0', coalesce(finished_at, belfry.now()) - started_at) as ran_for
+  from belfry.job;
