@@ -103,6 +103,10 @@ export const limits = {
   // enqueue and hand-off
   insertRowsMax: 1_000,
   /** What one statement writes for requests that came at the same time: rows, and bytes of payload. */
+  /** Requests that go together wait no longer than this for a key that another transaction holds; its own then waits alone. */
+  gatheredLockWaitMs: 100,
+  /** Requests that wait alone for a held key, each on a connection of its own; the next one is refused. */
+  heldKeysMax: 2,
   gatheredRowsMax: 500,
   gatheredBytesMax: 4 * 1024 * 1024,
   insertRoundsMax: 5,

@@ -199,7 +199,12 @@ test("health shows versions, the database's time and the counts of every state",
   await call("POST", "/jobs", ada);
   const { status, body } = await call("GET", "/health");
   expect(status).toBe(200);
-  expect(body).toMatchObject({ status: "ok", version: "1.2.3", schemaVersion: 1, counts: { QUEUED: 1, FAILED: 0 } });
+  expect(body).toMatchObject({
+    status: "ok",
+    version: "1.2.3",
+    schemaVersion: 1,
+    counts: { QUEUED: { count: 1, isMore: false }, FAILED: { count: 0 } },
+  });
   expect(Date.parse(body.databaseTime)).toBe(startOfTime);
 });
 

@@ -6,6 +6,7 @@ import type { ApiOptions } from "../options.ts";
 export function metricsEndpoint({ operations }: ApiOptions): Endpoint {
   return endpoint({
     method: "GET",
+    name: "getMetrics",
     path: "/metrics",
     summary: "Totals by job in the text format of Prometheus",
     role: "read",

@@ -4,13 +4,13 @@ import { limits } from "../../core/limits.ts";
 import type { Minute, WorkerView } from "../../core/ports/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { limit, text } from "../query.ts";
+import { text, whole } from "../query-fields.ts";
 import { summary, type SummaryReply, throughput, workerList, type WorkerReply } from "../shape/overview.ts";
 import { iso, maybeIso } from "../shape/shape.ts";
 import { depthOf } from "./lanes.ts";
 
 const throughputQuery = z.strictObject({
-  minutes: limit(limits.minutesShownMax, 60),
+  minutes: whole(limits.minutesShownMax, 60, "How far back."),
   kind: text(limits.idCharactersMax).optional(),
   lane: text(limits.idCharactersMax).optional(),
 });
@@ -20,6 +20,7 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "GET",
+      name: "getSummary",
       path: "/summary",
       summary: "How it stands: what is live, what waits for a person, what the last hour brought",
       role: "read",
@@ -28,6 +29,7 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "GET",
+      name: "getThroughput",
       path: "/throughput",
       summary: "What happened in each of the last minutes; minutes without anything are left out",
       role: "read",
@@ -37,6 +39,7 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "GET",
+      name: "listWorkers",
       path: "/workers",
       summary: "Who worked in the last hour, and what each runs now",
       role: "read",

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { states } from "../../core/job/state.ts";
-import { plainJob } from "./job.ts";
+import { jobCounts, plainJob } from "./job.ts";
 import { count, idText, maybeTime, time } from "./shape.ts";
 
 const base = {
@@ -115,7 +114,6 @@ export const backfilled = z
 export const triggered = z.object({ id: idText, created: z.boolean() }).meta({ id: "Triggered" });
 export const deleted = z.object({ canceled: count }).meta({ id: "DeletedSchedule" });
 
-const counts = Object.fromEntries(states.map((state) => [state, z.number().min(0)]));
 export const health = z
   .object({
     status: z.literal("ok"),
@@ -124,6 +122,6 @@ export const health = z
     databaseTime: time,
     kinds: count,
     schedules: count,
-    counts: z.object(counts).catchall(z.number()),
+    counts: jobCounts,
   })
   .meta({ id: "Health" });

@@ -34,7 +34,10 @@ export interface Client {
    * payload is told in its answer and keeps the others from nothing. At most `limits.insertRowsMax`.
    * Resolves when they are committed; their one hand-off goes on meanwhile and is told by `sent`, which never rejects.
    */
-  insert(items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[]): Promise<{
+  insert(
+    items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[],
+    options?: { readonly lockWaitMs?: number },
+  ): Promise<{
     readonly results: readonly InsertResult[];
     readonly sent: Promise<void>;
   }>;
@@ -67,10 +70,13 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
       refuseConflicts(jobs, answers);
       return answers.map(({ id, created }) => ({ id, created }));
     },
-    async insert(items) {
+    async insert(items, options = {}) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);
-      const { results, outbox } = await ports.store.insert(jobs, { dispatchWindowMs: settings.dispatchWindowMs });
+      const { results, outbox } = await ports.store.insert(jobs, {
+        dispatchWindowMs: settings.dispatchWindowMs,
+        ...options,
+      });
       return { results, sent: sendOutbox(ports, outbox).then(() => {}) };
     },
   };
