@@ -1,5 +1,5 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { letPass } from "../proof/until.ts";
 import { openFailingStore } from "./failing-store.ts";
 
 /** The bar is 20; a few of each find a mapping that is wrong. */
@@ -23,7 +23,7 @@ async function underLoad(store: Failing, work: () => Promise<void>) {
           return { key, status, code: body.code ?? null, retryAfter: headers.get("retry-after") };
         }),
       );
-      await wait(everyMs);
+      await letPass(everyMs);
     }
   })();
   await work();
@@ -36,17 +36,17 @@ test("a Postgres that is killed or frozen under load is 503 and never 500, and n
   const store = await openFailingStore();
   const answers = await underLoad(store, async () => {
     for (let round = 0; round < rounds; round += 1) {
-      await wait(300);
+      await letPass(300);
       await store.kill();
-      await wait(300);
+      await letPass(300);
       await store.restart();
-      await wait(300);
+      await letPass(300);
       const goOn = store.freeze();
       // Longer than a statement may take, once; a short one only slows requests down.
-      await wait(round === 0 ? 6_000 : 1_000);
+      await letPass(round === 0 ? 6_000 : 1_000);
       goOn();
     }
-    await wait(1_000);
+    await letPass(1_000);
   });
   const statuses = Map.groupBy(answers, ({ status }) => status);
   expect([...statuses.keys()].filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
