@@ -34,3 +34,6 @@ export const eventPage = z
     jobs: z.array(job).optional(),
   })
   .meta({ id: "EventPage" });
+
+export type EventReply = z.infer<typeof streamEvent>;
+export type EventPageReply = z.infer<typeof eventPage>;

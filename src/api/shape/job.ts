@@ -102,6 +102,7 @@ export const createdJob = z
 export type JobReply = z.infer<typeof job>;
 export type JobDetailReply = z.infer<typeof jobDetail>;
 export type JobListReply = z.infer<typeof jobList>;
+export type CreatedJobReply = z.infer<typeof createdJob>;
 export type JobCountsReply = z.infer<typeof jobCounts>;
 
 export const recordJson = (record: JobRecord, now: Instant): JobReply => ({

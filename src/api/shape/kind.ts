@@ -18,3 +18,4 @@ const kind = z
 
 export const kindList = z.object({ kinds: z.array(kind) }).meta({ id: "KindList" });
 export type KindReply = z.infer<typeof kind>;
+export type KindListReply = z.infer<typeof kindList>;

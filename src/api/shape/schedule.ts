@@ -31,7 +31,14 @@ export const scheduleDetail = z
     deleted: z.boolean(),
     ledgerFrom: maybeTime,
     /** The expression and the spec are null where it was deleted. */
-    versions: z.array(z.object({ version: count, expression: z.string().nullable(), spec: z.unknown(), from: time })),
+    versions: z.array(
+      z.object({
+        version: count,
+        expression: z.string().nullable(),
+        spec: z.looseObject({ timezone: z.string() }).nullable(),
+        from: time,
+      }),
+    ),
   })
   .meta({ id: "ScheduleDetail" });
 
@@ -125,3 +132,15 @@ export const health = z
     counts: jobCounts,
   })
   .meta({ id: "Health" });
+
+export type ScheduleReply = z.infer<typeof schedule>;
+export type ScheduleListReply = z.infer<typeof scheduleList>;
+export type ScheduleDetailReply = z.infer<typeof scheduleDetail>;
+export type OccurrenceListReply = z.infer<typeof occurrenceList>;
+export type NextTimesReply = z.infer<typeof nextTimes>;
+export type ExpressionReply = z.infer<typeof previewReply>;
+export type ExplainedTimesReply = z.infer<typeof explainedTimes>;
+export type BackfilledReply = z.infer<typeof backfilled>;
+export type TriggeredReply = z.infer<typeof triggered>;
+export type DeletedScheduleReply = z.infer<typeof deleted>;
+export type HealthReply = z.infer<typeof health>;

@@ -5,7 +5,7 @@ import { checkApps, notesOf } from "../../core/define/check.ts";
 import { describe, type Problem } from "../../core/define/problem.ts";
 import { stageNamed, stageNames } from "../../stages.ts";
 import { checkTopology, topology, type Topology } from "../../topology.ts";
-import { apiOf } from "../api.ts";
+import { apiAgainst } from "../api.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
@@ -18,7 +18,6 @@ import type { World } from "../world.ts";
  */
 export function checkCommand(world: World, out: Output): Command {
   return new Command("check")
-    .description("all definitions, what is built from them, and the environment's settings; every problem at once")
     .option("--stage <name>", `one of ${stageNames.join(", ")} (default: all of them)`)
     .option("--environment", "the environment must have all that a process of Belfry needs")
     .addHelpText("after", "\nExample:\n  $ npx belfry check --stage prod")
@@ -36,7 +35,7 @@ export function checkCommand(world: World, out: Output): Command {
       const names = stage === undefined ? stageNames : [stage];
       const database = stage === undefined ? undefined : world.env["DATABASE_URL"];
       const reports = await Promise.all(names.map((name) => reportOf(name, database)));
-      const waiting = against === undefined ? null : await waitingAgainst(against, apiOf(against, world, command));
+      const waiting = against === undefined ? null : await waitingAgainst(against, apiAgainst(against, world, command));
       const settings = configProblems(world.env, { complete: environment }).map(told);
       const lost = (waiting?.problems ?? []).map(told);
       const ok = settings.length + lost.length === 0 && reports.every((report) => report.problems.length === 0);

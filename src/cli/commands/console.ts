@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { Command, InvalidArgumentError } from "commander";
 import { signedFetch, type SignedRequest } from "../../adapters/aws/signed-fetch.ts";
 import { urlOf } from "../deployed.ts";
+import { awsEnvironment } from "../api.ts";
+import { regionOf } from "../region.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { type Forwarded, startProxy } from "../signed-proxy.ts";
@@ -12,12 +14,14 @@ const timeoutMs = 70_000;
 
 export function consoleCommand(world: World, out: Output): Command {
   return new Command("console")
-    .description("the API and the console of a deployed stage on this machine, with your own AWS credentials")
     .option("--port <n>", "of this machine (default: a free one)", portOf)
     .option("--read-only", "pass on nothing that changes something")
     .addHelpText("after", "\nExample:\n  $ npx belfry console --stage prod")
     .action(async ({ port, readOnly }: { port?: number; readOnly?: boolean }, command: Command) => {
-      const target = await find(command.optsWithGlobals<{ url?: string; stage?: string }>(), world.env);
+      const target = await find(
+        command.optsWithGlobals<{ url?: string; stage?: string }>(),
+        awsEnvironment(world, command),
+      );
       await reach(target);
       const proxy = await startProxy((request) => forward(target, request), { port, readOnly }).catch(
         (error: unknown) => {
@@ -38,9 +42,14 @@ interface StageAddress {
 
 /** By the address, or by the stage's stack in the region of the environment. */
 async function find({ url, stage }: { url?: string; stage?: string }, env: World["env"]): Promise<StageAddress> {
-  const region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"];
+  const region = regionOf(env);
   const given = url ?? (stage === undefined ? env["BELFRY_URL"] : undefined);
-  if (given !== undefined || stage === undefined || !region) return targetOf(given, env);
+  if (given !== undefined || stage === undefined) return targetOf(given, env);
+  if (!region) {
+    throw new CliError(exitCodes.usage, "no-region", `--stage ${stage} needs to know where it is deployed`, [
+      "name it: --region eu-west-1, AWS_REGION, or region of your profile in ~/.aws/config",
+    ]);
+  }
   return { url: await urlOf(stage, region, env), region };
 }
 
@@ -51,7 +60,7 @@ function targetOf(url: string | undefined, env: World["env"]): StageAddress {
       "name it: --stage prod (with AWS_REGION), or its address: --url https://....lambda-url.REGION.on.aws/",
     ]);
   }
-  const region = /\.lambda-url\.([a-z\d-]+)\.on\.aws$/.exec(new URL(url).hostname)?.[1] ?? env["AWS_REGION"];
+  const region = /\.lambda-url\.([a-z\d-]+)\.on\.aws$/.exec(new URL(url).hostname)?.[1] ?? regionOf(env);
   if (region === undefined || region === "") {
     throw new CliError(exitCodes.usage, "no-region", "the address names no region: set AWS_REGION");
   }
