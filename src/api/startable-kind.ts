@@ -1,11 +1,12 @@
 import type { JobDefinition, Registry } from "../core/define/definition.ts";
+import { isGraph } from "../core/work/run-graph.ts";
 import { closest } from "./closest.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** The graph that a kind is a task of; null for a kind that a job of its own can run. */
 export function graphOf({ jobs }: Registry, kind: string): string | null {
-  for (const { id, plan, makes } of jobs.values()) {
-    if (plan !== undefined && makes?.some((made) => made.id === kind) === true) return id;
+  for (const definition of jobs.values()) {
+    if (isGraph(definition) && definition.makes?.some((made) => made.id === kind) === true) return definition.id;
   }
   return null;
 }

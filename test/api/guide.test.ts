@@ -7,6 +7,7 @@ import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineGraph } from "../../src/core/define/define-graph.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { registry } from "../../src/core/define/definition.ts";
+import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
 import type { OperationName } from "../../src/api/document/operations.ts";
 import { serveApi } from "../cli/harness.ts";
 import { endpoints } from "./document.ts";
@@ -56,9 +57,9 @@ test("every request of docs/api.md is answered by the server as the guide says",
 
 async function startRun(store: Awaited<ReturnType<typeof serveApi>>["store"]): Promise<string> {
   const given = { stage: "dev", key: "k", trace: "t", starterId: null, parentId: null };
-  const plan = await registry([app]).jobs.get("steps")?.plan?.(null, given);
-  if (plan === undefined) throw new Error("steps is a graph");
-  return (await store.startRun(plan, { dispatchWindowMs: 0 })).runId;
+  const graph = registry([app]).jobs.get("steps");
+  if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
+  return (await store.startRun(await planRun(graph, null, given), { dispatchWindowMs: 0 })).runId;
 }
 
 async function shell(line: string, url: string): Promise<{ body: string; status: string }> {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { schemaOf } from "../../core/define/define-job.ts";
 import type { JobDefinition } from "../../core/define/definition.ts";
+import { isGraph } from "../../core/work/run-graph.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { kindList, type KindReply } from "../shape/kind.ts";
@@ -17,7 +17,7 @@ export function kindsEndpoint({ registry }: ApiOptions): Endpoint {
         lane: each.lane,
         startable: graph === null,
         graph,
-        makesRun: each.plan !== undefined || each.writesPages === true,
+        makesRun: isGraph(each) || each.body.is === "fanOut",
         timeoutMs: each.timeoutMs,
         maxAttempts: each.retry.maxAttempts,
         concurrency: each.concurrency,
@@ -37,9 +37,8 @@ export function kindsEndpoint({ registry }: ApiOptions): Endpoint {
 }
 
 /** Only zod says what its schemas are; `{}` stands for any other library's, null for a job that takes no payload. */
-function payloadSchema(definition: JobDefinition): unknown {
-  const schema = schemaOf(definition);
-  if (schema === undefined) return null;
+function payloadSchema({ schema }: JobDefinition): unknown {
+  if (schema === null) return null;
   if (!(schema instanceof z.ZodType)) return {};
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return json;

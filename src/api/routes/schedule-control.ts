@@ -9,7 +9,7 @@ import {
   triggerSchedule,
   updateSchedule,
 } from "../../core/admin/schedule-control.ts";
-import { ScheduleRefused, unknownSchedule } from "../../core/admin/schedule-refused.ts";
+import { ScheduleRefused, unknownSchedule } from "../../core/scheduler/schedule-refused.ts";
 import { z } from "zod";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
 import { assertVersion, etagOf } from "../conditional.ts";
