@@ -70,7 +70,7 @@ test("console finds a stage by the outputs of its stack, and ends with 0 when it
 test("following the log ends with 130 on Ctrl-C of the process", async () => {
   const { url, call } = await serveApi();
   const bin = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
-  const child = spawn(process.execPath, [bin, "logs", "-f", "--url", url], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [bin, "events", "-f", "--url", url], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const line = once(child.stdout, "data");
   await expect

@@ -74,7 +74,7 @@ export const attempt = z
 
 export const jobEvent = z
   .object({
-    id: idText,
+    id: z.string().min(1).max(64),
     at: time,
     from: state.nullable(),
     to: state,
