@@ -13,7 +13,7 @@ test("a rule of its own, for real: its process takes the lock, runs the job and 
     environment: { PATH: process.env["PATH"] },
     postgresSettings: { fsync: "off" },
     timeScale: 10,
-    without: ["watch", "stand-ins", "api"],
+    without: ["watch", "fakes", "api"],
     onEvent: (event) => {
       if (event.is === "line") lines.push(event.line);
     },

@@ -11,7 +11,7 @@ export interface SetupReport {
   readonly differences: readonly string[];
   /** Jobs whose messages ended with the queue of the last run, and are sent again. */
   readonly requeued: number;
-  readonly standIns: readonly {
+  readonly fakes: readonly {
     readonly name: string;
     readonly file: string;
     readonly env: Readonly<Record<string, string>>;

@@ -1,8 +1,8 @@
 import { setInterval as ticks } from "node:timers/promises";
 import { databaseConnection } from "belfry/database";
 import { Pool } from "pg";
-import { openLedger } from "../../stand-in/ledger.ts";
-import { home } from "../../stand-in/serve.ts";
+import { openLedger } from "../../fake/ledger.ts";
+import { home } from "../../fake/serve.ts";
 import { leaves, usersDefault } from "../input.ts";
 
 const name = "daily-quiz-people";

@@ -8,7 +8,7 @@ export function serve(name: string, listener: RequestListener, env: (url: string
   listen(name, createServer(listener), (place) => env(`http://${place}`));
 }
 
-/** Listens on `HOST` at `PORT`, tells the starter the addresses (`examples/stand-in.ts`) and stops on SIGTERM. */
+/** Listens on `HOST` at `PORT`, tells the starter the addresses (`examples/fake.ts`) and stops on SIGTERM. */
 export function listen(name: string, server: Server, env: (place: string) => Environment): void {
   const host = process.env["HOST"] || "127.0.0.1";
   server.listen(Number(process.env["PORT"] ?? 0), host, () => {
@@ -20,7 +20,7 @@ export function listen(name: string, server: Server, env: (place: string) => Env
 
 /** The folder given by the starter. */
 export function home(): string {
-  const folder = process.env["STAND_IN_HOME"];
-  if (!folder) throw new Error("STAND_IN_HOME is not set: name a folder for the ledger");
+  const folder = process.env["FAKE_HOME"];
+  if (!folder) throw new Error("FAKE_HOME is not set: name a folder for the ledger");
   return folder;
 }

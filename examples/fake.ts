@@ -7,13 +7,13 @@
  * - run as `node <file>`; entries with `once` run to their end, one after another, before the others start
  *   and before any handler; a non-zero exit code is a failed start;
  * - they are given `DATABASE_URL`, `BELFRY_STAGE`, `AWS_REGION`, `AWS_ENDPOINT_URL_SQS` (and credentials) like a worker, and
- *   `STAND_IN_HOME`: an existing folder that outlives restarts; a ledger is `<STAND_IN_HOME>/<name>.jsonl`;
+ *   `FAKE_HOME`: an existing folder that outlives restarts; a ledger is `<FAKE_HOME>/<name>.jsonl`;
  * - the others listen on `HOST` (unset: 127.0.0.1) at `PORT` (unset or 0: any free port; on a restart give the port it had) and
  *   print one line `{"ready": "<name>", "env": {...}}` on stdout when they serve. That `env` (their addresses) is
  *   added to the environment of every worker and scheduler task. Later lines, and stderr, are logs;
  * - SIGTERM makes them exit with code 0.
  */
-export interface StandIn {
+export interface Fake {
   readonly name: string;
   readonly file: URL;
   /** Further environment of this process. */
@@ -21,10 +21,10 @@ export interface StandIn {
   /** Runs to its end and exits: a seed. Safe to run again. */
   readonly once: boolean;
   /** By which its users find it, for who has to know before it runs; a seed, and who only looks on, has none. */
-  readonly address?: StandInAddress;
+  readonly address?: FakeAddress;
 }
 
-export interface StandInAddress {
+export interface FakeAddress {
   /** The variable of their environment. */
   readonly variable: string;
   readonly scheme: "http" | "smtp";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
-import { openLedger } from "../../stand-in/ledger.ts";
-import { home, serve } from "../../stand-in/serve.ts";
+import { openLedger } from "../../fake/ledger.ts";
+import { home, serve } from "../../fake/serve.ts";
 import { statementCents, statementTreatment } from "../input.ts";
 import type { Settlement, TaskOrder } from "../services.ts";
 import { readGraphFile } from "../workflow.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { fileContent, fileTreatment, input, numberOf } from "../input.ts";
-import { openLedger } from "../../stand-in/ledger.ts";
-import { home, serve } from "../../stand-in/serve.ts";
+import { openLedger } from "../../fake/ledger.ts";
+import { home, serve } from "../../fake/serve.ts";
 
 const name = "batch-scheduler-files";
 const ledger = openLedger(home(), name);

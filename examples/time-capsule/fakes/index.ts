@@ -1,7 +1,7 @@
-import type { StandIn } from "../../stand-in.ts";
+import type { Fake } from "../../fake.ts";
 
-/** What this example's targets are; see `examples/stand-in.ts` for how they are started. */
-export const standIns: readonly StandIn[] = [
+/** What this example's targets are; see `examples/fake.ts` for how they are started. */
+export const fakes: readonly Fake[] = [
   { name: "time-capsule-seed", file: new URL("../seed.ts", import.meta.url), env: {}, once: true },
   {
     name: "time-capsule-mail",

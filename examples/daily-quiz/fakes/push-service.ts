@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
-import { openLedger } from "../../stand-in/ledger.ts";
-import { home, serve } from "../../stand-in/serve.ts";
+import { openLedger } from "../../fake/ledger.ts";
+import { home, serve } from "../../fake/serve.ts";
 import { type Answer, treatmentOf } from "../input.ts";
 
 const name = "daily-quiz-push";

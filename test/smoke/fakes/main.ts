@@ -7,10 +7,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "pg";
-import { loadStandIns } from "../../../src/apps.ts";
+import { loadFakes } from "../../../src/apps.ts";
 import { databaseConnection } from "../../../src/database.ts";
 import { Children } from "../../../src/local/process/children.ts";
-import { type StandIns, startStandIns } from "../../../src/local/stand-ins.ts";
+import { type Fakes, startFakes } from "../../../src/local/fakes.ts";
 import { stageNamed } from "../../../src/stages.ts";
 import { judgeAll } from "../../demo/judge-all.ts";
 import { reachApi, triggerDaily } from "./api.ts";
@@ -41,7 +41,7 @@ async function run(what: "serve" | "judge"): Promise<void> {
   if (running !== null) {
     // What the task's health is judged by: nothing is woken before its targets are there.
     writeFileSync(join(home, "ready"), "");
-    say({ progress: `the stand-ins serve ${Object.keys(running.env).toSorted().join(", ")}` });
+    say({ progress: `the fakes serve ${Object.keys(running.env).toSorted().join(", ")}` });
     if (what === "judge") void judge(home, stop.signal).catch((error: unknown) => say({ failure: String(error) }));
     await stopped;
     await running.stop();
@@ -50,11 +50,11 @@ async function run(what: "serve" | "judge"): Promise<void> {
   process.exit(0);
 }
 
-async function start(home: string, children: Children): Promise<StandIns> {
+async function start(home: string, children: Children): Promise<Fakes> {
   const ports = JSON.parse(need("STAND_IN_PORTS")) as Record<string, number>;
-  const standIns = await loadStandIns(stageNamed(need("BELFRY_STAGE")));
-  return startStandIns(
-    standIns.map(({ name, env, once }) => ({ name, env, once, file: join(import.meta.dirname, `${name}.mjs`) })),
+  const fakes = await loadFakes(stageNamed(need("BELFRY_STAGE")));
+  return startFakes(
+    fakes.map(({ name, env, once }) => ({ name, env, once, file: join(import.meta.dirname, `${name}.mjs`) })),
     {
       children,
       home,
@@ -75,7 +75,7 @@ async function judge(home: string, signal: AbortSignal): Promise<void> {
   await triggerDaily(api);
   const examples = await judgeAll(
     api,
-    { db, ledgers: join(home, "stand-ins") },
+    { db, ledgers: join(home, "fakes") },
     { lookMs: lookMs / scale, left: () => judgedSecondsMax - elapsed(), say: (progress) => say({ progress }), signal },
   );
   for (const example of examples) say({ example });

@@ -1,5 +1,5 @@
-import { openLedger } from "../../stand-in/ledger.ts";
-import { home, serve } from "../../stand-in/serve.ts";
+import { openLedger } from "../../fake/ledger.ts";
+import { home, serve } from "../../fake/serve.ts";
 import { refusedTries } from "../requests.ts";
 
 const name = "taskflow-publisher";

@@ -1,6 +1,6 @@
 import type { ExampleReport } from "../../demo/report.ts";
 
-/** What the task of the stand-ins writes to its log, a line each; `judged` or `failure` is the last. */
+/** What the task of the fakes writes to its log, a line each; `judged` or `failure` is the last. */
 export type JudgeLine =
   | { readonly progress: string }
   | { readonly example: ExampleReport }

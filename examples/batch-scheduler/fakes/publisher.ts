@@ -10,8 +10,8 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { messageTreatment, numberOf } from "../input.ts";
-import { openLedger } from "../../stand-in/ledger.ts";
-import { home, serve } from "../../stand-in/serve.ts";
+import { openLedger } from "../../fake/ledger.ts";
+import { home, serve } from "../../fake/serve.ts";
 
 const name = "batch-scheduler-publisher";
 const lookMs = 200;
@@ -44,7 +44,7 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
   const treatment = messageTreatment(numberOf(key));
   if (treatment === "refused always" || (treatment === "refused once" && ledger.count(key, "refused") === 0)) {
     ledger.append({ key, outcome: "refused" });
-    const refusal = { __type: "com.amazonaws.sqs#InvalidMessageContents", message: "refused by the stand-in" };
+    const refusal = { __type: "com.amazonaws.sqs#InvalidMessageContents", message: "refused by the fake" };
     response.writeHead(400, contentType).end(JSON.stringify(refusal));
     return;
   }

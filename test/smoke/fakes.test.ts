@@ -8,13 +8,13 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { SendMessageCommand, SQSClient, CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { readLedger } from "../../examples/stand-in/ledger.ts";
-import { standIns } from "../../examples/stand-ins.ts";
+import { readLedger } from "../../examples/fake/ledger.ts";
+import { fakes } from "../../examples/fakes.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
 import { until } from "../proof/until.ts";
 import { freshDatabase } from "../support/database.ts";
-import { bundleStandIns } from "./stand-ins/bundle.ts";
+import { bundleFakes } from "./fakes/bundle.ts";
 
 const startMsMax = 90_000;
 const stopMsMax = 20_000;
@@ -22,8 +22,8 @@ const stopMsMax = 20_000;
 // Outside the project, so that a bundle cannot find what it forgot to take along.
 let folder: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "belfry-stand-ins-"));
-  await bundleStandIns(join(folder, "app"));
+  folder = mkdtempSync(join(tmpdir(), "belfry-fakes-"));
+  await bundleFakes(join(folder, "app"));
 }, startMsMax);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -38,7 +38,7 @@ async function startTask() {
   const { QueueUrl: ordersQueue = "" } = await queues.send(new CreateQueueCommand({ QueueName: "orders" }));
   const ports = Object.fromEntries(
     await Promise.all(
-      standIns.filter((each) => each.address !== undefined).map(async ({ name }) => [name, await freePort()] as const),
+      fakes.filter((each) => each.address !== undefined).map(async ({ name }) => [name, await freePort()] as const),
     ),
   );
   const child = spawn(process.execPath, [join(folder, "app", "main.mjs"), "serve"], {
@@ -66,11 +66,11 @@ async function startTask() {
     await sqs.stop();
     await database.close();
   });
-  await until("the stand-ins to serve", startMsMax, async () => {
+  await until("the fakes to serve", startMsMax, async () => {
     if (child.exitCode !== null) throw new Error(`the task ended with ${child.exitCode}`);
-    return lines.some((line) => line.includes("the stand-ins serve"));
+    return lines.some((line) => line.includes("the fakes serve"));
   });
-  const served = lines.find((line) => line.includes("the stand-ins serve")) ?? "";
+  const served = lines.find((line) => line.includes("the fakes serve")) ?? "";
   return { child, database, ports, ordersQueue, served };
 }
 
@@ -84,10 +84,10 @@ function get(port: number | undefined, path: string): Promise<number | undefined
 
 test("the bundled task seeds, serves every target on its port with a ledger that can be read, and stops at SIGTERM with 0", async () => {
   const { child, database, ports, ordersQueue, served } = await startTask();
-  const ledgers = join(folder, "state", "stand-ins");
+  const ledgers = join(folder, "state", "fakes");
 
   // What they call their addresses themselves is what a deployment calls them.
-  const declared = standIns.flatMap(({ address }) => (address === undefined ? [] : [address.variable]));
+  const declared = fakes.flatMap(({ address }) => (address === undefined ? [] : [address.variable]));
   expect(served).toContain([...declared, "ORDERS_QUEUE_URL"].toSorted().join(", "));
 
   const { rows } = await database.pool.query<{ seeded: boolean; opens: boolean }>(`
@@ -99,7 +99,7 @@ test("the bundled task seeds, serves every target on its port with a ledger that
   expect(await get(ports["batch-scheduler-files"], "/reports/0001.csv")).toBe(200);
   expect(readLedger(ledgers, "batch-scheduler-files")).toMatchObject([{ key: "/reports/0001.csv" }]);
 
-  // As the example's publisher sends: its signature is for the stand-in, and the queue behind takes the stand-in's own.
+  // As the example's publisher sends: its signature is for the fake, and the queue behind takes the fake's own.
   const endpoint = `http://127.0.0.1:${ports["batch-scheduler-publisher"]}`;
   const credentials = { accessKeyId: "handler", secretAccessKey: "handler" };
   const sender = new SQSClient({ endpoint, region: "us-east-1", credentials, useQueueUrlAsEndpoint: false });

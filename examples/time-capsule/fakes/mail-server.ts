@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { openLedger } from "../../stand-in/ledger.ts";
-import { home, listen } from "../../stand-in/serve.ts";
+import { openLedger } from "../../fake/ledger.ts";
+import { home, listen } from "../../fake/serve.ts";
 import { type Treatment, treatmentByDomain } from "../input.ts";
 
 /** One that treats every mail alike; without it the domain of the recipient decides. */

@@ -1,7 +1,7 @@
-import type { StandIn } from "../../stand-in.ts";
+import type { Fake } from "../../fake.ts";
 
-/** What lies outside of this example; see `examples/stand-ins.ts` for how it is started. */
-export const standIns: readonly StandIn[] = [
+/** What lies outside of this example; see `examples/fakes.ts` for how it is started. */
+export const fakes: readonly Fake[] = [
   { name: "daily-quiz-seed", file: new URL("../seed.ts", import.meta.url), env: {}, once: true },
   {
     name: "daily-quiz-push",

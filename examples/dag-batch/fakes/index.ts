@@ -1,7 +1,7 @@
-import type { StandIn } from "../../stand-in.ts";
+import type { Fake } from "../../fake.ts";
 
-/** What lies outside of this example; see `examples/stand-in.ts` for how it is started. */
-export const standIns: readonly StandIn[] = [
+/** What lies outside of this example; see `examples/fake.ts` for how it is started. */
+export const fakes: readonly Fake[] = [
   { name: "dag-batch-seed", file: new URL("../seed.ts", import.meta.url), env: {}, once: true },
   {
     name: "dag-batch-services",

@@ -6,9 +6,9 @@ import type { Children } from "./process/children.ts";
 import { freePort } from "./process/free-port.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
 
-type StandIn = SetupReport["standIns"][number];
+type Fake = SetupReport["fakes"][number];
 
-export interface StandInsOptions {
+export interface FakesOptions {
   readonly children: Children;
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
@@ -17,8 +17,8 @@ export interface StandInsOptions {
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
 }
 
-/** The outside targets of the examples, as `examples/stand-in.ts` describes them. */
-export interface StandIns {
+/** The outside targets of the examples, as `examples/fake.ts` describes them. */
+export interface Fakes {
   /** What they told about themselves: their addresses, for the workers. */
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
@@ -28,14 +28,14 @@ const readyMsMax = 20_000;
 const restartMs = 500;
 const stopMs = 5_000;
 
-/** @throws Error naming the stand-in that failed, with what it wrote last. */
-export async function startStandIns(standIns: readonly StandIn[], options: StandInsOptions): Promise<StandIns> {
-  const folder = join(options.home, "stand-ins");
+/** @throws Error naming the fake that failed, with what it wrote last. */
+export async function startFakes(fakes: readonly Fake[], options: FakesOptions): Promise<Fakes> {
+  const folder = join(options.home, "fakes");
   mkdirSync(folder, { recursive: true });
-  const env = { ...options.env, STAND_IN_HOME: folder };
-  for (const each of standIns.filter(({ once }) => once)) await runOnce(each, { ...options, env });
+  const env = { ...options.env, FAKE_HOME: folder };
+  for (const each of fakes.filter(({ once }) => once)) await runOnce(each, { ...options, env });
   const started = await Promise.all(
-    standIns.filter(({ once }) => !once).map((each) => keepRunning(each, { ...options, env })),
+    fakes.filter(({ once }) => !once).map((each) => keepRunning(each, { ...options, env })),
   );
   return {
     env: Object.assign({}, ...started.map((each) => each.env)) as Record<string, string>,
@@ -43,13 +43,13 @@ export async function startStandIns(standIns: readonly StandIn[], options: Stand
   };
 }
 
-async function runOnce(standIn: StandIn, options: StandInsOptions): Promise<void> {
-  const { child, lastLines } = startOne(standIn, options, {});
+async function runOnce(fake: Fake, options: FakesOptions): Promise<void> {
+  const { child, lastLines } = startOne(fake, options, {});
   const code = await new Promise<number | null>((resolve) => {
     child.once("close", resolve);
     child.once("error", () => resolve(null));
   });
-  if (code !== 0) throw new Error(`${standIn.name} failed with code ${code}:\n${lastLines()}`);
+  if (code !== 0) throw new Error(`${fake.name} failed with code ${code}:\n${lastLines()}`);
 }
 
 interface Running {
@@ -58,16 +58,16 @@ interface Running {
 }
 
 /** One that dies is started again on its port: the workers know its address already. */
-async function keepRunning(standIn: StandIn, options: StandInsOptions): Promise<Running> {
-  const port = String(options.portOf?.(standIn.name) ?? (await freePort()));
+async function keepRunning(fake: Fake, options: FakesOptions): Promise<Running> {
+  const port = String(options.portOf?.(fake.name) ?? (await freePort()));
   let stopped = false;
-  let current = startOne(standIn, options, { PORT: port });
+  let current = startOne(fake, options, { PORT: port });
   const watch = (): void => {
     current.child.once("exit", () => {
       if (stopped) return;
       void wait(restartMs).then(() => {
         if (stopped) return;
-        current = startOne(standIn, options, { PORT: port });
+        current = startOne(fake, options, { PORT: port });
         watch();
       });
     });
@@ -84,17 +84,17 @@ async function keepRunning(standIn: StandIn, options: StandInsOptions): Promise<
 }
 
 function startOne(
-  standIn: StandIn,
-  options: StandInsOptions,
+  fake: Fake,
+  options: FakesOptions,
   more: Readonly<Record<string, string>>,
 ): { child: ChildProcess; ready: Promise<Record<string, string>>; lastLines: () => string } {
   const lines: string[] = [];
   const ready = Promise.withResolvers<Record<string, string>>();
   ready.promise.catch(() => {});
   const child = options.children.start({
-    name: standIn.name,
-    args: [standIn.file],
-    env: { ...options.env, ...standIn.env, ...more },
+    name: fake.name,
+    args: [fake.file],
+    env: { ...options.env, ...fake.env, ...more },
     onLine(line, stream) {
       lines.push(line);
       if (lines.length > 20) lines.shift();
@@ -103,7 +103,7 @@ function startOne(
       else options.onLine?.(line, stream);
     },
   });
-  const fail = (why: string): void => ready.reject(new Error(`${standIn.name} ${why}:\n${lines.join("\n")}`));
+  const fail = (why: string): void => ready.reject(new Error(`${fake.name} ${why}:\n${lines.join("\n")}`));
   child.once("exit", (code, signal) => fail(`ended with ${signal ?? `code ${code}`}`));
   child.once("error", (error) => fail(error.message));
   const timer = setTimeout(() => fail(`was not ready after ${readyMsMax / 1_000} s`), readyMsMax);
