@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Page } from "playwright-core";
 import { bundleConsole } from "../../src/bundle-console.ts";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { openBrowser, openPage } from "../../test/console/browser.ts";
 import { apiOn } from "../api-app.ts";
 import type { Database, Ground } from "../ground.ts";
@@ -72,7 +72,7 @@ async function timeUntil(page: Page, url: string, sign: string): Promise<number>
 async function serve(database: Database) {
   const files = bundleConsole();
   const server = createAdaptorServer({ fetch: apiOn(database, { console: () => files }).fetch }) as Server;
-  const port = await listen(server, 0, "the API");
+  const port = await listenOnLoopback(server, 0, "the API");
   return {
     database,
     url: `http://127.0.0.1:${port}`,

@@ -4,7 +4,7 @@ import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SourceQueue, SourceRecord } from "./source-queue.ts";
 
-export interface EventSourceOptions {
+export interface EventSourceMappingOptions {
   readonly queue: SourceQueue;
   readonly pool: SandboxPool;
   /** Starts no sandbox before a message came: for queues that are normally empty. */
@@ -27,7 +27,7 @@ const afterErrorMs = 1_000;
  * Plays the event source mapping between a queue and a function. A message is deleted when the function says that it
  * succeeded; one that failed stays hidden until its visibility timeout passes, and then comes again.
  */
-export function startEventSource(options: EventSourceOptions): EventSource {
+export function startEventSource(options: EventSourceMappingOptions): EventSource {
   const stopping = new AbortController();
   const batches = new Set<Promise<void>>();
   const loop = receiveUntil(options, stopping.signal, batches);
@@ -41,7 +41,7 @@ export function startEventSource(options: EventSourceOptions): EventSource {
 }
 
 async function receiveUntil(
-  options: EventSourceOptions,
+  options: EventSourceMappingOptions,
   signal: AbortSignal,
   batches: Set<Promise<void>>,
 ): Promise<void> {
@@ -73,7 +73,10 @@ async function usable(pool: SandboxPool, reserved: Sandbox | null, signal: Abort
   return pool.acquire(signal);
 }
 
-async function receiveOrWait(options: EventSourceOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {
+async function receiveOrWait(
+  options: EventSourceMappingOptions,
+  signal: AbortSignal,
+): Promise<readonly SourceRecord[]> {
   try {
     return await receiveBatch(options, signal);
   } catch (error) {
@@ -84,7 +87,7 @@ async function receiveOrWait(options: EventSourceOptions, signal: AbortSignal): 
   }
 }
 
-async function receiveBatch(options: EventSourceOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {
+async function receiveBatch(options: EventSourceMappingOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {
   const { queue, batchSize, windowMs } = options;
   const records = [...(await queue.receive(batchSize, { waitSeconds: longPollSeconds, signal }))];
   const until = performance.now() + windowMs;
@@ -96,7 +99,7 @@ async function receiveBatch(options: EventSourceOptions, signal: AbortSignal): P
 }
 
 async function runBatch(
-  options: EventSourceOptions,
+  options: EventSourceMappingOptions,
   sandbox: Sandbox,
   records: readonly SourceRecord[],
 ): Promise<void> {

@@ -37,7 +37,7 @@ const belongsTo = "belongs-to";
 
 const recordFile = (folder: string): string => join(folder, "postgres.json");
 
-export function readRecord(folder: string): PostgresRecord | null {
+export function readPostgresRecord(folder: string): PostgresRecord | null {
   if (!existsSync(recordFile(folder))) return null;
   return JSON.parse(readFileSync(recordFile(folder), "utf8")) as PostgresRecord;
 }

@@ -16,7 +16,14 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import { freePort } from "../process/free-port.ts";
-import { handOver, newRecord, type PostgresRecord, programs, readRecord, writeRecord } from "./postgres-files.ts";
+import {
+  handOver,
+  newRecord,
+  type PostgresRecord,
+  programs,
+  readPostgresRecord,
+  writeRecord,
+} from "./postgres-files.ts";
 import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "../process/process-identity.ts";
 import { type User, unprivilegedUser } from "./unprivileged.ts";
 
@@ -68,7 +75,7 @@ const superuserBefore = "belfry";
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const user = unprivilegedUser();
   mkdirSync(options.folder, { recursive: true });
-  const known = readRecord(options.folder);
+  const known = readPostgresRecord(options.folder);
   if (known?.owner && isRunning(known.owner) && serverOf(known.dataFolder) !== null) {
     throw new Error(`the database in ${options.folder} is in use by process ${known.owner.pid}: stop that one first`);
   }

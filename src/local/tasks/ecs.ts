@@ -19,7 +19,7 @@ import {
   type TaskEvent,
   type TaskRecord,
 } from "./ecs-task.ts";
-import { listen, type LocalServer } from "../services/server.ts";
+import { listenOnLoopback, type LocalServer } from "../services/server.ts";
 
 /** What becomes of one RunTask. */
 export type Fate =
@@ -68,7 +68,7 @@ class ApiError extends Error {
 export async function startEcs(options: EcsOptions): Promise<LocalEcs> {
   const service = createService(options);
   const server = createServer((request, response) => void answer(service, request, response));
-  const port = await listen(server, 0, "the ECS API");
+  const port = await listenOnLoopback(server, 0, "the ECS API");
   service.url = `http://127.0.0.1:${port}`;
   return {
     url: service.url,
