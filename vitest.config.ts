@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { testsByServer } from "./test/support/tests-by-server.ts";
 
-const { pure, postgres } = testsByServer();
+const { pure, postgres, long } = testsByServer();
 
 export default defineConfig({
   test: {
@@ -13,6 +13,7 @@ export default defineConfig({
     pool: "forks",
     projects: [
       { extends: true, test: { name: "pure", include: pure } },
+      { extends: true, test: { name: "long", include: long } },
       {
         extends: true,
         test: { name: "postgres", include: postgres, globalSetup: ["test/support/postgres-server.ts"] },

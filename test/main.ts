@@ -1,6 +1,7 @@
 /**
- * `npm test`: the whole suite in UTC, then what could depend on a zone in two others, the second of them a day ahead.
- * Closes with what failed in any of them, as the end of a log is what people are shown, and one line of totals.
+ * `npm test`: the suite in UTC, then what could depend on a zone in two others, the second of them a day ahead.
+ * `npm test -- FILE...` runs those files in UTC, with any option of vitest; `npm run test:long` the long tests.
+ * Closes with every failure, because a log is read from its end, and one line of totals.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -35,23 +36,32 @@ const unzoned = ["cli/console", "cli/init", "cli/exit-codes", "api/fuzz", "sched
 const without = unzoned.map((name) => `--exclude=test/${name}.test.ts`);
 /** Each run has random histories of its own: a quarter as many in a further zone are 1,500 in all. */
 const env = { HISTORIES: "250" };
-const runs: readonly { zone: string; paths: readonly string[]; env?: Record<string, string> }[] = [
-  { zone: "UTC", paths: [] },
-  { zone: "Asia/Seoul", paths: [...computed, ...without], env },
-  { zone: "Pacific/Apia", paths: [...computed, ...shown, ...without], env },
+const suite = ["--project=pure", "--project=postgres"];
+
+interface Run {
+  readonly zone: string;
+  readonly args: readonly string[];
+  readonly env?: Record<string, string>;
+}
+
+const everyZone: readonly Run[] = [
+  { zone: "UTC", args: suite },
+  { zone: "Asia/Seoul", args: [...suite, ...computed, ...without], env },
+  { zone: "Pacific/Apia", args: [...suite, ...computed, ...shown, ...without], env },
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "belfry-test-"));
 const totals: Totals = { passed: 0, skipped: 0, failures: [] };
 let exitCode = 0;
 try {
-  const only = process.argv.slice(2);
-  for (const { zone, paths, env } of only.length > 0 ? [{ zone: "UTC", paths: only, env: {} }] : runs) {
+  const given = process.argv.slice(2);
+  const runs: readonly Run[] = given.length > 0 ? [{ zone: "UTC", args: given }] : everyZone;
+  for (const { zone, args, env } of runs) {
     process.stdout.write(`\nTZ=${zone}\n`);
     const report = join(folder, `${zone.replaceAll("/", "-")}.json`);
     const run = spawnSync(
       "vitest",
-      ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...paths],
+      ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...args],
       { stdio: "inherit", env: { ...process.env, ...env, TZ: zone } },
     );
     const before = totals.failures.length;

@@ -6,8 +6,15 @@ const mayAsk = /^(test|examples)\//;
 /** `postgres-server.ts` provides it: a file that asks for it, or imports one that does, needs the shared server. */
 const asksForServer = /\binject\("postgres/;
 
+export interface TestFiles {
+  readonly pure: string[];
+  readonly postgres: string[];
+  /** `*.long.test.ts`: they start whole systems, take long and rarely fail. `npm run test:long` runs them. */
+  readonly long: string[];
+}
+
 /** All test files by whether they need the shared Postgres server. Read from their imports, so that no list goes stale. */
-export function testsByServer(): { readonly pure: string[]; readonly postgres: string[] } {
+export function testsByServer(): TestFiles {
   const texts = new Map(
     sourceFiles().flatMap((file) => (mayAsk.test(file) ? [[file, readSource(file)] as const] : [])),
   );
@@ -19,5 +26,11 @@ export function testsByServer(): { readonly pure: string[]; readonly postgres: s
     for (const [file, imported] of targets) if (imported.some((target) => needing.has(target))) needing.add(file);
   }
   const tests = [...texts.keys()].filter((file) => file.endsWith(".test.ts"));
-  return { pure: tests.filter((file) => !needing.has(file)), postgres: tests.filter((file) => needing.has(file)) };
+  const long = tests.filter((file) => file.endsWith(".long.test.ts"));
+  const short = tests.filter((file) => !long.includes(file));
+  return {
+    pure: short.filter((file) => !needing.has(file)),
+    postgres: short.filter((file) => needing.has(file)),
+    long,
+  };
 }
