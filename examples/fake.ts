@@ -2,7 +2,7 @@
  * The outside targets of the examples, each a process of its own with an append-only ledger, so that what
  * really happened can be judged without asking the system that did it.
  *
- * The contract with whoever starts them (`src/local` does, after the apps' migrations):
+ * The contract with the process that starts them (`src/local`, after the apps' migrations):
  *
  * - run as `node <file>`; entries with `once` run to their end, one after another, before the others start
  *   and before any handler; a non-zero exit code is a failed start;

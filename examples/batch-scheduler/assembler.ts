@@ -70,6 +70,6 @@ function downloader(): Deliver<ExternalFile, Download> {
 
 function need(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: the example's fakes tell it when they start (examples/fakes.ts)`);
+  if (!value) throw new Error(`${name} is not set: the example's fakes report it when they start (examples/fakes.ts)`);
   return value;
 }

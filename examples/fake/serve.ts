@@ -8,7 +8,7 @@ export function serve(name: string, listener: RequestListener, env: (url: string
   listen(name, createServer(listener), (place) => env(`http://${place}`));
 }
 
-/** Listens on `HOST` at `PORT`, tells the starter the addresses (`examples/fake.ts`) and stops on SIGTERM. */
+/** Listens on `HOST` at `PORT`, reports its addresses to its starter (`examples/fake.ts`) and stops on SIGTERM. */
 export function listen(name: string, server: Server, env: (place: string) => Environment): void {
   const host = process.env["HOST"] || "127.0.0.1";
   server.listen(Number(process.env["PORT"] ?? 0), host, () => {

@@ -45,7 +45,7 @@ process.send?.({ say: "ready", port });
 
 let files: Promise<PageFiles> | null = null;
 
-/** Made when the page is first opened: a start that nobody looks at need not wait for it. */
+/** Built when the page is first opened, so that a start does not wait for it. */
 function pageFiles(): Promise<PageFiles> {
   files ??= bundleConsole();
   return files;

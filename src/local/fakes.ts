@@ -12,14 +12,14 @@ export interface FakesOptions {
   readonly children: Children;
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Where each listens. Default: a free port, of which its users are told. */
+  /** Where each listens. Default: a free port, which is part of the address it reports. */
   readonly portOf?: (name: string) => number | undefined;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
 }
 
 /** The outside targets of the examples, as `examples/fake.ts` describes them. */
 export interface Fakes {
-  /** What they told about themselves: their addresses, for the workers. */
+  /** The addresses that they reported, for the workers. */
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }

@@ -33,12 +33,12 @@ export interface LocalOptions {
   /** More environment for one kind of process, for example a crash point. */
   readonly workerEnv?: Readonly<Record<string, string>>;
   readonly schedulerEnv?: Readonly<Record<string, string>>;
-  /** Parts to leave out, for whoever plays them itself. */
+  /** Parts to leave out, for a caller that plays them. */
   readonly without?: readonly ("wakes" | "workers" | "api" | "fakes" | "watch")[];
   readonly onEvent?: (event: LocalEvent) => void;
 }
 
-/** What happens in the system, for people to see. */
+/** What happens in the system, for display. */
 export type LocalEvent =
   | { readonly is: "line"; readonly from: string; readonly stream: "stdout" | "stderr"; readonly line: string }
   | { readonly is: "problem"; readonly from: string; readonly what: string; readonly error: unknown }

@@ -48,7 +48,7 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
     response.writeHead(400, contentType).end(JSON.stringify(refusal));
     return;
   }
-  // Sent anew: the sender's signature is for the address of this process.
+  // Signed again: the sender's signature is for the address of this process.
   const { $metadata: _, ...answer } = await sqs.send(new SendMessageCommand(message));
   ledger.append({ key, outcome: "accepted" });
   response.writeHead(200, contentType).end(JSON.stringify(answer));

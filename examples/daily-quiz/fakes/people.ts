@@ -11,7 +11,7 @@ const count = Number(process.env["QUIZ_USERS"] ?? usersDefault);
 const leavers = Array.from({ length: count }, (_, index) => index + 1).filter(leaves);
 const lookMs = 1_000;
 
-// At least a minute before the quiz: whoever leaves in its very moment may still get it.
+// At least a minute before the quiz: a user who leaves in its very moment may still get it.
 const leave = `
   update daily_quiz.app_user as u set notify = false
   from daily_quiz.notification_target as t

@@ -26,7 +26,7 @@ const answers: Readonly<Record<Mode, (mail: Mail, socket: Socket) => void>> = {
       ? refuse(mail, socket, "busy", "451 come back later")
       : store(mail, socket, "stored"),
   busy: (mail, socket) => refuse(mail, socket, "busy", "451 come back later"),
-  rejected: (mail, socket) => refuse(mail, socket, "rejected", "550 nobody lives here"),
+  rejected: (mail, socket) => refuse(mail, socket, "rejected", "550 no such mailbox"),
   late: (mail, socket) => later(() => store(mail, socket, "stored late")),
   hangs: (mail, socket) => {
     note(mail, "hung");

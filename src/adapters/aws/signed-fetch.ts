@@ -59,7 +59,7 @@ class Sha256 {
     return Promise.resolve(new Uint8Array(this.#hash.digest()));
   }
 
-  /** Asked for by the interface; nobody uses one of these twice. */
+  /** Required by the interface; each instance is used once. */
   reset(): void {}
 }
 

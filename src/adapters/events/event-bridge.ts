@@ -14,7 +14,7 @@ export interface EventBridgeOptions {
 
 /**
  * PutEvents, ten a call, which is what the service takes; `detail-type` is `Job SUCCESS` and so on, `detail` the event.
- * A rule's target sees an event again when a call is repeated: `detail.id` tells.
+ * A rule's target sees an event again when a call is repeated, with the same `detail.id`.
  */
 export function eventBridgeSink(options: EventBridgeOptions): EventSink {
   const { bus, region, endpoint } = options;

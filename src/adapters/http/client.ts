@@ -46,7 +46,7 @@ export interface HttpClient {
    * @throws PermanentError or RetryLater (`httpError`) for an answer that is not 2xx.
    * @throws RetryLater when nothing can have happened there: no connection was made, or the request only reads.
    * @throws AmbiguousError when the request may have been acted on and its answer did not arrive.
-   * @throws the signal's reason when the handler was told to stop.
+   * @throws the signal's reason when the handler must stop.
    */
   send(request: HttpRequest): Promise<HttpAnswer>;
 }

@@ -30,7 +30,7 @@ export class SandboxPool {
     return [...this.#all].map(({ pid }) => pid);
   }
 
-  /** A sandbox that is ready and nobody else uses; null when the signal aborts first. */
+  /** A sandbox that is ready and idle; null when the signal aborts first. */
   async acquire(signal: AbortSignal): Promise<Sandbox | null> {
     let waitedMs = 0;
     while (!signal.aborted) {
@@ -96,7 +96,7 @@ export class SandboxPool {
     }
   }
 
-  /** A sandbox that was told to end no longer counts: its successor may start beside it. */
+  /** A retired sandbox no longer counts: its successor may start beside it. */
   async #retire(sandbox: Sandbox): Promise<void> {
     this.#all.delete(sandbox);
     await sandbox.stop(retireMs);

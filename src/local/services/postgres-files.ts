@@ -21,7 +21,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import type { ProcessIdentity } from "../process/process-identity.ts";
 import { canReach, type User } from "./unprivileged.ts";
 
-/** What is kept in the folder itself, whoever owns the data. Deleting the folder gives a fresh database. */
+/** What is kept in the folder itself; the data may lie elsewhere and belong to another user. Deleting the folder gives a fresh database. */
 export interface PostgresRecord {
   readonly dataFolder: string;
   readonly password: string;

@@ -47,7 +47,7 @@ export interface RunningPostgres {
   stop(mode?: StopMode): Promise<void>;
   /** kill -9 of the server process. Its own children end by themselves. */
   kill(): void;
-  /** Resolves when the server is gone, whoever ended it. */
+  /** Resolves when the server is gone, for any reason. */
   readonly exited: Promise<void>;
 }
 

@@ -20,7 +20,7 @@ export async function compressTime(databaseUrl: string, { scale, startsAt }: Com
     if (scale === 1 && startsAt === null && isFresh) return;
     const { rows } = await client.query<{ here: string; there: string }>(beginning, [isFresh ? startsAt : null]);
     const [at] = rows;
-    if (at === undefined) throw new Error("the database does not tell the time");
+    if (at === undefined) throw new Error("the database answered no time");
     // The body of a function takes no parameters. All three are written by us: two timestamps and a number.
     await client.query(
       `create or replace function belfry.now() returns timestamptz language sql stable parallel safe

@@ -1,7 +1,7 @@
 import type { Topology } from "../../topology.ts";
 import type { LaneQueues } from "./resources.ts";
 
-/** What the setup process tells the system, as the last line it writes. */
+/** The result of the setup process: the last line it writes. */
 export interface SetupReport {
   readonly topology: Topology;
   readonly queues: readonly LaneQueues[];

@@ -224,6 +224,6 @@ function stopped(service: Service, task: TaskRecord, stopCode: StopCode, stopped
 
 function change(service: Service, task: TaskRecord, to: Partial<TaskRecord>): void {
   Object.assign(task, to, { version: task.version + 1 });
-  // When the whole system stops there is nobody left to tell.
+  // When the whole system stops, the event has no receiver.
   if (!service.isOver) service.options.onEvent(eventOf(task));
 }

@@ -12,7 +12,7 @@ export interface WakeClockOptions {
 
 /** Plays the EventBridge rule that starts the scheduler task. */
 export interface WakeClock {
-  /** One more scheduler task now; the ones that run are told to end. */
+  /** One more scheduler task now; the running ones get SIGTERM. */
   again(): void;
   readonly pids: readonly number[];
   stop(): Promise<void>;
