@@ -14,7 +14,7 @@ import { aRun, tasksOf } from "../run-rows.ts";
 const runs = 50;
 const renderMsMax = 1_000;
 
-/** What tells that a screen has drawn what the API answered. */
+/** The element that shows that a screen has drawn the API's answer. */
 const screens = [
   { name: "overview", path: "/", sign: ".cards a" },
   { name: "jobs", path: "/jobs", sign: ".row" },
