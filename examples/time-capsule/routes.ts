@@ -14,9 +14,8 @@ const commentMs = 15_000;
 export const routes = new Hono();
 
 /**
- * Server-sent events of one user, each with the number of the notification as its id. A client that comes back with
- * `Last-Event-ID` gets everything behind it, whatever it missed; one without gets everything. Ends after 55 s, as a function
- * URL bills by the second: clients come back by themselves.
+ * Server-sent events of one user, by the notification's number as id: all of them, or those after `Last-Event-ID`.
+ * Ends after 55 s, because a function URL bills by the second; clients reconnect by themselves.
  */
 routes.get("/notifications/stream", (c) => {
   const user = c.req.query("user") ?? "";

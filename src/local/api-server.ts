@@ -12,7 +12,7 @@ import { openRuntime } from "../runtime.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { listenOnLoopback } from "./services/server.ts";
 
-// Ctrl-C in a terminal reaches every process of the group; the one that started us decides what ends when.
+// Ctrl-C in a terminal reaches every process of the group; the parent process decides the order in which they end.
 process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit(0));
 

@@ -2,7 +2,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import { join } from "node:path";
 import { identityOf, isRunning, type ProcessIdentity } from "./process/process-identity.ts";
 
-/** What the running system says about itself; the command line finds its API by this file. */
+/** The record of the running system; the command line finds its API by this file. */
 export interface SystemRecord extends ProcessIdentity {
   readonly stage: string;
   /** Address of the HTTP API; null while the system starts. */
@@ -30,8 +30,8 @@ export class AlreadyRunning extends Error {
 const claimRounds = 5;
 
 /**
- * Takes the folder for this process, made when missing. What a killed system left is taken over.
- * @throws AlreadyRunning naming the process and the address of the one that runs.
+ * Claims the folder for this process and makes it when missing. The folder of a killed system is taken over.
+ * @throws AlreadyRunning that names the running process and its address.
  */
 export function claimHome(folder: string, stage: string): Home {
   mkdirSync(folder, { recursive: true });
@@ -69,7 +69,7 @@ function claim(folder: string, file: string, write: (path: string) => void): voi
   }
 }
 
-/** Between looking and removing, another start may have put its own file there: what was moved aside is looked at again. */
+/** Between the check and the removal another start may write its own file, so the moved file is checked again. */
 function removeStale(file: string): void {
   const aside = `${file}.${process.pid}.stale`;
   try {

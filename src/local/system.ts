@@ -179,7 +179,7 @@ async function beginFakes(started: Started, home: Home): Promise<Fakes | null> {
   return fakes;
 }
 
-/** Adds to `env` where tasks are launched: every process that is started later has to know. */
+/** Adds the place where tasks are launched to `env`: every process that starts later needs it. */
 async function beginTasks(started: Started, env: Record<string, string>): Promise<Tasks> {
   const { children, options, setup, stops, report } = started;
   const tasks = await startTasks({

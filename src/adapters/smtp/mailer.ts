@@ -99,7 +99,7 @@ class Conversation {
     return info.response;
   }
 
-  /** Says good-bye after a mail, and does not wait for an answer to that for ever. */
+  /** Ends the conversation after a mail, with a bound for the server's answer. */
   end(waitMs: number): void {
     if (!this.#isDone) return this.#connection.close();
     this.#connection.quit();

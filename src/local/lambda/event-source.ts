@@ -24,8 +24,8 @@ const longPollSeconds = 20;
 const afterErrorMs = 1_000;
 
 /**
- * Plays the event source mapping between a queue and a function. A message is deleted when the function says that it
- * succeeded; one that failed stays hidden until its visibility timeout passes, and then comes again.
+ * Plays the event source mapping between a queue and a function. A message that succeeded is
+ * deleted; one that failed stays hidden until its visibility timeout passes, and is then delivered again.
  */
 export function startEventSource(options: EventSourceMappingOptions): EventSource {
   const stopping = new AbortController();
@@ -47,7 +47,7 @@ async function receiveUntil(
 ): Promise<void> {
   const { pool } = options;
   while (!signal.aborted) {
-    // A sandbox first: messages that no code could take would stay hidden for their whole visibility timeout.
+    // Acquire the sandbox first: messages without a sandbox would stay hidden for their whole visibility timeout.
     const reserved = options.isLazy === true ? null : await pool.acquire(signal);
     if (signal.aborted) break;
     const records = await receiveOrWait(options, signal);
@@ -65,7 +65,7 @@ async function receiveUntil(
   }
 }
 
-/** The code may have changed while the long poll waited: what arrives after a save runs what was saved. */
+/** The code may change during the long poll: a message that arrives after a save runs the saved code. */
 async function usable(pool: SandboxPool, reserved: Sandbox | null, signal: AbortSignal): Promise<Sandbox | null> {
   if (reserved === null) return pool.acquire(signal);
   if (!pool.isStale(reserved) && !reserved.hasEnded) return reserved;

@@ -61,14 +61,14 @@ const stopSignals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as
 const readyMsMax = 30_000;
 const stopMsMax = 30_000;
 /**
- * Not the name of our schema: `"$user"` leads the search path, so that an app's unqualified tables would land among ours.
+ * Not the name of Belfry's schema: `"$user"` leads the search path, so an app's unqualified tables would land in it.
  * Folders that were made under the old name keep it.
  */
 const superuser = "postgres";
 const superuserBefore = "belfry";
 
 /**
- * Starts Postgres 17 on loopback. As root it runs as `postgres` or `nobody`, since Postgres refuses root.
+ * Starts Postgres 17 on loopback. As root it runs as `postgres` or `nobody`, because Postgres refuses root.
  * A server that a killed system left behind on the same data is stopped first.
  * @throws Error when a living system uses the folder (names its pid), or when the server does not come up (shows its log).
  */
@@ -122,7 +122,7 @@ function running(server: ChildProcess, about: { url: string; port: number; dataF
   };
 }
 
-/** The first start: a whole second of work, done aside so that a kill in the middle leaves nothing half made. */
+/** The first start takes about a second. It works aside, so that a kill leaves no half-made folder. */
 async function initialize(bin: string, record: PostgresRecord, user: User | null): Promise<void> {
   const aside = `${record.dataFolder}.making`;
   const passwordFile = `${record.dataFolder}.password`;
@@ -174,7 +174,7 @@ async function launch(options: Launch): Promise<ChildProcess> {
   const server = spawn(
     join(options.bin, "postgres"),
     ["-D", dataFolder, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-    // In a process group of its own: Ctrl-C in a terminal must not stop the database before those who use it.
+    // In a process group of its own: Ctrl-C in a terminal must not stop the database before its clients.
     {
       cwd: dataFolder,
       env: { PATH: "/usr/bin:/bin", TZ: "UTC", LC_ALL: "C" },
@@ -221,7 +221,7 @@ async function stopLeftover(dataFolder: string | undefined): Promise<void> {
   if (dataFolder === undefined || !existsSync(dataFolder)) return;
   const server = serverOf(dataFolder);
   if (server === null) {
-    // Postgres itself would refuse when a stranger has the pid by now.
+    // Postgres itself refuses when another process has the pid now.
     rmSync(join(dataFolder, "postmaster.pid"), { force: true });
     return;
   }

@@ -30,7 +30,7 @@ export async function runSetup(options: {
   return JSON.parse(last) as SetupReport;
 }
 
-/** The definitions or their world cannot be used as they are; the message is what the setup process wrote. */
+/** The definitions or the services cannot be used; the message is the output of the setup process. */
 export class SetupFailed extends Error {
   override readonly name = "SetupFailed";
 }

@@ -62,8 +62,8 @@ async function migrateAll(config: Config, runtime: Runtime): Promise<void> {
 }
 
 /**
- * The queues of the last run were in memory and are gone, so every row that waits for a message has lost it: also one
- * that is due only within the dispatch window, which the pass's own evidence would leave for later.
+ * The queues of the last run were in memory and are gone, so every dispatched row has lost its message: also one
+ * that is due within the dispatch window, for which the pass has no evidence yet.
  */
 async function requeueAll(runtime: Runtime): Promise<number> {
   let rows = 0;

@@ -1,6 +1,6 @@
 /**
  * The ECS API on loopback, as far as it is used: RunTask, StopTask and DescribeTasks in ECS's own JSON protocol, and the task
- * metadata that a container asks for. A task is a process of its own, which no worker's end touches.
+ * metadata that a container asks for. A task is a process of its own, which outlives its worker.
  * Answers: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html (and API_StopTask, API_DescribeTasks,
  * ECS_Idempotency), https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4-fargate.html
  */
@@ -46,7 +46,7 @@ export interface EcsOptions {
 export interface LocalEcs extends LocalServer {
   /** Of the tasks that run now. */
   running(): readonly { readonly task: string; readonly pid: number; readonly startedBy: string | null }[];
-  /** Stops a task as ECS does without being asked: Spot took its place back, or its host was retired. */
+  /** Stops a task as ECS does by itself, when Spot reclaims its capacity or its host is retired. */
   interrupt(task: string, stopCode: StopCode, reason: string): void;
 }
 

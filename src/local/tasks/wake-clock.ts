@@ -19,7 +19,7 @@ export interface WakeClock {
 }
 
 const task = fileURLToPath(new URL("../../../scheduler-task/main.ts", import.meta.url));
-/** A process takes half a second of a core to start, so compressed time does not start them faster than this. */
+/** A process costs half a second of CPU to start, so compressed time starts them no faster than this. */
 const intervalMsMin = 10_000;
 const intervalShare = 55 / 60;
 const passMsMax = 840_000;
