@@ -11,11 +11,10 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
     pool: "forks",
-    // Modules are loaded once a worker, which saves more than half of the CPU of small files: a test undoes what it changes.
-    isolate: false,
     projects: [
-      { extends: true, test: { name: "pure", include: pure } },
-      { extends: true, test: { name: "long", include: long, isolate: true } },
+      // Modules are loaded once a worker, which halves the CPU of small files: a test undoes what it changes in its process.
+      { extends: true, test: { name: "pure", include: pure, isolate: false } },
+      { extends: true, test: { name: "long", include: long } },
       {
         extends: true,
         test: { name: "postgres", include: postgres, globalSetup: ["test/support/postgres-server.ts"] },
