@@ -2,14 +2,22 @@
 // The one file that must run on any Node: the rest needs Node 24. Started by an older one (`npx` takes the machine's),
 // it hands over to the Node that `npm ci` installed with the other dependencies.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const own = join(folder, "..", "node_modules", ".bin", "node");
 
-if (Number(process.versions.node.split(".")[0]) >= 24) {
+const [first, ...rest] = process.argv.slice(2);
+
+// Asked in prompts and scripts: it loads nothing.
+if (rest.length === 0 && ["--version", "-V", "version"].includes(first)) {
+  console.log(JSON.parse(readFileSync(join(folder, "..", "package.json"), "utf8")).version);
+} else if (Number(process.versions.node.split(".")[0]) >= 24) {
+  // Compiled code is kept between starts: most of a short command's time is loading.
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache();
   const { main } = await import("../src/cli/main.ts");
   await main();
 } else if (existsSync(own)) {

@@ -5,7 +5,7 @@ import { serve } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
 import { onTestFinished, vi } from "vitest";
 import { exits } from "../../src/cli/exits.ts";
-import { run } from "../../src/cli/run.ts";
+import { runCommandLine } from "../../src/cli/run.ts";
 import { openApi } from "../api/harness.ts";
 
 /** The members that tests read of what a command wrote; what is not there is undefined all the same. */
@@ -50,7 +50,12 @@ export async function belfry(
   let out = "";
   let err = "";
   const streams = { out: (text: string) => onOut((out += text)), err: (text: string) => (err += text), isTerminal };
-  const code = await run(args, { streams, env, folder, ...(interrupted === undefined ? {} : { interrupted }) });
+  const code = await runCommandLine(args, {
+    streams,
+    env,
+    folder,
+    ...(interrupted === undefined ? {} : { interrupted }),
+  });
   const leaf = leafOf(args);
   if (leaf !== undefined && exits[leaf]?.includes(code) !== true) throw new Error(`${leaf} ended with ${code}: ${err}`);
   return { code, out, err, json: (args.includes("--json") ? firstOf(out) : {}) as Written };

@@ -73,7 +73,12 @@ export const rules: readonly Rule[] = [
     packages: "any",
   },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
-  { files: /^src\/cli\//, mayImport: [/^src\/cli\//, /^package\.json$/], packages: "any" },
+  {
+    files: /^src\/cli\//,
+    mayImport: [/^src\/cli\//, /^package\.json$/],
+    typesOf: [/^src\/api\/shape\//, /^src\/adapters\/aws\//],
+    packages: "any",
+  },
   // Plain data about a deployment.
   { files: /^src\/stages\.ts$/, mayImport: [], packages: { named: [] } },
   {

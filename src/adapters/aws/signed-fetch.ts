@@ -4,7 +4,7 @@ import { SignatureV4 } from "@smithy/signature-v4";
 
 export interface SignedRequest {
   readonly url: string;
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** As AWS signs for it: `secretsmanager`, `lambda` ... */
   readonly service: string;
   readonly region: string;

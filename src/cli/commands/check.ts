@@ -6,7 +6,7 @@ import { describe, type Problem } from "../../core/define/problem.ts";
 import { checkSettings, missingSettings } from "../../lane-settings.ts";
 import { type Stage, stageNamed, stageNames } from "../../stages.ts";
 import { checkTopology, topology, type Topology } from "../../topology.ts";
-import { apiOf } from "../api.ts";
+import { apiAgainst } from "../api.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
@@ -19,7 +19,6 @@ import type { World } from "../world.ts";
  */
 export function checkCommand(world: World, out: Output): Command {
   return new Command("check")
-    .description("all definitions, what is built from them, and the environment's settings; every problem at once")
     .option("--stage <name>", `one of ${stageNames.join(", ")} (default: all of them)`)
     .option("--environment", "the environment must have all that a process of Belfry needs")
     .addHelpText("after", "\nExample:\n  $ npx belfry check --stage prod")
@@ -37,7 +36,8 @@ export function checkCommand(world: World, out: Output): Command {
       const names = stage === undefined ? stageNames : [stage];
       const database = stage === undefined ? undefined : world.env["DATABASE_URL"];
       const reports = await Promise.all(names.map((name) => reportOf(name, database, world.env)));
-      const waiting = against === undefined ? null : await waitingIn(against, () => apiOf(against, world, command));
+      const waiting =
+        against === undefined ? null : await waitingIn(against, () => apiAgainst(against, world, command));
       const settings = configProblems(world.env, { complete: environment }).map(told);
       const lost = (waiting?.problems ?? []).map(told);
       const ok = settings.length + lost.length === 0 && reports.every((report) => report.problems.length === 0);
@@ -55,7 +55,7 @@ export function checkCommand(world: World, out: Output): Command {
 }
 
 /** Before the first deployment nothing waits, and a pipeline must get past here. @returns null then. */
-async function waitingIn(stage: string, api: () => ReturnType<typeof apiOf>): Promise<Waiting | null> {
+async function waitingIn(stage: string, api: () => ReturnType<typeof apiAgainst>): Promise<Waiting | null> {
   try {
     return await waitingAgainst(stage, api());
   } catch (error) {

@@ -10,7 +10,6 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 export function initCommand(world: World, out: Output): Command {
   return new Command("init")
-    .description("make a folder with an app of one job that runs")
     .argument("<folder>", "new, or empty")
     .addHelpText("after", "\nExample:\n  $ npx belfry init reports")
     .action((name: string) => {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { NextTime } from "../client.ts";
+import type { NextTimesReply, ScheduleReply } from "../../api/shape/schedule.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
 import { client, listText } from "../schedules.ts";
@@ -7,9 +7,7 @@ import { backfillCommand } from "./schedules-backfill.ts";
 import { changing } from "./schedules-change.ts";
 
 export function schedulesCommand(world: World, out: Output): Command {
-  const schedules = new Command("schedules").description(
-    "look at schedules, ask what became of a time, and steer them",
-  );
+  const schedules = new Command("schedules");
   for (const command of [list, show, next, history, explain, preview]) schedules.addCommand(command(world, out));
   for (const command of changing(world, out)) schedules.addCommand(command);
   schedules.addCommand(backfillCommand(world, out));
@@ -41,7 +39,7 @@ function show(world: World, out: Output): Command {
       });
       out.result(found, () =>
         [
-          found.deleted ? `${id} was deleted` : listText([found], world.streams.isTerminal),
+          found.deleted ? `${id} was deleted` : listText([found as ScheduleReply], world.streams.isTerminal),
           "",
           table(["VERSION", "FROM", "WHEN"], versions, world.streams.isTerminal),
         ].join("\n"),
@@ -64,7 +62,7 @@ function next(world: World, out: Output): Command {
     });
 }
 
-function timesText(times: readonly NextTime[], isTerminal: boolean): string {
+function timesText(times: NextTimesReply["times"], isTerminal: boolean): string {
   if (times.length === 0) return "no more times: it has ended";
   const rows = times.map(({ localTime, at, fires, note }) => [
     localTime.replace("T", " "),

@@ -51,4 +51,8 @@ export const operationsLimits = {
   /** What one statement writes for requests that came at the same time: rows, and bytes of payload. */
   gatheredRowsMax: 500,
   gatheredBytesMax: 4 * 1024 * 1024,
+  /** Requests that go together wait no longer than this for a key that another transaction holds; its own then waits alone. */
+  gatheredLockWaitMs: 100,
+  /** Requests that wait alone for a held key, each on a connection of its own; the next one is refused. */
+  heldKeysMax: 2,
 } as const;

@@ -8,16 +8,18 @@ const timeoutMs = 70_000;
 /** An address that answers without signatures: the judges' people do not sign. @param url of a function, or of a local system. */
 export async function reachApi(url: string, region: string): Promise<string> {
   if (!url.startsWith("https:")) return url;
-  const { url: address } = await startProxy(({ method, path, headers, body }) =>
-    signedFetch({
-      url: new URL(path, url).href,
-      method: method as SignedRequest["method"],
-      service: "lambda",
-      region,
-      headers,
-      timeoutMs,
-      ...(body === "" ? {} : { body }),
-    }),
+  const { url: address } = await startProxy(
+    ({ method, path, headers, body }) =>
+      signedFetch({
+        url: new URL(path, url).href,
+        method: method as SignedRequest["method"],
+        service: "lambda",
+        region,
+        headers,
+        timeoutMs,
+        ...(body === "" ? {} : { body }),
+      }),
+    { isOpen: true },
   );
   return address;
 }

@@ -79,7 +79,7 @@ const toStart = `
     select id, due_at from (select id, due_at, state from belfry.job where ${isOut} limit $5) o where state = 'QUEUED' and ${afterDue}
     union all
     select b.id, b.due_at from belfry.run r cross join lateral (
-      select id, due_at from belfry.job where run_id = r.id and (finished_at is null) and blocked and ${afterDue} limit $3
+      select id, due_at from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked and ${afterDue} limit $3
     ) b
     where r.state in ('RUNNING', 'CANCELING')
   ) next
