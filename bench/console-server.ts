@@ -12,7 +12,7 @@ export const jobs = 100_000;
 export const rowHeight = 34;
 const width = 40;
 
-/** The page before a stand-in that answers at once. `/roof` is a page that scrolls as far and draws nothing. */
+/** The page before a fake API that answers at once. `/roof` is a page that scrolls as far and draws nothing. */
 export async function serveConsole(): Promise<{ url: string; close: () => Promise<void> }> {
   const files = await bundleConsole();
   const app = new Hono();

@@ -3,7 +3,7 @@ import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import { Platform } from "aws-cdk-lib/aws-ecr-assets";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
-import { loadApps, loadStandIns } from "../src/apps.ts";
+import { loadApps, loadFakes } from "../src/apps.ts";
 import { checkApps } from "../src/core/define/check.ts";
 import { ProblemsFound } from "../src/core/define/problem.ts";
 import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
@@ -22,7 +22,7 @@ const folders = await bundleFunctions(app.outdir);
 
 for (const stage of wanted()) {
   const deployment = heard(deploymentOf(stage.name));
-  const targets = await loadStandIns(stage);
+  const targets = await loadFakes(stage);
   addStage(app, await checkedTopology(stage), deployment, {
     code: codeOf(releaseCode(folders)),
     image: imageOf("image", deployment.image),

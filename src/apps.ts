@@ -1,4 +1,4 @@
-import type { StandIn } from "../examples/stand-in.ts";
+import type { Fake } from "../examples/fake.ts";
 import type { AppDefinition } from "./core/define/definition.ts";
 import type { AppSet, Stage } from "./stages.ts";
 
@@ -16,7 +16,7 @@ const load: Readonly<Record<AppSet, () => Promise<readonly AppDefinition[]>>> = 
   examples: async () => (await import("../examples/index.ts")).default,
 };
 
-/** The outside targets of the stage's apps, as `examples/stand-in.ts` describes them. Loading starts none. */
-export async function loadStandIns(stage: Pick<Stage, "apps">): Promise<readonly StandIn[]> {
-  return stage.apps.includes("examples") ? (await import("../examples/stand-ins.ts")).standIns : [];
+/** The outside targets of the stage's apps, as `examples/fake.ts` describes them. Loading starts none. */
+export async function loadFakes(stage: Pick<Stage, "apps">): Promise<readonly Fake[]> {
+  return stage.apps.includes("examples") ? (await import("../examples/fakes.ts")).fakes : [];
 }

@@ -8,9 +8,9 @@ const framesPerScroll = 200;
 const frameMsMax = 50;
 
 /**
- * The page itself, in a real browser, before a stand-in that answers at once: what it adds to the API's own time. A frame
- * is late when the page's thread was busy, or when the machine was: the first is told by the processor time of that
- * thread's tasks, the second by a page that scrolls as far and draws nothing.
+ * The page itself, in a real browser, before a fake API that answers at once: what it adds to the API's own time. A frame
+ * is late when the page's thread was busy, or when the machine was: the processor time of that thread's tasks
+ * shows the first, and the second is shown by a page that scrolls as far and draws nothing.
  */
 export async function page(): Promise<readonly Figure[]> {
   const opened = await openBrowser();

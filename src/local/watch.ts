@@ -10,7 +10,7 @@ const isSource = /\.(ts|js|mjs|json|sql)$/;
 
 /**
  * Calls `changed` after a source file below one of the folders was saved, except below `not`, folders of packages and hidden ones.
- * Each folder is watched by itself: a recursive watch follows files, and loses one that an editor replaces by renaming.
+ * Each folder has a watch of its own: a recursive watch follows files, and loses one that an editor replaces by renaming.
  * @returns a function that stops it.
  */
 export function watchSources(folders: readonly string[], not: string, changed: (file: string) => void): () => void {

@@ -90,7 +90,7 @@ export const rules: readonly Rule[] = [
     files: /^src\/apps\.ts$/,
     mayImport: [
       /^src\/(core\/define\/definition|stages)\.ts$/,
-      /^(jobs|examples)\/index\.ts$|^examples\/stand-ins?\.ts$/,
+      /^(jobs|examples)\/index\.ts$|^examples\/fakes?\.ts$/,
       /^jobs\/drill\.ts$/,
     ],
     packages: { named: [] },
@@ -109,13 +109,13 @@ export const rules: readonly Rule[] = [
   // Definitions and what they use: the public surface, their own files and any package.
   { files: /^jobs\//, mayImport: [publicSurface, adaptersForApps, /^jobs\//], packages: "any" },
   {
-    files: /^examples\/(index|stand-ins|pool|stand-in\/.*)\.ts$/,
+    files: /^examples\/(index|fakes|pool|fake\/.*)\.ts$/,
     mayImport: [publicSurface, adaptersForApps, /^examples\//],
     packages: "any",
   },
   {
     files: /^examples\/([^/]+)\//,
-    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/(pool|stand-in)(\.ts$|\/)/],
+    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/(pool|fake)(\.ts$|\/)/],
     packages: "any",
   },
   {

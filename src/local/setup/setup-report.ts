@@ -1,7 +1,7 @@
 import type { Topology } from "../../topology.ts";
 import type { LaneQueues } from "./resources.ts";
 
-/** What the setup process tells the system, as the last line it writes. */
+/** The result of the setup process: the last line it writes. */
 export interface SetupReport {
   readonly topology: Topology;
   readonly queues: readonly LaneQueues[];
@@ -11,7 +11,7 @@ export interface SetupReport {
   readonly differences: readonly string[];
   /** Jobs whose messages ended with the queue of the last run, and are sent again. */
   readonly requeued: number;
-  readonly standIns: readonly {
+  readonly fakes: readonly {
     readonly name: string;
     readonly file: string;
     readonly env: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { dynamodbClient, sqsClient } from "../../adapters/aws/endpoint.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { loadStandIns } from "../../apps.ts";
+import { loadFakes } from "../../apps.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { installDefinitions } from "../../core/scheduler/install-schedules.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
@@ -45,7 +45,7 @@ async function setUp(): Promise<SetupReport> {
       schedules: installed.schedules,
       differences: installed.differences.map(({ message }) => message),
       requeued,
-      standIns: await standInsOf(config),
+      fakes: await fakesOf(config),
     };
   } finally {
     await runtime.close();
@@ -62,8 +62,8 @@ async function migrateAll(config: Config, runtime: Runtime): Promise<void> {
 }
 
 /**
- * The queues of the last run were in memory and are gone, so every row that waits for a message has lost it: also one
- * that is due only within the dispatch window, which the pass's own evidence would leave for later.
+ * The queues of the last run were in memory and are gone, so every dispatched row has lost its message: also one
+ * that is due within the dispatch window, for which the pass has no evidence yet.
  */
 async function requeueAll(runtime: Runtime): Promise<number> {
   let rows = 0;
@@ -80,8 +80,8 @@ async function requeueAll(runtime: Runtime): Promise<number> {
   return rows;
 }
 
-async function standInsOf(config: Config): Promise<SetupReport["standIns"]> {
+async function fakesOf(config: Config): Promise<SetupReport["fakes"]> {
   if (config.appModules !== null) return [];
-  const standIns = await loadStandIns(config.stage);
-  return standIns.map(({ name, file, env, once }) => ({ name, file: fileURLToPath(file), env, once }));
+  const fakes = await loadFakes(config.stage);
+  return fakes.map(({ name, file, env, once }) => ({ name, file: fileURLToPath(file), env, once }));
 }
