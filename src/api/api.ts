@@ -24,6 +24,7 @@ import { overviewEndpoints } from "./routes/overview.ts";
 import { previewEndpoint } from "./routes/preview.ts";
 import { runEndpoints } from "./routes/runs.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
+import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
 
 /**
@@ -81,6 +82,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...auditEndpoints(options),
     ...eventEndpoints(options),
     ...scheduleEndpoints(options),
+    scheduleOutcomeEndpoint(options),
     ...scheduleControlEndpoints(options),
     previewEndpoint(options),
     healthEndpoint(options),

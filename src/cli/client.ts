@@ -55,6 +55,23 @@ export interface Schedule {
   readonly nextAt: string | null;
 }
 
+/** How the job of a time, or the run that it started, stands. */
+export interface OccurrenceEnd {
+  readonly state: string | null;
+  readonly run: { readonly id: string; readonly state: string } | null;
+  readonly result: "succeeded" | "failed" | "stopped" | "open";
+  readonly tookMs: number | null;
+  readonly error: { readonly code: string; readonly message: string | null } | null;
+}
+
+/** A schedule with what became of its last times. */
+export interface ScheduleOutcome extends Schedule {
+  readonly firesAt: string | null;
+  readonly last: readonly { readonly result: OccurrenceEnd["result"] | null }[];
+  readonly failingSince: string | null;
+  readonly lastSuccessAt: string | null;
+}
+
 export interface Health {
   readonly status: string;
   readonly version: string;
@@ -114,7 +131,7 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 /** The API's part under `/schedules`; ids travel encoded. */
 export interface ScheduleClient {
-  list(page: Query): Promise<{ schedules: readonly Schedule[]; nextCursor: string | null }>;
+  list(page: Query): Promise<{ schedules: readonly ScheduleOutcome[]; total: number; nextCursor: string | null }>;
   show(id: string): Promise<
     Schedule & {
       readonly deleted: boolean;
@@ -141,7 +158,10 @@ export interface ScheduleClient {
     id: string,
     limit: string | undefined,
     cursor?: string,
-  ): Promise<{ occurrences: readonly Occurrence[]; nextCursor: string | null }>;
+  ): Promise<{
+    occurrences: readonly (Occurrence & { readonly end: OccurrenceEnd | null })[];
+    nextCursor: string | null;
+  }>;
   explain(id: string, time: string): Promise<{ answers: readonly Explained[] }>;
   preview(query: Query): Promise<{ times: readonly NextTime[]; timezone: string; notes: readonly string[] }>;
 }
@@ -227,7 +247,7 @@ interface Calls {
 function scheduleClient({ read, write, change }: Calls): ScheduleClient {
   const at = (id: string): string => `/schedules/${part(id)}`;
   return {
-    list: (page) => read(`/schedules${queryOf(page)}`),
+    list: (page) => read(`/schedule-outcomes${queryOf(page)}`),
     show: (id) => read(at(id)),
     create: (schedule) => write("/schedules", schedule),
     update: (id, schedule) => change("PUT", at(id), schedule),

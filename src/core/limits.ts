@@ -31,6 +31,14 @@ export const limits = {
   // the API
   listRowsMax: 500,
   countedRowsMax: 1_000,
+  /** Schedules on one page with their last occurrences, and how many of those. */
+  outcomeRowsMax: 100,
+  outcomesShown: 30,
+  /** How far back the last end of a schedule is looked for, and the beginning of its failures. */
+  lastEndLooksMax: 8,
+  failingLooksMax: 300,
+  /** A job that started this long after its nominal time was on time. */
+  onTimeMs: 60_000,
   /** How long one of the counts beside the states looks: there are eight, and pages that are open ask again and again. */
   countedMs: 50,
   listPayloadBytesMax: 2_048,

@@ -32,7 +32,15 @@ export async function operationsTour(operations: Operations): Promise<void> {
     { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },
   ]);
   await operations.audits({ before: null, limit: 10 });
+  await readOutcomes(operations, ids);
   await steer(operations, ids);
+}
+
+async function readOutcomes(operations: Operations, ids: readonly JobId[]): Promise<void> {
+  await operations.searchSchedules({ search: { state: "failing" }, sort: "failing", offset: 0, limit: 10 });
+  await operations.latestOccurrences(["tour"], 30);
+  await operations.occurrenceEnds(ids);
+  await operations.failingSince(["tour"], 30);
 }
 
 /** Each tour is another reader: one that failed would have to wait. */

@@ -52,10 +52,6 @@ export const occurrence = z
   })
   .meta({ id: "Occurrence" });
 
-export const occurrenceList = z
-  .object({ occurrences: z.array(occurrence), nextCursor: z.string().nullable() })
-  .meta({ id: "OccurrenceList" });
-
 const previewTime = z.object({
   localTime: z.string(),
   fold: z.int(),
