@@ -1,4 +1,5 @@
 import { CliError, type ExitCode, exitCodes } from "./exit.ts";
+import type { EndedBy, Outcomes } from "./outcomes.ts";
 
 /** The shapes the API answers, as far as the command line reads them; `--json` passes on everything. */
 export interface Job {
@@ -53,23 +54,6 @@ export interface Schedule {
   readonly enabled: boolean;
   readonly paused: boolean;
   readonly nextAt: string | null;
-}
-
-/** How the job of a time, or the run that it started, stands. */
-export interface OccurrenceEnd {
-  readonly state: string | null;
-  readonly run: { readonly id: string; readonly state: string } | null;
-  readonly result: "succeeded" | "failed" | "stopped" | "open";
-  readonly tookMs: number | null;
-  readonly error: { readonly code: string; readonly message: string | null } | null;
-}
-
-/** A schedule with what became of its last times. */
-export interface ScheduleOutcome extends Schedule {
-  readonly firesAt: string | null;
-  readonly last: readonly { readonly result: OccurrenceEnd["result"] | null }[];
-  readonly failingSince: string | null;
-  readonly lastSuccessAt: string | null;
 }
 
 export interface Health {
@@ -131,7 +115,7 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 /** The API's part under `/schedules`; ids travel encoded. */
 export interface ScheduleClient {
-  list(page: Query): Promise<{ schedules: readonly ScheduleOutcome[]; total: number; nextCursor: string | null }>;
+  list(page: Query): Promise<{ schedules: readonly (Schedule & Outcomes)[]; total: number; nextCursor: string | null }>;
   show(id: string): Promise<
     Schedule & {
       readonly deleted: boolean;
@@ -158,10 +142,7 @@ export interface ScheduleClient {
     id: string,
     limit: string | undefined,
     cursor?: string,
-  ): Promise<{
-    occurrences: readonly (Occurrence & { readonly end: OccurrenceEnd | null })[];
-    nextCursor: string | null;
-  }>;
+  ): Promise<{ occurrences: readonly (Occurrence & EndedBy)[]; nextCursor: string | null }>;
   explain(id: string, time: string): Promise<{ answers: readonly Explained[] }>;
   preview(query: Query): Promise<{ times: readonly NextTime[]; timezone: string; notes: readonly string[] }>;
 }

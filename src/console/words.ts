@@ -1,7 +1,7 @@
-import type { Count, Job, State } from "./shape.ts";
+import type { ShownCount, ShownJob, JobState } from "./shape.ts";
 
 /** The word people read; the state's own name stays in the filter and the API. */
-export const stateWords: Readonly<Record<State, string>> = {
+export const stateWords: Readonly<Record<JobState, string>> = {
   PENDING: "Pending",
   QUEUED: "Queued",
   RUNNING: "Running",
@@ -13,7 +13,7 @@ export const stateWords: Readonly<Record<State, string>> = {
 };
 
 /** One sentence for whoever rests the pointer on a state. */
-export const stateMeanings: Readonly<Record<State, string>> = {
+export const stateMeanings: Readonly<Record<JobState, string>> = {
   PENDING: "Waits for its time, for predecessors or for a slot",
   QUEUED: "A message is on its way to a worker",
   RUNNING: "A worker has claimed it",
@@ -29,7 +29,7 @@ export function triesText({
   attempt,
   failures,
   maxAttempts,
-}: Pick<Job, "attempt" | "failures" | "maxAttempts">): string {
+}: Pick<ShownJob, "attempt" | "failures" | "maxAttempts">): string {
   if (attempt === 0) return `not tried yet, up to ${maxAttempts} failures`;
   return failures === 0 ? `no failure (try ${attempt})` : `failure ${failures} of ${maxAttempts} (try ${attempt})`;
 }
@@ -37,10 +37,10 @@ export function triesText({
 const format = new Intl.NumberFormat("en-US");
 
 /** `12,345`, or `10,000+` for a count that stopped there. */
-export const counted = (value: number | Count): string =>
+export const counted = (value: number | ShownCount): string =>
   typeof value === "number" ? format.format(value) : `${format.format(value.count)}${value.isMore ? "+" : ""}`;
 
-export const plural = (value: number | Count, one: string, many = `${one}s`): string =>
+export const plural = (value: number | ShownCount, one: string, many = `${one}s`): string =>
   `${counted(value)} ${value === 1 || (typeof value === "object" && value.count === 1 && !value.isMore) ? one : many}`;
 
 /** Reasons as they are stored, in words. One that is not listed is shown as it is. */

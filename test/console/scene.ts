@@ -1,22 +1,22 @@
 /** What a stand-in API answers: the same shapes as the real one, held to them by the types. */
 import type {
-  Job,
-  JobCounts,
-  JobDetail,
-  Minute,
-  Occurrence,
-  Run,
-  Schedule,
-  State,
-  Summary,
-  Task,
+  ShownJob,
+  ShownJobCounts,
+  ShownJobDetail,
+  ShownMinute,
+  ShownOccurrence,
+  ShownRun,
+  ShownSchedule,
+  JobState,
+  ShownSummary,
+  ShownTask,
 } from "../../src/console/shape.ts";
-import { states } from "../../src/console/shape.ts";
+import { jobStates } from "../../src/console/shape.ts";
 
 export const sceneNow = Date.now();
 export const ago = (seconds: number): string => new Date(sceneNow - seconds * 1_000).toISOString();
 
-export function jobOf(id: number, state: State = states[id % states.length] ?? "PENDING"): Job {
+export function jobOf(id: number, state: JobState = jobStates[id % jobStates.length] ?? "PENDING"): ShownJob {
   const started = state !== "PENDING" && state !== "QUEUED" && state !== "SKIPPED";
   const ended = ["SUCCESS", "FAILED", "CANCELED", "SKIPPED"].includes(state);
   const failed = state === "FAILED" || state === "RETRY_WAIT";
@@ -51,9 +51,9 @@ export function jobOf(id: number, state: State = states[id % states.length] ?? "
   };
 }
 
-export function detailOf(id: number, state: State): JobDetail {
+export function detailOf(id: number, state: JobState): ShownJobDetail {
   const job = jobOf(id, state);
-  const event = (at: number, from: State | null, to: State, attempt: number) => {
+  const event = (at: number, from: JobState | null, to: JobState, attempt: number) => {
     return {
       id: String(1_000 - at),
       at: ago(at),
@@ -65,7 +65,7 @@ export function detailOf(id: number, state: State): JobDetail {
       reason: null,
     };
   };
-  const last: State = state === "QUEUED" || state === "PENDING" ? "RUNNING" : state;
+  const last: JobState = state === "QUEUED" || state === "PENDING" ? "RUNNING" : state;
   return {
     ...job,
     attempts: [
@@ -91,14 +91,14 @@ export function detailOf(id: number, state: State): JobDetail {
   };
 }
 
-export const schedules: readonly Schedule[] = [
+export const schedules: readonly ShownSchedule[] = [
   schedule("nightly-export", "0 8 * * *", "Asia/Seoul", ago(-3_600)),
   schedule("sweep", "* * * * *", "UTC", ago(-30)),
   { ...schedule("outbox-retry", "every 5m", "UTC", ago(-90)), paused: true },
   schedule("late-one", "cron(0 10 ? * 2-6 *)", "Europe/Berlin", ago(900)),
 ];
 
-function schedule(id: string, expression: string, timezone: string, nextAt: string): Schedule {
+function schedule(id: string, expression: string, timezone: string, nextAt: string): ShownSchedule {
   return {
     id,
     app: "scene",
@@ -118,7 +118,7 @@ function schedule(id: string, expression: string, timezone: string, nextAt: stri
 
 const outcomes = ["PLANNED", "FIRED", "FIRED", "SKIPPED", "CAUGHT_UP", "COALESCED"] as const;
 
-export const occurrences: readonly Occurrence[] = Array.from({ length: 30 }, (_, index) => {
+export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }, (_, index) => {
   const outcome = outcomes[index % outcomes.length] ?? "FIRED";
   return {
     schedule: "nightly-export",
@@ -131,11 +131,11 @@ export const occurrences: readonly Occurrence[] = Array.from({ length: 30 }, (_,
     decidedAt: outcome === "PLANNED" ? null : ago(index * 3_600),
     latenessMs: outcome === "FIRED" ? 120 + index : null,
     version: 3,
-    jobId: outcome === "FIRED" ? (String(100 + index) as Occurrence["jobId"]) : null,
+    jobId: outcome === "FIRED" ? (String(100 + index) as ShownOccurrence["jobId"]) : null,
   };
 });
 
-export const summary: Summary = {
+export const summary: ShownSummary = {
   at: new Date(sceneNow).toISOString(),
   live: {
     total: 64,
@@ -152,7 +152,7 @@ export const summary: Summary = {
   workers: { busy: 2, lost: 1 },
 };
 
-export const minutes: readonly Minute[] = Array.from({ length: 60 }, (_, index) => ({
+export const minutes: readonly ShownMinute[] = Array.from({ length: 60 }, (_, index) => ({
   at: ago((59 - index) * 60),
   created: 10,
   started: 10,
@@ -165,7 +165,7 @@ export const minutes: readonly Minute[] = Array.from({ length: 60 }, (_, index) 
   meanRunMs: 80,
 }));
 
-export const run: Run = {
+export const run: ShownRun = {
   id: "7",
   kind: "settlement",
   key: "2026-11-20",
@@ -182,10 +182,10 @@ export const run: Run = {
   finishedAt: ago(100),
 };
 
-const taskStates: readonly State[] = ["SUCCESS", "SUCCESS", "FAILED", "SKIPPED", "PENDING", "RUNNING"];
+const taskStates: readonly JobState[] = ["SUCCESS", "SUCCESS", "FAILED", "SKIPPED", "PENDING", "RUNNING"];
 const names = ["orders", "refunds", "match", "review", "publish", "notify"];
 
-export const tasks: readonly Task[] = taskStates.map((state, index) => ({
+export const tasks: readonly ShownTask[] = taskStates.map((state, index) => ({
   job: String(200 + index),
   task: names[index] ?? null,
   kind: `settlement.${names[index]}`,
@@ -206,9 +206,9 @@ export const tasks: readonly Task[] = taskStates.map((state, index) => ({
   finishedAt: state === "SUCCESS" || state === "FAILED" ? ago(330 - index * 40) : null,
 }));
 
-export const counts: JobCounts = Object.fromEntries(
-  states.map((state, index) => [state, { count: index === 4 ? 1_000 : index, isMore: index === 4 }]),
-) as JobCounts;
-export const noCounts: JobCounts = Object.fromEntries(
-  states.map((state) => [state, { count: 0, isMore: false }]),
-) as JobCounts;
+export const counts: ShownJobCounts = Object.fromEntries(
+  jobStates.map((state, index) => [state, { count: index === 4 ? 1_000 : index, isMore: index === 4 }]),
+) as ShownJobCounts;
+export const noCounts: ShownJobCounts = Object.fromEntries(
+  jobStates.map((state) => [state, { count: 0, isMore: false }]),
+) as ShownJobCounts;

@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { timelineOf } from "../../src/console/job/timeline.ts";
-import type { JobDetail, State } from "../../src/console/shape.ts";
+import type { ShownJobDetail, JobState } from "../../src/console/shape.ts";
 import { detailOf } from "./scene.ts";
 
 const second = (value: number): string => new Date(value * 1_000).toISOString();
 
-function job(dueAt: number, ...moves: readonly (readonly [at: number, to: State, attempt: number])[]): JobDetail {
+function job(
+  dueAt: number,
+  ...moves: readonly (readonly [at: number, to: JobState, attempt: number])[]
+): ShownJobDetail {
   const state = moves.at(-1)?.[1] ?? "PENDING";
   const events = moves.map(([at, to, attempt], index) => ({
     id: String(index + 1),
@@ -20,7 +23,7 @@ function job(dueAt: number, ...moves: readonly (readonly [at: number, to: State,
   return { ...detailOf(1, state), state, dueAt: second(dueAt), attempts: [], events };
 }
 
-const pieces = (detail: JobDetail, now = 100) =>
+const pieces = (detail: ShownJobDetail, now = 100) =>
   timelineOf(detail, now * 1_000).tries.map(({ attempt, pieces: all }) => ({
     attempt,
     pieces: all.map(({ phase, from, to }) => `${phase} ${from / 1_000}-${to / 1_000}`),

@@ -66,7 +66,6 @@ export const scheduleOutcomeList = z
   .meta({ id: "ScheduleOutcomeList" });
 
 export type OccurrenceEndReply = z.infer<typeof occurrenceEnd>;
-export type OccurrenceListReply = z.infer<typeof occurrenceList>;
 export type ScheduleOutcomeReply = z.infer<typeof scheduleOutcome>;
 export type ScheduleOutcomeListReply = z.infer<typeof scheduleOutcomeList>;
 

@@ -2,7 +2,8 @@ import { Command } from "commander";
 import type { NextTime } from "../client.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
-import { client, endErrorText, endStateText, listText, outcomesText } from "../schedules.ts";
+import { endErrorText, endStateText, outcomesText } from "../outcomes.ts";
+import { client, listText } from "../schedules.ts";
 import { backfillCommand } from "./schedules-backfill.ts";
 import { changing } from "./schedules-change.ts";
 

@@ -1,28 +1,28 @@
 import { signal } from "@preact/signals";
 import { addresses } from "../address.ts";
 import {
-  type BulkAction,
+  type BulkVerb,
   cancelJob,
   countBulk,
   type JobQuery,
   loadBulk,
   retryJob,
   startBulk,
-  stopBulk,
+  requestBulkStop,
 } from "../client.ts";
 import { ApiError } from "../http.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { Count } from "../shape.ts";
+import type { ShownCount } from "../shape.ts";
 import { counted, plural } from "../words.ts";
 
 /** Everything that matches a filter, or the jobs that were marked. */
-export type Target = { readonly filter: JobQuery } | { readonly ids: readonly string[] };
+export type BulkTarget = { readonly filter: JobQuery } | { readonly ids: readonly string[] };
 
 interface Ongoing {
-  readonly action: BulkAction;
+  readonly action: BulkVerb;
   readonly done: number;
-  readonly total: Count;
+  readonly total: ShownCount;
   readonly stop: () => void;
 }
 
@@ -45,7 +45,11 @@ const consequences = {
 } as const;
 
 /** Counts, asks, starts, and follows to the end. `onDone` is called when jobs were changed. */
-export async function changeMany(action: BulkAction, target: Target, onDone: () => void = () => {}): Promise<void> {
+export async function confirmAndChange(
+  action: BulkVerb,
+  target: BulkTarget,
+  onDone: () => void = () => {},
+): Promise<void> {
   try {
     const total =
       "ids" in target ? { count: target.ids.length, isMore: false } : await countBulk(action, target.filter);
@@ -67,9 +71,10 @@ export async function changeMany(action: BulkAction, target: Target, onDone: () 
 }
 
 /** The API does it page by page, also when this page is closed. */
-async function everything(action: BulkAction, filter: JobQuery): Promise<Outcome> {
+async function everything(action: BulkVerb, filter: JobQuery): Promise<Outcome> {
   let bulk = await startBulk(action, filter);
-  const stop = (): void => void stopBulk(bulk.id).catch((error: unknown) => sayFailed("It was not stopped", error));
+  const stop = (): void =>
+    void requestBulkStop(bulk.id).catch((error: unknown) => sayFailed("It was not stopped", error));
   while (bulk.state === "RUNNING") {
     ongoing.value = { action, done: bulk.changed + bulk.refused, total: bulk.matched, stop };
     await new Promise((resolve) => setTimeout(resolve, lookMs));
@@ -79,7 +84,7 @@ async function everything(action: BulkAction, filter: JobQuery): Promise<Outcome
 }
 
 /** A few at a time. One that moved meanwhile is counted and left alone. */
-async function oneByOne(action: BulkAction, ids: readonly string[]): Promise<Outcome> {
+async function oneByOne(action: BulkVerb, ids: readonly string[]): Promise<Outcome> {
   const total = { count: ids.length, isMore: false };
   let [changed, refused] = [0, 0];
   const stopping = new AbortController();
@@ -100,7 +105,7 @@ async function oneByOne(action: BulkAction, ids: readonly string[]): Promise<Out
   return { changed, refused, isStopped: stopping.signal.aborted };
 }
 
-function tell(action: BulkAction, { changed, refused, isStopped }: Outcome): void {
+function tell(action: BulkVerb, { changed, refused, isStopped }: Outcome): void {
   const left = refused === 0 ? "" : `, ${counted(refused)} left as they were`;
   const how = isStopped ? " before it was stopped" : "";
   say(`${plural(changed, "job")} ${pasts[action]}${how}${left}`, {

@@ -3,10 +3,10 @@ import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import { isFinal, type JobDetail, mayRetry } from "../shape.ts";
+import { isJobOver, type ShownJobDetail, mayRetry } from "../shape.ts";
 
 interface ActionsProps {
-  readonly job: JobDetail;
+  readonly job: ShownJobDetail;
   readonly onDone: () => void;
 }
 
@@ -25,7 +25,7 @@ export function Actions({ job, onDone }: ActionsProps) {
   const retry = (): void => void (mayRetry(state) && act("retried", () => retryJob(id)));
   const runNow = (): void => void (isEarly(job) && act("made due", () => runJobNow(id)));
   const cancel = async (): Promise<void> => {
-    if (isFinal(state)) return;
+    if (isJobOver(state)) return;
     const text =
       state === "RUNNING" ? "Its worker is told to stop; what it did outside stays done." : "It will not run.";
     if (await confirmed({ title: `Cancel ${kind} ${id}?`, text, action: "Cancel the job", danger: true })) {
@@ -44,7 +44,7 @@ export function Actions({ job, onDone }: ActionsProps) {
           Run now
         </button>
       ) : null}
-      {isFinal(state) ? null : (
+      {isJobOver(state) ? null : (
         <button type="button" class="button danger" onClick={() => void cancel()}>
           Cancel
         </button>
@@ -58,5 +58,5 @@ export function Actions({ job, onDone }: ActionsProps) {
   );
 }
 
-const isEarly = ({ state, dueAt }: JobDetail): boolean =>
-  !isFinal(state) && state !== "RUNNING" && Date.parse(dueAt) > currentTime();
+const isEarly = ({ state, dueAt }: ShownJobDetail): boolean =>
+  !isJobOver(state) && state !== "RUNNING" && Date.parse(dueAt) > currentTime();

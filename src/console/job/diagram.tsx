@@ -1,7 +1,7 @@
 import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
 import { ScrollTable } from "../parts/scroll-table.tsx";
-import type { JobDetail, State } from "../shape.ts";
+import type { ShownJobDetail, JobState } from "../shape.ts";
 import { reading, timeMode } from "../time.ts";
 import { stateWords } from "../words.ts";
 
@@ -13,7 +13,7 @@ interface Place {
 const width = 128;
 const height = 44;
 
-const places: Readonly<Record<State, Place>> = {
+const places: Readonly<Record<JobState, Place>> = {
   PENDING: { x: 0, y: 62 },
   QUEUED: { x: 166, y: 62 },
   RUNNING: { x: 332, y: 62 },
@@ -25,7 +25,7 @@ const places: Readonly<Record<State, Place>> = {
 };
 
 /** The usual moves. Rarer ones are drawn when this job made them. */
-const usual: readonly (readonly [State, State])[] = [
+const usual: readonly (readonly [JobState, JobState])[] = [
   ["PENDING", "QUEUED"],
   ["QUEUED", "RUNNING"],
   ["RUNNING", "SUCCESS"],
@@ -37,7 +37,7 @@ const usual: readonly (readonly [State, State])[] = [
 ];
 
 /** Where the job has been, when it came there last, and where it is now. */
-export function StateDiagram({ job, zone }: { readonly job: JobDetail; readonly zone?: string | undefined }) {
+export function StateDiagram({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) {
   const visits = visitsOf(job);
   const made = movesOf(job);
   const extra = made.filter((move) => usual.every(([from, to]) => `${from}>${to}` !== `${move[0]}>${move[1]}`));
@@ -59,7 +59,7 @@ export function StateDiagram({ job, zone }: { readonly job: JobDetail; readonly 
             ))}
           </svg>
           <ul>
-            {(Object.keys(places) as State[]).map((state) => (
+            {(Object.keys(places) as JobState[]).map((state) => (
               <Box key={state} state={state} visit={visits.get(state)} isNow={job.state === state} zone={zone} />
             ))}
           </ul>
@@ -75,7 +75,7 @@ interface Visit {
 }
 
 interface BoxProps {
-  readonly state: State;
+  readonly state: JobState;
   readonly visit: Visit | undefined;
   readonly isNow: boolean;
   readonly zone: string | undefined;
@@ -107,22 +107,22 @@ function At({ at, zone }: { readonly at: string; readonly zone: string | undefin
   return <time dateTime={at}>{`${text} ${name}`}</time>;
 }
 
-function visitsOf({ events }: JobDetail): ReadonlyMap<State, Visit> {
-  const visits = new Map<State, Visit>();
+function visitsOf({ events }: ShownJobDetail): ReadonlyMap<JobState, Visit> {
+  const visits = new Map<JobState, Visit>();
   for (const { to, at } of inOrder(events)) visits.set(to, { at, times: (visits.get(to)?.times ?? 0) + 1 });
   return visits;
 }
 
-const movesOf = ({ events }: JobDetail): readonly (readonly [State, State])[] => {
+const movesOf = ({ events }: ShownJobDetail): readonly (readonly [JobState, JobState])[] => {
   const moves = inOrder(events).flatMap(({ from, to }) => (from === null ? [] : [[from, to] as const]));
   return [...new Map(moves.map((move) => [move.join(">"), move])).values()];
 };
 
-const inOrder = (events: JobDetail["events"]): JobDetail["events"] =>
+const inOrder = (events: ShownJobDetail["events"]): ShownJobDetail["events"] =>
   events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at) || Number(BigInt(a.id) - BigInt(b.id)));
 
 /** From the side of one box to the side of the other. */
-function line(from: State, to: State): string {
+function line(from: JobState, to: JobState): string {
   const [a, b] = [places[from], places[to]];
   if (a.x + width < b.x) {
     const [x1, y1, x2, y2] = [a.x + width, a.y + height / 2, b.x, b.y + height / 2];

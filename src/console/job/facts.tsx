@@ -2,11 +2,11 @@ import type { ComponentChildren } from "preact";
 import { addresses } from "../address.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Time } from "../parts/time.tsx";
-import type { JobDetail } from "../shape.ts";
+import type { ShownJobDetail } from "../shape.ts";
 import { triesText } from "../words.ts";
 
 /** What is written in the job's row, with links to what it belongs to. */
-export const Facts = ({ job, zone }: { readonly job: JobDetail; readonly zone?: string | undefined }) => (
+export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) => (
   <section class="card" aria-label="Facts">
     <header class="card-head">
       <h2>Facts</h2>

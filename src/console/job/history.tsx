@@ -2,11 +2,11 @@ import { StateBadge } from "../parts/state-badge.tsx";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { JobDetail } from "../shape.ts";
+import type { ShownJobDetail } from "../shape.ts";
 import { reasonText } from "../words.ts";
 
 /** Every change of state, the newest first. */
-export function History({ job, zone }: { readonly job: JobDetail; readonly zone?: string | undefined }) {
+export function History({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) {
   const events = job.events.toSorted(
     (a, b) => Date.parse(b.at) - Date.parse(a.at) || Number(BigInt(b.id) - BigInt(a.id)),
   );

@@ -1,5 +1,5 @@
 /** What happened to a job, cut into pieces of time: the waterfall draws them. */
-import type { Job, JobDetail, JobEvent } from "../shape.ts";
+import type { ShownJob, ShownJobDetail, ShownJobEvent } from "../shape.ts";
 
 export type Phase = "wait" | "run" | "backoff";
 
@@ -13,8 +13,8 @@ export interface Piece {
 export interface Try {
   readonly attempt: number;
   readonly pieces: readonly Piece[];
-  readonly outcome: Job["state"] | null;
-  readonly error: JobDetail["error"];
+  readonly outcome: ShownJob["state"] | null;
+  readonly error: ShownJobDetail["error"];
   readonly worker: string | null;
 }
 
@@ -24,7 +24,7 @@ export interface Timeline {
   readonly to: number;
 }
 
-export function timelineOf(job: JobDetail, now: number): Timeline {
+export function timelineOf(job: ShownJobDetail, now: number): Timeline {
   const events = inOrder(job.events);
   const lines = new Map<number, Piece[]>();
   for (const [index, event] of events.entries()) {
@@ -40,7 +40,7 @@ export function timelineOf(job: JobDetail, now: number): Timeline {
   return { tries, from, to: Math.max(...all.map((piece) => piece.to), from + 1) };
 }
 
-const inOrder = (events: readonly JobEvent[]): readonly JobEvent[] =>
+const inOrder = (events: readonly ShownJobEvent[]): readonly ShownJobEvent[] =>
   events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at) || Number(BigInt(a.id) - BigInt(b.id)));
 
 interface Span {
@@ -54,7 +54,7 @@ interface Placed {
 }
 
 /** What the time between an event and the next one was. */
-function piecesOf(job: JobDetail, events: readonly JobEvent[], index: number, span: Span): readonly Placed[] {
+function piecesOf(job: ShownJobDetail, events: readonly ShownJobEvent[], index: number, span: Span): readonly Placed[] {
   const event = events[index];
   if (event === undefined) return [];
   if (event.to === "RUNNING") return [{ attempt: event.attempt, piece: { phase: "run", ...span } }];
@@ -72,7 +72,7 @@ function piecesOf(job: JobDetail, events: readonly JobEvent[], index: number, sp
   return isPause ? [pause, wait(due)] : [wait(due)];
 }
 
-function tryOf(job: JobDetail, attempt: number, pieces: readonly Piece[]): Try {
+function tryOf(job: ShownJobDetail, attempt: number, pieces: readonly Piece[]): Try {
   const ended = job.attempts.find((each) => each.attempt === attempt);
   const isRunning = job.state === "RUNNING" && job.attempt === attempt;
   return {
@@ -85,7 +85,7 @@ function tryOf(job: JobDetail, attempt: number, pieces: readonly Piece[]): Try {
 }
 
 /** The try that a wait leads to. */
-function nextAttempt(events: readonly JobEvent[], index: number): number {
+function nextAttempt(events: readonly ShownJobEvent[], index: number): number {
   const started = events.slice(index).find(({ to }) => to === "RUNNING");
   return started?.attempt ?? (events[index]?.attempt ?? 0) + 1;
 }

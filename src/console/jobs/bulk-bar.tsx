@@ -1,7 +1,7 @@
-import { changeMany } from "../bulk/bulk.ts";
-import type { BulkAction, JobQuery } from "../client.ts";
+import { confirmAndChange } from "../bulk/bulk.ts";
+import type { BulkVerb, JobQuery } from "../client.ts";
 import { useKeys } from "../keys.ts";
-import type { Count } from "../shape.ts";
+import type { ShownCount } from "../shape.ts";
 import { counted } from "../words.ts";
 import type { Selection } from "./selection.ts";
 
@@ -9,7 +9,7 @@ interface BulkBarProps {
   readonly selection: Selection;
   readonly filter: JobQuery;
   /** How many match; null until they are counted. */
-  readonly matching: Count | null;
+  readonly matching: ShownCount | null;
   readonly onDone: () => void;
 }
 
@@ -18,10 +18,10 @@ export function BulkBar({ selection, filter, matching, onDone }: BulkBarProps) {
   const { chosen } = selection;
   const marked = chosen === "all" ? null : chosen.size;
   const howMany = matching === null ? "" : `${counted(matching)} `;
-  const change = (action: BulkAction): void => {
+  const change = (action: BulkVerb): void => {
     if (marked === 0) return;
     const target = chosen === "all" ? { filter } : { ids: [...chosen] };
-    void changeMany(action, target, () => {
+    void confirmAndChange(action, target, () => {
       selection.none();
       onDone();
     });

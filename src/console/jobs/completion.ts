@@ -1,5 +1,5 @@
-import { states } from "../shape.ts";
-import { fields, quoted, wordsOf } from "./filter.ts";
+import { jobStates } from "../shape.ts";
+import { filterFields, quoted, wordsOf } from "./filter.ts";
 
 export interface Suggestion {
   /** Replaces the word that is being written. */
@@ -34,7 +34,7 @@ export function completed(text: string, { word }: Suggestion): string {
 }
 
 function fieldsLike(start: string): readonly Suggestion[] {
-  return Object.entries(fields)
+  return Object.entries(filterFields)
     .filter(([field]) => field.startsWith(start.toLowerCase()))
     .map(([field, hint]) => ({ word: field.endsWith(".") ? field : `${field}:`, hint }));
 }
@@ -51,7 +51,7 @@ function valuesLike(field: string, start: string, known: Known): readonly Sugges
 function valuesOf(field: string, { kinds, lanes, errors, schedules }: Known): readonly [readonly string[], string] {
   switch (field) {
     case "state":
-      return [states.map((state) => state.toLowerCase()), "state"];
+      return [jobStates.map((state) => state.toLowerCase()), "state"];
     case "kind":
       return [kinds, "kind"];
     case "lane":

@@ -1,5 +1,5 @@
 /** The text of the filter bar. It is the whole state of the list, so it is also what stands in the address. */
-import { type State, states } from "../shape.ts";
+import { type JobState, jobStates } from "../shape.ts";
 
 export interface Term {
   readonly field: string;
@@ -13,7 +13,7 @@ export interface Filter {
 }
 
 /** Fields one may write, with what they mean. */
-export const fields: Readonly<Record<string, string>> = {
+export const filterFields: Readonly<Record<string, string>> = {
   state: "one state or several: failed,skipped",
   kind: "the definition's name",
   key: "its whole key",
@@ -36,7 +36,7 @@ export function parseFilter(text: string): Filter {
     const field = word.slice(0, Math.max(0, colon)).toLowerCase();
     const value = unquoted(word.slice(colon + 1));
     if (colon < 0) problems.push(`“${word}” has no field: write key:${word} or kind:${word}`);
-    else if (!isField(field)) problems.push(`“${field}” is no field: use ${Object.keys(fields).join(", ")}`);
+    else if (!isField(field)) problems.push(`“${field}” is no field: use ${Object.keys(filterFields).join(", ")}`);
     else if (value === "") problems.push(`“${field}:” has no value yet`);
     else if (field === "state" && statesOf(value) === null) problems.push(`“${value}” is no state: ${stateList}`);
     else if (field === "due" && dueOf(value, 0) === null)
@@ -46,9 +46,9 @@ export function parseFilter(text: string): Filter {
   return { terms, problems };
 }
 
-const stateList = states.map((state) => state.toLowerCase()).join(", ");
+const stateList = jobStates.map((state) => state.toLowerCase()).join(", ");
 const isField = (field: string): boolean =>
-  field.startsWith("payload.") ? field.length > "payload.".length : field in fields;
+  field.startsWith("payload.") ? field.length > "payload.".length : field in filterFields;
 
 /** Blanks inside quotes do not part words. */
 export const wordsOf = (text: string): readonly string[] => text.match(/(?:[^\s"]+|"(?:\\.|[^"\\])*"?)+/g) ?? [];
@@ -75,9 +75,9 @@ export function queryOf({ terms }: Filter, now: number): Readonly<Record<string,
   return query;
 }
 
-function statesOf(value: string): readonly State[] | null {
+function statesOf(value: string): readonly JobState[] | null {
   const named = value.toUpperCase().split(",");
-  const known = states.filter((state) => named.includes(state));
+  const known = jobStates.filter((state) => named.includes(state));
   return known.length === named.length ? known : null;
 }
 

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type JobQuery, loadJobs } from "../client.ts";
 import { changes } from "../live.ts";
-import type { Job } from "../shape.ts";
+import type { ShownJob } from "../shape.ts";
 
 /** What the list shows of a job. A hundred thousand may be loaded: payloads, results and traces are not kept. */
-export type JobRow = Pick<
-  Job,
+export type ListedJob = Pick<
+  ShownJob,
   | "id"
   | "kind"
   | "key"
@@ -23,7 +23,7 @@ export type JobRow = Pick<
 >;
 
 export interface JobRows {
-  readonly jobs: readonly JobRow[];
+  readonly jobs: readonly ListedJob[];
   readonly isComplete: boolean;
   readonly isLoading: boolean;
   readonly error: Error | null;
@@ -33,7 +33,7 @@ export interface JobRows {
 }
 
 interface Held {
-  readonly jobs: readonly JobRow[];
+  readonly jobs: readonly ListedJob[];
   readonly cursor: string | null;
   readonly isComplete: boolean;
 }
@@ -127,7 +127,7 @@ function refreshed(before: Held, page: Page): Held {
   return { ...before, jobs: tail < 0 ? newest : [...newest, ...before.jobs.slice(tail)] };
 }
 
-function rowOf(job: Job): JobRow {
+function rowOf(job: ShownJob): ListedJob {
   const { id, kind, key, run, task, state, lane, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error } =
     job;
   return { id, kind, key, run, task, state, lane, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error };

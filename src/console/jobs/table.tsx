@@ -4,7 +4,7 @@ import { Time } from "../parts/time.tsx";
 import { VirtualRows } from "../parts/virtual-rows.tsx";
 import { duration } from "../time.ts";
 import { triesText } from "../words.ts";
-import type { JobRow, JobRows } from "./list.ts";
+import type { ListedJob, JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";
 
 const columns = [
@@ -46,7 +46,7 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
 );
 
 interface RowProps {
-  readonly job: JobRow;
+  readonly job: ListedJob;
   readonly index: number;
   readonly isCurrent: boolean;
   readonly selection: Selection;
@@ -103,12 +103,12 @@ const ErrorText = ({ code, message }: { readonly code: string; readonly message:
 );
 
 /** What tells it from others of its kind: its key, its place in a run, or else its number. */
-function nameOf({ key, run, task, id }: JobRow): string {
+function nameOf({ key, run, task, id }: ListedJob): string {
   if (key !== null) return key;
   return task === null ? `#${id}` : `${task} in run ${run}`;
 }
 
-function took({ startedAt, finishedAt, state }: JobRow) {
+function took({ startedAt, finishedAt, state }: ListedJob) {
   if (startedAt === null || finishedAt === null || state === "CANCELED") return <span class="nothing">–</span>;
   return duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
 }

@@ -1,12 +1,12 @@
 import { addresses } from "../address.ts";
 import { Icon } from "../parts/icon.tsx";
-import type { Schedule, Summary } from "../shape.ts";
+import type { ShownSchedule, ShownSummary } from "../shape.ts";
 import { duration } from "../time.ts";
 import { counted, plural } from "../words.ts";
 
 interface AttentionProps {
-  readonly summary: Summary;
-  readonly late: readonly Schedule[];
+  readonly summary: ShownSummary;
+  readonly late: readonly ShownSchedule[];
 }
 
 /** Something waits longer than this although it may start. */
@@ -45,7 +45,10 @@ export function Attention({ summary, late }: AttentionProps) {
   );
 }
 
-function mattersOf({ live, deadLetters, lanes, workers }: Summary, late: readonly Schedule[]): readonly Matter[] {
+function mattersOf(
+  { live, deadLetters, lanes, workers }: ShownSummary,
+  late: readonly ShownSchedule[],
+): readonly Matter[] {
   const waited = live.oldestWaitingMs ?? 0;
   const [first] = late;
   const found: readonly (Matter | false)[] = [
@@ -67,7 +70,7 @@ function mattersOf({ live, deadLetters, lanes, workers }: Summary, late: readonl
   return found.filter((each) => each !== false);
 }
 
-function calmText({ lastHour, live }: Summary): string {
+function calmText({ lastHour, live }: ShownSummary): string {
   const mean = lastHour.meanRunMs === null ? "" : `, ${duration(lastHour.meanRunMs)} each on average`;
   const done =
     lastHour.succeeded === 0

@@ -3,7 +3,7 @@ import { addresses } from "../address.ts";
 import type { RunTasks } from "../client.ts";
 import { Failure } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
-import type { Task } from "../shape.ts";
+import type { ShownTask } from "../shape.ts";
 import { stateWords } from "../words.ts";
 import { layersOf } from "./layers.ts";
 import { type LaidOut, layOut } from "./layout.ts";
@@ -75,7 +75,7 @@ function Canvas({ tasks, edges, laidOut }: CanvasProps) {
   );
 }
 
-const Node = ({ task, x, y }: { readonly task: Task; readonly x: number; readonly y: number }) => (
+const Node = ({ task, x, y }: { readonly task: ShownTask; readonly x: number; readonly y: number }) => (
   <li class="node" style={{ left: `${x}px`, top: `${y}px`, width: `${nodeWidth}px`, height: `${nodeHeight}px` }}>
     <a href={addresses.job(task.job)} class={`state-${task.state.toLowerCase()}`} title={nameOf(task)}>
       <Icon name={task.state} size={14} />
@@ -105,10 +105,10 @@ function curve(from: Point, to: Point, through: readonly Point[]): string {
   return `M${start.x} ${start.y} ${bends.join(" ")}`;
 }
 
-const nameOf = (task: Task): string => `${task.task ?? task.key ?? task.job}: ${stateWords[task.state]}`;
+const nameOf = (task: ShownTask): string => `${task.task ?? task.key ?? task.job}: ${stateWords[task.state]}`;
 
 interface ColumnsProps {
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ShownTask[];
   readonly layers: readonly (readonly string[])[];
 }
 
@@ -133,7 +133,7 @@ function Columns({ tasks, layers }: ColumnsProps) {
   );
 }
 
-const Cell = ({ task }: { readonly task: Task }) => (
+const Cell = ({ task }: { readonly task: ShownTask }) => (
   <li>
     <a href={addresses.job(task.job)} class={`cell state-${task.state.toLowerCase()}`} title={nameOf(task)}>
       <Icon name={task.state} size={12} />

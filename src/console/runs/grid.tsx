@@ -3,7 +3,7 @@ import { currentTime } from "../clock.ts";
 import type { RunTasks } from "../client.ts";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { VirtualRows } from "../parts/virtual-rows.tsx";
-import type { Task } from "../shape.ts";
+import type { ShownTask } from "../shape.ts";
 import { duration } from "../time.ts";
 
 const columnsOf = (whole: Span) => [
@@ -43,7 +43,7 @@ export function TaskGrid({ tasks: { tasks } }: { readonly tasks: RunTasks }) {
 }
 
 interface RowProps {
-  readonly task: Task;
+  readonly task: ShownTask;
   readonly index: number;
   readonly whole: Span;
   readonly why: string;
@@ -86,7 +86,15 @@ const Scale = ({ whole: { from, to } }: { readonly whole: Span }) => (
   </span>
 );
 
-const Bar = ({ span, whole, state }: { readonly span: Span; readonly whole: Span; readonly state: Task["state"] }) => (
+const Bar = ({
+  span,
+  whole,
+  state,
+}: {
+  readonly span: Span;
+  readonly whole: Span;
+  readonly state: ShownTask["state"];
+}) => (
   <i
     class={`gantt-bar fill-${state.toLowerCase()}`}
     style={{
@@ -96,7 +104,7 @@ const Bar = ({ span, whole, state }: { readonly span: Span; readonly whole: Span
   />
 );
 
-function wholeOf(tasks: readonly Task[]): Span {
+function wholeOf(tasks: readonly ShownTask[]): Span {
   const spans = tasks.map(spanOf).filter((span) => span !== null);
   let [from, to] = [Infinity, -Infinity];
   for (const span of spans) {
@@ -106,17 +114,17 @@ function wholeOf(tasks: readonly Task[]): Span {
   return spans.length === 0 ? { from: 0, to: 1 } : { from, to: Math.max(to, from + 1) };
 }
 
-function spanOf({ startedAt, finishedAt, state }: Task): Span | null {
+function spanOf({ startedAt, finishedAt, state }: ShownTask): Span | null {
   if (startedAt === null || state === "SKIPPED") return null;
   const from = Date.parse(startedAt);
   if (state !== "RUNNING" && finishedAt === null) return null;
   return { from, to: Math.max(from, finishedAt === null ? currentTime() : Date.parse(finishedAt)) };
 }
 
-type Tasks = ReadonlyMap<string, Task>;
+type Tasks = ReadonlyMap<string, ShownTask>;
 
 /** Why a task did not run, waits or failed; names the task before it that decided. */
-function whyOf({ state, notTaken, predecessors, blocked, error, after }: Task, tasks: Tasks): string {
+function whyOf({ state, notTaken, predecessors, blocked, error, after }: ShownTask, tasks: Tasks): string {
   if (state === "SKIPPED" && notTaken) return "its branch was not taken";
   if (state === "SKIPPED" && predecessors.bad > 0) {
     const bad = after.map((id) => tasks.get(id)).find((each) => each !== undefined && isBad(each));
@@ -126,7 +134,7 @@ function whyOf({ state, notTaken, predecessors, blocked, error, after }: Task, t
   return blocked ? `waits for ${predecessors.open} before it` : "";
 }
 
-const isBad = ({ state, notTaken }: Task): boolean =>
+const isBad = ({ state, notTaken }: ShownTask): boolean =>
   state === "FAILED" || state === "CANCELED" || (state === "SKIPPED" && !notTaken);
-const badWord = ({ state }: Task): string => (state === "FAILED" ? "failed" : `was ${state.toLowerCase()}`);
-const nameOf = ({ task, key, job }: Task): string => task ?? key ?? `#${job}`;
+const badWord = ({ state }: ShownTask): string => (state === "FAILED" ? "failed" : `was ${state.toLowerCase()}`);
+const nameOf = ({ task, key, job }: ShownTask): string => task ?? key ?? `#${job}`;

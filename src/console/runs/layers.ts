@@ -1,7 +1,7 @@
-import type { Edge } from "../shape.ts";
+import type { ShownEdge } from "../shape.ts";
 
 /** Tasks in columns: each one column behind the last of those it waits for. One pass over tasks and edges. */
-export function layersOf(ids: readonly string[], edges: readonly Edge[]): readonly (readonly string[])[] {
+export function layersOf(ids: readonly string[], edges: readonly ShownEdge[]): readonly (readonly string[])[] {
   const after = Map.groupBy(edges, ({ from }) => from);
   const open = new Map(ids.map((id) => [id, 0]));
   for (const { to } of edges) open.set(to, (open.get(to) ?? 0) + 1);

@@ -1,15 +1,15 @@
-import type { NextTime } from "../client.ts";
+import type { FireTime } from "../client.ts";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import type { Resource } from "../resource.ts";
-import type { Schedule } from "../shape.ts";
+import type { ShownSchedule } from "../shape.ts";
 import { inZone, myZone, relative } from "../time.ts";
 
 interface NextFiresProps {
-  readonly next: Resource<readonly NextTime[]>;
-  readonly schedule: Schedule;
+  readonly next: Resource<readonly FireTime[]>;
+  readonly schedule: ShownSchedule;
 }
 
 /** The next times side by side: in the schedule's zone and in the reader's own. */
@@ -31,7 +31,7 @@ export const NextFires = ({ next, schedule }: NextFiresProps) => (
   </section>
 );
 
-const NextTable = ({ times, zone }: { readonly times: readonly NextTime[]; readonly zone: string }) => (
+const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]; readonly zone: string }) => (
   <ScrollTable label="Times">
     <table class="table">
       <TableHead columns={[`In ${zone}`, `In yours, ${myZone}`, { name: "From now", isNumber: true }]} />

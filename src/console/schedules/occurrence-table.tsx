@@ -3,13 +3,13 @@ import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { Occurrence } from "../shape.ts";
+import type { ShownOccurrence } from "../shape.ts";
 import { duration } from "../time.ts";
 import { reasonText } from "../words.ts";
 import { outcomeWords, squareClass } from "./squares.tsx";
 
 /** Every nominal time has one row, with its decision. Those that are planned and still to come are among the next times. */
-export function OccurrenceTable({ occurrences }: { readonly occurrences: readonly Occurrence[] }) {
+export function OccurrenceTable({ occurrences }: { readonly occurrences: readonly ShownOccurrence[] }) {
   const past = occurrences.filter(
     ({ outcome, nominalAt }) => outcome !== "PLANNED" || Date.parse(nominalAt) <= currentTime(),
   );

@@ -1,8 +1,8 @@
-import type { Occurrence } from "../shape.ts";
+import type { ShownOccurrence } from "../shape.ts";
 import { fully } from "../time.ts";
 import { reasonText } from "../words.ts";
 
-export const outcomeWords: Readonly<Record<Occurrence["outcome"], string>> = {
+export const outcomeWords: Readonly<Record<ShownOccurrence["outcome"], string>> = {
   PLANNED: "Planned",
   FIRED: "Fired",
   CAUGHT_UP: "Caught up",
@@ -11,7 +11,7 @@ export const outcomeWords: Readonly<Record<Occurrence["outcome"], string>> = {
 };
 
 /** The last occurrences, the oldest first: each outcome has a shape and a colour, and its reason under the pointer. */
-export const Squares = ({ occurrences }: { readonly occurrences: readonly Occurrence[] }) => (
+export const Squares = ({ occurrences }: { readonly occurrences: readonly ShownOccurrence[] }) => (
   <span class="squares" role="img" aria-label={summary(occurrences)}>
     {occurrences.toReversed().map((each) => (
       <i key={`${each.localTime}${each.fold}${each.timezone}`} class={squareClass(each)} title={squareTitle(each)} />
@@ -19,14 +19,14 @@ export const Squares = ({ occurrences }: { readonly occurrences: readonly Occurr
   </span>
 );
 
-export const squareClass = ({ outcome }: Occurrence): string => `square square-${outcome.toLowerCase()}`;
+export const squareClass = ({ outcome }: ShownOccurrence): string => `square square-${outcome.toLowerCase()}`;
 
-export function squareTitle({ nominalAt, timezone, outcome, reason }: Occurrence): string {
+export function squareTitle({ nominalAt, timezone, outcome, reason }: ShownOccurrence): string {
   const why = reason === null ? "" : `: ${reasonText(reason)}`;
   return `${outcomeWords[outcome]}${why}\n${fully(Date.parse(nominalAt), timezone)}`;
 }
 
-function summary(occurrences: readonly Occurrence[]): string {
+function summary(occurrences: readonly ShownOccurrence[]): string {
   const counts = Map.groupBy(occurrences, ({ outcome }) => outcome);
   const parts = [...counts].map(([outcome, all]) => `${all.length} ${outcomeWords[outcome].toLowerCase()}`);
   return parts.length === 0 ? "No occurrences yet" : `Last ${occurrences.length}: ${parts.join(", ")}`;

@@ -1,12 +1,12 @@
 import { addresses } from "../address.ts";
-import { changeMany } from "../bulk/bulk.ts";
+import { confirmAndChange } from "../bulk/bulk.ts";
 import { loadFailureGroups } from "../client.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
-import type { FailureGroup } from "../shape.ts";
+import type { ShownFailureGroup } from "../shape.ts";
 import { useTitle } from "../title.ts";
 import { counted } from "../words.ts";
 
@@ -38,7 +38,13 @@ export function DeadLettersScreen() {
   );
 }
 
-const GroupTable = ({ groups, onDone }: { readonly groups: readonly FailureGroup[]; readonly onDone: () => void }) => (
+const GroupTable = ({
+  groups,
+  onDone,
+}: {
+  readonly groups: readonly ShownFailureGroup[];
+  readonly onDone: () => void;
+}) => (
   <div class="card">
     <table class="table tall">
       <TableHead
@@ -60,7 +66,7 @@ const GroupTable = ({ groups, onDone }: { readonly groups: readonly FailureGroup
   </div>
 );
 
-function Group({ group, onDone }: { readonly group: FailureGroup; readonly onDone: () => void }) {
+function Group({ group, onDone }: { readonly group: ShownFailureGroup; readonly onDone: () => void }) {
   const { kind, fingerprint, jobs, errorCode, errorMessage, firstAt, lastAt, newest } = group;
   const filter = { state: "FAILED", kind, fingerprint };
   const href = addresses.jobsWith(`state:failed kind:${kind} fingerprint:${fingerprint}`);
@@ -93,7 +99,7 @@ function Group({ group, onDone }: { readonly group: FailureGroup; readonly onDon
             type="button"
             class="button small"
             aria-label={`Redrive ${counted(jobs)} of ${kind}, ${errorCode ?? "no code"}`}
-            onClick={() => void changeMany("retry", { filter }, onDone)}
+            onClick={() => void confirmAndChange("retry", { filter }, onDone)}
           >
             Redrive
           </button>

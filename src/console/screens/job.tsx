@@ -1,6 +1,6 @@
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { explainJob, loadJob } from "../client.ts";
+import { loadExplanation, loadJob } from "../client.ts";
 import { currentTime, now } from "../clock.ts";
 import { Actions } from "../job/actions.tsx";
 import { StateDiagram } from "../job/diagram.tsx";
@@ -14,7 +14,7 @@ import { JsonView } from "../parts/json.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { useResource } from "../resource.ts";
-import { isFinal, type JobDetail } from "../shape.ts";
+import { isJobOver, type ShownJobDetail } from "../shape.ts";
 import { useTitle } from "../title.ts";
 import { reasonText } from "../words.ts";
 import { useZone } from "../zones.ts";
@@ -26,7 +26,7 @@ export function JobScreen() {
   return <Loaded of={job}>{(found) => <Found job={found} onDone={job.reload} />}</Loaded>;
 }
 
-function Found({ job, onDone }: { readonly job: JobDetail; readonly onDone: () => void }) {
+function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone: () => void }) {
   useTitle(`${job.kind} ${job.id}`);
   const zone = useZone(job.schedule);
   const isRunning = job.state === "RUNNING";
@@ -46,7 +46,7 @@ function Found({ job, onDone }: { readonly job: JobDetail; readonly onDone: () =
         <span class="space" />
         <Actions job={job} onDone={onDone} />
       </header>
-      {isFinal(job.state) || isRunning ? null : <Why job={job} />}
+      {isJobOver(job.state) || isRunning ? null : <Why job={job} />}
       {isRunning ? <Heartbeat job={job} /> : null}
       {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
       <div class="columns">
@@ -66,8 +66,8 @@ function Found({ job, onDone }: { readonly job: JobDetail; readonly onDone: () =
 }
 
 /** "Why is it waiting?" in words. */
-function Why({ job }: { readonly job: JobDetail }) {
-  const why = useResource(`explain ${job.id} ${job.state}`, (signal) => explainJob(job.id, signal));
+function Why({ job }: { readonly job: ShownJobDetail }) {
+  const why = useResource(`explain ${job.id} ${job.state}`, (signal) => loadExplanation(job.id, signal));
   return (
     <div class="note" role="note">
       <Icon name="info" />
@@ -92,8 +92,8 @@ function Why({ job }: { readonly job: JobDetail }) {
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 interface LatestErrorProps {
-  readonly job: JobDetail;
-  readonly error: NonNullable<JobDetail["error"]>;
+  readonly job: ShownJobDetail;
+  readonly error: NonNullable<ShownJobDetail["error"]>;
 }
 
 const LatestError = ({ job, error }: LatestErrorProps) => (
@@ -110,7 +110,7 @@ const LatestError = ({ job, error }: LatestErrorProps) => (
 );
 
 /** What became of it, and what a person can do. */
-function whatItMeans({ events, attempt, failures, maxAttempts }: JobDetail): string {
+function whatItMeans({ events, attempt, failures, maxAttempts }: ShownJobDetail): string {
   const last = events.find(({ to, attempt: of }) => to === "FAILED" && of === attempt);
   const reason = last?.reason ?? null;
   const used = `${failures} of ${maxAttempts} tries failed`;

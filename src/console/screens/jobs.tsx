@@ -15,7 +15,7 @@ import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { useResource } from "../resource.ts";
-import { type Count, type JobCounts, states } from "../shape.ts";
+import { type ShownCount, type ShownJobCounts, jobStates } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 /** The list. Its address holds the whole filter: a link shows the same list to somebody else. */
@@ -76,9 +76,9 @@ export function JobsScreen() {
   );
 }
 
-function totalOf({ state }: JobQuery, counts: JobCounts | null): Count | null {
+function totalOf({ state }: JobQuery, counts: ShownJobCounts | null): ShownCount | null {
   if (counts === null) return null;
-  const among = states.filter((each) => state === undefined || state.split(",").includes(each));
+  const among = jobStates.filter((each) => state === undefined || state.split(",").includes(each));
   return {
     count: among.reduce((sum, each) => sum + counts[each].count, 0),
     isMore: among.some((each) => counts[each].isMore),

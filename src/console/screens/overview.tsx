@@ -10,7 +10,7 @@ import { Throughput } from "../overview/throughput.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { useResource } from "../resource.ts";
-import type { Schedule, Summary } from "../shape.ts";
+import type { ShownSchedule, ShownSummary } from "../shape.ts";
 import { isLate } from "../schedules/status.tsx";
 import { useTitle } from "../title.ts";
 
@@ -39,7 +39,13 @@ export function OverviewScreen() {
   );
 }
 
-function Standing({ summary, schedules }: { readonly summary: Summary; readonly schedules: readonly Schedule[] }) {
+function Standing({
+  summary,
+  schedules,
+}: {
+  readonly summary: ShownSummary;
+  readonly schedules: readonly ShownSchedule[];
+}) {
   const [span, setSpan] = useState(60);
   const minutes = useResource(`minutes ${span}`, (signal) => loadMinutes(span, signal), { again: "slow" });
   const failures = useResource("last failures", (signal) =>
@@ -62,8 +68,10 @@ function Standing({ summary, schedules }: { readonly summary: Summary; readonly 
 }
 
 /** Nothing was ever defined or run. */
-const isUntouched = ({ live, deadLetters, lastHour }: Summary, schedules: readonly Schedule[] | null): boolean =>
-  schedules?.length === 0 && live.total === 0 && deadLetters.count === 0 && lastHour.created === 0;
+const isUntouched = (
+  { live, deadLetters, lastHour }: ShownSummary,
+  schedules: readonly ShownSchedule[] | null,
+): boolean => schedules?.length === 0 && live.total === 0 && deadLetters.count === 0 && lastHour.created === 0;
 
 const Untouched = () => (
   <Empty title="Nothing has run yet">

@@ -12,7 +12,7 @@ import { TaskGraph } from "../runs/graph.tsx";
 import { TaskGrid } from "../runs/grid.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
-import type { Run } from "../shape.ts";
+import type { ShownRun } from "../shape.ts";
 import { useTitle } from "../title.ts";
 import { counted } from "../words.ts";
 
@@ -29,7 +29,7 @@ export function RunScreen() {
   return <Loaded of={run}>{(found) => <Found run={found} onDone={run.reload} />}</Loaded>;
 }
 
-function Found({ run, onDone }: { readonly run: Run; readonly onDone: () => void }) {
+function Found({ run, onDone }: { readonly run: ShownRun; readonly onDone: () => void }) {
   useTitle(`${run.kind} ${run.key}`);
   const tasks = useResource(`tasks ${run.id}`, (signal) => loadTasks(run.id, tasksMax, signal), {
     again: run.progress.total > 300 ? "slow" : "live",
@@ -81,7 +81,7 @@ function Found({ run, onDone }: { readonly run: Run; readonly onDone: () => void
   );
 }
 
-const NoTasks = ({ run }: { readonly run: Run }) =>
+const NoTasks = ({ run }: { readonly run: ShownRun }) =>
   run.finishedAt === null ? (
     <Empty title="Its jobs are being written">
       <p>They appear here as they are.</p>
@@ -96,7 +96,7 @@ const NoTasks = ({ run }: { readonly run: Run }) =>
   );
 
 /** A fan-out has targets, which have no edges: it opens with its funnel. */
-function Views({ run, tasks }: { readonly run: Run; readonly tasks: RunTasks }) {
+function Views({ run, tasks }: { readonly run: ShownRun; readonly tasks: RunTasks }) {
   const { query, path, route } = useLocation();
   const isFanOut = tasks.tasks.every(({ task }) => task === null);
   const offered = views.filter((each) => each !== (isFanOut ? "graph" : "funnel"));

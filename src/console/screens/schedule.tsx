@@ -5,7 +5,7 @@ import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { useResource } from "../resource.ts";
-import { runNow, togglePause } from "../schedules/actions.tsx";
+import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
 import { OccurrenceTable } from "../schedules/occurrence-table.tsx";
@@ -13,7 +13,7 @@ import { plainWords } from "../schedules/plain-words.ts";
 import { scheduleStatus } from "../schedules/status.tsx";
 import { Squares } from "../schedules/squares.tsx";
 import { ApiError } from "../http.ts";
-import type { Occurrence, Schedule } from "../shape.ts";
+import type { ShownOccurrence, ShownSchedule } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 export function ScheduleScreen() {
@@ -33,21 +33,21 @@ const misfireWords: Readonly<Record<string, string>> = {
   all: "missed times all run",
 };
 
-const policyText = ({ overlap, misfire }: Schedule): string =>
+const policyText = ({ overlap, misfire }: ShownSchedule): string =>
   `${overlapWords[overlap] ?? overlap} · ${misfireWords[misfire] ?? misfire}`;
 
-function plannedText(occurrences: readonly Occurrence[]): string {
+function plannedText(occurrences: readonly ShownOccurrence[]): string {
   const planned = occurrences.filter(({ outcome }) => outcome === "PLANNED").length;
   return planned === 0 ? "" : `${planned} of them planned ahead`;
 }
 
-function named(id: string, all: readonly Schedule[]): Schedule {
+function named(id: string, all: readonly ShownSchedule[]): ShownSchedule {
   const found = all.find((each) => each.id === id);
   if (found === undefined) throw new ApiError(404, "unknown-schedule", `there is no schedule ${id}`);
   return found;
 }
 
-function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onDone: () => void }) {
+function Found({ schedule, onDone }: { readonly schedule: ShownSchedule; readonly onDone: () => void }) {
   const { id, kind, expression, timezone, paused } = schedule;
   const { route } = useLocation();
   useTitle(id);
@@ -55,7 +55,7 @@ function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onD
   const next = useResource(`next ${id}`, (signal) => loadNext(id, 5, signal), { again: "slow" });
   useKeys([
     { keys: "p", does: "Pause or resume", run: () => void togglePause(schedule, onDone) },
-    { keys: "n", does: "Run now", run: () => void runNow(schedule) },
+    { keys: "n", does: "Run now", run: () => void startScheduleOnce(schedule) },
     { keys: "J", does: "Show its jobs", run: () => route(addresses.jobsWith(`schedule:${id}`)) },
   ]);
   return (
@@ -75,7 +75,7 @@ function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onD
         <button type="button" class="button" onClick={() => void togglePause(schedule, onDone)}>
           {paused ? "Resume" : "Pause"}
         </button>
-        <button type="button" class="button primary" onClick={() => void runNow(schedule)}>
+        <button type="button" class="button primary" onClick={() => void startScheduleOnce(schedule)}>
           Run now
         </button>
       </header>

@@ -7,11 +7,11 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
-import { runNow, togglePause } from "../schedules/actions.tsx";
+import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
 import { latenessText, scheduleStatus } from "../schedules/status.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
 import { Squares } from "../schedules/squares.tsx";
-import type { Occurrence, Schedule } from "../shape.ts";
+import type { ShownOccurrence, ShownSchedule } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 export function SchedulesScreen() {
@@ -38,7 +38,7 @@ const NoSchedules = () => (
 );
 
 interface TableProps {
-  readonly schedules: readonly Schedule[];
+  readonly schedules: readonly ShownSchedule[];
   readonly onDone: () => void;
 }
 
@@ -65,7 +65,7 @@ const ScheduleTable = ({ schedules, onDone }: TableProps) => (
   </div>
 );
 
-const Past = ({ occurrences }: { readonly occurrences: readonly Occurrence[] }) =>
+const Past = ({ occurrences }: { readonly occurrences: readonly ShownOccurrence[] }) =>
   occurrences.length === 0 ? <span class="dim small">none yet</span> : <Squares occurrences={occurrences} />;
 
 /** The schedule's row says when the tick looks again; when it fires next is another question. */
@@ -74,7 +74,7 @@ async function loadTimes(id: string, signal: AbortSignal) {
   return { past, next: next[0]?.at ?? null };
 }
 
-function Row({ schedule, onDone }: { readonly schedule: Schedule; readonly onDone: () => void }) {
+function Row({ schedule, onDone }: { readonly schedule: ShownSchedule; readonly onDone: () => void }) {
   const { id, kind, expression, timezone, paused } = schedule;
   const times = useResource(`times ${id}`, (signal) => loadTimes(id, signal), { again: "slow" });
   return (
@@ -110,7 +110,7 @@ function Row({ schedule, onDone }: { readonly schedule: Schedule; readonly onDon
           <button
             type="button"
             class="button small"
-            onClick={() => void runNow(schedule)}
+            onClick={() => void startScheduleOnce(schedule)}
             aria-label={`Run now: ${id}`}
           >
             Run now
