@@ -1,6 +1,6 @@
 /** Every request of the page. Where the API's shape and the page's differ, they meet here. */
 import { correct } from "./clock.ts";
-import { get, post, query } from "./http.ts";
+import { ApiError, get, post, query } from "./http.ts";
 import type {
   ShownCount,
   ShownEdge,
@@ -13,6 +13,7 @@ import type {
   ShownLock,
   ShownMinute,
   ShownOccurrence,
+  ShownOutcome,
   ShownRun,
   ShownSchedule,
   ShownSlotUse,
@@ -46,21 +47,30 @@ export async function loadSummary(signal?: AbortSignal): Promise<ShownSummary> {
 export const loadMinutes = async (minutes: number, signal?: AbortSignal): Promise<readonly ShownMinute[]> =>
   (await get<{ minutes: readonly ShownMinute[] }>(`/throughput${query({ minutes })}`, signal)).minutes;
 
-/** All of them; a page holds ten thousand, so there is nearly always one. */
-export async function loadSchedules(signal?: AbortSignal): Promise<readonly ShownSchedule[]> {
-  const all: ShownSchedule[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: SchedulePage = await get(`/schedules${query({ cursor })}`, signal);
-    all.push(...page.schedules);
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return all;
+/** Fields of the filter of schedules, as the API calls them. */
+export type OutcomeQuery = Readonly<Record<string, string>>;
+
+interface OutcomePage {
+  readonly schedules: readonly ShownOutcome[];
+  readonly total: number;
 }
-interface SchedulePage {
-  readonly schedules: readonly ShownSchedule[];
-  readonly nextCursor: string | null;
+export const loadScheduleOutcomes = (
+  filter: OutcomeQuery,
+  { offset = 0, limit }: { readonly offset?: number; readonly limit: number },
+  signal?: AbortSignal,
+) => get<OutcomePage>(`/schedule-outcomes${query({ ...filter, cursor: offset === 0 ? null : offset, limit })}`, signal);
+/** The first ones by id, without outcomes: to complete names with. */
+export const loadSomeSchedules = async (limit: number, signal?: AbortSignal): Promise<readonly ShownSchedule[]> =>
+  (await get<{ schedules: readonly ShownSchedule[] }>(`/schedules${query({ limit })}`, signal)).schedules;
+/** @throws ApiError 404 */
+export async function loadScheduleOutcome(id: string, signal?: AbortSignal): Promise<ShownOutcome> {
+  const { schedules } = await loadScheduleOutcomes({ id }, { limit: 1 }, signal);
+  if (schedules[0] === undefined) throw new ApiError(404, "unknown-schedule", `there is no schedule ${id}`);
+  return schedules[0];
 }
+/** Null for one that was deleted. */
+export const loadZone = async (id: string, signal?: AbortSignal): Promise<string | null> =>
+  (await get<{ readonly timezone?: string }>(`/schedules/${at(id)}`, signal)).timezone ?? null;
 export const loadOccurrences = async (id: string, limit: number, signal?: AbortSignal) =>
   (
     await get<{ occurrences: readonly ShownOccurrence[] }>(

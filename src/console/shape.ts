@@ -9,6 +9,7 @@ import type {
   WorkerReply,
 } from "../api/shape/overview.ts";
 import type { RunReply, TaskReply } from "../api/shape/run.ts";
+import type { OccurrenceEndReply, ScheduleOutcomeReply } from "../api/shape/schedule-outcome.ts";
 import type { occurrenceJson, scheduleJson } from "../api/view.ts";
 
 export type ShownJob = JobReply;
@@ -18,7 +19,11 @@ export type ShownJobCounts = JobCountsReply;
 export type JobState = ShownJob["state"];
 export type ShownJobEvent = ShownJobDetail["events"][number];
 export type ShownSchedule = ReturnType<typeof scheduleJson>;
-export type ShownOccurrence = ReturnType<typeof occurrenceJson>;
+export type ShownEnd = OccurrenceEndReply;
+export type ShownOccurrence = ReturnType<typeof occurrenceJson> & { readonly end: ShownEnd | null };
+/** A schedule with its next time and what became of its last ones. */
+export type ShownOutcome = ScheduleOutcomeReply;
+export type ShownGlance = ShownOutcome["last"][number];
 export type ShownLane = LaneReply;
 export type ShownSlotUse = SlotUseReply;
 export type ShownLock = LockReply;

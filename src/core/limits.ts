@@ -46,6 +46,8 @@ export const limits = {
   searchRowsMax: 5_000,
   searchMs: 100,
   searchedPayloadsMax: 5,
+  searchedWordsMax: 10,
+  searchedTextCharactersMax: 500,
   countRowsMax: 10_000,
   liveRowsMax: 200_000,
   failureRowsMax: 10_000,

@@ -40,7 +40,7 @@ const actions: readonly Action[] = [
   },
   {
     path: "/dead-letters",
-    button: "Redrive 42 of send-open-mail, HTTP_503",
+    button: "Retry 42 of send-open-mail, HTTP_503",
     confirm: "Retry 42 jobs",
     post: "POST /bulk",
     told: "41 jobs retried, 1 left as they were",

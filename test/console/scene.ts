@@ -4,7 +4,9 @@ import type {
   ShownJobCounts,
   ShownJobDetail,
   ShownMinute,
+  ShownEnd,
   ShownOccurrence,
+  ShownOutcome,
   ShownRun,
   ShownSchedule,
   JobState,
@@ -118,6 +120,22 @@ function schedule(id: string, expression: string, timezone: string, nextAt: stri
 
 const outcomes = ["PLANNED", "FIRED", "FIRED", "SKIPPED", "CAUGHT_UP", "COALESCED"] as const;
 
+const goodEnd: ShownEnd = {
+  state: "SUCCESS",
+  run: null,
+  result: "succeeded",
+  startedAt: ago(3_600),
+  finishedAt: ago(3_598),
+  tookMs: 2_000,
+  error: null,
+};
+const failedEnd: ShownEnd = {
+  ...goodEnd,
+  state: "FAILED",
+  result: "failed",
+  error: { code: "HTTP_503", message: "the mail server answered 503" },
+};
+
 export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }, (_, index) => {
   const outcome = outcomes[index % outcomes.length] ?? "FIRED";
   return {
@@ -132,8 +150,28 @@ export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }
     latenessMs: outcome === "FIRED" ? 120 + index : null,
     version: 3,
     jobId: outcome === "FIRED" ? (String(100 + index) as ShownOccurrence["jobId"]) : null,
+    end: outcome === "FIRED" ? (index % 4 === 1 ? failedEnd : goodEnd) : null,
   };
 });
+
+/** Each schedule with the occurrences above; the first fails, the second does not. */
+export const outcomeRows: readonly ShownOutcome[] = schedules.map((schedule, index) => ({
+  ...schedule,
+  firesAt: schedule.nextAt,
+  last: occurrences.map(({ nominalAt, outcome, reason, jobId, end }) => ({
+    at: nominalAt,
+    outcome,
+    reason,
+    job: jobId,
+    result: end?.result ?? null,
+    error: end?.error?.code ?? null,
+  })),
+  failingSince: index === 0 ? ago(7_200) : null,
+  failingSinceIsMore: false,
+  lastSuccessAt: ago(10_800),
+  onTimeShare: 0.96,
+  latenessMs: 120,
+}));
 
 export const summary: ShownSummary = {
   at: new Date(sceneNow).toISOString(),

@@ -16,13 +16,15 @@ export interface StandIn {
   mode: Mode;
   /** Method and path of each request for data, in order. */
   readonly asked: string[];
+  /** Path and query of each of them. */
+  readonly queries: string[];
   readonly events: EventDesk;
   stop(): Promise<void>;
 }
 
 export async function openStandIn(files: PageFiles): Promise<StandIn> {
   const events = eventDesk();
-  const state: { mode: Mode; asked: string[] } = { mode: "loaded", asked: [] };
+  const state: { mode: Mode; asked: string[]; queries: string[] } = { mode: "loaded", asked: [], queries: [] };
   const app = new Hono();
   app.route(
     "/console",
@@ -32,11 +34,12 @@ export async function openStandIn(files: PageFiles): Promise<StandIn> {
   app.all("*", async (c) => {
     const { method, path } = c.req;
     state.asked.push(`${method} ${path}`);
+    state.queries.push(c.req.url.slice(new URL(c.req.url).origin.length));
     const body = method === "POST" ? ((await c.req.json()) as Record<string, unknown>) : {};
     if (state.mode === "error") {
       return c.json({ code: "store-away", detail: "the database does not answer: try again in a few seconds" }, 503);
     }
-    const answer = answerOf(path, state.mode, body);
+    const answer = answerOf(path, state.mode, { ...c.req.query(), ...body });
     if (answer === null) return c.json({ code: "no-such-route", detail: `there is no ${method} ${path}` }, 404);
     return c.json((state.mode === "hostile" ? hostile(answer) : answer) as object);
   });
@@ -52,6 +55,7 @@ export async function openStandIn(files: PageFiles): Promise<StandIn> {
       state.mode = mode;
     },
     asked: state.asked,
+    queries: state.queries,
     events,
     async stop() {
       events.cut();
@@ -89,6 +93,8 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/jobs\/1$/, () => scene.detailOf(1, "FAILED")],
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
     [/^\/jobs\/\d+(\/[\w-]+)?$/, () => scene.detailOf(3, "PENDING")],
+    [/^\/schedule-outcomes$/, () => outcomesFor(isEmpty, body)],
+    [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],
     [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
     [/^\/schedules\/[^/]+\/next$/, () => ({ times: nextTimes })],
@@ -111,6 +117,19 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/locks$/, () => ({ locks: list(system.locks), jobLocks: list(system.jobLocks) })],
   ];
   return routes.find(([pattern]) => pattern.test(path))?.[1]() ?? null;
+}
+
+/** Ten thousand of them for the word `many`, as the server would page them. */
+function outcomesFor(isEmpty: boolean, { text, state, cursor = 0, limit = 50 }: Readonly<Record<string, unknown>>) {
+  const failing = scene.outcomeRows.filter((row) => state !== "failing" || row.failingSince !== null);
+  const [first] = scene.outcomeRows;
+  if (isEmpty || text === "none") return { schedules: [], total: 0, nextCursor: null };
+  if (text !== "many") return { schedules: failing, total: failing.length, nextCursor: null };
+  const from = Number(cursor);
+  const schedules = Array.from({ length: Math.min(Number(limit), 10_000 - from) }, (_, index) => {
+    return { ...first, id: `schedule-${String(from + index).padStart(5, "0")}` };
+  });
+  return { schedules, total: 10_000, nextCursor: String(from + schedules.length) };
 }
 
 const bulk = (state: "RUNNING" | "DONE") => {
@@ -142,7 +161,8 @@ export const hostileText =
   "A".repeat(300);
 
 /** Fields whose values decide what the page does, and are therefore closed sets, numbers or times. */
-const meant = /^(state|outcome|status|join|from|to|id|job|jobId|run|newest|source|cursor|nextCursor|.*At|.*From|.*To)$/;
+const meant =
+  /^(state|outcome|result|status|join|from|to|id|job|jobId|run|newest|source|cursor|nextCursor|.*At|.*From|.*To)$/;
 const plain = /^(\d+|[\d-]{10}T[\d:.]+Z?)$/;
 
 function hostile(value: unknown, name = ""): unknown {

@@ -1,7 +1,7 @@
 import type { JobId } from "../../core/job/job.ts";
 import type { State } from "../../core/job/state.ts";
 import { limits } from "../../core/limits.ts";
-import type { RunId } from "../../core/ports/run.ts";
+import type { RunId, RunState } from "../../core/ports/run.ts";
 import type {
   EndResult,
   OccurrenceEnd,
@@ -60,7 +60,7 @@ const endView = (row: OccurrenceEndRow): OccurrenceEnd => ({
   run:
     row.run_id === null || row.run_state === null
       ? null
-      : { id: row.run_id as RunId, state: row.run_state, failed: row.run_failed ?? 0 },
+      : { id: row.run_id as RunId, state: row.run_state as RunState, failed: row.run_failed ?? 0 },
   result: row.result as EndResult,
   startedAt: row.started_at,
   finishedAt: row.finished_at,

@@ -24,6 +24,12 @@ export const searchFields = {
     .transform((value) => value.toUpperCase().split(","))
     .pipe(z.array(z.enum(states)))
     .optional(),
+  id: id.optional(),
+  /** Words of which each is the id, or a part of the kind, the key or the error. */
+  text: text(limits.searchedTextCharactersMax)
+    .transform((value) => value.trim().split(/\s+/))
+    .refine((words) => words.length <= limits.searchedWordsMax, `must be at most ${limits.searchedWordsMax} words`)
+    .optional(),
   kind: text(limits.idCharactersMax).optional(),
   lane: text(limits.idCharactersMax).optional(),
   key: text(limits.keyCharactersMax).optional(),
@@ -82,12 +88,15 @@ interface AskedSearch extends z.infer<z.ZodObject<typeof searchFields>> {
 
 /** The search that a query or a body asks for. */
 export function searchOf(query: AskedSearch): JobSearch {
-  const { state, kind, lane, key, error, fingerprint, run, schedule, worker, dueFrom, dueTo } = query;
+  const { state, id: jobId, text: words, kind, lane, key, error } = query;
+  const { fingerprint, run, schedule, worker, dueFrom, dueTo } = query;
   const payload = Object.entries(query)
     .filter(([name]) => name.startsWith("payload."))
     .map(([name, value]) => ({ path: name.split(".").slice(1), value: String(value) }));
   const given = {
     states: state,
+    id: jobId,
+    words,
     kind,
     lane,
     key,

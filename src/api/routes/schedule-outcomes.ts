@@ -18,6 +18,7 @@ import {
 const outcomesQuery = z.strictObject({
   /** Words of which each is a part of the id, the kind or the app. */
   text: text(200).optional(),
+  id: text(200).optional(),
   kind: text(limits.idCharactersMax).optional(),
   app: text(limits.idCharactersMax).optional(),
   zone: text(limits.idCharactersMax).optional(),
@@ -52,9 +53,9 @@ export function scheduleOutcomeEndpoint(options: ApiOptions): Endpoint {
 
 async function outcomes(
   { operations, ports }: ApiOptions,
-  { text: words, kind, app, zone, state, lateOver, sort, cursor, limit: rows }: z.infer<typeof outcomesQuery>,
+  { text: words, id, kind, app, zone, state, lateOver, sort, cursor, limit: rows }: z.infer<typeof outcomesQuery>,
 ): Promise<ScheduleOutcomeListReply> {
-  const search = { words: words?.trim().split(/\s+/), kind, app, zone, state, lateOverMs: lateOver };
+  const search = { words: words?.trim().split(/\s+/), id, kind, app, zone, state, lateOverMs: lateOver };
   const [page, now] = await Promise.all([
     operations.searchSchedules({ search, sort, offset: cursor, limit: rows }),
     ports.store.now(),

@@ -4,6 +4,7 @@ import { limits } from "../../core/limits.ts";
 import { endResults, type FailingSince, type OccurrenceEnd } from "../../core/ports/schedule-outcome.ts";
 import type { OccurrenceView, ScheduleRow } from "../../core/ports/schedule.ts";
 import { scheduleJson } from "../view.ts";
+import { runStates } from "./run.ts";
 import { occurrence, schedule } from "./schedule.ts";
 import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
 
@@ -12,7 +13,7 @@ export const occurrenceEnd = z
     /** Of the job; null when it was pruned and its run is still kept. */
     state: state.nullable(),
     /** The run that the job started: it speaks for the job then. */
-    run: z.object({ id: idText, state: z.string() }).nullable(),
+    run: z.object({ id: idText, state: z.enum(runStates) }).nullable(),
     result: z.enum(endResults),
     startedAt: maybeTime,
     finishedAt: maybeTime,

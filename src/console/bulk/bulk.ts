@@ -6,6 +6,7 @@ import {
   countBulk,
   type JobQuery,
   loadBulk,
+  loadJobs,
   retryJob,
   startBulk,
   requestBulkStop,
@@ -13,11 +14,11 @@ import {
 import { ApiError } from "../http.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { ShownCount } from "../shape.ts";
-import { counted, plural } from "../words.ts";
+import type { JobState, ShownCount } from "../shape.ts";
+import { counted, plural, stateWords } from "../words.ts";
 
 /** Everything that matches a filter, or the jobs that were marked. */
-export type BulkTarget = { readonly filter: JobQuery } | { readonly ids: readonly string[] };
+export type BulkTarget = { readonly filter: JobQuery; readonly text: string } | { readonly ids: readonly string[] };
 
 interface Ongoing {
   readonly action: BulkVerb;
@@ -58,7 +59,14 @@ export async function confirmAndChange(
       return;
     }
     const verb = `${verbs[action]} ${plural(total, "job")}`;
-    const question = { title: `${verb}?`, text: consequences[action], action: verb, danger: action === "cancel" };
+    const facts = "ids" in target ? [] : await factsOf(action, target, total);
+    const question = {
+      title: `${verb}?`,
+      text: consequences[action],
+      facts,
+      action: verb,
+      danger: action === "cancel",
+    };
     if (!(await confirmed(question))) return;
     const outcome = await ("ids" in target ? oneByOne(action, target.ids) : everything(action, target.filter));
     tell(action, outcome);
@@ -68,6 +76,35 @@ export async function confirmAndChange(
   } finally {
     ongoing.value = null;
   }
+}
+
+const sampleRows = 500;
+const kindsShown = 6;
+const changeable: Readonly<Record<BulkVerb, readonly JobState[]>> = {
+  retry: ["FAILED", "CANCELED", "SKIPPED"],
+  cancel: ["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT"],
+};
+
+/** What the answer concerns: the filter as it was written, and the kinds and states of what it matches. */
+async function factsOf(action: BulkVerb, { filter, text }: { filter: JobQuery; text: string }, total: ShownCount) {
+  const asked = filter["state"]?.split(",");
+  const state = changeable[action].filter((each) => asked === undefined || asked.includes(each)).join(",");
+  const { jobs } = await loadJobs({ ...filter, state }, { cursor: null, limit: sampleRows });
+  const isWhole = jobs.length === total.count && !total.isMore;
+  const among = isWhole ? "" : ` (of the newest ${counted(jobs.length)})`;
+  return [
+    ["Filter", text === "" ? "none: every job" : text],
+    [`Kinds${among}`, tally(jobs.map(({ kind }) => kind))],
+    [`States${among}`, tally(jobs.map((job) => stateWords[job.state]))],
+    ["Jobs", counted(total)],
+  ] as const;
+}
+
+/** `export 40, mail 2`, the most frequent first. */
+function tally(values: readonly string[]): string {
+  const counts = [...Map.groupBy(values, (value) => value)].toSorted(([, a], [, b]) => b.length - a.length);
+  const shown = counts.slice(0, kindsShown).map(([value, all]) => `${value} ${counted(all.length)}`);
+  return [...shown, ...(counts.length > kindsShown ? [`${counts.length - kindsShown} more`] : [])].join(", ");
 }
 
 /** The API does it page by page, also when this page is closed. */

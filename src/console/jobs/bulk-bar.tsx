@@ -6,6 +6,8 @@ import { counted } from "../words.ts";
 import type { Selection } from "./selection.ts";
 
 interface BulkBarProps {
+  /** The filter as it was written. */
+  readonly text: string;
   readonly selection: Selection;
   readonly filter: JobQuery;
   /** How many match; null until they are counted. */
@@ -14,13 +16,13 @@ interface BulkBarProps {
 }
 
 /** What may be done with the marked jobs, or with all that match: counted and confirmed before it starts. */
-export function BulkBar({ selection, filter, matching, onDone }: BulkBarProps) {
+export function BulkBar({ text, selection, filter, matching, onDone }: BulkBarProps) {
   const { chosen } = selection;
   const marked = chosen === "all" ? null : chosen.size;
   const howMany = matching === null ? "" : `${counted(matching)} `;
   const change = (action: BulkVerb): void => {
     if (marked === 0) return;
-    const target = chosen === "all" ? { filter } : { ids: [...chosen] };
+    const target = chosen === "all" ? { filter, text } : { ids: [...chosen] };
     void confirmAndChange(action, target, () => {
       selection.none();
       onDone();

@@ -1,11 +1,7 @@
 import { jobStates } from "../shape.ts";
-import { filterFields, quoted, wordsOf } from "./filter.ts";
-
-export interface Suggestion {
-  /** Replaces the word that is being written. */
-  readonly word: string;
-  readonly hint: string;
-}
+import { lastWord, type Suggestion } from "../filter/completed.ts";
+import { quoted } from "../filter/terms.ts";
+import { filterFields } from "./filter.ts";
 
 /** Values that exist in this system. */
 export interface Known {
@@ -23,14 +19,6 @@ export function suggest(text: string, known: Known): readonly Suggestion[] {
   const colon = word.indexOf(":");
   const found = colon < 0 ? fieldsLike(word) : valuesLike(word.slice(0, colon), word.slice(colon + 1), known);
   return found.filter((each) => each.word !== word).slice(0, suggestionsMax);
-}
-
-export const lastWord = (text: string): string => (/\s$/.test(text) ? "" : (wordsOf(text).at(-1) ?? ""));
-
-/** The text with its last word replaced. A field waits for its value; a whole term for the next one. */
-export function completed(text: string, { word }: Suggestion): string {
-  const kept = text.slice(0, text.length - lastWord(text).length);
-  return `${kept}${word}${/[:.]$/.test(word) ? "" : " "}`;
 }
 
 function fieldsLike(start: string): readonly Suggestion[] {

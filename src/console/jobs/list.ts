@@ -44,9 +44,9 @@ const furtherRows = 500;
 
 /**
  * The rows that match, page after page as they are scrolled to. When something changed, the first page is read again and
- * put before what was loaded: the rows a person looks at further down do not move away.
+ * put before what was loaded: the rows a person looks at further down do not move away. A filter of null matches nothing.
  */
-export function useJobRows(key: string, filter: JobQuery): JobRows {
+export function useJobRows(key: string, filter: JobQuery | null): JobRows {
   const [held, setHeld] = useState<Held>(nothing);
   const [error, setError] = useState<Error | null>(null);
   const [isLoading, setLoading] = useState(true);
@@ -56,16 +56,15 @@ export function useJobRows(key: string, filter: JobQuery): JobRows {
 
   const load = useCallback(async (cursor: string | null) => {
     const own = current.current;
-    if (own.isBusy) return;
+    const { asked, filter: wanted } = own;
+    if (own.isBusy || wanted === null) {
+      if (wanted === null) setLoading(false);
+      return;
+    }
     own.isBusy = true;
-    const { asked } = own;
     setLoading(true);
     try {
-      const page = await loadJobs(
-        own.filter,
-        { cursor, limit: cursor === null ? firstRows : furtherRows },
-        asked.signal,
-      );
+      const page = await loadJobs(wanted, { cursor, limit: cursor === null ? firstRows : furtherRows }, asked.signal);
       if (asked.signal.aborted) return;
       setHeld((before) => (cursor === null ? refreshed(before, page) : appended(before, page)));
       setError(null);

@@ -1,7 +1,7 @@
 import { addresses } from "../address.ts";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
-import { VirtualRows } from "../parts/virtual-rows.tsx";
+import { rowsBeyond, VirtualRows } from "../parts/virtual-rows.tsx";
 import { duration } from "../time.ts";
 import { triesText } from "../words.ts";
 import type { ListedJob, JobRows } from "./list.ts";
@@ -34,7 +34,9 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
     template={template}
     rows={rows.jobs.length}
     current={current}
-    onEnd={rows.more}
+    onSight={(_, to) => {
+      if (to >= rows.jobs.length - rowsBeyond) rows.more();
+    }}
     idOf={(index) => rows.jobs[index]?.id ?? ""}
     row={(index) => {
       const job = rows.jobs[index];

@@ -32,7 +32,7 @@ export function TaskGrid({ tasks: { tasks } }: { readonly tasks: RunTasks }) {
       template={template}
       rows={tasks.length}
       current={-1}
-      onEnd={() => {}}
+      onSight={() => {}}
       idOf={(index) => tasks[index]?.job ?? ""}
       row={(index) => {
         const task = tasks[index];

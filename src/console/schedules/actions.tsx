@@ -5,8 +5,11 @@ import { say, sayFailed } from "../parts/toast.tsx";
 import type { ShownSchedule } from "../shape.ts";
 
 /** Pauses after a question, resumes at once. */
-export async function togglePause({ id, paused }: ShownSchedule, onDone: () => void): Promise<void> {
-  const text = "Times that come meanwhile are written down as skipped, with the reason “paused”.";
+export async function togglePause(
+  { id, paused }: Pick<ShownSchedule, "id" | "paused">,
+  onDone: () => void,
+): Promise<void> {
+  const text = "Until it is resumed, its times are skipped, with the reason “paused”.";
   if (!paused && !(await confirmed({ title: `Pause ${id}?`, text, action: "Pause the schedule", danger: true })))
     return;
   try {
@@ -18,7 +21,7 @@ export async function togglePause({ id, paused }: ShownSchedule, onDone: () => v
   onDone();
 }
 
-export async function startScheduleOnce({ id }: ShownSchedule): Promise<void> {
+export async function startScheduleOnce({ id }: Pick<ShownSchedule, "id">): Promise<void> {
   try {
     const made = await requestTrigger(id);
     say(`${id} was started once`, { text: "Show the job", href: addresses.job(made.id) });

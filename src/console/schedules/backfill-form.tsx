@@ -9,7 +9,7 @@ import type { ShownSchedule } from "../shape.ts";
 import { plural } from "../words.ts";
 
 interface BackfillFormProps {
-  readonly schedule: ShownSchedule;
+  readonly schedule: Pick<ShownSchedule, "id" | "timezone">;
   readonly onDone: () => void;
 }
 

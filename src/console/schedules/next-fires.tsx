@@ -9,7 +9,7 @@ import { inZone, myZone, relative } from "../time.ts";
 
 interface NextFiresProps {
   readonly next: Resource<readonly FireTime[]>;
-  readonly schedule: ShownSchedule;
+  readonly schedule: Pick<ShownSchedule, "paused" | "timezone">;
 }
 
 /** The next times side by side: in the schedule's zone and in the reader's own. */
@@ -34,7 +34,13 @@ export const NextFires = ({ next, schedule }: NextFiresProps) => (
 const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]; readonly zone: string }) => (
   <ScrollTable label="Times">
     <table class="table">
-      <TableHead columns={[`In ${zone}`, `In yours, ${myZone}`, { name: "From now", isNumber: true }]} />
+      <TableHead
+        columns={[
+          `In ${zone}`,
+          ...(zone === myZone ? [] : [`In your zone, ${myZone}`]),
+          { name: "From now", isNumber: true },
+        ]}
+      />
       <tbody>
         {times.map(({ at, fires, note }) => (
           <tr key={at}>
@@ -42,7 +48,7 @@ const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]; reado
               {zoned(at, zone)}
               {note === null ? null : <p class={fires ? "dim small" : "small tone-warn"}>{note}</p>}
             </td>
-            <td>{zoned(at, myZone)}</td>
+            {zone === myZone ? null : <td>{zoned(at, myZone)}</td>}
             <td class="number dim">{relative(Date.parse(at) - currentTime())}</td>
           </tr>
         ))}

@@ -29,14 +29,18 @@ function cronWords(cronstrue: Cronstrue, expression: string): string {
   const aws = /^cron\((.*)\)$/.exec(expression);
   const options = { use24HourTimeFormat: true, throwExceptionOnParseError: true, verbose: false };
   try {
-    if (aws === null) return cronstrue.toString(expression, options);
+    if (aws === null) return everyDay(expression, cronstrue.toString(expression, options));
     // AWS puts the year last and counts the days of the week from 1.
     const fields = (aws[1] ?? "").trim().split(/\s+/).slice(0, 5).join(" ").replaceAll("?", "*");
-    return cronstrue.toString(fields, { ...options, dayOfWeekStartIndexZero: false });
+    return everyDay(fields, cronstrue.toString(fields, { ...options, dayOfWeekStartIndexZero: false }));
   } catch {
     return expression;
   }
 }
+
+/** The library leaves out the day where it is any day. */
+const everyDay = (fields: string, words: string): string =>
+  / \* \* \*$/.test(fields) && words.startsWith("At ") ? `Every day at ${words.slice(3)}` : words;
 
 async function load(): Promise<void> {
   if (isAsked) return;

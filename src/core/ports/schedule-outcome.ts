@@ -1,7 +1,7 @@
 /** Schedules with what became of their times: the ledger says what was decided, the job or run says how it ended. */
 import type { Instant, JobId } from "../job/job.ts";
 import type { State } from "../job/state.ts";
-import type { RunId } from "./run.ts";
+import type { RunId, RunState } from "./run.ts";
 import type { OccurrenceView, ScheduleRow } from "./schedule.ts";
 
 /** `stopped`: canceled or skipped, neither good nor bad. */
@@ -13,7 +13,7 @@ export interface OccurrenceEnd {
   readonly jobId: JobId;
   /** Null when the job was pruned and its run is still kept. */
   readonly state: State | null;
-  readonly run: { readonly id: RunId; readonly state: string; readonly failed: number } | null;
+  readonly run: { readonly id: RunId; readonly state: RunState; readonly failed: number } | null;
   readonly result: EndResult;
   readonly startedAt: Instant | null;
   readonly finishedAt: Instant | null;
@@ -32,6 +32,7 @@ export type ScheduleSort = (typeof scheduleSorts)[number];
 export interface ScheduleSearch {
   /** Each is a part of the id, the kind or the app, in any case. */
   readonly words?: readonly string[] | undefined;
+  readonly id?: string | undefined;
   readonly kind?: string | undefined;
   readonly app?: string | undefined;
   readonly zone?: string | undefined;

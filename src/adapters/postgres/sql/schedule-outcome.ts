@@ -24,7 +24,7 @@ export const searchSchedules = statement<{ total: number } & (StoredScheduleRow 
 with named as materialized (
   select id, app, paused, enabled, next_at, spec -> 'job' ->> 'kind' as kind, spec ->> 'timezone' as zone,
     next_at + belfry.span(coalesce((spec ->> 'materializeBeforeMs')::float8, 0)) as fires_at
-  from belfry.schedule where removed_at is null
+  from belfry.schedule where removed_at is null and ($1::jsonb ->> 'id' is null or id = $1::jsonb ->> 'id')
 ), known as materialized (
   select * from named
   where ($1::jsonb ->> 'kind' is null or kind = $1::jsonb ->> 'kind')
