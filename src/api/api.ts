@@ -23,6 +23,7 @@ import { metricsEndpoint } from "./routes/metrics.ts";
 import { overviewEndpoints } from "./routes/overview.ts";
 import { previewEndpoint } from "./routes/preview.ts";
 import { runEndpoints } from "./routes/runs.ts";
+import { runMapEndpoint } from "./routes/run-map.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
 import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
@@ -73,6 +74,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...jobEndpoints(options),
     explainEndpoint(options),
     ...runEndpoints(options),
+    runMapEndpoint(options),
     ...laneEndpoints(options),
     capEndpoint(options),
     ...overviewEndpoints(options),

@@ -1,9 +1,10 @@
 /** Every request of the page. Where the API's shape and the page's differ, they meet here. */
+import type { RunMapReply } from "../api/shape/run-map.ts";
 import { correct } from "./clock.ts";
 import { ApiError, get, post, query } from "./http.ts";
+import { loadedMap, type LoadedMap } from "./runs/run-map.ts";
 import type {
   ShownCount,
-  ShownEdge,
   ShownExplanation,
   ShownFailureGroup,
   ShownJobCounts,
@@ -112,31 +113,12 @@ export const requestRunRetry = (id: string) => post<{ again: readonly string[] }
 export const requestRunCancel = (id: string) => post<{ canceled: number }>(`/runs/${at(id)}/cancel`);
 export const requestRerun = (id: string) => post<ShownRun>(`/runs/${at(id)}/rerun`);
 
-export interface RunTasks {
-  readonly tasks: readonly ShownTask[];
-  /** Of a task with very many predecessors only the first ones. */
-  readonly edges: readonly ShownEdge[];
-  /** There are more than were loaded. */
-  readonly isMore: boolean;
-}
-
-const taskPageRows = 500;
-
-/** All tasks up to `max`, page by page. */
-export async function loadTasks(run: string, max: number, signal?: AbortSignal): Promise<RunTasks> {
-  const tasks: ShownTask[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { tasks: ShownTask[]; nextCursor: string | null } = await get(
-      `/runs/${at(run)}/tasks${query({ limit: taskPageRows, cursor })}`,
-      signal,
-    );
-    tasks.push(...page.tasks);
-    cursor = page.nextCursor;
-  } while (cursor !== null && tasks.length < max);
-  const edges = tasks.flatMap(({ job, after }) => after.map((from) => ({ from, to: job })));
-  return { tasks, edges, isMore: cursor !== null };
-}
+/** All tasks of a run, in one answer. */
+export const loadRunMap = async (run: string, signal?: AbortSignal): Promise<LoadedMap> =>
+  loadedMap(await get<RunMapReply>(`/runs/${at(run)}/map`, signal));
+/** The first failed tasks, with their errors. */
+export const loadFailedTasks = async (run: string, signal?: AbortSignal): Promise<readonly ShownTask[]> =>
+  (await get<{ tasks: ShownTask[] }>(`/runs/${at(run)}/tasks${query({ state: "FAILED", limit: 100 })}`, signal)).tasks;
 
 export const loadFailureGroups = (signal?: AbortSignal) =>
   get<{ groups: readonly ShownFailureGroup[]; isMore: boolean }>("/dead-letters", signal);

@@ -51,11 +51,6 @@ export interface ShownFailureGroup {
   readonly newest: string;
 }
 
-export interface ShownEdge {
-  readonly from: string;
-  readonly to: string;
-}
-
 /** Why a job does not run, and when it will. */
 export interface ShownExplanation {
   readonly sentence: string;

@@ -37,6 +37,9 @@ export const limits = {
   /** How far back the last end of a schedule is looked for, and the beginning of its failures. */
   lastEndLooksMax: 8,
   failingLooksMax: 300,
+  /** Tasks of a run in one picture, and edges that lead to one of them. */
+  mappedTasksMax: 10_000,
+  mappedEdgesMax: 20,
   /** A job that started this long after its nominal time was on time. */
   onTimeMs: 60_000,
   /** How long one of the counts beside the states looks: there are eight, and pages that are open ask again and again. */

@@ -57,7 +57,7 @@ test("every endpoint answers as the document says", async () => {
   ])
     await get(path);
   const run = await startRun(opened);
-  for (const path of ["/runs", `/runs/${run}`, `/runs/${run}/tasks`]) await get(path);
+  for (const path of ["/runs", `/runs/${run}`, `/runs/${run}/tasks`, `/runs/${run}/map`]) await get(path);
   await post(`/runs/${run}/rerun`, {}, 201);
   await post(`/runs/${run}/cancel`);
   await post(`/runs/${run}/retry`);

@@ -1,4 +1,5 @@
 /** What a stand-in API answers: the same shapes as the real one, held to them by the types. */
+import type { RunMapReply } from "../../src/api/shape/run-map.ts";
 import type {
   ShownJob,
   ShownJobCounts,
@@ -250,3 +251,48 @@ export const counts: ShownJobCounts = Object.fromEntries(
 export const noCounts: ShownJobCounts = Object.fromEntries(
   jobStates.map((state) => [state, { count: 0, isMore: false }]),
 ) as ShownJobCounts;
+
+/** The tasks above as the picture of the whole run has them. */
+export const runMap: RunMapReply = mapOf(
+  tasks.map((task) => ({ job: task.job, name: task.task, state: task.state, error: task.error?.code ?? null })),
+  tasks.flatMap(({ after }, to): [number, number][] => after.map((job) => [Number(job) - 200, to])),
+);
+
+/** A run of this many tasks in layers of 1,000; one failed and those behind it were skipped. */
+export function largeMap(total: number): RunMapReply {
+  const names = Array.from({ length: total }, (_, n) => ({
+    job: String(1_000 + n),
+    name: `load-partition-of-table-orders-${String(n).padStart(5, "0")}`,
+    state: n === 17 ? ("FAILED" as const) : n % 1_000 === 17 ? ("SKIPPED" as const) : ("SUCCESS" as const),
+    error: n === 17 ? "TIMEOUT" : null,
+  }));
+  return mapOf(
+    names,
+    names.flatMap((_, n): [number, number][] => (n < 1_000 ? [] : [[n - 1_000, n]])),
+  );
+}
+
+interface Named {
+  readonly job: string;
+  readonly name: string | null;
+  readonly state: JobState;
+  readonly error: string | null;
+}
+
+function mapOf(named: readonly Named[], edges: [number, number][]): RunMapReply {
+  const ran = (state: JobState): boolean => state === "SUCCESS" || state === "FAILED";
+  return {
+    jobs: named.map(({ job }) => job),
+    names: named.map(({ name }) => name),
+    states: named.map(({ state }) => state),
+    started: named.map(({ state }, n) => (ran(state) || state === "RUNNING" ? Math.floor(n / 10) * 100 : null)),
+    finished: named.map(({ state }, n) => (ran(state) ? Math.floor(n / 10) * 100 + 60 + (n % 7) * 20 : null)),
+    attempts: named.map(({ state }) => (ran(state) ? 1 : 0)),
+    errors: named.map(({ error }) => error),
+    open: named.map(({ state }) => (state === "PENDING" ? 1 : 0)),
+    notTaken: [],
+    edges,
+    from: ago(400),
+    isMore: false,
+  };
+}

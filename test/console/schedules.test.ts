@@ -22,16 +22,18 @@ await describeInBrowser("schedules tell how they end", (its) => {
     const { page, close } = await its.visit("/", "Throughput");
     await page.getByRole("link", { name: "Schedule nightly-export failed its last run" }).click();
     await page.getByRole("heading", { level: 1, name: "nightly-export" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/schedules/nightly-export");
     await close();
   });
 
   test("ten thousand schedules: one request brings the rows in sight, and only those exist", async () => {
     const { page, problems, close } = await its.open();
     const before = queriesOf(its, "/schedule-outcomes").length;
+    const beforeEach = queriesOf(its, "/schedules/").length;
     await page.goto(its.at("/schedules?q=many"));
     await page.getByRole("link", { name: "schedule-00000" }).waitFor();
     expect(queriesOf(its, "/schedule-outcomes").length - before).toBe(1);
-    expect(queriesOf(its, "/schedules/")).toEqual([]);
+    expect(queriesOf(its, "/schedules/").length).toBe(beforeEach);
     expect(await page.locator(".row").count()).toBeLessThan(60);
     await page.evaluate("document.querySelector('.rows').scrollTop = 1e9");
     await page.getByRole("link", { name: "schedule-09999" }).waitFor();

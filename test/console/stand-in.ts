@@ -103,12 +103,18 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/schedules\/[^/]+\/(pause|resume)$/, () => scene.schedules[0]],
     [/^\/runs$/, () => ({ runs: list([scene.run, { ...scene.run, id: "8", state: "RUNNING" }]), nextCursor: null })],
     [/^\/runs\/8$/, () => ({ ...scene.run, id: "8", state: "RUNNING", finishedAt: null })],
+    [/^\/runs\/9$/, () => ({ ...scene.run, id: "9", progress: { ...scene.run.progress, total: 10_000, failed: 1 } })],
     [/^\/runs\/\d+$/, () => scene.run],
     [/^\/runs\/\d+\/cancel$/, () => ({ canceled: 2 })],
     [/^\/runs\/\d+\/rerun$/, () => ({ ...scene.run, id: "8" })],
     [/^\/bulk$/, () => (body["dryRun"] === true ? { matched: { count: 42, isMore: false } } : bulk("RUNNING"))],
     [/^\/bulk\/5$/, () => bulk("DONE")],
-    [/^\/runs\/\d+\/tasks$/, () => ({ tasks: list(scene.tasks), nextCursor: null })],
+    [
+      /^\/runs\/\d+\/tasks$/,
+      () => ({ tasks: list(scene.tasks.filter(({ state }) => isNamed(state, body))), nextCursor: null }),
+    ],
+    [/^\/runs\/9\/map$/, () => scene.largeMap(10_000)],
+    [/^\/runs\/\d+\/map$/, () => scene.runMap],
     [/^\/runs\/\d+\/retry$/, () => ({ run: scene.run, again: ["202"] })],
     [/^\/dead-letters$/, () => ({ groups: list(system.groups), isMore: false })],
     [/^\/lanes$/, () => ({ lanes: list(system.lanes), caps: list(system.caps), isMore: false })],
@@ -141,6 +147,9 @@ const bulk = (state: "RUNNING" | "DONE") => {
     refused: state === "DONE" ? 1 : 0,
   };
 };
+
+const isNamed = (state: string, { state: asked }: Readonly<Record<string, unknown>>): boolean =>
+  asked === undefined || asked === state;
 
 const nextTimes = [1, 2, 3, 4, 5].map((hours) => ({
   at: scene.ago(-hours * 3_600),

@@ -1,6 +1,7 @@
 import type { JobId } from "../../src/core/job/job.ts";
 import type { StreamCursor, StreamEvent } from "../../src/core/ports/event-stream.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
+import type { RunId } from "../../src/core/ports/run.ts";
 import { jobSorts } from "../../src/core/ports/job-search.ts";
 
 /** Uses what operators look at and steer once or more, so that each of its statements runs. */
@@ -41,6 +42,7 @@ async function readOutcomes(operations: Operations, ids: readonly JobId[]): Prom
   await operations.latestOccurrences(["tour"], 30);
   await operations.occurrenceEnds(ids);
   await operations.failingSince(["tour"], 30);
+  await operations.runMap("1" as RunId);
 }
 
 /** Each tour is another reader: one that failed would have to wait. */

@@ -40,7 +40,7 @@ function cronWords(cronstrue: Cronstrue, expression: string): string {
 
 /** The library leaves out the day where it is any day. */
 const everyDay = (fields: string, words: string): string =>
-  / \* \* \*$/.test(fields) && words.startsWith("At ") ? `Every day at ${words.slice(3)}` : words;
+  fields.endsWith(" * * *") && words.startsWith("At ") ? `Every day at ${words.slice(3)}` : words;
 
 async function load(): Promise<void> {
   if (isAsked) return;
