@@ -7,7 +7,8 @@ import { type JobDefinition, registry } from "../src/core/define/definition.ts";
 import { limits } from "../src/core/limits.ts";
 import { encodeMessage } from "../src/core/delivery/message.ts";
 import type { LockStore, Message, Ports, Queue, Store } from "../src/core/ports/ports.ts";
-import { createWorker, type Worker, type QueueRecord } from "../src/core/work/worker.ts";
+import type { QueueRecord } from "../src/core/delivery/message.ts";
+import { createWorker, type Worker } from "../src/core/work/worker.ts";
 
 export const lane = "default";
 

@@ -192,7 +192,7 @@ const jobTasksMax = (apps: readonly AppDefinition[]): number =>
 function scheduledJobs(apps: readonly AppDefinition[]): Topology["jobs"] {
   const jobs = new Map(apps.flatMap((app) => app.schedules.map(({ job }) => [job.id, job] as const)));
   return [...jobs.values()]
-    .map(({ id, lane, maxLatenessMs }) => ({ kind: id, lane, isSweep: maxLatenessMs !== undefined }))
+    .map(({ id, lane, body }) => ({ kind: id, lane, isSweep: body.is === "sweep" }))
     .toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
 }
 

@@ -1,5 +1,6 @@
 import type { Hono, MiddlewareHandler } from "hono";
 import { cancelJobs } from "../core/admin/control.ts";
+import { attemptsOf } from "../core/job/history.ts";
 import type { Inside } from "../core/define/routes.ts";
 import { allowed, type MountOptions } from "./endpoint.ts";
 import type { ApiOptions } from "./options.ts";
@@ -30,7 +31,7 @@ function watched(path: string, { identify, audit }: MountOptions): MiddlewareHan
   };
 }
 
-function insideOf({ ports, registry, stage = "dev" }: ApiOptions, app: string): Inside {
+function insideOf({ ports, registry, dispatchWindowMs, stage = "dev" }: ApiOptions, app: string): Inside {
   return {
     stage,
     log: ports.log.child({ app }),
@@ -38,9 +39,12 @@ function insideOf({ ports, registry, stage = "dev" }: ApiOptions, app: string): 
       const [job] = await ports.store.jobs({ kind, key, limit: 1 });
       return job ?? null;
     },
-    look: (id) => ports.store.job(id),
+    async look(id) {
+      const found = await ports.store.job(id);
+      return found === null ? null : { job: found.job, attempts: attemptsOf(found.job, found.history) };
+    },
     async cancel(id) {
-      const canceled = await cancelJobs(ports, registry, [id]);
+      const canceled = await cancelJobs(ports, registry, [id], { dispatchWindowMs });
       return canceled.includes(id);
     },
   };

@@ -18,7 +18,9 @@ export type { BranchOptions, DeclareTask, GraphOptions, Handle, Outputs, TaskOpt
 export type { JoinRule } from "./job/join.ts";
 export type { JobLimits, JobOptions, Retry } from "./define/define-job.ts";
 export type { AwsAt, AwsCron, AwsRate, Cron, ScheduleOptions, When } from "./define/define-schedule.ts";
-export type { BatchResult, Context, Duration, Enqueued, EnqueueOptions, Job, SettledJob } from "./define/context.ts";
+export type { BatchResult, Context, EnqueueOptions, Job, SettledJob } from "./define/context.ts";
+export type { Duration } from "./calendar/duration.ts";
+export type { Enqueued } from "./ports/client.ts";
 export type { AppDefinition, LaneDefinition, Occurrence, ScheduleDefinition } from "./define/definition.ts";
 export type { Inside, Routes } from "./define/routes.ts";
 export type { AttemptView, JobId, JobView, Json } from "./job/job.ts";

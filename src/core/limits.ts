@@ -167,6 +167,10 @@ export const limits = {
   // one pass of the scheduler task
   relayRowsMax: 500,
   relayRoundsMax: 20,
+  /** How long a lease must stand expired, seen twice by one process, before its jobs are rescued. */
+  rescueLookMs: 3_000,
+  /** After a heartbeat that failed: less than `rescueLookMs`. */
+  heartbeatRetryMs: 1_000,
   rescueRowsMax: 500,
   rescueRoundsMax: 10,
   tickSchedulesMax: 500,
@@ -187,6 +191,15 @@ export const limits = {
   settleGatherMs: 5,
   settleTriesMax: 3,
   settleRetryMs: 200,
+  /** Between two tries to write an outcome while the store is away: less than `rescueLookMs`. */
+  settleRetryMsMax: 1_000,
+  /** Left of an invocation when the last try to write an outcome begins. */
+  settleMarginMs: 500,
+  /** However long the process may still run. */
+  settleForMsMax: 15 * 60_000,
+  /** Before messages are given back because the store is away: doubles with each batch, up to the second. */
+  giveBackPauseMs: 1_000,
+  giveBackPauseMsMax: 15_000,
   /** Before the end of a worker's time: longer than `abortGraceMs`, so that what was left behind can still be written. */
   deadlineMarginMs: 3_000,
   abortGraceMs: 1_000,

@@ -1,7 +1,7 @@
 import { defineApp, defineJob, type Inside } from "belfry";
 import { Hono } from "hono";
 import { expect, onTestFinished, test } from "vitest";
-import { bindClient } from "../../src/core/delivery/enqueue.ts";
+import { bindClient } from "../../src/core/ports/client.ts";
 import { openApi } from "./harness.ts";
 
 const brew = defineJob({ id: "brew", run() {} });

@@ -150,7 +150,8 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
     status: 409,
     body: { code: "not-retryable" },
   });
-  const [claimed] = await store.claim([{ jobId: job.id, generation: 1, trace: "" }], { worker: "w", alone: false });
+  const message = { jobId: job.id, generation: 1, trace: "" };
+  const [claimed] = (await store.claim([message], { worker: "w", alone: false })).claimed;
   expect(claimed?.state).toBe("RUNNING");
   await store.settle(
     [

@@ -4,6 +4,7 @@ import { defineJob } from "../../src/core/define/define-job.ts";
 import { registry } from "../../src/core/define/definition.ts";
 import { z } from "zod";
 import { expect, test } from "vitest";
+import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
 import type { RunId } from "../../src/core/ports/ports.ts";
 import { type OpenApiDocument, type Operation, strictAjv } from "./documented.ts";
 import { openApi } from "./harness.ts";
@@ -27,10 +28,10 @@ const host = "127.0.0.1:4400";
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
 async function startRun({ store }: Opened): Promise<RunId> {
-  const plan = registry([app]).jobs.get("steps")?.plan;
-  if (plan === undefined) throw new Error("steps is a graph");
+  const graph = registry([app]).jobs.get("steps");
+  if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
   const given = { stage: "dev", key: "2026-11-21", trace: "t", starterId: null, parentId: null };
-  const { runId } = await store.startRun(await plan({ day: "2026-11-21" }, given), { dispatchWindowMs: 0 });
+  const { runId } = await store.startRun(await planRun(graph, { day: "2026-11-21" }, given), { dispatchWindowMs: 0 });
   return runId;
 }
 

@@ -12,7 +12,8 @@ async function get(opened: Opened, path: string): Promise<Record<string, never>>
 }
 
 async function finish(opened: Opened, id: JobId, to: "SUCCESS" | "FAILED", message = "no"): Promise<void> {
-  const [claimed] = await opened.store.claim([{ jobId: id, generation: 1, trace: "" }], { worker: "w", alone: true });
+  const hint = { jobId: id, generation: 1, trace: "" };
+  const [claimed] = (await opened.store.claim([hint], { worker: "w", alone: true })).claimed;
   if (claimed === undefined) throw new Error(`job ${id} was not claimed`);
   await opened.store.settle(
     [

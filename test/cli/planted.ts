@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";
+import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineGraph } from "../../src/core/define/define-graph.ts";
 import { definitionOf } from "../../src/core/define/define-job.ts";
@@ -83,10 +84,9 @@ export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
     `insert into belfry.run (kind, key, version, state, sealed, created_at, finished_at, trace)
      values ('gone', 'k', 1, 'FAILED', true, belfry.now(), belfry.now(), 't') returning id`,
   );
-  const plan = await registry([graphs])
-    .jobs.get("steps")
-    ?.plan?.(null, { stage: "dev", key: "k", trace: "t", starterId: null, parentId: null });
-  if (plan === undefined) throw new Error("steps is a graph");
+  const graph = registry([graphs]).jobs.get("steps");
+  if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
+  const plan = await planRun(graph, null, { stage: "dev", key: "k", trace: "t", starterId: null, parentId: null });
   const { runId } = await store.startRun(plan, { dispatchWindowMs: 0 });
   const nightly = { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" };
   if (options.caller === undefined) await served.call("POST", "/schedules", nightly);

@@ -3,13 +3,16 @@
  * store that is the oracle of the model test and the store of the simulation.
  */
 import { describe } from "vitest";
+import { aftermathContract } from "./store/aftermath.ts";
 import { backfillContract } from "./store/backfill.ts";
 import { claimContract } from "./store/claim.ts";
 import { controlContract } from "./store/control.ts";
 import type { OpenStore } from "./store/fixture.ts";
 import { handOffContract } from "./store/hand-off.ts";
+import { historyContract } from "./store/history.ts";
 import { insertContract } from "./store/insert.ts";
 import { launchContract } from "./store/launch.ts";
+import { leasesContract } from "./store/leases.ts";
 import { locksContract } from "./store/locks.ts";
 import { occurrencesContract } from "./store/occurrences.ts";
 import { rescueContract } from "./store/rescue.ts";
@@ -21,6 +24,7 @@ import { editsContract } from "./store/schedule-edits.ts";
 import { removalContract } from "./store/schedule-removal.ts";
 import { schedulesContract } from "./store/schedules.ts";
 import { settleContract } from "./store/settle.ts";
+import { settleTogetherContract } from "./store/settle-together.ts";
 import { slotsContract } from "./store/slots.ts";
 import { writtenAheadContract } from "./store/prematerialized.ts";
 
@@ -34,7 +38,11 @@ export function storeContract(name: string, open: OpenStore): void {
     claimContract(open);
     launchContract(open);
     slotsContract(open);
+    leasesContract(open);
     settleContract(open);
+    settleTogetherContract(open);
+    historyContract(open);
+    aftermathContract(open);
     rescueContract(open);
     controlContract(open);
     schedulesContract(open);

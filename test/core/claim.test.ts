@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import type { Queue, Store } from "../../src/core/ports/ports.ts";
+import { noAftermath, type Queue, type Store } from "../../src/core/ports/ports.ts";
 import { acknowledge, gate, jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
 
+const nothingClaimed = { claimed: [], aftermath: noAftermath };
 const down = (): Promise<never> => Promise.reject(new Error("down"));
 const withStore = (faults: (store: Store) => Partial<Store>): World =>
   world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
@@ -54,7 +55,7 @@ describe("a message that comes before its job is due", () => {
     const ports: World = withStore((store) => ({
       claim: async (messages, options) => {
         asked.push(ports.clock.elapsedMs());
-        return asked.length <= 2 ? [] : store.claim(messages, options);
+        return asked.length <= 2 ? nothingClaimed : await store.claim(messages, options);
       },
       peek: async (ids) => (await store.peek(ids)).map((row) => ({ ...row, dueInMs: 0.5 })),
     }));
@@ -71,7 +72,7 @@ describe("a message that comes before its job is due", () => {
   test("and that no claim ever takes is sent anew a second later, not given back to stay hidden", async () => {
     starts.length = 0;
     const ports: World = withStore((store) => ({
-      claim: async () => [],
+      claim: async () => nothingClaimed,
       peek: async (ids) => (await store.peek(ids)).map((row) => ({ ...row, dueInMs: 0 })),
     }));
     const job = note(ports);
@@ -155,8 +156,30 @@ describe("when the store fails", () => {
     const { enqueue, work } = await shop([hello], ports);
     await enqueue(hello, undefined);
     await enqueue(hello, undefined);
-    expect(await work()).toEqual(["m1", "m2"]);
+    const batch = work();
+    await ports.clock.advance(limits.giveBackPauseMs);
+    expect(await batch).toEqual(["m1", "m2"]);
     expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("pauses longer before each batch that it gives back, and not after one that it runs", async () => {
+    let isAway = true;
+    const ports = withStore((store) => ({ claim: (...how) => (isAway ? down() : store.claim(...how)) }));
+    const { enqueue, work } = await shop([hello], ports);
+    await enqueue(hello, undefined);
+    const pauses: number[] = [];
+    for (let batch = 0; batch < 5; batch += 1) {
+      const startedMs = ports.clock.elapsedMs();
+      const given = work().then(() => ports.clock.elapsedMs() - startedMs);
+      await ports.clock.advance(20_000);
+      pauses.push(await given);
+    }
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 15_000]);
+    isAway = false;
+    await enqueue(hello, undefined);
+    const startedMs = ports.clock.elapsedMs();
+    expect(await work()).toEqual([]);
+    expect(ports.clock.elapsedMs()).toBe(startedMs);
   });
 
   test("a look that fails gives back what was not claimed; what was claimed is run", async () => {
@@ -172,7 +195,9 @@ describe("when the store fails", () => {
     expect((await jobOf(ports, done)).state).toBe("SUCCESS");
     const fresh = await enqueue(hello, undefined);
     for (const { body } of stale) ports.queue.put(lane, body);
-    expect(await work()).toHaveLength(1);
+    const batch = work();
+    await ports.clock.advance(limits.giveBackPauseMs);
+    expect(await batch).toHaveLength(1);
     expect((await jobOf(ports, fresh)).state).toBe("SUCCESS");
     expect(ports.clock.pending()).toBe(0);
   });

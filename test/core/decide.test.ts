@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backoffMs, decide, type Outcome, type AttemptCounters } from "../../src/core/job/decide.ts";
-import type { RetryPolicy } from "../../src/core/define/definition.ts";
+import { backoffMs, type RetryPolicy } from "../../src/core/job/backoff.ts";
+import { decide, type Outcome, type AttemptCounters } from "../../src/core/job/decide.ts";
 import { limits } from "../../src/core/limits.ts";
 import { isAllowed } from "../../src/core/job/state.ts";
 

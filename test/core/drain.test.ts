@@ -14,7 +14,7 @@ describe("a message in the dead-letter queue", () => {
     const { enqueue, world: ports, registry } = await shop([hello]);
     const id = await enqueue(hello, undefined);
     const body = encodeMessage({ jobId: id, generation: 1, trace: "" });
-    expect(await drain(ports, registry, lane, [record(body)])).toEqual({ failed: [] });
+    expect(await drain(ports, registry, [record(body)], { lane, dispatchWindowMs: 0 })).toEqual({ failed: [] });
     expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>PENDING"]);
     expect(await jobOf(ports, id)).toMatchObject({ generation: 2, failures: 0 });
     expect(sum(ports.measured, "job.undelivered", "hello")).toBe(1);
@@ -38,7 +38,7 @@ describe("a message in the dead-letter queue", () => {
       const now = await jobOf(ports, id);
       expect(now.generation).toBeGreaterThanOrEqual(generation);
       const body = encodeMessage({ jobId: id, generation: now.generation, trace: "" });
-      await drain(ports, registry, lane, [record(body)]);
+      await drain(ports, registry, [record(body)], { lane, dispatchWindowMs: 0 });
     }
     expect((await jobOf(ports, id)).state).toBe("FAILED");
     expect(ended.at(-1)).toBe("failed");
@@ -49,13 +49,13 @@ describe("a message in the dead-letter queue", () => {
     const id = await enqueue(hello, undefined);
     await work();
     const body = encodeMessage({ jobId: id, generation: 1, trace: "" });
-    expect(await drain(ports, registry, lane, [record(body)])).toEqual({ failed: [] });
+    expect(await drain(ports, registry, [record(body)], { lane, dispatchWindowMs: 0 })).toEqual({ failed: [] });
     expect((await jobOf(ports, id)).state).toBe("SUCCESS");
   });
 
   test("that nobody can read is kept for a person", async () => {
     const { world: ports, registry } = await shop([hello]);
-    expect(await drain(ports, registry, lane, [record("\u{1F4A9}")])).toEqual({ failed: [] });
+    expect(await drain(ports, registry, [record("\u{1F4A9}")], { lane, dispatchWindowMs: 0 })).toEqual({ failed: [] });
     expect(ports.store.tables.quarantine.rows).toMatchObject([{ lane, body: "\u{1F4A9}" }]);
   });
 
@@ -65,7 +65,7 @@ describe("a message in the dead-letter queue", () => {
     }));
     const { registry } = await shop([hello], ports);
     const body = encodeMessage({ jobId: "7" as never, generation: 1, trace: "" });
-    expect(await drain(ports, registry, lane, [record(body)])).toEqual({ failed: ["dead"] });
+    expect(await drain(ports, registry, [record(body)], { lane, dispatchWindowMs: 0 })).toEqual({ failed: ["dead"] });
   });
 });
 

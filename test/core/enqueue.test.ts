@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
-import { bindClient, boundClient } from "../../src/core/delivery/enqueue.ts";
+import { bindClient, boundClient } from "../../src/core/ports/client.ts";
 import { limits } from "../../src/core/limits.ts";
 import { jobOf, lane, shop, world } from "./world.ts";
 

@@ -166,7 +166,7 @@ describe("time", () => {
     for (let n = 0; n < 3; n += 1) {
       await enqueue(job, undefined);
       const messages = receive().map((record) => JSON.parse(record.body) as Message);
-      const [claimed] = await ports.store.claim(messages, { worker: "worker-1", alone: true });
+      const [claimed] = (await ports.store.claim(messages, { worker: "worker-1", alone: true })).claimed;
       if (claimed === undefined) throw new Error("nothing was claimed");
       leases.hold(claimed);
       await runHandler({ ...scope, stopping: new AbortController().signal }, claimed, () => minutes(10));

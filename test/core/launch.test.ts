@@ -1,3 +1,4 @@
+import { atOnce } from "../support/rescue-at-once.ts";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { defineJob } from "../../src/core/define/define-job.ts";
@@ -10,7 +11,7 @@ import { type TaskLaunch, type Launched, type Launcher, taskWorker } from "../..
 import { rescue } from "../../src/core/delivery/rescue.ts";
 import { runJob } from "../../src/core/work/run-job.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
-import type { QueueRecord } from "../../src/core/work/worker.ts";
+import type { QueueRecord } from "../../src/core/delivery/message.ts";
 import { acknowledge, gate, jobOf, lane, movesOf, shop, sum } from "./world.ts";
 
 interface RecordingLauncher extends Launcher {
@@ -101,9 +102,7 @@ test("the task takes the try over, runs it and settles it under its own name", a
   expect(await task(launched[0])).toEqual({ outcome: "done", state: "SUCCESS" });
   expect(ran).toBe(1);
   expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
-  expect((await ports.store.job(id))?.attempts).toMatchObject([
-    { attempt: 1, worker: "task/t1:1:a", outcome: "SUCCESS" },
-  ]);
+  expect(await jobOf(ports, id)).toMatchObject({ attempt: 1, worker: "task/t1:1:a", state: "SUCCESS" });
   expect(ports.clock.pending()).toBe(0);
 });
 
@@ -124,9 +123,13 @@ test("a task that never starts is waited for as long as a task may take, and the
   const id = await enqueue(job, undefined);
   await work();
   await ports.clock.advance(limits.launchLeaseMs - 1_000);
-  expect(await rescue(ports, registry, { limit: 10, rounds: 1 })).toMatchObject({ rescued: 0 });
+  expect(await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, dispatchWindowMs: 0 })).toMatchObject({
+    rescued: 0,
+  });
   await ports.clock.advance(2_000);
-  expect(await rescue(ports, registry, { limit: 10, rounds: 1 })).toMatchObject({ rescued: 1 });
+  expect(await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, dispatchWindowMs: 0 })).toMatchObject({
+    rescued: 1,
+  });
   await work();
   expect(launched.map(({ attempt }) => attempt)).toEqual([1, 2]);
   expect((await task(launched[0])).outcome).toBe("refused");
@@ -226,7 +229,7 @@ test("a canceled job's task is stopped, and one that has not begun is left to fi
     stop.signal,
   );
   await begun.promise;
-  await cancelJobs(ports, registry, [first, second]);
+  await cancelJobs(ports, registry, [first, second], { dispatchWindowMs: 0 });
   expect(stopped).toEqual(["t1"]);
   stop.abort();
   expect((await running).state).toBe("CANCELED");

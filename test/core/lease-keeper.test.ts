@@ -120,24 +120,24 @@ describe("a handler is told", () => {
     expect(signals.map(whyOf)).toEqual(["lost", null]);
   });
 
-  test("that its job is lost when no heartbeat got through for a whole lease", async () => {
+  test("that its lease lapsed when no heartbeat got through for all of it", async () => {
     const { ports, heart } = beats(() => Promise.reject(new Error("no connection")));
     heart.hold(job(1));
     const signal = heart.signal(job(1));
     await ports.clock.advance(leaseMs - 1);
     expect(whyOf(signal)).toBeNull();
     await ports.clock.advance(1);
-    expect(whyOf(signal)).toBe("lost");
+    expect(whyOf(signal)).toBe("lapsed");
   });
 
-  test("that its job is lost when a heartbeat does not answer for a whole lease", async () => {
+  test("that its lease lapsed when a heartbeat does not answer for all of it", async () => {
     const { ports, heart } = beats(() => new Promise(() => {}));
     heart.hold(job(1));
     const signal = heart.signal(job(1));
     await ports.clock.advance(leaseMs - 1);
     expect(whyOf(signal)).toBeNull();
     await ports.clock.advance(1);
-    expect(whyOf(signal)).toBe("lost");
+    expect(whyOf(signal)).toBe("lapsed");
   });
 
   test("nothing while heartbeats fail for less than a lease", async () => {

@@ -16,6 +16,7 @@ describe("the canonical text of an input", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "grapheme" }), (value) => {
         fc.pre(!JSON.stringify(value).includes("\\u0000"));
+        fc.pre(!/(?<![\d.e+-])-?\d{16,21}(?![\d.])/.test(JSON.stringify(value)));
         expect(JSON.parse(canonical(value))).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
@@ -56,8 +57,19 @@ describe("the canonical text of an input", () => {
     ["not a number", { a: Number.NaN }, /NaN/],
     ["a bigint", { a: 1n }, /bigint/],
     ["a function", { a: () => 1 }, /function/],
+    [
+      "an integer beyond 2^53, with its path",
+      { a: [0, { id: 2 ** 53 }] },
+      /^payload\.a\[1\]\.id holds the integer 9007199254740992/,
+    ],
+    ["a negative one", -(2 ** 60), /^payload holds the integer -1152921504606846976, beyond 2\^53/],
   ])("refuses %s, and says what it found", (_what, value, message) => {
     expect(() => canonical(value)).toThrow(message);
+  });
+
+  test("takes the largest exact integers, and numbers that JSON writes with an exponent", () => {
+    expect(canonical([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])).toBe("[9007199254740991,-9007199254740991]");
+    expect(canonical([1e21, 5e300])).toBe("[1e+21,5e+300]");
   });
 
   test("takes a payload as deep as the limit and refuses one that is deeper", () => {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { SettledJob } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { limits } from "../../src/core/limits.ts";
-import { UnknownOutcome, type Settlement, type Store } from "../../src/core/ports/ports.ts";
+import { StoreAway, UnknownOutcome, type Settlement, type Store } from "../../src/core/ports/ports.ts";
 import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
 
 const at = z.object({ n: z.number() });
@@ -73,7 +73,7 @@ describe("settling in groups", () => {
 });
 
 describe("a settle that fails", () => {
-  test("with an unknown outcome is repeated one by one; what was written is not written twice", async () => {
+  test("with an unknown outcome is repeated as a whole; what was written is not written twice", async () => {
     const { ports, groups } = watching(async (call, write) => {
       const answer = await write();
       if (call === 1) throw new UnknownOutcome("connection broke during commit");
@@ -81,8 +81,10 @@ describe("a settle that fails", () => {
     });
     const open = await shop([plain], ports);
     const ids = await enqueueMany(open, 3);
-    expect(await open.work()).toEqual([]);
-    expect(groups.map((group) => group.length)).toEqual([3, 1, 1, 1]);
+    const batch = open.work();
+    await ports.clock.advance(limits.settleRetryMs);
+    expect(await batch).toEqual([]);
+    expect(groups.map((group) => group.length)).toEqual([3, 3]);
     for (const id of ids) expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
   });
 
@@ -94,6 +96,30 @@ describe("a settle that fails", () => {
     await ports.clock.advance(10_000);
     expect(await batch).toEqual([]);
     expect((await jobOf(ports, id ?? ("" as never))).state).toBe("SUCCESS");
+  });
+
+  test("goes on for the whole invocation while the store is away, and then leaves the job to its lease", async () => {
+    let isAway = true;
+    const { ports, groups } = watching((_, write) => (isAway ? Promise.reject(new StoreAway("stopped")) : write()));
+    const open = await shop([plain], ports);
+    const [id] = await enqueueMany(open, 1);
+    const endsAtMs = ports.clock.elapsedMs() + 600_000;
+    const batch = open.work({ remainingMs: () => endsAtMs - ports.clock.elapsedMs() });
+    await ports.clock.advance(60_000);
+    isAway = false;
+    await ports.clock.advance(limits.settleRetryMsMax);
+    expect(await batch).toEqual([]);
+    expect(await jobOf(ports, id ?? ("" as never))).toMatchObject({ state: "SUCCESS", attempt: 1, failures: 0 });
+    expect(groups.length).toBeLessThan(70);
+
+    isAway = true;
+    const [next] = await enqueueMany(open, 1);
+    const shortMs = ports.clock.elapsedMs() + 30_000;
+    const short = open.work({ remainingMs: () => shortMs - ports.clock.elapsedMs() });
+    await ports.clock.advance(30_000);
+    expect(await short).toEqual(["m2"]);
+    expect((await jobOf(ports, next ?? ("" as never))).state).toBe("RUNNING");
+    expect(ports.lines.some((line) => line.message.includes("before the invocation ended"))).toBe(true);
   });
 
   test("for good gives its message back and leaves the job to its lease", async () => {

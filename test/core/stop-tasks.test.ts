@@ -26,7 +26,7 @@ function account() {
   const ports = {
     store: {
       job: async (id: JobId) => ({
-        attempts: [{ attempt: 1, outcome: "CANCELED", worker: taskWorker(`t${id}`, "x") }],
+        history: [{ attempt: 1, to: "CANCELED", worker: taskWorker(`t${id}`, "x") }],
       }),
     },
     launcher: {

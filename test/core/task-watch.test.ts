@@ -52,7 +52,7 @@ async function launchedJob(options: { isLaunchedOnly?: boolean } = {}) {
   const claim = async (task: string): Promise<number> => {
     const row = await jobOf(ports, id);
     const message = { jobId: id, generation: row.generation, trace: row.trace };
-    const [claimed] = await ports.store.claim([message], { worker: "worker-1", alone: false });
+    const [claimed] = (await ports.store.claim([message], { worker: "worker-1", alone: false })).claimed;
     if (claimed === undefined) throw new Error("nothing was claimed");
     const held = { jobId: id, attempt: claimed.attempt };
     if (options.isLaunchedOnly !== true) {
@@ -71,7 +71,8 @@ describe("a task that stopped while its job ran", () => {
     expect(await watch.notice(stopOf(id, stop))).toBe("settled");
     expect(await row()).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
     expect(ports.queue.receive(lane, 10)).toHaveLength(2);
-    expect((await ports.store.job(id))?.attempts).toMatchObject([{ worker: "task/t1:1:a" }]);
+    const { history } = (await ports.store.job(id)) ?? { history: [] };
+    expect(history).toMatchObject([{ from: "RUNNING", worker: "task/t1:1:a" }]);
     expect(settledWith).toEqual([]);
   });
 
@@ -206,5 +207,5 @@ test("the end of a canceled job's task frees what the job kept", async () => {
   const before = await ports.store.wake({ slotKeys: "all", limit: 10 });
   expect(before).toEqual([]);
   expect(await watch.notice(stopOf(id))).toBe("over");
-  expect(await ports.store.freeSlots([{ jobId: id, attempt: 1 }])).toEqual([]);
+  expect((await ports.store.freeSlots([{ jobId: id, attempt: 1 }])).freed).toEqual([]);
 });

@@ -150,12 +150,12 @@ describe("ctx.tx", () => {
     expect(effects(ports)).toEqual(["insert into transfer"]);
   });
 
-  test("whose commit got no answer and did not happen is one failed try", async () => {
+  test("whose commit got no answer and did not happen costs an interruption and no failure", async () => {
     const ports = withStore(() => ({
       transaction: () => Promise.reject(new UnknownOutcome("connection broke during commit")),
     }));
     const { row } = await runOne((ctx) => ctx.tx(async () => {}), ports);
-    expect(row).toMatchObject({ state: "QUEUED", failures: 1 });
+    expect(row).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
   });
 
   test("is refused after the signal aborted", async () => {

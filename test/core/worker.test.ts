@@ -1,3 +1,4 @@
+import { atOnce } from "../support/rescue-at-once.ts";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob } from "../../src/core/define/define-job.ts";
@@ -204,7 +205,7 @@ describe("jobs that lost a worker before", () => {
     );
     await ports.store.claim(messages, { worker: "dead", alone: false });
     await ports.clock.advance(20_000);
-    await rescue(ports, registry, { limit: 10, rounds: 1 });
+    await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, dispatchWindowMs: 0 });
     await enqueue(mail, { to: "fresh" });
     expect(await work()).toEqual([]);
     expect(order).toEqual(["start fresh 1", "end fresh", "start x 2", "end x", "start y 2", "end y"]);
@@ -222,6 +223,9 @@ describe("between batches", () => {
     await ports.clock.advance(30_000);
     ports.queue.delete(lane, [record?.messageId ?? ""]);
     await worker.handle([], { remainingMs: plenty });
+    expect(sum(ports.measured, "job.rescued", "mail")).toBe(0);
+    await ports.clock.advance(limits.workerRescueIntervalMs);
+    await worker.handle([], { remainingMs: plenty });
     expect(sum(ports.measured, "job.rescued", "mail")).toBe(1);
     expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED", failures: 1 });
     await work();
@@ -230,7 +234,7 @@ describe("between batches", () => {
 
   test("a rescue that fails is left to the next pass", async () => {
     const ports = world((base) => ({
-      store: Object.assign({}, base.store, { rescue: () => Promise.reject(new Error("down")) }),
+      store: Object.assign({}, base.store, { lapsedLeases: () => Promise.reject(new Error("down")) }),
     }));
     const { worker } = await shop([], ports);
     await ports.clock.advance(limits.workerRescueIntervalMs);

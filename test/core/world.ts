@@ -8,7 +8,8 @@ import { installDefinitions } from "../../src/core/scheduler/install-schedules.t
 import type { JobId } from "../../src/core/job/job.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Log, Metrics, Ports, Random } from "../../src/core/ports/ports.ts";
-import { createWorker, type QueueRecord, type Worker } from "../../src/core/work/worker.ts";
+import type { QueueRecord } from "../../src/core/delivery/message.ts";
+import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import { createMemoryLockStore, type MemoryLockStore } from "../support/memory-lock-store.ts";
 import { createMemoryQueue, type MemoryQueue } from "../support/memory-queue.ts";
 import { referenceStore, type ReferenceStore } from "../support/reference-store.ts";
@@ -158,9 +159,9 @@ export async function jobOf(ports: Pick<Ports, "store">, id: JobId) {
 }
 
 /** `FROM>TO` of every event; an insert reads `>TO`. */
-export async function movesOf(ports: Pick<Ports, "store">, id: JobId): Promise<readonly string[]> {
-  const shown = await ports.store.job(id);
-  return (shown?.events ?? []).map((event) => `${event.from ?? ""}>${event.to}`);
+export async function movesOf(ports: Pick<World, "store">, id: JobId): Promise<readonly string[]> {
+  const events = ports.store.tables.events.rows.filter((event) => String(event.jobId) === id);
+  return events.map((event) => `${event.from ?? ""}>${event.to}`);
 }
 
 /** A promise and the functions that end it: a handler waits on it until the test lets it go. */

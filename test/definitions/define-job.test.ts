@@ -2,7 +2,8 @@ import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import type { Context } from "../../src/core/define/context.ts";
 import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
-import { bindClient, type EnqueueItem } from "../../src/core/delivery/enqueue.ts";
+import type { HandlerBody } from "../../src/core/define/definition.ts";
+import { bindClient, type EnqueueItem } from "../../src/core/ports/client.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { describe as line } from "../../src/core/define/problem.ts";
 
@@ -150,7 +151,7 @@ test("handler, key and onSettled get the payload", async () => {
   });
   const definition = definitionOf(job);
   expect(definition.key?.({ x: 1 })).toBe("k1");
-  expect(await definition.run({ x: 2 }, {} as Context)).toEqual({ twice: 4 });
+  expect(await handlerOf(job)({ x: 2 }, {} as Context)).toEqual({ twice: 4 });
   await definition.onSettled?.(
     { x: 3 },
     { jobId: "1" as JobId, outcome: "success", attempt: 1, final: true },
@@ -161,8 +162,14 @@ test("handler, key and onSettled get the payload", async () => {
   expect(seen).toEqual([3, "success"]);
 });
 
+function handlerOf(job: Parameters<typeof definitionOf>[0]): HandlerBody["run"] {
+  const { body } = definitionOf(job);
+  if (body.is !== "handler") throw new Error(`"${job.id}" has no handler`);
+  return body.run;
+}
+
 test("a handler that throws rejects", async () => {
-  const { run } = definitionOf(
+  const run = handlerOf(
     defineJob({
       id: "a",
       run: () => {
@@ -180,7 +187,6 @@ test("enqueue goes through the bound client with delays in milliseconds", async 
       sent.push({ kind: definition.id, items });
       return items.map((_, index) => ({ id: String(index + 1) as JobId, created: true }));
     },
-    insert: () => Promise.reject(new Error("not this way")),
   });
   const job = defineJob({ id: "a", payload: z.object({ x: z.number() }), run: () => {} });
   expect(await job.enqueue({ x: 1 }, { key: "k", delay: "10m" })).toEqual({ id: "1", created: true });

@@ -121,7 +121,7 @@ test.each<[string, Record<string, unknown>, string]>([
     { every: "1m", run: at, payload: { at: new Date(0) } },
     'payload.at {"at":"1970-01-01T00:00:00.000Z"} does not fit job "at"',
   ],
-  ["a payload JSON cannot say", { every: "1m", run: greet, payload: { name: 7n } }, "payload holds a bigint"],
+  ["a payload JSON cannot say", { every: "1m", run: greet, payload: { name: 7n } }, "holds a bigint"],
   [
     "a payload whose key is too long",
     { every: "1m", run: greet, payload: { name: "n".repeat(513) } },

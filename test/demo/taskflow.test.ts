@@ -2,7 +2,7 @@ import type { Inside } from "belfry";
 import { expect, onTestFinished, test } from "vitest";
 import app, { task } from "../../examples/taskflow/app.ts";
 import { requests } from "../../examples/taskflow/requests.ts";
-import { bindClient } from "../../src/core/delivery/enqueue.ts";
+import { bindClient } from "../../src/core/ports/client.ts";
 import { openApi } from "../api/harness.ts";
 
 async function open() {

@@ -1,3 +1,4 @@
+import { atOnce } from "../support/rescue-at-once.ts";
 /** An example's app on a database of its own, driven by hand: real tables, a queue in memory, clocks that the test moves. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +15,8 @@ import { limits } from "../../src/core/limits.ts";
 import { pass } from "../../src/core/scheduler/pass.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
-import { createWorker, type QueueRecord, type Worker } from "../../src/core/work/worker.ts";
+import type { QueueRecord } from "../../src/core/delivery/message.ts";
+import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import { type World, world } from "../core/world.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -91,7 +93,12 @@ export async function stageOf(
       await pass(ports, registry, { ...options, signal: AbortSignal.timeout(60_000) });
     },
     async rescue() {
-      await rescue(ports, registry, { limit: limits.rescueRowsMax, rounds: 1 });
+      await rescue(ports, registry, {
+        lapsed: atOnce,
+        limit: limits.rescueRowsMax,
+        rounds: 1,
+        dispatchWindowMs: limits.dispatchWindowMs,
+      });
     },
     async advance(ms) {
       await db.clock.advance(ms);

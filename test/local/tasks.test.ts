@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { attemptsOf } from "../../src/core/job/history.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { type Store, taskOf } from "../../src/core/ports/ports.ts";
 import { type LocalSystem, startLocal } from "../../src/local/system.ts";
@@ -72,9 +73,10 @@ test(
     const killed = await enqueue();
     process.kill(await processOf(system, store, killed), "SIGKILL");
     const ended = await until("the second try", async () => finished(await store.job(killed)), slowMs);
-    expect(ended.attempts).toMatchObject([{ errorCode: "TASK_EXITED" }, { outcome: "SUCCESS" }]);
+    const attempts = attemptsOf(ended.job, ended.history);
+    expect(attempts).toMatchObject([{ errorCode: "TASK_EXITED" }, { outcome: "SUCCESS" }]);
     expect(ended.job).toMatchObject({ failures: 1, interruptions: 0 });
-    expect(ended.attempts.every(({ worker }) => taskOf(worker) !== null)).toBe(true);
+    expect(attempts.every(({ worker }) => taskOf(worker) !== null)).toBe(true);
 
     const stopped = await enqueue();
     process.kill(await processOf(system, store, stopped), "SIGTERM");

@@ -35,7 +35,7 @@ async function expectEqualTables(pair: Pair): Promise<void> {
   for (const twin of pair.jobs) {
     await pair.both(async (store, id) => {
       const shown = await store.job(id(twin));
-      return shown === null ? null : { ...shown, events: shown.events.map(({ id: _id, ...event }) => event) };
+      return shown === null ? null : { ...shown, history: shown.history.map(({ id: _id, ...move }) => move) };
     });
   }
   await pair.both((store) => store.schedules());

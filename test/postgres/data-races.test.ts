@@ -136,8 +136,8 @@ describe("finding 17: occurrences", () => {
       } as const,
     ];
     const plan = { scheduleId: "a", version: 1, decidedUntil: nominalAt, nextAt: null, occurrences };
-    const messages = messagesOf((await store.plan([plan], { dispatchWindowMs })).outbox);
-    const [claimed] = await Promise.all([
+    const messages = messagesOf((await store.plan([plan], { dispatchWindowMs })).aftermath.outbox);
+    const [{ claimed }] = await Promise.all([
       store.claim(messages, { worker: "worker-1", alone: true }),
       store.installSchedules([{ ...specOf("a"), overlap: "skip" }]),
     ]);

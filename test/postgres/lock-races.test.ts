@@ -84,7 +84,7 @@ describe("finding 10: one lock order", () => {
       const kinds = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? {} : { slotKeys: ["cap:many"] }));
       const ids = await insertMany(store, kinds);
       const messages = ids.map((jobId) => ({ jobId, generation: 1, trace: "" }));
-      const held = await store.claim(shuffled(messages, round), { worker: "worker-1", alone: false });
+      const { claimed: held } = await store.claim(shuffled(messages, round), { worker: "worker-1", alone: false });
       await clock.advance(minute);
       const settle = (seed: number) =>
         store.settle(
@@ -117,7 +117,7 @@ describe("finding 11: a claim waits", () => {
     await untilWaiting(db);
     await other.query("rollback");
     other.release();
-    expect(await claim).toMatchObject([{ jobId, state: "RUNNING" }]);
+    expect((await claim).claimed).toMatchObject([{ jobId, state: "RUNNING" }]);
   });
 
   test("and sees what the other one changed", async () => {
@@ -130,7 +130,7 @@ describe("finding 11: a claim waits", () => {
     await untilWaiting(db);
     await other.query("commit");
     other.release();
-    expect(await claim).toEqual([]);
+    expect((await claim).claimed).toEqual([]);
   });
 
   test("no longer than its lock timeout: then the row is left out, and its batch mates are claimed", async () => {
@@ -140,7 +140,7 @@ describe("finding 11: a claim waits", () => {
     await other.query("begin");
     await other.query("select 1 from belfry.job where id = $1 for no key update", [locked]);
     const messages = [first, locked, last, full].map((jobId) => ({ jobId, generation: 1, trace: "" }));
-    const claimed = await store.claim(messages, { worker: "worker-1", alone: false });
+    const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
     await other.query("rollback");
     other.release();
     expect(claimed.map((row) => row.jobId).toSorted()).toEqual([first, last, full].toSorted());
@@ -152,7 +152,7 @@ describe("finding 11: a claim waits", () => {
     const [first, , , full] = await lockedAmongFour(db);
     await pool.query("alter table belfry.slot rename to gone");
     const messages = [first, full].map((jobId) => ({ jobId, generation: 1, trace: "" }));
-    const claimed = await store.claim(messages, { worker: "worker-1", alone: false });
+    const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
     expect(claimed).toMatchObject([{ jobId: first, state: "RUNNING" }]);
     expect((await show(store, full)).job).toMatchObject({ state: "QUEUED", attempt: 0 });
   });

@@ -55,7 +55,7 @@ async function read(operations: Operations, cursor: StreamCursor): Promise<void>
 }
 
 const event: StreamEvent = {
-  id: "1",
+  id: "1.1.1",
   jobId: "1" as JobId,
   at: 0,
   from: null,
@@ -77,7 +77,7 @@ async function steer(operations: Operations, ids: readonly JobId[]): Promise<voi
   await operations.unholdPaused("tour", 10);
   await operations.unholdOpen(10);
   await operations.runNow(ids);
-  await operations.retryPaced([], { dueAt: 0, paceMs: 1 });
+  await operations.retryPaced([], { dueAt: 0, paceMs: 1, dispatchWindowMs: 0 });
   const search = { kind: "none" };
   const matched = { count: 0, isMore: false };
   const bulk = await operations.createBulk({ action: "retry", search, caller: "ada", matched, paceMs: 0 });

@@ -4,7 +4,7 @@ import { until } from "../local/until.ts";
 import type { TestDatabase } from "../support/database.ts";
 
 export const messagesOf = (outbox: readonly OutboxBatch[]): readonly Message[] =>
-  outbox.flatMap((handoff) => handoff.messages);
+  outbox.flatMap((batch) => batch.messages);
 
 /** A fixed shuffle: the same every run, different for each seed. */
 export function shuffled<T>(items: readonly T[], seed: number): T[] {

@@ -25,7 +25,7 @@ describe("finding 1: a cap is a set of slots", () => {
     const { store } = db;
     await store.installSlots([{ key: "cap:seven", size: 7, onRefusal: "hold", reason: "slot" }]);
     const jobs = Array.from({ length: 150 }, () => aJob({ slotKeys: ["cap:seven"] }));
-    const messages = [...messagesOf((await store.insert(jobs, { dispatchWindowMs })).outbox)];
+    const messages = [...messagesOf((await store.insert(jobs, { dispatchWindowMs })).aftermath.outbox)];
     const wake = async (slotKeys: readonly string[]): Promise<void> => {
       messages.push(...messagesOf(await store.wake({ slotKeys, limit: 100 })));
     };
@@ -35,16 +35,16 @@ describe("finding 1: a cap is a set of slots", () => {
       peak = Math.max(peak, (now += claimed.length));
       await store.heartbeat(claimed, "worker-1");
       now -= claimed.length;
-      const { settled, freed } = await store.settle(
+      const { settled, aftermath } = await store.settle(
         claimed.map((job) => settlementOf(job)),
         settleOptions,
       );
       expect(settled).toHaveLength(claimed.length);
-      await wake(freed);
+      await wake(aftermath.freed);
     };
     const worker = async (): Promise<void> => {
       for (let batch = messages.splice(0, 5); batch.length > 0; batch = messages.splice(0, 5)) {
-        const claimed = await store.claim(batch, { worker: "worker-1", alone: false });
+        const { claimed } = await store.claim(batch, { worker: "worker-1", alone: false });
         await finish(claimed.filter((job) => job.state === "RUNNING"));
         if (claimed.some((job) => job.state === "PENDING")) await wake(["cap:seven"]);
       }
@@ -67,11 +67,11 @@ describe("finding 1: a cap is a set of slots", () => {
       );
       expect(
         claims
-          .flat()
+          .flatMap(({ claimed }) => claimed)
           .map((job) => job.state)
           .toSorted(),
       ).toEqual(["RUNNING", "SKIPPED"]);
-      const ran = claims.flat().filter((job) => job.state === "RUNNING");
+      const ran = claims.flatMap(({ claimed }) => claimed).filter((job) => job.state === "RUNNING");
       await store.settle(
         ran.map((job) => settlementOf(job)),
         settleOptions,
@@ -90,15 +90,16 @@ describe("finding 1: a cap is a set of slots", () => {
     const claims = await Promise.all(
       ids.map((jobId) => store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: true })),
     );
-    const states = claims.flat().map((job) => job.state);
+    const states = claims.flatMap(({ claimed }) => claimed).map((job) => job.state);
     expect(states.filter((state) => state === "PENDING")).toHaveLength(1);
     expect(states.filter((state) => state === "SKIPPED")).toHaveLength(9);
-    const { freed } = await store.settle([settlementOf(runs)], settleOptions);
-    const woken = messagesOf(await store.wake({ slotKeys: freed, limit: 10 }));
-    expect(await store.claim(woken, { worker: "worker-1", alone: true })).toMatchObject([{ state: "RUNNING" }]);
+    const { aftermath } = await store.settle([settlementOf(runs)], settleOptions);
+    const woken = messagesOf(await store.wake({ slotKeys: aftermath.freed, limit: 10 }));
+    const { claimed } = await store.claim(woken, { worker: "worker-1", alone: true });
+    expect(claimed).toMatchObject([{ state: "RUNNING" }]);
     const next = await insertOne(store, { slotKeys: ["overlap:s"] });
     const refused = await store.claim([{ jobId: next, generation: 1, trace: "" }], { worker: "worker-1", alone: true });
-    expect(refused).toMatchObject([{ state: "PENDING" }]);
+    expect(refused.claimed).toMatchObject([{ state: "PENDING" }]);
   });
 });
 

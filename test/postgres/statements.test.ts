@@ -8,7 +8,7 @@ import { operationsTour } from "./operations-tour.ts";
 import { tour } from "./tour.ts";
 
 /** Statements that no verb of the store runs: the migration runner's, a deployment's, the test clock's, and what only a fault brings. */
-const elsewhere = new Set(["begin", "transaction-status", "fence-end-idle", "server", "schema", "schema-path"]);
+const elsewhere = new Set(["begin", "transaction-status", "fence-end-idle", "server", "schema", "schema-path", "verify-events"]);
 const isElsewhere = (name: string): boolean =>
   elsewhere.has(name) ||
   name.startsWith("migration-") ||
@@ -88,22 +88,31 @@ const readable = ({ name, buffers, scanned }: Plan): string => `${name}: ${buffe
 /** 60,000 jobs in every state with their history: most of them later, held or finished. */
 async function burst(pool: Pool): Promise<void> {
   await pool.query(`
-    insert into belfry.job (kind, payload, payload_hash, lane, state, hold, held_on, due_at, generation, attempt, max_attempts,
-      lease_ms, retention_ms, trace, worker, started_at, lease_until, handed_at, finished_at, created_at, slot_keys)
-    select 'burst', '{}', '\\x00', case when n % 7 = 0 then 'mail' else 'default' end, s.state::belfry.job_state,
-      case when s.held then 'slot' else 'none' end::belfry.job_hold, case when s.held then 'cap:burst' end,
+    insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, hold, held_on, due_at, generation, attempt, max_attempts,
+      lease_ms, retention_ms, trace, worker, started_at, lease_id, dispatched_at, finished_at, error_code, created_at, slot_keys)
+    select 'burst', '{}', '\\x00', case when n % 7 = 0 then 'mail' else 'default' end, s.state::belfry.job_state, 0,
+      case when s.held then 'slot' else 'none' end::belfry.job_hold, case when s.held then 'cap:burst' else '' end,
       belfry.now() + case when s.state = 'PENDING' and not s.held then interval '1 day' else interval '-1 minute' end,
-      1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(), case when s.state = 'RUNNING' then belfry.now() + interval '1 hour' end,
-      belfry.now() - interval '1 second', case when s.state in ('SUCCESS', 'FAILED') then belfry.now() end, belfry.now(),
+      1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(), case when s.state = 'RUNNING' then -1 end,
+      case when s.state <> 'PENDING' then belfry.now() - interval '1 second' end,
+      case when s.state in ('SUCCESS', 'FAILED') then belfry.now() end, case when s.state = 'FAILED' then 'Burst' end, belfry.now(),
       case when s.held then array['cap:burst'] end
     from generate_series(1, 10000) n
     cross join (values ('PENDING', false), ('PENDING', true), ('QUEUED', false), ('RUNNING', false), ('SUCCESS', false),
       ('FAILED', false)) s (state, held);
-    insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
-      select id, belfry.now(), null, 'QUEUED', 0, 1 from belfry.job where kind = 'burst';
-    insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, started_at)
-      select id, belfry.now(), 'RUNNING', 'SUCCESS', 1, 1, 'w', belfry.now() from belfry.job where kind = 'burst' and state = 'SUCCESS';
-    insert into belfry.handoff (at, lane, ids, gens)
+    with leases as (
+      insert into belfry.lease (worker, lane, ms, until, job_ids)
+      select 'w', 'default', 20000, belfry.now() + interval '1 hour', array_agg(id)
+      from belfry.job where kind = 'burst' and state = 'RUNNING' group by id % 1000
+      returning id, job_ids
+    )
+    update belfry.job j set lease_id = l.id from leases l where j.id = any(l.job_ids);
+    insert into belfry.event (id, at, from_state, to_state, job_ids, attempts, generations)
+      select nextval('belfry.event_id_seq'), belfry.now(), null, 'QUEUED', array[id], array[0], array[1]
+      from belfry.job where kind = 'burst';
+    insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, worker, started_at)
+      select id, belfry.now(), 'RUNNING', 'RETRY_WAIT', 1, 1, 'w', belfry.now() from belfry.job where kind = 'burst';
+    insert into belfry.outbox (at, lane, job_ids, generations)
       select belfry.now() + interval '1 hour', 'default', array_agg(id), array_agg(1)
       from belfry.job where kind = 'burst' and state = 'QUEUED' group by id % 500;
     insert into belfry.slot_group (key, size, on_refusal, reason)

@@ -21,15 +21,15 @@ export async function tour(store: Store, clock: TestClock, tag: string): Promise
 const ten = (over: Partial<NewJob> = {}): NewJob[] => Array.from({ length: 10 }, () => aJob(over));
 
 async function insert(store: Store, jobs: readonly NewJob[]): Promise<JobId[]> {
-  const { results, outbox } = await store.insert(jobs, { dispatchWindowMs });
-  await store.confirm(outbox.map(({ id }) => ({ id, failed: [] })));
+  const { results, aftermath } = await store.insert(jobs, { dispatchWindowMs });
+  await store.confirm(aftermath.outbox.map(({ id }) => ({ id, failed: [] })));
   return results.map((result) => result.id);
 }
 
 const claim = async (store: Store, ids: readonly JobId[], alone = false) => {
   const looked = await store.peek(ids);
   const messages = looked.map(({ jobId, generation }) => ({ jobId, generation, trace: "" }));
-  return await store.claim(messages, { worker: "worker-1", alone });
+  return (await store.claim(messages, { worker: "worker-1", alone })).claimed;
 };
 
 async function handOffs(store: Store, clock: TestClock, tag: string): Promise<void> {
@@ -118,7 +118,7 @@ async function schedules(store: Store, clock: TestClock, tag: string): Promise<v
     nextAt: now + 3 * minute,
     occurrences,
   };
-  const { outbox } = await store.plan([plan], { dispatchWindowMs });
+  const { outbox } = (await store.plan([plan], { dispatchWindowMs })).aftermath;
   await clock.advance(minute);
   await claim(store, outbox.flatMap(({ messages }) => messages.map((message) => message.jobId)).slice(0, 1));
   await store.installSchedules([{ ...spec, overlap: "skip" }]);
@@ -192,7 +192,7 @@ async function writtenAhead(store: Store, tag: string): Promise<void> {
       job: aJob(),
     } as const;
     const plan = { scheduleId: spec.id, version, decidedUntil: nominalAt, nextAt: null, occurrences: [occurrence] };
-    const { outbox } = await store.plan([plan], { dispatchWindowMs });
+    const { outbox } = (await store.plan([plan], { dispatchWindowMs })).aftermath;
     const [by] = await claim(store, outbox[0]?.messages.map((message) => message.jobId) ?? []);
     if (by === undefined) throw new Error("the job that writes targets was claimed");
     const base = { kind: "ahead", version: 1, input: null, onFailure: "stop", retentionMs: 1, trace: "" } as const;
@@ -200,7 +200,7 @@ async function writtenAhead(store: Store, tag: string): Promise<void> {
     const { runId } = await store.startRun(run, { dispatchWindowMs });
     const targets = [{ job: aJob({ key: `${tag}-ahead`, dueAt: nominalAt }), row: null }];
     const written = await store.addPage(runId, { targets, cursor: 1, by }, { dispatchWindowMs });
-    await claim(store, written.outbox[0]?.messages.map((message) => message.jobId) ?? []);
+    await claim(store, written.aftermath.outbox[0]?.messages.map((message) => message.jobId) ?? []);
   };
   await store.createSchedule(spec);
   await write(1);
@@ -232,16 +232,16 @@ async function runs(store: Store, tag: string): Promise<void> {
   } as const;
   const [starterId = null] = await insert(store, [aJob()]);
   const run = { ...base, key: tag, starterId, parentId: null, tasks };
-  const { runId, outbox } = await store.startRun(run, { dispatchWindowMs });
+  const { runId, aftermath } = await store.startRun(run, { dispatchWindowMs });
   await store.startRun(run, { dispatchWindowMs });
-  const ids = outbox.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
+  const ids = aftermath.outbox.flatMap((batch) => batch.messages.map((message) => message.jobId));
   const held = [];
   const next = [];
   for (let from = 0; from < ids.length; from += 10) {
     const some = await claim(store, ids.slice(from, from + 10));
     const settlements = some.map((job) => settlementOf(job));
     held.push(...some);
-    next.push(...(await store.settle(settlements, settleOptions)).outbox);
+    next.push(...(await store.settle(settlements, settleOptions)).aftermath.outbox);
   }
   await store.inRuns(held.map((job) => job.jobId));
   await store.skip(next[0]?.messages.slice(-1) ?? [], { reason: "not taken", notTaken: true });

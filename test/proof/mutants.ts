@@ -151,8 +151,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A claim takes what its condition was not asked about. */
   conditions: [
     {
-      file: "/src/core/define/define-data-graph.ts",
-      from: "hasCondition: options.when !== undefined",
+      file: "/src/core/work/run-graph.ts",
+      from: "hasCondition: hasCondition(definition)",
       to: "hasCondition: false",
     },
   ],
@@ -167,7 +167,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
   ],
   /** Each page of a sweep begins at the first row again. */
-  "next-page": [{ file: "/src/core/define/define-sweep.ts", from: "after = page;", to: "after = null;" }],
+  "next-page": [{ file: "/src/core/work/run-sweep.ts", from: "after = page;", to: "after = null;" }],
   /** Keys differ from page to page, and no page leaves a cursor. */
   repeat: [
     {
@@ -179,7 +179,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A cursor is written before its page. */
   page: [
     {
-      file: "/src/core/define/define-fan-out.ts",
+      file: "/src/core/work/run-fan-out.ts",
       from: 'await ports.crashPoint("fanout.beforePage");',
       to: `await ports.store.transaction((tx) =>
         tx.query("update belfry.run set cursor = $2::jsonb where id = $1", [runId, JSON.stringify(page.cursor)]));

@@ -39,7 +39,7 @@ export function recorded(store: Store): Store {
   return {
     ...store,
     async claim(messages, options) {
-      const rows = await store.claim(messages, options);
+      const { claimed: rows, aftermath } = await store.claim(messages, options);
       // A batch may hold an old and a new message of one job: it is the newest that can claim it.
       const oldestFirst = messages.toSorted((a, b) => a.generation - b.generation);
       const asked = new Map(oldestFirst.map((message) => [message.jobId, message.generation]));
@@ -50,7 +50,7 @@ export function recorded(store: Store): Store {
         const line = { worker, job: jobId, attempt, asked: asked.get(jobId) ?? -1, generation, dueAt, leaseMs, batch };
         write({ history: "claimed", ...line });
       }
-      return rows;
+      return { claimed: rows, aftermath };
     },
     async heartbeat(held, worker) {
       const at = Date.now();

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineDataGraph, defineGraph, PermanentError, type DataTask } from "../../src/core/index.ts";
 import { limits } from "../../src/core/limits.ts";
-import { cancelRun, rerunRun, resumeRun } from "../../src/core/admin/run-control.ts";
+import { rerunRun, resumeRun } from "../../src/core/admin/run-control.ts";
+import { cancelRun } from "../../src/core/work/cancel-run.ts";
 import { jobOf } from "../core/world.ts";
 import { shop } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
@@ -60,7 +61,7 @@ describe("control of runs", () => {
     const run = await startedRun(twoSteps({ now: false }), { day: "d1" });
     const { world: ports } = run.shop;
     await ports.store.cancelRun(run.id);
-    expect(await ports.store.cancelPage(run.id, { limit: 1 })).toBe(1);
+    expect((await ports.store.cancelPage(run.id, { limit: 1 })).canceled).toBe(1);
     expect(await ports.store.run(run.id)).toMatchObject({ state: "CANCELING" });
     expect(await runToEnd(run)).toBe("CANCELED");
     expect(await stateOf(run)).toEqual({ load: "CANCELED", post: "CANCELED" });

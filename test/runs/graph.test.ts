@@ -141,7 +141,7 @@ describe("a task that fails for good", () => {
     expect(await runToEnd(run)).toBe("FAILED");
     broken = false;
     const again = await run.shop.world.store.resumeRun(run.id, {});
-    expect(again).toHaveLength(3);
+    expect(again.ids).toHaveLength(3);
     expect(await runToEnd(run)).toBe("DONE");
     expect(tries.filter((name) => name === "good")).toHaveLength(1);
     expect(tries.slice(-3)).toEqual(["bad", "next", "last"]);
@@ -154,7 +154,8 @@ test("a task whose worker dies is rescued, and its run ends as if nothing had ha
   const { world } = run.shop;
   const records = run.shop.receive();
   const messages = records.flatMap((record) => decodeMessage(record.body) ?? []);
-  expect(await world.store.claim(messages, { worker: "dead", alone: false })).toHaveLength(2);
+  const { claimed } = await world.store.claim(messages, { worker: "dead", alone: false });
+  expect(claimed).toHaveLength(2);
   acknowledge(world, records, []);
   await world.clock.advance(60_000);
   expect(world.queue.receive(lane, 10)).toEqual([]);
@@ -166,7 +167,7 @@ test("a canceled run ends CANCELED: what was open is CANCELED, and no message of
   const { store } = run.shop.world;
   expect(await store.cancelRun(run.id)).toBe(true);
   await run.shop.work();
-  while ((await store.cancelPage(run.id, { limit: 2 })) > 0);
+  while ((await store.cancelPage(run.id, { limit: 2 })).canceled > 0);
   expect(await runToEnd(run)).toBe("CANCELED");
   expect(new Set(Object.values(await stateOf(run)))).toEqual(new Set(["CANCELED"]));
   expect(await store.cancelRun(run.id)).toBe(false);

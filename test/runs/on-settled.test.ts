@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, PermanentError } from "../../src/core/index.ts";
-import { cancelRun } from "../../src/core/admin/run-control.ts";
+import { cancelRun } from "../../src/core/work/cancel-run.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { SettledJob } from "../../src/core/define/context.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";

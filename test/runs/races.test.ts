@@ -21,11 +21,15 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, n
 
 /** Starts a run and claims all it hands off. */
 async function claimed(key: string, tasks: readonly NewTask[]): Promise<{ runId: RunId; held: readonly Claimed[] }> {
-  const { runId, outbox } = await db.store.startRun(run(key, tasks), { dispatchWindowMs });
+  const {
+    runId,
+    aftermath: { outbox },
+  } = await db.store.startRun(run(key, tasks), { dispatchWindowMs });
   const messages = messagesOf(outbox);
   const held: Claimed[] = [];
   for (let from = 0; from < messages.length; from += 100) {
-    held.push(...(await db.store.claim(messages.slice(from, from + 100), { worker: "worker-1", alone: false })));
+    const page = messages.slice(from, from + 100);
+    held.push(...(await db.store.claim(page, { worker: "worker-1", alone: false })).claimed);
   }
   return { runId, held };
 }
@@ -36,14 +40,14 @@ async function settle(jobs: readonly Claimed[]): Promise<readonly string[]> {
     jobs.map((job) => settlementOf(job)),
     settleOptions,
   );
-  const queued = [...messagesOf(settled.outbox)];
+  const queued = [...messagesOf(settled.aftermath.outbox)];
   for (let round = 0; round < limits.resolveRoundsMax; round += 1) {
     const resolved = await db.store.resolve({
-      runs: settled.runs ?? [],
+      runs: settled.aftermath.runs,
       limit: limits.resolveRowsMax,
       dispatchWindowMs,
     });
-    queued.push(...messagesOf(resolved.outbox));
+    queued.push(...messagesOf(resolved.aftermath.outbox));
     if (!resolved.more || resolved.steps === 0) break;
   }
   return queued.map((message) => message.jobId);
@@ -140,8 +144,8 @@ describe("finding 23: a wide release", () => {
       held.map((job) => settlementOf(job)),
       settleOptions,
     );
-    expect(messagesOf(settled.outbox)).toHaveLength(limits.releasedRowsMax);
-    expect(settled.leftToRelay).toBe(true);
+    expect(messagesOf(settled.aftermath.outbox)).toHaveLength(limits.releasedRowsMax);
+    expect(settled.aftermath.leftToRelay).toEqual(["default"]);
     expect(messagesOf(await db.store.relay({ dispatchWindowMs, limit: 500 }))).toHaveLength(50);
   });
 });

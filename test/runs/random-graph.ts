@@ -60,7 +60,7 @@ export async function graphDiffers(
   const tasks = randomGraph(chance);
   const started = await store.startRun(newRun(tasks, `seed-${seed}-${onFailure}`, onFailure), { dispatchWindowMs });
   const turn = new Turn(store, started.runId, tasks, chance);
-  await turn.run(started.outbox);
+  await turn.run(started.aftermath.outbox);
   return [...turn.early, ...(await differences(store, started.runId, tasks, onFailure))];
 }
 
@@ -105,12 +105,12 @@ class Turn {
     const known = await this.#store.inRuns(messages.map((message) => message.jobId));
     const fateOf = (id: JobId) => this.#tasks[Number(known.get(id)?.task?.slice(1))]?.fate;
     const no = messages.filter((message) => fateOf(message.jobId) === "branch");
-    const unasked = await this.#store.claim(no, { worker: "worker-1", alone: false });
+    const { claimed: unasked } = await this.#store.claim(no, { worker: "worker-1", alone: false });
     if (unasked.length > 0) this.early.push("a task was claimed although its condition was not asked");
     await this.#store.skip(no, { reason: "not taken", notTaken: true });
     if (no.length > 0) await this.#resolve();
     const yes = messages.filter((message) => !no.includes(message));
-    const held = await this.#store.claim(yes, { worker: "worker-1", alone: false });
+    const { claimed: held } = await this.#store.claim(yes, { worker: "worker-1", alone: false });
     for (const job of held) this.#checkStart(job);
     this.#held.push(...held);
   }
@@ -133,7 +133,7 @@ class Turn {
       settleOptions,
     );
     if (settled.settled.length !== ending.length) this.early.push("a settle was refused");
-    this.#take(settled.outbox);
+    this.#take(settled.aftermath.outbox);
     await this.#resolve();
   }
 
@@ -144,7 +144,7 @@ class Turn {
         limit: 1 + below(this.#chance, 50),
         dispatchWindowMs,
       });
-      this.#take(resolved.outbox);
+      this.#take(resolved.aftermath.outbox);
       if (!resolved.more) return;
     }
     throw new Error(`run ${this.#runId} was not resolved after 1,000 rounds`);

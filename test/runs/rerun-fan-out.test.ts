@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineFanOut, defineJob, type Moment } from "../../src/core/index.ts";
 import { limits } from "../../src/core/limits.ts";
-import { cancelRun, rerunRun } from "../../src/core/admin/run-control.ts";
+import { rerunRun } from "../../src/core/admin/run-control.ts";
+import { cancelRun } from "../../src/core/work/cancel-run.ts";
 import { world } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { sendOutbox } from "../../src/core/delivery/send.ts";
 import { type Cron, defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { aSpec } from "../schedules/spec.ts";
 import { control, midnight, minute, stage, work } from "./stage.ts";
@@ -80,7 +81,7 @@ describe("what was handed to the queue already", () => {
     if (row?.jobId == null) throw new Error("nothing was planned");
     const { jobId } = row;
     await at.store.cancel([jobId]);
-    await at.store.retry([jobId]);
+    await sendOutbox(at.ports, (await at.store.retry([jobId])).aftermath.outbox);
     await at.liveUntil(midnight + 3 * minute);
     expect(at.ran.filter((id) => id === jobId)).toHaveLength(1);
   });

@@ -48,7 +48,7 @@ export async function stage(schedules: readonly ScheduleDefinition[], start: num
       const jobId = await jobOf(at.store, id, nominalAt);
       const [row] = await at.store.peek([jobId]);
       const message = { jobId, generation: row?.generation ?? 0, trace: "t" };
-      const [claimed] = await at.store.claim([message], { worker: "w", alone: true });
+      const [claimed] = (await at.store.claim([message], { worker: "w", alone: true })).claimed;
       if (claimed === undefined) throw new Error(`the job of ${id} was not claimed`);
       return claimed;
     },

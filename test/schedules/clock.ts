@@ -88,10 +88,9 @@ function matcher(cron: Cron): (reading: number) => boolean {
 function rowsOf({ reading, instants, skipped }: Seen, dst: Dst, isInterval: boolean): readonly RowByHand[] {
   const localTime = new Date(reading).toISOString().slice(0, 16);
   if (skipped !== null) {
-    if (dst.gap === "auto" && isInterval) return [];
-    const isFirstValid = dst.gap === "auto" || dst.gap === "first-valid";
-    const nominalAt = isFirstValid ? skipped.change : skipped.onOldClock;
-    return [{ localTime, fold: 0, nominalAt, fires: dst.gap !== "skip" }];
+    const gap = dst.gap === "auto" ? (isInterval ? "skip" : "first-valid") : dst.gap;
+    const nominalAt = gap === "first-valid" ? skipped.change : skipped.onOldClock;
+    return [{ localTime, fold: 0, nominalAt, fires: gap !== "skip" }];
   }
   const passes = instants.map(
     (nominalAt, index) => ({ localTime, fold: index === 0 ? 0 : 1, nominalAt, fires: true }) as const,

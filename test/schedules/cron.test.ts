@@ -72,6 +72,12 @@ describe("days of a month", () => {
     ["L", "*", 2026, 2, [28]],
     ["L-3", "*", 2026, 4, [27]],
     ["L-30", "*", 2026, 4, []],
+    ["L-0", "*", 2026, 4, [30]],
+    ["L-0W", "*", 2026, 5, [29]],
+    ["L-1W", "*", 2026, 5, [29]],
+    ["L-1W", "*", 2026, 11, [30]],
+    ["L-30W", "*", 2026, 2, []],
+    ["L-30W", "*", 2026, 8, [3]],
     ["LW", "*", 2026, 5, [29]],
     ["LW", "*", 2026, 11, [30]],
     ["15W", "*", 2026, 8, [14]],
@@ -114,7 +120,7 @@ describe("what is refused names the field, the value and the rule", () => {
     ["* * * * L", 'day of week "L": `L` follows a weekday'],
     ["* * * * 5#6", 'day of week "5#6": `#` takes a weekday and 1 to 5'],
     ["* * * * 5#0", 'day of week "5#0"'],
-    ["* * L-31 * *", 'day of month "L-31": `L-n` counts 1 to 30 days'],
+    ["* * L-31 * *", 'day of month "L-31": `L-n` counts 0 to 30 days'],
     ["* * 1-5W * *", 'day of month "1-5W": `W` follows one day'],
     ["* * 32W * *", 'day of month "32W": values go from 1 to 31'],
     ["* * * FOO *", 'month "FOO"'],
@@ -153,14 +159,17 @@ describe("notes say what a reader may not expect", () => {
   });
 });
 
-describe("an interval is written with a `*`, a range or a step in minute or hour", () => {
-  test.each(["* 3 * * *", "*/5 3 * * *", "0 * * * *", "0 1-3 * * *", "0 8/6 * * *", "5-5 1 * * *"])("%s is", (text) => {
+describe("an interval names every hour; a daily window does not", () => {
+  test.each(["* * * * *", "*/5 * * * *", "0 * * * *", "30 0-23 * * *", "0 */1 * * *"])("%s is", (text) => {
     expect(parsed(text).isInterval).toBe(true);
   });
 
-  test.each(["30 2 * * *", "0,30 2,14 * * *", "0 0 */2 * *", "0 0 * 1-6 MON-FRI"])("%s is not", (text) => {
-    expect(parsed(text).isInterval).toBe(false);
-  });
+  test.each(["30 2 * * *", "*/30 2 * * *", "0 */2 * * *", "0 9-17 * * *", "0,30 2,14 * * *", "0 0 */2 * *"])(
+    "%s is not",
+    (text) => {
+      expect(parsed(text).isInterval).toBe(false);
+    },
+  );
 });
 
 describe("AWS's forms", () => {

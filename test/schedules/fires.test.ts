@@ -40,9 +40,17 @@ describe("a gap", () => {
     ["skip", ["02:00 07:00 dst-gap", "02:20 07:20 dst-gap", "02:40 07:40 dst-gap"]],
     ["shift", ["02:00 07:00", "02:20 07:20", "02:40 07:40"]],
     ["first-valid", ["02:00 07:00", "02:20 07:00 into 02:00", "02:40 07:00 into 02:00"]],
-    ["auto", []],
-  ] as const)("an interval inside it, %s", (gap, expected) => {
+    ["auto", ["02:00 07:00", "02:20 07:00 into 02:00", "02:40 07:00 into 02:00"]],
+  ] as const)("a daily window inside it, %s", (gap, expected) => {
     expect(brief(around("*/20 2 * * *", ...spring, { gap, overlap: "auto" }))).toEqual(expected);
+  });
+
+  test("an interval inside it, auto: each skipped reading has its row, and no hour is silent", () => {
+    expect(brief(around("*/30 * * * *", ...spring)).filter((line) => line.startsWith("02"))).toEqual([
+      "02:00 07:00 dst-gap",
+      "02:30 07:30 dst-gap",
+    ]);
+    expect(brief(around("0 */2 * * *", ...spring)).filter((line) => line.startsWith("02"))).toEqual(["02:00 07:00"]);
   });
 
   test("a moved reading that meets a plain one merges into it", () => {

@@ -91,7 +91,7 @@ export function world<S extends Store>(apps: readonly AppDefinition[], ground: G
       const visible = inbox.filter((each) => each.visibleAt <= now).map((each) => each.message);
       if (visible.length === 0) return claimed;
       inbox = inbox.filter((each) => each.visibleAt > now);
-      const rows = await store.claim(visible, { worker: "w", alone: true });
+      const { claimed: rows } = await store.claim(visible, { worker: "w", alone: true });
       const running = rows.filter((row) => row.state === "RUNNING");
       claimed.push(...rows);
       ran.push(...running.map((row) => row.jobId));

@@ -1,6 +1,7 @@
 import { isFinal } from "../../src/core/job/state.ts";
 import type { Evidence, EventFact, JobFact, RunFact } from "../invariants/evidence.ts";
 import type { JobRow } from "../support/reference/rows.ts";
+import { attempts } from "../support/reference/read.ts";
 import { funnelOf } from "../support/reference/runs.ts";
 import { childrenOf, transactionalKinds } from "./app.ts";
 import type { Payload } from "./app.ts";
@@ -29,7 +30,7 @@ export function gather(world: World, endedBefore: number): Evidence {
       .map((row) => ({ key: "tx", jobId: String(row.values[0]), attempt: Number(row.values[1]) })),
     jobs: [...t.jobs.values()].map(jobFact),
     events: t.events.rows.map((row): EventFact => ({ ...row, jobId: String(row.jobId) })),
-    attempts: t.attempts.rows.map((row) => ({ ...row, jobId: String(row.jobId) })),
+    attempts: attempts(t).map((row) => ({ ...row, jobId: String(row.jobId) })),
     slots: [...t.slots.values()].map((row) => ({ ...row, jobId: row.jobId === null ? null : String(row.jobId) })),
     openHandoffs: [...t.outbox.values()].map((row) => ({
       members: row.members.map(({ id, generation }) => ({ jobId: String(id), generation })),

@@ -106,7 +106,7 @@ async function runDrain(world: World, process: SimProcess, lane: string): Promis
     await process.clock.sleep(3_000);
     const records = world.queue.dead(lane);
     if (records.length === 0) continue;
-    const { failed } = await drain(ports, app.registry, lane, records);
+    const { failed } = await drain(ports, app.registry, records, { lane, dispatchWindowMs: world.dispatchWindowMs });
     await world.wire.leg();
     for (const { messageId } of records) {
       if (!failed.includes(messageId)) world.queue.dropDead(lane, messageId, world.record, true);

@@ -75,8 +75,9 @@ async function interfere(world: World, process: SimProcess): Promise<void> {
   const { ports, app } = world.inside(process);
   const listed = await ports.store.jobs({ limit: 50 });
   const some = world.random.shuffled(listed.map((job) => job.id)).slice(0, 3);
-  if (world.random.chance(0.5)) await cancelJobs(ports, app.registry, some);
-  else await retryJobs(ports, some, { dispatchWindowMs: world.dispatchWindowMs });
+  const options = { dispatchWindowMs: world.dispatchWindowMs };
+  if (world.random.chance(0.5)) await cancelJobs(ports, app.registry, some, options);
+  else await retryJobs(ports, some, options);
 }
 
 /** A release: the definitions are installed, with another period for one schedule. */

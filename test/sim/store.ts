@@ -1,14 +1,14 @@
 import type { JobId } from "../../src/core/job/job.ts";
-import type {
-  Claimed,
-  Fence,
-  HeldAttempt,
-  Message,
-  Settled,
-  Settlement,
-  Store,
-  StoreTx,
-  Tx,
+import {
+  noAftermath,
+  type Fence,
+  type HeldAttempt,
+  type Message,
+  type Settled,
+  type Settlement,
+  type Store,
+  type StoreTx,
+  type Tx,
 } from "../../src/core/ports/ports.ts";
 import type { ScheduleControlStore } from "../../src/core/ports/schedule-store.ts";
 import type { WorkerFact } from "../invariants/evidence.ts";
@@ -63,6 +63,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     returnUndelivered: (messages, o) =>
       call("undelivered", () => base.returnUndelivered(messages, withHook(process, line, o))),
     quarantine: (lane, bodies) => call("quarantine", () => base.quarantine(lane, bodies)),
+    lapsedLeases: (o) => call("lapsedLeases", () => base.lapsedLeases(o)),
     rescue: (o) =>
       fenced("rescue", o.fence, async () =>
         without.has("rescue") ? nothing : await base.rescue(withHook(process, line, o)),
@@ -118,7 +119,7 @@ function scheduleControlFor(call: Call, base: Store): ScheduleControlStore {
   };
 }
 
-const nothing = { rows: [], outbox: [], freed: [] };
+const nothing = { rows: [], aftermath: noAftermath };
 
 /** The net that looks at all slots; whoever freed one still wakes the next himself. */
 const isOff = (without: ReadonlySet<Layer>, o: { slotKeys: readonly string[] | "all" }): boolean =>
@@ -128,9 +129,9 @@ async function claim(
   line: StoreLine,
   messages: readonly Message[],
   options: { worker: string; alone: boolean },
-): Promise<readonly Claimed[]> {
+): ReturnType<Store["claim"]> {
   const asked = new Map(messages.map((message) => [message.jobId, message.generation]));
-  const claimed = await line.base.claim(messages, options);
+  const { claimed, aftermath } = await line.base.claim(messages, options);
   const at = await line.base.now();
   const running = claimed.filter((row) => row.state === "RUNNING");
   for (const row of running) {
@@ -146,7 +147,7 @@ async function claim(
       batch: running.length,
     });
   }
-  return claimed;
+  return { claimed, aftermath };
 }
 
 async function heartbeat(
@@ -164,7 +165,7 @@ async function heartbeat(
   return kept;
 }
 
-async function freeSlots(line: StoreLine, held: readonly HeldAttempt[]): Promise<readonly string[]> {
+async function freeSlots(line: StoreLine, held: readonly HeldAttempt[]): ReturnType<Store["freeSlots"]> {
   const at = await line.base.now();
   line.record.gone.push(...held.map(({ jobId, attempt }) => ({ jobId, attempt, at })));
   return await line.base.freeSlots(held);

@@ -5,13 +5,14 @@ import { Client } from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { installTestClock } from "../../src/adapters/postgres/test-clock.ts";
+import { installEventCheck } from "../../src/adapters/postgres/verify-events.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** A database of the server that only makes and drops others. */
     postgresUrl: string;
-    /** Migrated, with the test clock: what every fresh database is a copy of. */
+    /** Migrated, with the test clock and the event check: what every fresh database is a copy of. */
     postgresTemplate: string;
   }
 }
@@ -61,6 +62,7 @@ async function migrateTemplate(url: string): Promise<void> {
   await client.connect();
   try {
     await installTestClock(client, { thisIsATestDatabase: true });
+    await installEventCheck(client, { thisIsATestDatabase: true });
   } finally {
     await client.end();
   }

@@ -2,7 +2,15 @@
  * The `Store` in memory: the oracle that Postgres is compared with, and the store of the simulation.
  * Each verb is a pure function of the tables, in a file of its own under `reference/`.
  */
-import type { InSameTransaction, Moved, MovedRows, Settled, Store, Tx } from "../../src/core/ports/ports.ts";
+import {
+  noAftermath,
+  type InSameTransaction,
+  type Moved,
+  type MovedRows,
+  type Settled,
+  type Store,
+  type Tx,
+} from "../../src/core/ports/ports.ts";
 import { adopt, claim, heartbeat, lend, look } from "./reference/claim.ts";
 import { decideAhead } from "./reference/prematerialized.ts";
 import { cancel, prune, retry } from "./reference/control.ts";
@@ -10,7 +18,7 @@ import { confirm, countAhead, keepSights, relay, reopen, requeueLost, sights, wa
 import { insert } from "./reference/insert.ts";
 import { acquire, renew, installFence, release } from "./reference/locks.ts";
 import { counts, job, jobs, occurrences } from "./reference/read.ts";
-import { rescue, undelivered } from "./reference/rescue.ts";
+import { lapsedLeases, rescue, undelivered } from "./reference/rescue.ts";
 import { resolve } from "./reference/resolve.ts";
 import { resumeRun } from "./reference/resume.ts";
 import {
@@ -75,13 +83,14 @@ export function referenceStore(now: () => number): ReferenceStore {
       tx.commit();
       return result;
     },
-    freeSlots: async (held) => run(() => freeLeft(t, held)),
+    freeSlots: async (held) => run(() => ({ ...noAftermath, freed: freeLeft(t, held) })),
     returnUndelivered: async (messages, options) =>
       await moving(() => undelivered(t, messages, options), options.inSameTransaction),
     quarantine: async (lane, bodies) =>
       run(() => bodies.forEach((body) => t.quarantine.append({ at: now(), lane, body }))),
     rescue: async (options) =>
       await moving(() => fenced(t, options.fence, () => rescue(t, options)), options.inSameTransaction),
+    lapsedLeases: async (options) => run(() => lapsedLeases(t, options)),
     cancel: async (ids, hook) => await moving(() => cancel(t, ids), hook),
     retry: async (ids) => run(() => retry(t, ids)),
     prune: async ({ limit, fence }) => run(() => fenced(t, fence, () => prune(t, limit))),
@@ -101,8 +110,11 @@ export function referenceStore(now: () => number): ReferenceStore {
     resolve: async (options) => run(() => fenced(t, options.fence, () => resolve(t, options))),
     cancelRun: async (id) => run(() => cancelRun(t, id)),
     cancelingRuns: async (limit, only) => run(() => cancelingRuns(t, limit, only)),
-    cancelPage: async (id, { limit, inSameTransaction }) =>
-      (await moving(() => cancel(t, openJobs(t, id, limit), whyCanceled(t, id)), inSameTransaction)).rows.length,
+    cancelPage: async (id, { limit, inSameTransaction }) => {
+      const page = () => cancel(t, openJobs(t, id, limit), whyCanceled(t, id));
+      const { rows, aftermath } = await moving(page, inSameTransaction);
+      return { canceled: rows.length, aftermath };
+    },
     decidePrematerialized: async ({ limit, fence }) => run(() => fenced(t, fence, () => decideAhead(t, limit))),
     resumeRun: async (id, { ids }) => run(() => resumeRun(t, id, ids)),
     run: async (id) => runView(t, id),
@@ -137,13 +149,10 @@ async function settleWithHook(
   return answer(hook === undefined ? atomically(t, statement) : await withHook(t, statement, moved, hook));
 }
 
-const answer = ({ settled, outbox, freed, runs, leftToRelay, conflicts }: ReturnType<typeof settle>): Settled => ({
+const answer = ({ settled, aftermath, conflicts }: ReturnType<typeof settle>): Settled => ({
   settled,
-  outbox,
-  freed,
-  ...(runs === undefined ? {} : { runs }),
-  ...(leftToRelay === undefined ? {} : { leftToRelay }),
-  ...(conflicts === undefined ? {} : { conflicts }),
+  aftermath,
+  conflicts,
 });
 
 /** One transaction: the statement, then the hook with the rows it moved. */

@@ -1,22 +1,21 @@
 import type { JobId, Json } from "../../core/job/job.ts";
-import type { Claimed, InRun, JobPeek, Message, Store } from "../../core/ports/ports.ts";
-import type { State } from "../../core/job/state.ts";
+import {
+  type Claimed,
+  type InRun,
+  type JobPeek,
+  type Message,
+  noAftermath,
+  type Store,
+} from "../../core/ports/ports.ts";
+import { isFinal, type State } from "../../core/job/state.ts";
 import { limits } from "../../core/limits.ts";
 import { isLockTimeout } from "./failure.ts";
 import { newest } from "./newest.ts";
+import { aftermathOf } from "./outbox.ts";
 import { inRuns } from "./run-read.ts";
 import type { Session } from "./session.ts";
-import {
-  adoptTry,
-  claimFull,
-  type ClaimedRow,
-  claimPlain,
-  extendLeases,
-  findFull,
-  lendLease,
-  lookAt,
-  plainClaim,
-} from "./sql/claim.ts";
+import { claimFull, type ClaimedRow, claimPlain, findFull, lookAt, plainClaim } from "./sql/claim.ts";
+import { extendLease, renewLeases, takeOverLease } from "./sql/lease.ts";
 import type { Statement } from "./statement.ts";
 
 interface ClaimOptions {
@@ -36,13 +35,13 @@ export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "he
         state: row.state as State,
         generation: row.generation,
         dueInMs: row.due_in_ms,
-        suspect: row.suspect,
-        hasCondition: row.asks,
+        suspect: row.solo_required,
+        hasCondition: row.has_condition,
       }));
     },
     async heartbeat(held, worker) {
       if (held.length === 0) return [];
-      const rows = await session.run(extendLeases, [
+      const rows = await session.run(renewLeases, [
         held.map((each) => each.jobId),
         held.map((each) => each.attempt),
         held.map((each) => each.progress ?? null),
@@ -51,10 +50,10 @@ export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "he
       return rows.map((row) => ({ jobId: row.id as JobId, attempt: row.attempt }));
     },
     async extendLease({ jobId, attempt }, { worker, leaseMs }) {
-      return (await session.run(lendLease, [jobId, attempt, worker, leaseMs])).length === 1;
+      return (await session.run(extendLease, [jobId, attempt, worker, worker, leaseMs])).length === 1;
     },
     async takeOver({ jobId, attempt }, { from, worker }) {
-      const [row] = await session.run(adoptTry, [jobId, attempt, from, worker]);
+      const [row] = await session.run(takeOverLease, [jobId, attempt, from, worker, null]);
       if (row === undefined) return null;
       const runs = await inRuns(session, row.run_id === null ? [] : [row.id]);
       return claimed(row, runs.get(row.id));
@@ -71,13 +70,13 @@ async function claim(
   session: Session,
   messages: readonly Message[],
   options: ClaimOptions,
-): Promise<readonly Claimed[]> {
+): ReturnType<Store["claim"]> {
   const asked: Map<string, number> = newest(messages);
-  if (asked.size === 0) return [];
+  if (asked.size === 0) return { claimed: [], aftermath: noAftermath };
   const plain = await claimWith(session, claimPlain, asked, options);
   const rows = plain.map((row): ClaimedRow => ({ ...row, ...plainClaim }));
   for (const row of rows) asked.delete(row.id);
-  if (asked.size === 0) return rows.map((row) => claimed(row));
+  if (asked.size === 0) return { claimed: rows.map((row) => claimed(row)), aftermath: noAftermath };
   try {
     const full = await session.run(findFull, [[...asked.keys()], options.alone, options.asked ?? []]);
     for (const ids of claimable(full)) {
@@ -89,7 +88,7 @@ async function claim(
   }
   const inRun = rows.filter((row) => row.run_id !== null).map((row) => row.id);
   const runs = await inRuns(session, inRun);
-  return rows.map((row) => claimed(row, runs.get(row.id)));
+  return { claimed: rows.map((row) => claimed(row, runs.get(row.id))), aftermath: aftermathOf(rows.map(followed)) };
 }
 
 /**
@@ -125,6 +124,12 @@ const unlessLocked = <R>(claiming: Promise<R[]>): Promise<R[] | null> =>
     if (!isLockTimeout(error)) throw error;
     return null;
   });
+
+/** A refused slot may have been freed since, so that its waiting jobs are woken. */
+const followed = (row: ClaimedRow) => ({
+  freed: row.state === "PENDING" ? row.slot_keys : null,
+  run_id: isFinal(row.state) ? row.run_id : null,
+});
 
 function claimable(rows: readonly { id: string; slots: number }[]): readonly (readonly string[])[] {
   const together = rows.filter((row) => row.slots <= 1).map((row) => row.id);

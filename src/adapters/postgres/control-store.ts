@@ -1,20 +1,22 @@
 import type { JobId } from "../../core/job/job.ts";
-import type { Store } from "../../core/ports/ports.ts";
+import { noAftermath, type Store } from "../../core/ports/ports.ts";
 import { moveRows } from "./moved.ts";
+import { aftermathOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { addSlots, cancelJobs, freeLeftSlots, retireSlots, retryJobs, writeGroups } from "./sql/control.ts";
 import { execute } from "./statement.ts";
 
 export function controlStore(session: Session): Pick<Store, "cancel" | "retry" | "freeSlots" | "installSlots"> {
   return {
-    cancel: (ids, inSameTransaction) => moveRows(session, cancelJobs, [ids, "canceled"], { inSameTransaction }),
+    cancel: (ids, inSameTransaction) => moveRows(session, cancelJobs, [ids, "canceled", false], { inSameTransaction }),
     async retry(ids) {
-      return (await session.run(retryJobs, [ids])).map((row) => row.id as JobId);
+      const rows = await session.run(retryJobs, [ids]);
+      return { ids: rows.map((row) => row.id as JobId), aftermath: aftermathOf(rows) };
     },
     async freeSlots(held) {
-      if (held.length === 0) return [];
+      if (held.length === 0) return noAftermath;
       const rows = await session.run(freeLeftSlots, [held.map((each) => each.jobId), held.map((each) => each.attempt)]);
-      return rows.map((row) => row.key);
+      return { ...noAftermath, freed: rows.map((row) => row.key) };
     },
     async installSlots(groups) {
       if (groups.length === 0) return;

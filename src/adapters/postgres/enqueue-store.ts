@@ -3,10 +3,9 @@ import type { JobId, NewJob } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
 import type { Inserted, InsertResult, NewTarget, RunId, Store, Tx } from "../../core/ports/ports.ts";
 import { DatabaseError } from "./failure.ts";
-import { type Handed, outboxOf } from "./outbox.ts";
+import { aftermathOf, type Dispatched } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { findKeys, insertJobs, type InsertedRow } from "./sql/insert.ts";
-import { insertTargets } from "./sql/target.ts";
 import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
 
 /** A job on its way in, with its place in the input and the hash of what the caller passed. */
@@ -31,7 +30,7 @@ export function enqueueStore(session: Session): Pick<Store, "insert"> {
   };
 }
 
-/** Jobs of one run, inside a transaction that somebody else ends. `asked`: by job, what its condition is asked about. */
+/** Jobs of one run, inside a transaction that the caller ends. */
 export const insertTargetsInto = (
   tx: Tx,
   targets: readonly NewTarget[],
@@ -41,24 +40,21 @@ export const insertTargetsInto = (
     onClient(tx),
     targets.map((target) => target.job),
     dispatchWindowMs,
-    { statement: insertTargets, more: (rows) => [runId, askedRows(rows, targets)] },
+    (rows) => [runId, conditionRows(rows, targets)],
   );
 
 /** What is null in every row is not sent. */
-function askedRows(rows: readonly Arriving[], targets: readonly NewTarget[]): (string | null)[] {
+function conditionRows(rows: readonly Arriving[], targets: readonly NewTarget[]): (string | null)[] {
   const asked = rows.map(({ ord }) => targets[ord]?.row ?? null);
   return asked.every((row) => row === null) ? [] : asked.map((row) => (row === null ? null : JSON.stringify(row)));
 }
 
-/** Which statement writes a page, and what it wants after the columns and the dispatch window. */
-interface Insertion {
-  readonly statement: Statement<InsertedRow>;
-  more(rows: readonly Arriving[]): unknown[];
-}
+/** What the statement wants after the columns and the dispatch window: a run, and the rows of its condition. */
+type Rest = (rows: readonly Arriving[]) => unknown[];
 
-const plain: Insertion = { statement: insertJobs, more: () => [] };
+const single: Rest = () => [null, []];
 
-/** Inserts inside a transaction that somebody else ends. */
+/** Inserts inside a transaction that the caller ends. */
 export const insertInto = (tx: Tx, jobs: readonly NewJob[], dispatchWindowMs: number): Promise<Inserted> =>
   insertWith(onClient(tx), jobs, dispatchWindowMs);
 
@@ -71,13 +67,13 @@ async function insertWith(
   run: Run,
   jobs: readonly NewJob[],
   dispatchWindowMs: number,
-  how: Insertion = plain,
+  rest: Rest = single,
 ): Promise<Inserted> {
   const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
-  const handed: Handed[] = [];
+  const dispatched: Dispatched[] = [];
   const arriving = jobs.map((job, ord) => ({ ord, job, hash: hash("sha256", job.canonicalInput, "hex") }));
-  for (const page of pages(arriving)) await insertPage(run, { page, dispatchWindowMs, how }, results, handed);
-  return { results: results.filter((result) => result !== undefined), outbox: outboxOf(handed) };
+  for (const page of pages(arriving)) await insertPage(run, { page, dispatchWindowMs, rest }, results, dispatched);
+  return { results: results.filter((result) => result !== undefined), aftermath: aftermathOf(dispatched) };
 }
 
 /**
@@ -86,14 +82,14 @@ async function insertWith(
  */
 async function insertPage(
   run: Run,
-  { page, dispatchWindowMs, how }: { page: readonly Arriving[]; dispatchWindowMs: number; how: Insertion },
+  { page, dispatchWindowMs, rest }: { page: readonly Arriving[]; dispatchWindowMs: number; rest: Rest },
   results: (InsertResult | undefined)[],
-  handed: Handed[],
+  dispatched: Dispatched[],
 ): Promise<void> {
   let open = page;
   for (let round = 0; round < limits.insertRoundsMax; round += 1) {
-    for (const row of await run(how.statement, [...insertColumns(open), dispatchWindowMs, ...how.more(open)])) {
-      handed.push(...takeInserted(row, open, results));
+    for (const row of await run(insertJobs, [...insertColumns(open), dispatchWindowMs, ...rest(open)])) {
+      dispatched.push(...takeInserted(row, open, results));
     }
     open = open.filter((arrived) => results[arrived.ord] === undefined);
     if (open.length === 0) return;
@@ -117,17 +113,17 @@ async function insertPage(
   throw new DatabaseError(invisible(open), { code: "40001" });
 }
 
-/** Notes who was written. @returns what is to be handed off of them, in the order they were given. */
+/** Notes who was written. @returns what is to be dispatched of them, in the order they were given. */
 function takeInserted(
   row: InsertedRow,
   open: readonly Arriving[],
   results: (InsertResult | undefined)[],
-): readonly Handed[] {
+): readonly Dispatched[] {
   const place = new Map(row.drawn.split(",").map((id, index) => [id, index]));
   const [generations, delays, outbox] = [row.generations ?? "", row.delays_ms ?? "", row.outbox ?? ""].map((list) =>
     list.split(","),
   );
-  const handed: (Handed | undefined)[] = Array.from({ length: open.length });
+  const dispatched: (Dispatched | undefined)[] = Array.from({ length: open.length });
   for (const [index, id] of (row.ids?.split(",") ?? []).entries()) {
     const at = place.get(id) ?? -1;
     const arrived = open[at];
@@ -135,9 +131,9 @@ function takeInserted(
     const { lane, trace } = arrived.job;
     results[arrived.ord] = { id: id as JobId, created: true, conflict: null };
     const generation = Number(generations?.[index]);
-    handed[at] = { id, generation, delay_ms: Number(delays?.[index]), handoff: outbox?.[index] || null, lane, trace };
+    dispatched[at] = { id, generation, delay_ms: Number(delays?.[index]), batch: outbox?.[index] || null, lane, trace };
   }
-  return handed.filter((each) => each !== undefined);
+  return dispatched.filter((each) => each !== undefined);
 }
 
 const invisible = (open: readonly Arriving[]): string =>

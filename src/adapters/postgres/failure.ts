@@ -1,4 +1,4 @@
-import { FenceLost, UnknownOutcome } from "../../core/ports/ports.ts";
+import { FenceLost, StoreAway, UnknownOutcome } from "../../core/ports/ports.ts";
 
 /** An error of Postgres, with its SQLSTATE and what was being done. */
 export class DatabaseError extends Error {
@@ -12,9 +12,14 @@ export class DatabaseError extends Error {
   }
 }
 
-/** No connection could be made, so nothing was done. */
-export class DatabaseUnavailable extends Error {
+/** Postgres cannot be used now, so nothing was done. `code` is its SQLSTATE or the socket's error, if there is one. */
+export class DatabaseUnavailable extends StoreAway {
   override readonly name = "DatabaseUnavailable";
+  readonly code: string;
+  constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.code = options.code ?? "";
+  }
 }
 
 /** The server or its tables are not what this code needs; starting on them is refused. The message says what to do. */
@@ -30,10 +35,16 @@ const advice: Readonly<Record<string, string>> = {
   "42P01": "a table is missing: run `npx belfry migrate`",
   "42703": "a column is missing, so the database is at another schema version: run `npx belfry migrate`",
   "42501": "the user lacks a permission: grant it, or use the owner of the schema belfry",
+  "57P03": "the server is starting up or recovering; the call may be repeated",
+  "53100": "the server's disk is full: free or add space",
+  "53200": "the server has no memory left: lower the pools or take a larger one",
   "53300": "the server has no connection left: lower the pools or raise max_connections",
   "55P03": "another transaction held the row too long; nothing was done, and it may be tried again",
   "25006": "the server is read-only: use the writer endpoint in DATABASE_URL",
 };
+
+/** The server refused for a reason of its own that passes: the statement did nothing. */
+const passing = new Set(["53100", "53200", "53300", "57P03", "25006"]);
 
 const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]);
 
@@ -42,6 +53,12 @@ export function converted(error: unknown, doing: string): Error {
   if (isOurs(error)) return error;
   const code = codeOf(error);
   const text = error instanceof Error ? error.message : String(error);
+  if (passing.has(code)) {
+    return new DatabaseUnavailable(`${doing} failed with ${code}: ${text}; ${advice[code] ?? ""}`, {
+      code,
+      cause: error,
+    });
+  }
   if (isSqlState(code) && !isBroken(code)) {
     const more = advice[code];
     const constraint = constraintOf(error);
@@ -68,12 +85,12 @@ export function unavailable(error: unknown, where: string): Error {
   if (/timeout exceeded when trying to connect/.test(text)) {
     return new DatabaseUnavailable(
       `no connection to Postgres at ${where} became free in time: the pool is too small for what runs at once, or the database is too slow`,
-      { cause: error },
+      { code: "pool", cause: error },
     );
   }
   const more =
     advice[code] ?? (unreachable.has(code) ? "is it running, and is DATABASE_URL right?" : "check DATABASE_URL");
-  return new DatabaseUnavailable(`cannot use Postgres at ${where}: ${text || code}; ${more}`, { cause: error });
+  return new DatabaseUnavailable(`cannot use Postgres at ${where}: ${text || code}; ${more}`, { code, cause: error });
 }
 
 /** Serialization failure or deadlock: the transaction did nothing and may simply run again. */
@@ -95,7 +112,7 @@ const isOurs = (error: unknown): error is Error =>
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 
 /** Class 08 and the shutdown codes end the session: whether a commit got through is not known. */
-const isBroken = (code: string): boolean => code.startsWith("08") || /^57P0[1-5]$/.test(code);
+const isBroken = (code: string): boolean => code.startsWith("08") || /^57P0[1245]$/.test(code);
 
 const codeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -82,7 +82,7 @@ export async function schemaVersion(tx: Tx): Promise<number> {
 }
 
 /** The number of the newest of our migrations. In code, because a bundle has no files beside it. */
-export const schemaVersionOfCode = 7;
+export const schemaVersionOfCode = 6;
 
 /**
  * Tables newer than this code are fine while every newer file is named `NNNN_expand_...`: such a file only adds what older

@@ -1,6 +1,7 @@
 import type { JobId, Json } from "../../core/job/job.ts";
+import { isFinal } from "../../core/job/state.ts";
 import type { Fence, InSameTransaction, Moved, MovedRows, Tx } from "../../core/ports/ports.ts";
-import { outboxOf } from "./outbox.ts";
+import { aftermathOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { movedOf } from "./settle-store.ts";
 import type { MovedRow } from "./sql/rescue.ts";
@@ -40,6 +41,5 @@ const movedRows = (rows: readonly MovedRow[]): MovedRows => ({
     errorCode: row.error_code,
     errorMessage: row.error_message,
   })),
-  outbox: outboxOf(rows),
-  freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
+  aftermath: aftermathOf(rows.map((row) => (isFinal(row.state) ? row : { ...row, run_id: null }))),
 });

@@ -59,9 +59,9 @@ export function overviewStore(session: Session): OverviewStore {
         token: row.token,
         installedAt: row.installed_at,
         standIn:
-          row.stand_in_owner === null || row.stand_in_until === null
+          row.fallback_owner === null || row.fallback_until === null
             ? null
-            : { owner: row.stand_in_owner, leaseUntil: row.stand_in_until },
+            : { owner: row.fallback_owner, leaseUntil: row.fallback_until },
       }));
     },
   };

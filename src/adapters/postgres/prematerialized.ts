@@ -3,6 +3,7 @@ import type { Inserted, NewTarget, RunId, RunStore, Tx } from "../../core/ports/
 import type { ScheduleSpec } from "../../core/ports/schedule.ts";
 import { isWithdrawn } from "../../core/scheduler/prematerialized.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
+import { joinAftermaths } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";
 import { decideAhead, findAhead, freeWithdrawnKeys, withdrawAhead } from "./sql/prematerialized.ts";
@@ -35,11 +36,11 @@ export async function takeBackAhead(
   if (doomed.length === 0) return;
   const starters = doomed.map((row) => row.job_id);
   await execute(tx, withdrawAhead, [starters]);
-  await execute(tx, cancelJobs, [starters, "withdrawn"]);
+  await execute(tx, cancelJobs, [starters, "withdrawn", false]);
 }
 
 /**
- * A page of targets. One whose key belongs to a target that was withdrawn before it ran is written anew.
+ * A page of targets. One whose key belongs to a target that was withdrawn before it ran is written again.
  * @throws Error while such a target is not CANCELED yet: whoever writes the page comes again.
  */
 export async function insertPage(
@@ -58,5 +59,5 @@ export async function insertPage(
   const results = again.results.map((result, place) =>
     first.results[place]?.created === true ? first.results[place] : result,
   );
-  return { results, outbox: [...first.outbox, ...again.outbox] };
+  return { results, aftermath: joinAftermaths([first.aftermath, again.aftermath]) };
 }

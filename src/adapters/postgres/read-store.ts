@@ -1,9 +1,10 @@
-import type { AttemptView, EventView, JobId, JobView, Json } from "../../core/job/job.ts";
+import type { HistoryRow, JobId, JobView, Json } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
 import type { Store } from "../../core/ports/ports.ts";
 import { type State, states } from "../../core/job/state.ts";
 import type { Session } from "./session.ts";
-import { countStates, type EventRow, type JobRow, readAttempts, readEvents, readJob, readJobs } from "./sql/read.ts";
+import type { JobRow } from "./sql/job-columns.ts";
+import { countStates, type HistoryRowOf, readHistory, readJob, readJobs } from "./sql/read.ts";
 import { selectNow } from "./sql/transaction.ts";
 
 export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" | "counts"> {
@@ -15,7 +16,7 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
     async job(id) {
       const [row] = await session.run(readJob, [id]);
       if (row === undefined) return null;
-      return { job: jobView(row), attempts: await jobAttempts(session, id), events: await jobEvents(session, id) };
+      return { job: jobView(row), history: await jobHistory(session, id) };
     },
     async jobs({ states: among, kind, lane, key, before, limit }) {
       const rows = await session.run(readJobs, [
@@ -37,26 +38,12 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
   };
 }
 
-export async function jobAttempts(session: Session, id: JobId): Promise<readonly AttemptView[]> {
-  const rows = await session.run(readAttempts, [id, limits.historyRowsMax]);
-  return rows.map((row) => ({
-    attempt: row.attempt,
-    worker: row.worker,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-    outcome: row.outcome as State,
-    errorCode: row.error_code,
-    errorMessage: row.error_message,
-  }));
+export async function jobHistory(session: Session, id: JobId): Promise<readonly HistoryRow[]> {
+  return (await session.run(readHistory, [id, limits.historyRowsMax])).map(historyRow);
 }
 
-export async function jobEvents(session: Session, id: JobId): Promise<readonly EventView[]> {
-  return (await session.run(readEvents, [id, limits.historyRowsMax])).map(eventView);
-}
-
-export const eventView = (row: EventRow): EventView => ({
+export const historyRow = (row: HistoryRowOf): HistoryRow => ({
   id: row.id,
-  jobId: row.job_id as JobId,
   at: row.at,
   from: row.from_state as State | null,
   to: row.to_state as State,
@@ -64,6 +51,10 @@ export const eventView = (row: EventRow): EventView => ({
   generation: row.generation,
   worker: row.worker,
   reason: row.reason,
+  caller: row.caller,
+  startedAt: row.started_at,
+  errorCode: row.error_code,
+  errorMessage: row.error_message,
 });
 
 export const jobView = (row: JobRow): JobView => ({

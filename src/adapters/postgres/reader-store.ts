@@ -3,8 +3,8 @@ import type { StreamCursor } from "../../core/ports/event-stream.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import type { Session } from "./session.ts";
 import { advanceReader, createReader, failReader, markPublished, readReader, takeReader } from "./sql/reader.ts";
-import { execute } from "./statement.ts";
-import { streamStore } from "./stream-store.ts";
+import { columns, execute } from "./statement.ts";
+import { eventRowsOf, streamStore } from "./stream-store.ts";
 
 /** Named readers of the events, each with its place. */
 export function readerStore(
@@ -31,8 +31,13 @@ export function readerStore(
         if (advanced.length === 0) return false;
         if (events.length === 0) return true;
         const times = events.map((event) => event.at);
-        const ids = [events.map((event) => event.jobId), events.map((event) => event.id)];
-        await execute(tx, markPublished, [...ids, Math.min(...times), Math.max(...times)]);
+        const rows = columns(
+          eventRowsOf(events),
+          (row) => row.xid,
+          (row) => row.id,
+          (row) => row.place,
+        );
+        await execute(tx, markPublished, [...rows, Math.min(...times), Math.max(...times)]);
         return true;
       }),
   };

@@ -2,8 +2,14 @@ import { limits } from "../../core/limits.ts";
 import type { Store } from "../../core/ports/ports.ts";
 import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { confirmPart, confirmWhole, relayDue, reopenHandoffs } from "./sql/relay.ts";
-import { countAhead, keepSights, readSights, requeueOvertaken, requeueUnqueued } from "./sql/requeue.ts";
+import { confirmPart, confirmWhole, relayDue, reopenOutbox } from "./sql/relay.ts";
+import {
+  countNotYetDue,
+  readObservations,
+  requeueOvertaken,
+  requeueUnqueued,
+  saveObservations,
+} from "./sql/requeue.ts";
 import { wakeAll, wakeKeys } from "./sql/wake.ts";
 
 type RelayPart =
@@ -29,7 +35,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       }
     },
     async reopen({ olderThanMs, limit, lane, fence }) {
-      return outboxOf(await session.fenced(fence, reopenHandoffs, [olderThanMs, limit, lane ?? null]));
+      return outboxOf(await session.fenced(fence, reopenOutbox, [olderThanMs, limit, lane ?? null]));
     },
     async requeueLost({ lane, evidence, olderThanMs, limit, fence }) {
       const values = [lane, olderThanMs, limit];
@@ -40,15 +46,18 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       return rows.length;
     },
     async queueObservations({ maxAgeMs }) {
-      const rows = await session.run(readSights, [maxAgeMs]);
+      const rows = await session.run(readObservations, [maxAgeMs]);
       return rows.map((row) => ({ lane: row.lane, emptyMs: row.empty_ms }));
     },
-    async saveQueueObservations(sights) {
-      if (sights.length === 0) return;
-      await session.run(keepSights, [sights.map(({ lane }) => lane), sights.map(({ emptyMs }) => emptyMs)]);
+    async saveQueueObservations(observations) {
+      if (observations.length === 0) return;
+      await session.run(saveObservations, [
+        observations.map(({ lane }) => lane),
+        observations.map(({ emptyMs }) => emptyMs),
+      ]);
     },
     async countNotYetDue({ lane, sinceMs, limit }) {
-      const [row] = await session.run(countAhead, [lane, sinceMs, limits.queueDelayMsMax, limit]);
+      const [row] = await session.run(countNotYetDue, [lane, sinceMs, limits.queueDelayMsMax, limit]);
       return row?.n ?? 0;
     },
     async wake({ slotKeys, limit, fence }) {

@@ -4,12 +4,15 @@ import type { Store } from "../../core/ports/ports.ts";
 import { moveRows } from "./moved.ts";
 import { newestColumns } from "./newest.ts";
 import type { Session } from "./session.ts";
-import { keepBodies, rescueLost, returnUndelivered } from "./sql/rescue.ts";
+import { findLapsed, keepBodies, rescueLost, returnUndelivered } from "./sql/rescue.ts";
 
-export function rescueStore(session: Session): Pick<Store, "rescue" | "returnUndelivered" | "quarantine"> {
+export function rescueStore(
+  session: Session,
+): Pick<Store, "lapsedLeases" | "rescue" | "returnUndelivered" | "quarantine"> {
   return {
-    rescue: ({ limit, interruptionsMax, lane, ...options }) =>
-      moveRows(session, rescueLost, [limit, interruptionsMax, lane ?? null], options),
+    lapsedLeases: ({ limit, lane }) => session.run(findLapsed, [limit, lane ?? null]),
+    rescue: ({ limit, interruptionsMax, lane, leases, ...options }) =>
+      moveRows(session, rescueLost, [limit, interruptionsMax, lane ?? null, leases ?? null], options),
     returnUndelivered: (messages, { undeliveredMax, backoffMs, ...options }) =>
       moveRows(session, returnUndelivered, [...newestColumns(messages), undeliveredMax, backoffMs], options),
     async quarantine(lane, bodies) {

@@ -1,30 +1,38 @@
 import { limits } from "../../core/limits.ts";
-import type { Fence, OutboxBatch, Resolved, RunId, RunStore } from "../../core/ports/ports.ts";
-import { outboxOf } from "./outbox.ts";
+import {
+  type Aftermath,
+  type Fence,
+  noAftermath,
+  type Resolved,
+  type RunId,
+  type RunStore,
+} from "../../core/ports/ports.ts";
+import { aftermathOf, joinAftermaths } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { addUpJoins, addUpRuns, countEnds, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";
+import { addUpJoins, addUpRuns, countUncounted, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";
 import { freePassedSlots } from "./sql/run.ts";
 import type { Statement } from "./statement.ts";
 
 /**
  * One round: a look that locks nothing, then only the statements it found work for, each a transaction of its own so that
  * locks are short and always taken in one order. The look afterwards is a new statement: it sees what was appended by
- * somebody whom a lock of ours had turned away.
+ * a statement that found the lock taken. One that found nothing has taken no lock, so nothing was turned away.
  */
 export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
   return {
     async resolve({ runs, limit, dispatchWindowMs, fence }) {
       const asked = runs === "all" ? null : runs;
       const open = await look(session, asked);
+      if (!isOpen(open) && asked !== null) return nothing;
       let steps = 0;
-      const outbox: OutboxBatch[] = [];
+      const parts: Aftermath[] = [];
       const closed: Resolved["closed"][number][] = [];
-      const release = async (statement: Statement<ReleasedRow & { taken: number }>): Promise<void> => {
+      const release = async (statement: Statement<ReleasedRow>): Promise<void> => {
         const rows = await session.fenced(fence, statement, [asked, limit, dispatchWindowMs]);
         steps += rows[0]?.taken ?? 0;
-        outbox.push(...outboxOf(rows));
+        parts.push(aftermathOf(rows));
       };
-      if (open.ends) await release(countEnds);
+      if (open.ends) await release(countUncounted);
       if (open.joins) await release(addUpJoins);
       for (const run of await addUp(session, fence, open.sums)) {
         steps += 1;
@@ -34,11 +42,14 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
       }
       if (open.stops !== null) steps += (await session.fenced(fence, skipStopped, [open.stops, limit])).length;
       const freed = closed.length > 0 || asked === null ? await session.fenced(fence, freePassedSlots, []) : [];
-      const more = isOpen(await look(session, asked));
-      return { steps, more, outbox, closed, freed: freed.map((row) => row.key) };
+      parts.push({ ...noAftermath, freed: freed.map((row) => row.key) });
+      const more = isOpen(open) && isOpen(await look(session, asked));
+      return { steps, more, closed, aftermath: joinAftermaths(parts) };
     },
   };
 }
+
+const nothing: Resolved = { steps: 0, more: false, closed: [], aftermath: noAftermath };
 
 type Open = Awaited<ReturnType<typeof look>>;
 

@@ -39,7 +39,7 @@ export async function inRuns(session: Session, ids: readonly string[]): Promise<
         version: row.version,
         input: row.input as Json,
         task: row.task,
-        row: (row.asked_row ?? null) as Json | null,
+        row: (row.condition_row ?? null) as Json | null,
         outputs: (row.outputs ?? {}) as Readonly<Record<string, TaskOutput>>,
       },
     ]),

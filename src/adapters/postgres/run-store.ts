@@ -1,11 +1,19 @@
 import type { JobId, Json } from "../../core/job/job.ts";
-import type { NewRun, Paged, RunId, RunStore, StartedRun, Tx } from "../../core/ports/ports.ts";
-import { outboxOf } from "./outbox.ts";
+import {
+  type NewRun,
+  noAftermath,
+  type Paged,
+  type RunId,
+  type RunStore,
+  type StartedRun,
+  type Tx,
+} from "../../core/ports/ports.ts";
+import { aftermathOf } from "./outbox.ts";
 import { moveRows } from "./moved.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";
 import * as sql from "./sql/run.ts";
-import { chooseAgain, lockRun, lockWaiting, putBack, recount, reopenRun } from "./sql/resume.ts";
+import { chooseAgain, lockRun, lockWaiting, putBack, readyLanes, recount, reopenRun } from "./sql/resume.ts";
 import { execute } from "./statement.ts";
 import { insertTasks } from "./task-store.ts";
 import { aheadStore, insertPage } from "./prematerialized.ts";
@@ -30,20 +38,24 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
       inTx(tx, (client) => addPage(client, runId, page, dispatchWindowMs)),
     sealRun: (runId, { tx }) => inTx(tx, async (client) => (await execute(client, sql.sealRun, [runId])).length > 0),
     async skip(messages, { reason, notTaken }) {
-      if (messages.length === 0) return [];
+      if (messages.length === 0) return { ids: [], aftermath: noAftermath };
       const ids = messages.map((message) => message.jobId);
       const generations = messages.map((message) => message.generation);
       const rows = await session.run(sql.skipJobs, [ids, generations, reason, notTaken]);
-      return rows.map((row) => row.id as JobId);
+      return {
+        ids: rows.map((row) => row.id as JobId),
+        aftermath: aftermathOf(rows.map(({ run_id }) => ({ run_id }))),
+      };
     },
     cancelRun: async (runId) => (await session.run(sql.cancelRun, [runId])).length > 0,
     async cancelPage(runId, { limit, inSameTransaction }) {
       const open = await session.run(sql.openJobs, [runId, limit]);
-      if (open.length === 0) return 0;
+      if (open.length === 0) return { canceled: 0, aftermath: noAftermath };
       const ids = open.map((row) => row.id);
-      await moveRows(session, cancelJobs, [ids, open[0]?.reason], { inSameTransaction });
-      // A job that ended meanwhile was not canceled, but this page was not empty either.
-      return open.length;
+      const values = [ids, open[0]?.reason, false];
+      const { aftermath } = await moveRows(session, cancelJobs, values, { inSameTransaction });
+      // A job that ended in between was not canceled, but this page was not empty either.
+      return { canceled: open.length, aftermath };
     },
     async cancelingRuns(limit, only) {
       return (await session.run(sql.findCanceling, [limit, only?.withdrawn ?? null])).map((row) => row.id as RunId);
@@ -68,17 +80,17 @@ async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
       cursor: (known.cursor ?? null) as Json | null,
       input: known.input as Json,
       parentId: known.parent_id as RunId | null,
-      outbox: [],
+      aftermath: noAftermath,
     };
   }
-  const handed = await insertTasks(tx, inserted.id, run);
+  const dispatched = await insertTasks(tx, inserted.id, run);
   if (sealed && starterId !== null) await execute(tx, sql.passSlots, [starterId]);
   if (tasks.length === 0) await execute(tx, sql.nudgeRun, [inserted.id]);
   const runId = inserted.id as RunId;
-  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, outbox: outboxOf(handed) };
+  return { runId, created: true, sealed, cursor: null, input: run.input, parentId, aftermath: aftermathOf(dispatched) };
 }
 
-const notWritten: Paged = { written: false, created: 0, conflicts: 0, outbox: [] };
+const notWritten: Paged = { written: false, created: 0, conflicts: 0, aftermath: noAftermath };
 
 async function addPage(
   tx: Tx,
@@ -88,20 +100,22 @@ async function addPage(
 ): Promise<Paged> {
   const may = await execute(tx, sql.lockForPage, [runId, page.by.jobId, page.by.attempt]);
   if (may.length === 0) return notWritten;
-  const { results, outbox } = await insertPage(tx, page.targets, { runId, dispatchWindowMs });
+  const { results, aftermath } = await insertPage(tx, page.targets, { runId, dispatchWindowMs });
   const created = results.filter((result) => result.created).length;
   await execute(tx, sql.writePage, [runId, JSON.stringify(page.cursor), created]);
   const conflicts = results.filter((result) => result.conflict !== null).length;
-  return { written: true, created, conflicts, outbox };
+  return { written: true, created, conflicts, aftermath };
 }
 
-async function resumeRun(tx: Tx, runId: RunId, ids: readonly JobId[] | undefined): Promise<readonly JobId[]> {
-  if ((await execute(tx, lockRun, [runId])).length === 0) return [];
+async function resumeRun(tx: Tx, runId: RunId, ids: readonly JobId[] | undefined): ReturnType<RunStore["resumeRun"]> {
+  if ((await execute(tx, lockRun, [runId])).length === 0) return { ids: [], aftermath: noAftermath };
   const chosen = (await execute(tx, chooseAgain, [runId, ids ?? null])).map((row) => row.id);
-  if (chosen.length === 0) return [];
+  if (chosen.length === 0) return { ids: [], aftermath: noAftermath };
   await execute(tx, lockWaiting, [runId, chosen]);
   const again = await execute(tx, putBack, [chosen]);
   await execute(tx, recount, [runId]);
+  const ready = await execute(tx, readyLanes, [chosen]);
   await execute(tx, reopenRun, [runId]);
-  return again.map((row) => row.id as JobId);
+  const leftToRelay = ready.map((row) => row.lane);
+  return { ids: again.map((row) => row.id as JobId), aftermath: { ...noAftermath, runs: [runId], leftToRelay } };
 }

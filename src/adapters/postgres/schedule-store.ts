@@ -11,12 +11,13 @@ import type {
   ScheduleRow,
   ScheduleSpec,
 } from "../../core/ports/schedule.ts";
-import { type Handed, outboxOf } from "./outbox.ts";
+import { aftermathOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";
-import { planOccurrences, type PlannedRow } from "./sql/plan.ts";
+import { planOccurrences } from "./sql/plan.ts";
 import {
   findChanged,
+  findPlanned,
   lockInstall,
   type OccurrenceRow,
   readDue,
@@ -82,7 +83,9 @@ export async function withdraw(
   next: (id: string) => ScheduleSpec | null,
 ): Promise<void> {
   await decideAheadOf(tx, ids);
-  await execute(tx, withdrawPlanned, [ids]);
+  const planned = (await execute(tx, findPlanned, [ids])).map((row) => row.id);
+  const canceled = planned.length === 0 ? [] : await execute(tx, cancelJobs, [planned, "withdrawn", true]);
+  await execute(tx, withdrawPlanned, [ids, canceled.map((row) => row.id)]);
   await takeBackAhead(tx, ids, next);
 }
 
@@ -90,7 +93,7 @@ export async function withdraw(
 export async function cancelWaiting(tx: Tx, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
   const waiting = await execute(tx, findWaiting, [ids]);
-  const canceled = await execute(tx, cancelJobs, [waiting.map((row) => row.id), "deleted"]);
+  const canceled = await execute(tx, cancelJobs, [waiting.map((row) => row.id), "deleted", false]);
   return canceled.length;
 }
 
@@ -101,10 +104,11 @@ async function plan(
 ): ReturnType<Store["plan"]> {
   const values = [...planColumns(plans), ...occurrenceColumns(plans.flatMap(occurrencesOf)), dispatchWindowMs];
   const rows = await session.fenced(fence, planOccurrences, values);
-  return { occurrences: rows[0]?.occurrences ?? 0, outbox: outboxOf(rows.flatMap(handed)) };
+  return {
+    occurrences: rows[0]?.occurrences ?? 0,
+    aftermath: aftermathOf(rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))),
+  };
 }
-
-const handed = (row: PlannedRow): readonly Handed[] => (row.id === null ? [] : [{ ...row, id: row.id }]);
 
 const planColumns = (plans: readonly PlannedSchedule[]): unknown[][] =>
   columns(

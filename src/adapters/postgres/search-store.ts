@@ -3,22 +3,22 @@ import type { BoundedCount, JobPage, JobRecord, JobSearch } from "../../core/por
 import type { Operations } from "../../core/ports/operations.ts";
 import type { RunId } from "../../core/ports/run.ts";
 import { isFinal } from "../../core/job/state.ts";
-import { eventView, jobAttempts, jobEvents, jobView } from "./read-store.ts";
+import { attemptsOf, movesOf } from "../../core/job/history.ts";
+import { historyRow, jobHistory, jobView } from "./read-store.ts";
 import type { Session } from "./session.ts";
 import {
   countMatches,
   findEdgeAbove,
   findEdgeBelow,
-  findEdgeDue,
-  readFirstEvents,
   readRecord,
   readRecords,
-  type RecordRow,
   searchDue,
   searchKey,
   searchNewest,
   searchOldest,
 } from "./sql/search.ts";
+import type { RecordRow } from "./sql/job-columns.ts";
+import { readFirstHistory } from "./sql/read.ts";
 
 type SearchStore = Pick<Operations, "jobs" | "jobsById" | "job" | "count">;
 
@@ -38,15 +38,16 @@ export function searchStore(session: Session): SearchStore {
       return byId(session, asked, { isUp: sort === "oldest", cursor, limit });
     },
     async jobsById(ids) {
-      const [jobs, events] = await Promise.all([session.run(readRecords, [ids]), session.run(readFirstEvents, [ids])]);
-      const byJob = Map.groupBy(events.map(eventView), (event) => event.jobId);
-      return new Map(jobs.map(recordOf).map((job) => [job.id, { job, events: byJob.get(job.id) ?? [] }]));
+      const [jobs, rows] = await Promise.all([session.run(readRecords, [ids]), session.run(readFirstHistory, [ids])]);
+      const byJob = Map.groupBy(rows, (row) => row.job_id);
+      const moves = (job: JobRecord) => movesOf(job, (byJob.get(job.id) ?? []).map(historyRow));
+      return new Map(jobs.map(recordOf).map((job) => [job.id, { job, events: moves(job) }]));
     },
     async job(id) {
       const [row] = await session.run(readRecord, [id]);
       if (row === undefined) return null;
-      const [attempts, events] = await Promise.all([jobAttempts(session, id), jobEvents(session, id)]);
-      return { job: recordOf(row), attempts, events, now: row.now };
+      const [job, history] = [recordOf(row), await jobHistory(session, id)];
+      return { job, attempts: attemptsOf(job, history), events: movesOf(job, history), now: row.now };
     },
     async count(search, limit, lookMs = limits.searchMs) {
       if (search.key === undefined) return await countAll(session, parameter(search), { limit, lookMs });
@@ -88,24 +89,27 @@ async function byId(
   }
 }
 
-/** Before and after every due time there can be, in microseconds since 1970: the year 4713 before Christ, and 32000 after. */
-const dueBounds = { first: "-210866803200000000", last: "999999999999999999" };
+/** Before every due time there can be, in microseconds since 1970: the year 4713 before Christ. */
+const dueBounds = { first: "-210866803200000000" };
 
 async function byDue(session: Session, search: JobSearch, cursor: string | null, limit: number): Promise<JobPage> {
   const until = performance.now() + limits.searchMs;
   const found: JobRecord[] = [];
   let [due, id] = cursor?.split("_") ?? [search.dueFrom === undefined ? dueBounds.first : us(search.dueFrom), "0"];
   for (;;) {
-    const [edge] = await session.run(findEdgeDue, [due, id, limits.searchRowsMax]);
-    const range = [due, id, edge?.due_us ?? dueBounds.last, edge?.id ?? top];
-    const rows = await session.run(searchDue, [...range, parameter(search), limit + 1 - found.length]);
-    found.push(...rows.map(recordOf));
+    const bounds = [limits.searchRowsMax, limits.slotGroupsShownMax, limits.liveRowsMax];
+    const rows = await session.run(searchDue, [due, id, ...bounds, parameter(search), limit + 1 - found.length]);
+    const matches = rows.filter((row) => row.found);
+    found.push(...matches.map(recordOf));
     if (found.length > limit) {
-      const last = rows.at(-2) ?? { due_us: due, id };
+      const last = matches.at(-2) ?? { due_us: due, id };
       return { jobs: found.slice(0, limit), cursor: `${last.due_us}_${last.id}`, complete: true };
     }
-    if (edge === undefined || isPast(edge.due_us, search)) return { jobs: found, cursor: null, complete: true };
-    ({ due_us: due, id } = edge);
+    const [look] = rows;
+    if (look === undefined || look.looked < limits.searchRowsMax || isPast(look.last_us, search)) {
+      return { jobs: found, cursor: null, complete: true };
+    }
+    [due, id] = [look.last_us, look.last_id];
     if (performance.now() > until) return { jobs: found, cursor: `${due}_${id}`, complete: false };
   }
 }

@@ -1,23 +1,22 @@
 import { cleanCode, cleanJson, cleanMessage } from "../../core/job/clean.ts";
 import type { JobId, Json } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import type {
-  OutboxBatch,
-  InSameTransaction,
-  Moved,
-  RunId,
-  Settled,
-  Settlement,
-  Store,
-  StoreTx,
-  Tx,
+import {
+  type Aftermath,
+  type InSameTransaction,
+  type Moved,
+  noAftermath,
+  type Settled,
+  type Settlement,
+  type Store,
+  type StoreTx,
+  type Tx,
 } from "../../core/ports/ports.ts";
 import { insertInto } from "./enqueue-store.ts";
 import { isDataError } from "./failure.ts";
-import { outboxOf } from "./outbox.ts";
+import { aftermathOf, joinAftermaths } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { readSettled, settleDone, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
-import { settleRun, type SettledRunRow } from "./sql/settle-run.ts";
+import { readSettled, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
 import { execute, type Statement } from "./statement.ts";
 
 interface SettleOptions {
@@ -29,7 +28,7 @@ interface SettleOptions {
 
 type Run = <R>(statement: Statement<R>, values: unknown[]) => Promise<R[]>;
 
-const nothing: Settled = { settled: [], outbox: [], freed: [] };
+const nothing: Settled = { settled: [], aftermath: noAftermath, conflicts: 0 };
 
 export function settleStore(session: Session): Pick<Store, "settle"> {
   return {
@@ -65,65 +64,30 @@ async function settleIn(
   options: SettleOptions,
   storeTx?: StoreTx,
 ): Promise<Settled> {
-  const { rows, released } = await write((statement, values) => execute(tx, statement, values), settlements, options);
-  const written = new Set<string>(rows.map((row) => row.id));
+  const rows = await write((statement, values) => execute(tx, statement, values), settlements, options);
+  const written = new Set<string>(rows.filter((row) => row.own).map((row) => row.id));
   const children = settlements.filter((each) => written.has(each.jobId)).flatMap((each) => each.children);
   const inserted = children.length === 0 ? null : await insertInto(tx, children, options.dispatchWindowMs);
-  if (options.inSameTransaction !== undefined && storeTx !== undefined && rows.length > 0) {
+  if (options.inSameTransaction !== undefined && storeTx !== undefined && written.size > 0) {
     await options.inSameTransaction(storeTx, await movedOf(tx, [...written]));
   }
   const conflicts = inserted?.results.filter((result) => result.conflict !== null).length ?? 0;
-  return { ...settled({ rows, released }, inserted?.outbox ?? []), ...ofConflicts(conflicts) };
+  return { ...settled(rows, inserted?.aftermath), conflicts };
 }
 
-type WrittenRow = Pick<SettledRow, "id"> & Partial<SettledRow> & { readonly run_id?: string | null };
-
-interface Written {
-  readonly rows: readonly WrittenRow[];
-  /** Successors in runs that may start now. */
-  readonly released: readonly SettledRunRow[];
-}
-
-/** Rows of runs are told apart by a hint, or else by having been left out twice: the outcome is the same. */
-async function write(run: Run, settlements: readonly Settlement[], options: SettleOptions): Promise<Written> {
-  const outside = settlements.filter((each) => each.inRun !== true);
-  const rows = await writePlain(run, outside, options);
-  const special = unwritten(outside, rows);
-  if (special.length > 0) rows.push(...(await run(settleFull, settleColumns(special, options))));
-  const left = unwritten(settlements, rows);
-  if (left.length === 0) return { rows, released: [] };
-  const full = await run(settleRun, [...settleColumns(left, options), limits.releasedRowsMax]);
-  return { rows: [...rows, ...full.filter(isOwn)], released: full.filter((row) => !row.own) };
-}
-
-/** A group of successes is most of a worker's day and has a shorter statement. */
-async function writePlain(run: Run, settlements: readonly Settlement[], options: SettleOptions): Promise<WrittenRow[]> {
-  if (settlements.length === 0) return [];
-  if (!settlements.every(isBareSuccess)) return await run(settlePlain, settleColumns(settlements, options));
-  const [row] = await run(settleDone, [
-    settlements.map((each) => each.jobId),
-    settlements.map((each) => each.attempt),
-    settlements.map((each) => resultOf(each)),
-    options.worker,
-  ]);
-  return row?.ids?.split(",").map((id) => ({ id })) ?? [];
-}
-
-const isBareSuccess = (each: Settlement): boolean =>
-  each.to === "SUCCESS" &&
-  each.reason === null &&
-  each.errorCode === null &&
-  each.errorMessage === null &&
-  each.failures === 0 &&
-  each.interruptions === 0;
-
-function unwritten(settlements: readonly Settlement[], rows: readonly WrittenRow[]): readonly Settlement[] {
-  if (rows.length === settlements.length) return [];
+/** What the first text left out has slots, a schedule, a run or an expiry, or is another's by now. `inRun` saves the first. */
+async function write(
+  run: Run,
+  settlements: readonly Settlement[],
+  options: SettleOptions,
+): Promise<readonly SettledRow[]> {
+  const plain = settlements.filter((each) => each.inRun !== true);
+  const rows = plain.length === 0 ? [] : await run(settlePlain, settleColumns(plain, options));
+  if (rows.length === settlements.length) return rows;
   const written = new Set<string>(rows.map((row) => row.id));
-  return settlements.filter((each) => !written.has(each.jobId));
+  const left = settlements.filter((each) => !written.has(each.jobId));
+  return [...rows, ...(await run(settleFull, [...settleColumns(left, options), limits.releasedRowsMax]))];
 }
-
-const isOwn = (row: SettledRunRow): row is SettledRunRow & SettledRow => row.own;
 
 const settleColumns = (settlements: readonly Settlement[], { worker, dispatchWindowMs }: SettleOptions): unknown[] => [
   settlements.map((each) => each.jobId),
@@ -136,28 +100,36 @@ const settleColumns = (settlements: readonly Settlement[], { worker, dispatchWin
   settlements.map((each) => cleanCode(each.errorCode)),
   settlements.map((each) => cleanMessage(each.errorMessage)),
   settlements.map((each) => resultOf(each)),
+  kindsOf(settlements, dispatchWindowMs),
   worker,
   dispatchWindowMs,
 ];
 
+/** Outcomes that one event row tells are one kind, numbered from 1. */
+function kindsOf(settlements: readonly Settlement[], dispatchWindowMs: number): readonly number[] {
+  const kinds = new Map<string, number>();
+  return settlements.map(({ to, reason, errorCode, delayMs }) => {
+    const key = JSON.stringify([to, cleanMessage(reason), cleanCode(errorCode), delayMs <= dispatchWindowMs]);
+    const kind = kinds.get(key) ?? kinds.size + 1;
+    kinds.set(key, kind);
+    return kind;
+  });
+}
+
 const resultOf = ({ result }: Settlement): string | null =>
   result === null ? null : JSON.stringify(cleanJson(result));
 
-function settled({ rows, released }: Written, children: readonly OutboxBatch[] = []): Settled {
-  return {
-    ...ofRuns([...new Set(rows.flatMap((row) => row.run_id ?? []))] as RunId[]),
-    ...(released.some((row) => row.left_to_relay) ? { leftToRelay: true } : {}),
-    settled: rows.map((row) => row.id as JobId),
-    outbox: [...outboxOf([...rows.filter(isHanded), ...released]), ...children],
-    freed: [...new Set(rows.flatMap((row) => row.freed ?? []))],
-  };
-}
+const settled = (rows: readonly SettledRow[], ofChildren: Aftermath = noAftermath): Settled => ({
+  settled: rows.filter((row) => row.own).map((row) => row.id as JobId),
+  aftermath: joinAftermaths([
+    { ...aftermathOf(rows), leftToRelay: rows.filter(isLeft).map((row) => row.lane) },
+    ofChildren,
+  ]),
+  conflicts: 0,
+});
 
-const isHanded = (row: WrittenRow): row is SettledRow => row.handoff !== null && row.handoff !== undefined;
-
-const ofConflicts = (conflicts: number): Pick<Settled, "conflicts"> => (conflicts === 0 ? {} : { conflicts });
-
-const ofRuns = (runs: readonly RunId[]): Pick<Settled, "runs"> => (runs.length === 0 ? {} : { runs });
+/** A successor that may start and is due, or will be: more than one statement releases. */
+const isLeft = (row: SettledRow): boolean => !row.own && row.state === "PENDING";
 
 /** For a hook in the same transaction. */
 export async function movedOf(tx: Tx, ids: readonly string[]): Promise<readonly Moved[]> {
@@ -197,12 +169,9 @@ async function settleSingly(
     }
   }
   return {
-    ...ofRuns([...new Set(parts.flatMap((part) => part.runs ?? []))]),
-    ...ofConflicts(parts.reduce((sum, part) => sum + (part.conflicts ?? 0), 0)),
-    ...(parts.some((part) => part.leftToRelay === true) ? { leftToRelay: true } : {}),
     settled: parts.flatMap((part) => part.settled),
-    outbox: parts.flatMap((part) => part.outbox),
-    freed: [...new Set(parts.flatMap((part) => part.freed))],
+    aftermath: joinAftermaths(parts.map((part) => part.aftermath)),
+    conflicts: parts.reduce((sum, part) => sum + part.conflicts, 0),
   };
 }
 

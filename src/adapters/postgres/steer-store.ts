@@ -4,10 +4,13 @@ import type { Bulk } from "../../core/ports/bulk.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import { newestColumns } from "./newest.ts";
+import { aftermathOf } from "./outbox.ts";
 import { parameter } from "./search-store.ts";
 import type { Session } from "./session.ts";
-import { advanceBulk, type BulkRow, createBulk, readBulks, retryPaced, stopBulk, takeBulk } from "./sql/bulk.ts";
-import { holdPaused, readPause, runNow, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
+import { advanceBulk, type BulkRow, createBulk, readBulks, stopBulk, takeBulk } from "./sql/bulk.ts";
+import { holdPaused, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
+import { retryPaced } from "./sql/control.ts";
+import { runNow } from "./sql/relay.ts";
 import { findEdgeBelow, findMatches } from "./sql/search.ts";
 
 type SteerStore = Pick<
@@ -47,10 +50,12 @@ export function steerStore(session: Session): SteerStore {
       return (await session.run(unholdOpen, [limit])).length;
     },
     async runNow(wanted) {
-      return ids(await session.run(runNow, [wanted]));
+      const rows = await session.run(runNow, [wanted]);
+      return { ids: ids(rows), aftermath: aftermathOf(rows) };
     },
-    async retryPaced(wanted, { dueAt, paceMs }) {
-      return ids(await session.run(retryPaced, [wanted, dueAt, paceMs]));
+    async retryPaced(wanted, { dueAt, paceMs, dispatchWindowMs }) {
+      const rows = await session.run(retryPaced, [wanted, dueAt, paceMs, dispatchWindowMs]);
+      return { ids: ids(rows), aftermath: aftermathOf(rows) };
     },
     ...bulkStore(session),
   };

@@ -10,7 +10,7 @@ import {
 } from "../../core/ports/event-stream.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import type { RunId } from "../../core/ports/run.ts";
-import { eventView } from "./read-store.ts";
+import type { State } from "../../core/job/state.ts";
 import type { Session } from "./session.ts";
 import { readStream, readStreamEnd, type StreamRow } from "./sql/stream.ts";
 
@@ -52,20 +52,41 @@ async function readPage(
     upto,
     page?.xid ?? "0",
     page?.id ?? "0",
+    page?.place ?? "0",
     limit,
   ]);
   const last = rows.at(-1);
   const isMore = rows.length === limit && last !== undefined;
-  const next = isMore ? { upto, xid: last.xid, id: last.id } : null;
+  const next = isMore ? { upto, xid: last.xid, id: last.id, place: String(last.place) } : null;
   const cursor = formatCursor({ system, from: isMore ? from : upto, page: next });
   return { events: rows.map(streamEvent), cursor, isMore };
 }
 
 const streamEvent = (row: StreamRow): StreamEvent => ({
-  ...eventView(row),
+  id: eventId(row),
   jobId: row.job_id as JobId,
+  at: row.at,
+  from: row.from_state as State | null,
+  to: row.to_state as State,
+  attempt: row.attempt,
+  generation: row.generation,
+  worker: row.worker,
+  reason: row.reason,
   kind: row.kind,
   key: row.key,
   lane: row.lane,
   runId: row.run_id as RunId | null,
 });
+
+/** One row tells of many jobs: a move's own id is its transaction, its row and its place in the row. */
+const eventId = (row: StreamRow): string => `${row.xid}.${row.id}.${row.place}`;
+
+/** The event rows of these moves, each with the last place among them. */
+export function eventRowsOf(events: readonly StreamEvent[]): readonly { xid: string; id: string; place: number }[] {
+  const rows = new Map<string, { xid: string; id: string; place: number }>();
+  for (const event of events) {
+    const [xid = "", id = "", place] = event.id.split(".");
+    rows.set(id, { xid, id, place: Math.max(Number(place), rows.get(id)?.place ?? 0) });
+  }
+  return [...rows.values()];
+}

@@ -1,6 +1,6 @@
 import { limits } from "../../core/limits.ts";
 import type { NewRun, NewTask, Tx } from "../../core/ports/ports.ts";
-import type { Handed } from "./outbox.ts";
+import type { Dispatched } from "./outbox.ts";
 import { drawIds, insertEdges, insertTasks as insert } from "./sql/run.ts";
 import { arrayLiteral, execute } from "./statement.ts";
 
@@ -8,11 +8,11 @@ import { arrayLiteral, execute } from "./statement.ts";
  * Writes the tasks and edges of a run that was just inserted. Columns travel as one text each: for tens of thousands of
  * values the driver's own conversion takes as long as the database.
  */
-export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<readonly Handed[]> {
+export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<readonly Dispatched[]> {
   if (run.tasks.length === 0) return [];
   const ids = ((await execute(tx, drawIds, [run.tasks.length]))[0]?.ids ?? "").split(",");
   const kinds = kindsOf(run.tasks);
-  const handed: Handed[] = [];
+  const dispatched: Dispatched[] = [];
   for (let from = 0; from < run.tasks.length; from += limits.insertTasksMax) {
     const page = run.tasks.slice(from, from + limits.insertTasksMax);
     const columns = [
@@ -23,10 +23,12 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
       common(page.map((task) => task.join)),
       common(page.map((task) => task.hasCondition)),
     ];
-    handed.push(...(await execute(tx, insert, [...columns, ...kinds.columns, runId, run.trace, limits.wideJoinOver])));
+    dispatched.push(
+      ...(await execute(tx, insert, [...columns, ...kinds.columns, runId, run.trace, limits.wideJoinOver])),
+    );
   }
   await writeEdges(tx, runId, run.tasks, ids);
-  return handed;
+  return dispatched;
 }
 
 async function writeEdges(tx: Tx, runId: string, tasks: readonly NewTask[], ids: readonly string[]): Promise<void> {

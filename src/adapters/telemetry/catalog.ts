@@ -66,6 +66,7 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "job.refused": tryFault,
   "job.settle.refused": tryFault,
   "job.on_settled.failed": tryFault,
+  "aftermath.failed": tryFault,
   "job.child.conflicts": tryFault,
   "job.launch.failed": tryFault,
   "job.launch.postponed": tryFault,

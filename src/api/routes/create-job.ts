@@ -100,7 +100,9 @@ async function prepared(options: ApiOptions, definition: JobDefinition, body: Ne
   const { payload, key, delay: delayMs, dueAt } = body;
   const item = { payload, key, delayMs, dueAt };
   try {
-    const [job] = await prepare(definition, options.stage ?? "dev", options.ports.random.id(), [item]);
+    const [job] = await prepare(definition, { stage: options.stage ?? "dev", trace: options.ports.random.id() }, [
+      item,
+    ]);
     if (job === undefined) throw new Error(`preparing "${definition.id}" gave no job`);
     return job;
   } catch (error) {

@@ -3,7 +3,7 @@ import { cancelJobs, retryJobs } from "../../core/admin/control.ts";
 import type { Instant, JobId } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
 import { type JobSearch, jobSorts } from "../../core/ports/job-search.ts";
-import { relay } from "../../core/delivery/relay.ts";
+import { afterCommit } from "../../core/delivery/after-commit.ts";
 import type { RunId } from "../../core/ports/run.ts";
 import { isFinal, states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
@@ -193,7 +193,7 @@ export const detailJson = (
 async function cancel(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
   const before = await readJob(options, jobId);
   if (before.state === "CANCELED") return before;
-  await cancelJobs(options.ports, options.registry, [jobId]);
+  await cancelJobs(options.ports, options.registry, [jobId], options);
   const after = await readJob(options, jobId);
   if (after.state === "CANCELED" || !isFinal(after.state)) return after;
   const detail = `job ${jobId} is ${after.state}: only a job that has not finished can be canceled`;
@@ -212,8 +212,9 @@ async function retry(options: ApiOptions, jobId: JobId): Promise<JobDetailReply>
 async function runNow(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
   const before = await readJob(options, jobId);
   const { ports, operations, dispatchWindowMs } = options;
-  if ((await operations.runNow([jobId])).length > 0) await relay(ports, { dispatchWindowMs });
-  else if (isFinal(before.state) || before.state === "RUNNING") {
+  const { ids, aftermath } = await operations.runNow([jobId]);
+  await afterCommit(ports, aftermath, { dispatchWindowMs });
+  if (ids.length === 0 && (isFinal(before.state) || before.state === "RUNNING")) {
     throw new Problem(409, "not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
   }
   return await readJob(options, jobId);

@@ -2,7 +2,9 @@ import { z } from "zod";
 import { limits } from "../../core/limits.ts";
 import type { Live, LiveCount, SlotUse } from "../../core/ports/overview.ts";
 import { slotGroupsOf } from "../../core/define/new-job.ts";
-import { relay, wakeHeld } from "../../core/delivery/relay.ts";
+import { afterCommit } from "../../core/delivery/after-commit.ts";
+import { noAftermath } from "../../core/ports/aftermath.ts";
+import { relay } from "../../core/delivery/relay.ts";
 import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -56,7 +58,7 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
 }
 
 /** PUT /caps/:kind. */
-export function capEndpoint({ ports, registry }: ApiOptions): Endpoint {
+export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): Endpoint {
   return endpoint({
     method: "PUT",
     path: "/caps/:kind",
@@ -74,7 +76,7 @@ export function capEndpoint({ ports, registry }: ApiOptions): Endpoint {
         throw new Problem(404, "no-cap", detail, { extra: { near: closest(kind, capped) } });
       }
       await ports.store.installSlots([{ ...group, size }]);
-      await wakeHeld(ports, { slotKeys: [group.key] });
+      await afterCommit(ports, { ...noAftermath, freed: [group.key] }, { dispatchWindowMs });
       return { status: 200, body: { kind, size, code: group.size } };
     },
   });

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { JobId } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
-import { cancelRun, isRerunnable, rerunRun, resumeRun } from "../../core/admin/run-control.ts";
+import { isRerunnable, rerunRun, resumeRun } from "../../core/admin/run-control.ts";
+import { cancelRun } from "../../core/work/cancel-run.ts";
 import type { RunId, RunView } from "../../core/ports/run.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";

@@ -9,7 +9,7 @@ import {
   triggerSchedule,
   updateSchedule,
 } from "../../core/admin/schedule-control.ts";
-import { type RefusalCode, ScheduleRefused, unknownSchedule } from "../../core/admin/schedule-refused.ts";
+import { type RefusalCode, ScheduleRefused, unknownSchedule } from "../../core/scheduler/schedule-refused.ts";
 import { z } from "zod";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { text } from "../query.ts";

@@ -18,7 +18,7 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
           {job.lane}
         </a>
       </Fact>
-      <Fact name="Tries">
+      <Fact name="Attempts">
         {triesText(job)}
         {job.interruptions > 0 ? `, ${job.interruptions} interrupted` : ""}
       </Fact>
@@ -46,8 +46,8 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
       <Fact name="Waits for slot">{job.heldOn}</Fact>
       <Fact name="Worker">{job.worker === null ? null : <span class="mono">{job.worker}</span>}</Fact>
       <Fact name="Lease until">{job.leaseUntil === null ? null : <Time at={job.leaseUntil} zone={zone} />}</Fact>
-      <Fact name="Logs">
-        <Copy text={`npx belfry logs --job ${job.id}`} label="Copy the command that shows its log" />
+      <Fact name="Changes">
+        <Copy text={`npx belfry logs --job ${job.id}`} label="Copy the command that shows its changes of state" />
       </Fact>
       <Fact name="Trace">
         <Copy text={job.trace} label="Copy the trace" />

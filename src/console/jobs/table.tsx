@@ -13,12 +13,12 @@ const columns = [
   { name: "Kind" },
   { name: "Key" },
   { name: "Lane" },
-  { name: "Tries", isNumber: true },
+  { name: "Attempts", isNumber: true },
   { name: "Due" },
   { name: "Took", isNumber: true },
   { name: "Last error" },
 ];
-const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 56px 140px 82px minmax(110px, 1.6fr)";
+const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 74px 140px 82px minmax(110px, 1.6fr)";
 
 interface JobTableProps {
   readonly rows: JobRows;

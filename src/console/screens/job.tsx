@@ -1,9 +1,9 @@
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
+import { quoted } from "../filter/terms.ts";
 import { loadExplanation, loadJob } from "../client.ts";
 import { currentTime, now } from "../clock.ts";
 import { Actions } from "../job/actions.tsx";
-import { StateDiagram } from "../job/diagram.tsx";
 import { Facts } from "../job/facts.tsx";
 import { Heartbeat } from "../job/heartbeat.tsx";
 import { History } from "../job/history.tsx";
@@ -51,7 +51,6 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
       {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
       <div class="columns">
         <div>
-          <StateDiagram job={job} zone={zone} />
           <Waterfall timeline={timeline} />
           <History job={job} zone={zone} />
         </div>
@@ -105,6 +104,11 @@ const LatestError = ({ job, error }: LatestErrorProps) => (
       </p>
       <pre class="error-text">{error.message ?? "without a message"}</pre>
       {job.state === "FAILED" ? <p class="meaning">{whatItMeans(job)}</p> : null}
+      <p>
+        <a class="link" href={addresses.jobsWith(`state:failed kind:${quoted(job.kind)} error:${quoted(error.code)}`)}>
+          Other failures of {job.kind} with this code
+        </a>
+      </p>
     </div>
   </section>
 );
@@ -113,14 +117,14 @@ const LatestError = ({ job, error }: LatestErrorProps) => (
 function whatItMeans({ events, attempt, failures, maxAttempts }: ShownJobDetail): string {
   const last = events.find(({ to, attempt: of }) => to === "FAILED" && of === attempt);
   const reason = last?.reason ?? null;
-  const used = `${failures} of ${maxAttempts} tries failed`;
+  const used = `${failures} of ${maxAttempts} attempts failed`;
   const why =
     reason === "permanent"
-      ? `Try ${attempt} was refused for good, so it is not tried again (${used}).`
+      ? `Attempt ${attempt} was refused for good, so there is no other (${used}).`
       : failures >= maxAttempts
-        ? `No try is left: ${used}.`
-        : `Try ${attempt} was its last${reason === null ? "" : `: ${reasonText(reason)}`}.`;
-  return `${why} Mend the cause, then retry it: it starts anew with all its tries.`;
+        ? `No attempt is left: ${used}.`
+        : `Attempt ${attempt} was its last${reason === null ? "" : `: ${reasonText(reason)}`}.`;
+  return `${why} Fix the cause, then retry: it starts again with all its attempts.`;
 }
 
 const Data = ({ title, value }: { readonly title: string; readonly value: unknown }) => (

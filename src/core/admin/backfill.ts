@@ -7,10 +7,10 @@ import type { Instant } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
 import type { Ports } from "../ports/ports.ts";
-import { relay } from "../delivery/relay.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
+import { noAftermath } from "../ports/aftermath.ts";
 import type { OccurrenceView, ScheduleRow } from "../ports/schedule.ts";
-import { definitionOfKind } from "./schedule-control.ts";
-import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
+import { definitionOfKind, ScheduleRefused, unknownSchedule } from "../scheduler/schedule-refused.ts";
 import type { BackfillTime, ScheduleFacts } from "../ports/schedule-store.ts";
 import { timetable } from "../calendar/timetable.ts";
 
@@ -189,7 +189,8 @@ async function write(
     added += done.added;
     again += done.again;
   }
-  if (added + again > 0) await relay(ports, { dispatchWindowMs });
+  const lanes = new Set(made.flatMap(({ occurrence }) => occurrence.job?.lane ?? []));
+  if (added + again > 0) await afterCommit(ports, { ...noAftermath, leftToRelay: [...lanes] }, { dispatchWindowMs });
   return { added, again };
 }
 

@@ -4,24 +4,7 @@ import { limits } from "../limits.ts";
 import { isFinal } from "../job/state.ts";
 import type { BoundedCount, JobRecord } from "../ports/job-search.ts";
 import type { SlotUse } from "../ports/overview.ts";
-
-/** What else decides when a job runs. */
-export interface WaitingFacts {
-  readonly isLanePaused: boolean;
-  readonly schedule: { readonly paused: boolean; readonly enabled: boolean } | null;
-  readonly openPredecessors: number;
-  /** Some of them. */
-  readonly predecessors: readonly JobId[];
-  /** QUEUED in the same lane, due, and handed off before. */
-  readonly ahead: BoundedCount;
-  /** Waiting longer for the same slot. */
-  readonly heldAhead: BoundedCount;
-  readonly runningInLane: number;
-  /** When the lane's newest worker was last seen; null: never. */
-  readonly workerSeenAt: Instant | null;
-  /** Of its newest event. */
-  readonly lastReason: string | null;
-}
+import type { WaitingFacts } from "../ports/waiting.ts";
 
 /** Stable, for programs. */
 export const causes = [

@@ -51,7 +51,10 @@ function skipped(input: RowInput): Explanation {
         `see what its lane's workers were doing, or give it a longer startDeadline; ${again}`,
       );
     case "dst-gap":
-      return say("the clock skipped this reading, and the gap rule is `skip`", "use dst: { gap: 'first-valid' }");
+      return say(
+        "the clock skipped this reading: the gap rule is `skip`, or `auto` of an expression that names every hour",
+        "use dst: { gap: 'first-valid' } to run it at the gap's end",
+      );
     case "payload":
       return say(
         "no payload could be made for it; the scheduler's log says why",

@@ -6,7 +6,7 @@ import type { Explanation } from "./explanation.ts";
 import type { JobView } from "../job/job.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { OccurrenceView } from "../ports/schedule.ts";
-import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
+import { ScheduleRefused, unknownSchedule } from "../scheduler/schedule-refused.ts";
 import type { ScheduleFacts, SlotHolder } from "../ports/schedule-store.ts";
 import { openZone } from "../calendar/zone.ts";
 
@@ -72,7 +72,8 @@ async function explainOne(
   const stretch = byVersion ?? versionIntervalAt(facts.eras, near);
   const found = occurrence?.jobId == null ? null : await store.job(occurrence.jobId);
   const job = found?.job ?? null;
-  const lastReason = found?.events.at(-1)?.reason ?? null;
+  const last = found?.history.at(-1);
+  const lastReason = last !== undefined && last.to === job?.state ? last.reason : null;
   const holder = await holderOf(store, facts, occurrence, job);
   const into = await intoOf(store, facts, occurrence);
   const explanation = explainTime({ facts, asked, stretch, occurrence, job, lastReason, holder, into });

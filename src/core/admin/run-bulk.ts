@@ -3,7 +3,7 @@ import type { Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import type { Ports } from "../ports/ports.ts";
-import { relay } from "../delivery/relay.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import type { Bulk } from "../ports/bulk.ts";
 import type { Operations } from "../ports/operations.ts";
 
@@ -36,12 +36,13 @@ async function change(
   options: { bulk: Bulk; ids: readonly JobId[]; dispatchWindowMs: number },
 ): Promise<number> {
   const { bulk, ids, dispatchWindowMs } = options;
-  if (bulk.action === "cancel") return (await cancelJobs(ports, registry, ids)).length;
+  if (bulk.action === "cancel") return (await cancelJobs(ports, registry, ids, { dispatchWindowMs })).length;
   if (bulk.paceMs === 0) return (await retryJobs(ports, ids, { dispatchWindowMs })).length;
-  const paced = await operations.retryPaced(ids, { dueAt: bulk.dueAt, paceMs: bulk.paceMs });
-  const inRuns = await retryJobs(ports, without(ids, paced), { dispatchWindowMs });
-  await relay(ports, { dispatchWindowMs });
-  return paced.length + inRuns.length;
+  const pace = { dueAt: bulk.dueAt, paceMs: bulk.paceMs, dispatchWindowMs };
+  const paced = await operations.retryPaced(ids, pace);
+  await afterCommit(ports, paced.aftermath, { dispatchWindowMs });
+  const inRuns = await retryJobs(ports, without(ids, paced.ids), { dispatchWindowMs });
+  return paced.ids.length + inRuns.length;
 }
 
 function without(ids: readonly JobId[], others: readonly JobId[]): readonly JobId[] {

@@ -2,60 +2,11 @@ import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
-import type { Ports, RunId, RunView, StartedRun } from "../ports/ports.ts";
-import { relay } from "../delivery/relay.ts";
-import { resolveRuns } from "../delivery/resolve.ts";
-import { sendOutbox } from "../delivery/send.ts";
-import { movedHook } from "../delivery/settled-hook.ts";
-import { canceledTasks } from "../work/stop-tasks.ts";
+import { mergeAftermaths, type Ports, type RunId, type RunView, type StartedRun } from "../ports/ports.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
+import { isGraph, planRun } from "../work/run-graph.ts";
 
 type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
-
-/**
- * Cancels a run and everything of it that is open, the run first, so that nothing is added or claimed meanwhile, then its
- * jobs in pages. It is CANCELED only after the last page; before that it is CANCELING, and calling again goes on.
- * @returns how many jobs were canceled, or null for a run that has ended or does not exist.
- */
-export async function cancelRun(
-  ports: ControlPorts,
-  registry: Registry,
-  runId: RunId,
-  options: { dispatchWindowMs: number },
-): Promise<number | null> {
-  if (!(await ports.store.cancelRun(runId))) return null;
-  const tasks = canceledTasks(ports, registry);
-  const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
-  let canceled = 0;
-  for (let round = 0; round < limits.cancelRoundsMax; round += 1) {
-    const page = await ports.store.cancelPage(runId, { limit: limits.cancelRowsMax, inSameTransaction });
-    if (page === 0) break;
-    canceled += page;
-    await tasks.stop();
-  }
-  await resolveRuns(ports, { runs: [runId], rounds: limits.passResolveRoundsMax, ...options });
-  return canceled;
-}
-
-/**
- * Goes on with cancels whose process died between two pages: else their run would stay open for ever, with the slots it
- * holds. Beside a process that still writes its pages this only helps: a job is canceled once, whoever does it.
- */
-export async function finishCancels(
-  ports: ControlPorts,
-  registry: Registry,
-  options: {
-    readonly dispatchWindowMs: number;
-    readonly signal: AbortSignal;
-    readonly only?: { readonly withdrawn: string };
-  },
-): Promise<Record<string, number>> {
-  let canceled = 0;
-  for (const runId of await ports.store.cancelingRuns(limits.cancelingRunsMax, options.only)) {
-    if (options.signal.aborted) break;
-    canceled += (await cancelRun(ports, registry, runId, options)) ?? 0;
-  }
-  return { "jobs.canceled": canceled };
-}
 
 /** Goes on from the failure: what succeeded is not repeated. @returns the jobs that run again. */
 export async function resumeRun(
@@ -64,14 +15,14 @@ export async function resumeRun(
   options: { dispatchWindowMs: number },
 ): Promise<readonly JobId[]> {
   const again = await ports.store.resumeRun(runId, {});
-  if (again.length > 0) await relay(ports, options);
-  return again;
+  await afterCommit(ports, again.aftermath, options);
+  return again.ids;
 }
 
 /** Whether `rerunRun` can do runs of this kind again: those of graphs and fan-outs that this process defines. */
 export function isRerunnable(registry: Registry, kind: string): boolean {
   const definition = registry.jobs.get(kind);
-  return definition?.plan !== undefined || definition?.writesPages === true;
+  return definition !== undefined && (isGraph(definition) || definition.body.is === "fanOut");
 }
 
 /**
@@ -98,8 +49,7 @@ export async function rerunRun(
   for (let number = 2; number <= limits.rerunsMax; number += 1) {
     const started = await startAgain(ports, definition, run, `${root}#${number}`, options);
     if (started === null) continue;
-    await sendOutbox(ports, started.outbox);
-    await resolveRuns(ports, { runs: [started.runId], rounds: 1, dispatchWindowMs });
+    await afterCommit(ports, started.aftermath, { dispatchWindowMs });
     return started.runId;
   }
   throw new Error(`run ${runId} was run again ${limits.rerunsMax} times: enqueue it under another key`);
@@ -110,7 +60,7 @@ interface RerunOptions {
   readonly dispatchWindowMs: number;
 }
 
-type Started = Pick<StartedRun, "runId" | "outbox">;
+type Started = Pick<StartedRun, "runId" | "aftermath">;
 
 /** @returns null when there is a run of this key already. */
 async function startAgain(
@@ -121,9 +71,9 @@ async function startAgain(
   options: RerunOptions,
 ): Promise<Started | null> {
   const trace = ports.random.id();
-  if (definition.plan === undefined) return await writeAgain(ports, definition, run, { key, trace, ...options });
+  if (!isGraph(definition)) return await writeAgain(ports, definition, run, { key, trace, ...options });
   const { stage, dispatchWindowMs } = options;
-  const planned = await definition.plan(run.input, { stage, key, trace, starterId: null, parentId: run.id });
+  const planned = await planRun(definition, run.input, { stage, key, trace, starterId: null, parentId: run.id });
   const started = await ports.store.startRun(planned, { dispatchWindowMs });
   return started.created ? started : null;
 }
@@ -141,7 +91,7 @@ async function writeAgain(
   const job = newJob(definition, stage, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
   await ports.store.installSlots(slotGroupsOf(definition));
   return await ports.store.transaction(async (tx) => {
-    const { results, outbox } = await ports.store.insert([job], { dispatchWindowMs, tx });
+    const { results, aftermath } = await ports.store.insert([job], { dispatchWindowMs, tx });
     const [starter] = results;
     if (starter?.created !== true) return null;
     const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, tasks: [] };
@@ -150,6 +100,6 @@ async function writeAgain(
       { dispatchWindowMs, tx },
     );
     if (!started.created) throw new Error(`run "${key}" of "${kind}" was made meanwhile: ask again`);
-    return { runId: started.runId, outbox };
+    return { runId: started.runId, aftermath: mergeAftermaths([aftermath, started.aftermath]) };
   });
 }

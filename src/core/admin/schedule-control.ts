@@ -1,7 +1,7 @@
 /** What people do to schedules at run time, beside those in code. Code wins for its own ids. */
 import type { SchedulePolicies } from "../define/schedule-policy.ts";
 import { fixedPayload } from "../define/define-schedule.ts";
-import type { JobDefinition, Registry } from "../define/definition.ts";
+import { readsMoment, type Registry } from "../define/definition.ts";
 import { momentPayload } from "../define/moment.ts";
 import { occurrenceFor, occurrenceOf } from "../scheduler/fire.ts";
 import type { JobId } from "../job/job.ts";
@@ -12,9 +12,9 @@ import { describe, ProblemList } from "../define/problem.ts";
 import { secondText } from "../calendar/wall-time.ts";
 import type { GapRule, OverlapReadings, ScheduleRow, ScheduleSpec } from "../ports/schedule.ts";
 import type { ScheduleRefusal } from "../ports/schedule-store.ts";
-import { ScheduleRefused, unknownSchedule } from "./schedule-refused.ts";
+import { definitionOfKind, ScheduleRefused, unknownSchedule } from "../scheduler/schedule-refused.ts";
 import { specMaker } from "../define/schedule-spec.ts";
-import { sendOutbox } from "../delivery/send.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { checkId } from "../define/setting.ts";
 import { openZone } from "../calendar/zone.ts";
 
@@ -33,7 +33,7 @@ export interface ScheduleInput extends Omit<SchedulePolicies, "startAt" | "endAt
   readonly enabled?: boolean;
 }
 
-type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "crashPoint">;
+type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
 
 /** @throws ScheduleRefused when something is wrong with it, all problems together, or the id is taken. */
 export async function createSchedule(
@@ -102,22 +102,14 @@ export async function triggerSchedule(
     throw new ScheduleRefused("invalid-schedule", `schedule "${id}" gives no payload now: ${failure?.message ?? ""}`);
   }
   await installSlots(ports, registry, row.spec);
-  const payload =
-    definition.readsMoment === true ? momentPayload(occurrenceFor(row, decision)) : occurrence.job.payload;
+  const payload = readsMoment(definition) ? momentPayload(occurrenceFor(row, decision)) : occurrence.job.payload;
   const job = { ...occurrence.job, payload, key: options.key ?? null };
-  const { results, outbox } = await ports.store.insert([job], { dispatchWindowMs: options.dispatchWindowMs });
-  await sendOutbox(ports, outbox);
+  const { dispatchWindowMs } = options;
+  const { results, aftermath } = await ports.store.insert([job], { dispatchWindowMs });
+  await afterCommit(ports, aftermath, { dispatchWindowMs });
   const [result] = results;
   if (result === undefined) throw new Error(`triggering "${id}" gave no answer`);
   return { id: result.id, created: result.created };
-}
-
-/** @throws ScheduleRefused naming the kinds there are. */
-export function definitionOfKind(registry: Registry, kind: string): JobDefinition {
-  const definition = registry.jobs.get(kind);
-  if (definition !== undefined) return definition;
-  const known = [...registry.jobs.keys()].slice(0, 20).join(", ");
-  throw new ScheduleRefused("unknown-kind", `no job is defined as "${kind}" in this process; there are ${known}`);
 }
 
 function specOfInput(registry: Registry, input: ScheduleInput, stage: string): ScheduleSpec {

@@ -8,8 +8,8 @@ export interface DayOfMonth {
   readonly fromLast: readonly number[];
   /** `15W`: the weekday nearest to the 15th, within the month. */
   readonly nearest: readonly number[];
-  /** `LW`: the last weekday of the month. */
-  readonly lastWeekday: boolean;
+  /** `LW` is 0, `L-3W` is 3: the weekday nearest to that many days before the last one. */
+  readonly nearestFromLast: readonly number[];
 }
 
 /** Weekdays 0 (Sunday) to 6. `nth` is `5#2`, `last` is `5L`. */
@@ -24,25 +24,26 @@ const anyOf = (text: string): boolean => text === "*" || text === "?";
 
 export function parseDayOfMonth(text: string): DayOfMonth {
   const field = fields.dayOfMonth;
-  if (anyOf(text)) return { any: true, days: [], fromLast: [], nearest: [], lastWeekday: false };
+  if (anyOf(text)) return { any: true, days: [], fromLast: [], nearest: [], nearestFromLast: [] };
   const plain: string[] = [];
   const fromLast: number[] = [];
   const nearest: number[] = [];
-  let lastWeekday = false;
+  const nearestFromLast: number[] = [];
   for (const item of listItems(field, text)) {
     const upper = item.toUpperCase();
     if (upper === "L") fromLast.push(0);
-    else if (upper === "LW" || upper === "WL") lastWeekday = true;
+    else if (upper === "LW" || upper === "WL") nearestFromLast.push(0);
+    else if (/^L-.*W$/.test(upper)) nearestFromLast.push(daysBack(field, item, upper.slice(2, -1)));
     else if (upper.startsWith("L-")) fromLast.push(daysBack(field, item, upper.slice(2)));
     else if (upper.endsWith("W")) nearest.push(nearestDay(field, item, upper.slice(0, -1)));
     else plain.push(item);
   }
-  return { any: false, days: parseValues(field, plain).values, fromLast, nearest, lastWeekday };
+  return { any: false, days: parseValues(field, plain).values, fromLast, nearest, nearestFromLast };
 }
 
 function daysBack(field: Field, item: string, text: string): number {
-  const days = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (days < 1 || days > 30) refuse(field, item, "`L-n` counts 1 to 30 days back from the last day of the month");
+  const days = /^\d{1,2}$/.test(text) ? Number(text) : -1;
+  if (days < 0 || days > 30) refuse(field, item, "`L-n` counts 0 to 30 days back from the last day of the month");
   return days;
 }
 
@@ -111,7 +112,7 @@ function markDaysOfMonth(matches: Uint8Array, rule: DayOfMonth, firstWeekday: nu
   rule.days.forEach(mark);
   for (const back of rule.fromLast) mark(length - back);
   for (const day of rule.nearest) if (day <= length) mark(nearestWeekday(day, firstWeekday, length));
-  if (rule.lastWeekday) mark(nearestWeekday(length, firstWeekday, length));
+  for (const back of rule.nearestFromLast) if (back < length) mark(nearestWeekday(length - back, firstWeekday, length));
 }
 
 /** Saturday moves back and Sunday forward, unless that leaves the month: then to the weekday on the other side. */

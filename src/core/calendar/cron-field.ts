@@ -50,8 +50,6 @@ export function refuse(field: Field, value: string, rule: string): never {
 export interface FieldValues {
   /** Sorted, without repeats. */
   readonly values: readonly number[];
-  /** Written with a `*`, a range or a step: the field describes an interval rather than fixed values. */
-  readonly isInterval: boolean;
   /** Steps that do not divide the field evenly, for a note. */
   readonly unevenSteps: readonly number[];
 }
@@ -67,19 +65,16 @@ export function listItems(field: Field, text: string): readonly string[] {
 export function parseValues(field: Field, items: readonly string[]): FieldValues {
   const values = new Set<number>();
   const unevenSteps = new Set<number>();
-  let isInterval = false;
   for (const item of items) {
     const part = parseItem(field, item);
     for (const value of part.values) values.add(value);
-    isInterval ||= part.isInterval;
     if (part.unevenStep !== null) unevenSteps.add(part.unevenStep);
   }
-  return { values: [...values].toSorted((a, b) => a - b), isInterval, unevenSteps: [...unevenSteps] };
+  return { values: [...values].toSorted((a, b) => a - b), unevenSteps: [...unevenSteps] };
 }
 
 interface Item {
   readonly values: readonly number[];
-  readonly isInterval: boolean;
   readonly unevenStep: number | null;
 }
 
@@ -88,11 +83,9 @@ function parseItem(field: Field, item: string): Item {
   if (more.length > 0) refuse(field, item, "has more than one `/`");
   const size = field.max - field.min + 1;
   const step = stepText === undefined ? 1 : parseStep(field, item, stepText, size);
-  const isInterval = base === "*" || base.includes("-") || stepText !== undefined;
   const full = base === "*" || (stepText !== undefined && !base.includes("-"));
   return {
     values: parseRange(field, item, base, stepText !== undefined).filter((_, index) => index % step === 0),
-    isInterval,
     unevenStep: full && size % step !== 0 && field.name !== "year" ? step : null,
   };
 }

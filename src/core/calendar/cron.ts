@@ -35,8 +35,8 @@ export interface Cron {
   /** Only the AWS form restricts years; null is every year. */
   readonly years: readonly number[] | null;
   /**
-   * Minute or hour has a `*`, a range or a step. Under `dst: auto` it goes on through both passes of an overlap and has
-   * no readings in a gap; an expression of fixed times fires once, and fires.
+   * It names every hour. Under `dst: auto` it goes on through both passes of an overlap, and its readings in a gap are
+   * SKIPPED; any other expression, a daily window too, fires a repeated reading once and a missing one at the gap's end.
    */
   readonly isInterval: boolean;
 }
@@ -79,6 +79,8 @@ interface Parsed {
   readonly notes: readonly string[];
 }
 
+const hoursOfDay = 24;
+
 function parseFive(text: string): Parsed {
   const trimmed = text.trim();
   const parts = (trimmed.startsWith("@") ? expandMacro(trimmed) : trimmed).split(/\s+/);
@@ -106,7 +108,7 @@ function build(text: string, form: Cron["form"], parts: CronParts, weekdays: Fie
     dayOfMonth,
     dayOfWeek,
     years: parts.year === null || parts.year === "*" ? null : plain(fields.year, parts.year).values,
-    isInterval: minutes.isInterval || hours.isInterval,
+    isInterval: hours.values.length === hoursOfDay,
   };
   return { cron, notes: [...eitherDay(cron, parts), ...uneven(fields.minute, minutes), ...uneven(fields.hour, hours)] };
 }

@@ -1,4 +1,5 @@
-import type { Duration } from "../define/context.ts";
+/** A number and a unit: `500ms`, `30s`, `5m`, `2h`, `1d`. */
+export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}`;
 
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

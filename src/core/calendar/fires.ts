@@ -26,16 +26,16 @@ export interface Dst {
   readonly overlap: OverlapReadings;
 }
 
-/** The rules with `auto` resolved. `none`: readings of a gap are no nominal times at all. */
+/** The rules with `auto` resolved. */
 export interface DstRules {
-  readonly gap: "none" | Exclude<GapRule, "auto">;
+  readonly gap: Exclude<GapRule, "auto">;
   readonly overlap: Exclude<OverlapReadings, "auto">;
 }
 
-/** `auto`: intervals go on through both passes and have nothing in a gap; fixed times fire once, and fire. */
+/** `auto`: intervals go on through both passes and skip a gap; all others fire once, and fire. */
 export function resolveDst(cron: Cron, dst: Dst): DstRules {
   return {
-    gap: dst.gap === "auto" ? (cron.isInterval ? "none" : "first-valid") : dst.gap,
+    gap: dst.gap === "auto" ? (cron.isInterval ? "skip" : "first-valid") : dst.gap,
     overlap: dst.overlap === "auto" ? (cron.isInterval ? "both" : "first") : dst.overlap,
   };
 }
@@ -128,7 +128,7 @@ function* plainReadings(segment: Segment): Generator<NominalTime, void, undefine
 /** The readings that the change at the segment's start skipped; at most a day's worth. */
 function gapReadings(segment: Segment): readonly NominalTime[] {
   const { cron, rules, change, after, until } = segment;
-  if (change === null || change.after <= change.before || rules.gap === "none") return [];
+  if (change === null || change.after <= change.before) return [];
   const found: NominalTime[] = [];
   for (const reading of wallTimes(cron, change.at + change.before, change.at + change.after)) {
     const time = gapTime(reading, change, rules.gap);

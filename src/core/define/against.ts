@@ -1,4 +1,4 @@
-import { type AppDefinition, type JobDefinition, registry } from "./definition.ts";
+import { type AppDefinition, graphVersionOf, type JobDefinition, registry } from "./definition.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 
 export interface WaitingJob {
@@ -33,7 +33,7 @@ export async function checkAgainst(
   for (const run of waiting.runs) {
     const definition = known.get(run.kind);
     if (definition === undefined) found.gone("run", run);
-    else if ((definition.version ?? run.version) < run.version) found.older(run, definition);
+    else if ((graphVersionOf(definition) ?? run.version) < run.version) found.older(run, definition);
     else await found.payload("run", run, definition, run.input);
   }
   return found.problems();
@@ -80,7 +80,7 @@ class Found {
     this.#add(
       `run ${kind} older`,
       `kinds.${kind}.version`,
-      definition.version,
+      graphVersionOf(definition),
       rule,
       "do not go back while it is open",
     );

@@ -1,4 +1,6 @@
 import type { Json, JobId } from "../job/job.ts";
+import type { Duration } from "../calendar/duration.ts";
+import type { Enqueued } from "../ports/client.ts";
 import type { Log, MetricUnit, RunId, Tx } from "../ports/ports.ts";
 import type { Staged } from "./stage.ts";
 
@@ -27,19 +29,6 @@ export interface EnqueueOptions {
   /** The caller's own transaction: the job exists exactly if it commits. */
   readonly tx?: Tx;
 }
-
-export interface Enqueued {
-  readonly id: JobId;
-  readonly created: boolean;
-  /**
-   * Present for an enqueue in the caller's own transaction: sends the message. Call it right after the commit; without it
-   * the message follows within about `limits.outboxOpenMs`, sent by whoever finds the hand-off open. Never throws, and
-   * harmless after a rollback or a second time: a message is only a hint. Of several jobs of one call any one's is enough.
-   */
-  readonly afterCommit?: () => Promise<void>;
-}
-
-export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}`;
 
 /** The result of one bounded batch of a use case. */
 export interface BatchResult {

@@ -1,18 +1,18 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job } from "./context.ts";
-import { checkedInput, outputOf, runOf } from "./define-graph.ts";
+import { outputOf, starterOf } from "./define-graph.ts";
 import { definitionFrom, jobOf, type JobLimits, type NoPayload } from "./define-job.ts";
-import type { ConditionResult, JobDefinition } from "./definition.ts";
+import type { JobDefinition, TaskBody } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
 import type { Json } from "../job/job.ts";
 import { joinRules, type JoinRule } from "../job/join.ts";
 import { limits } from "../limits.ts";
-import type { InRun, NewTask, OnFailure } from "../ports/ports.ts";
+import type { InRun, OnFailure } from "../ports/ports.ts";
 import { describe, ProblemList } from "./problem.ts";
 import { failurePolicies } from "../ports/run.ts";
+import { checkPayload } from "./schema.ts";
 import { readChoice, readCount } from "./setting.ts";
-import { startRunIn, taskRow } from "../work/start-run.ts";
 
 type In<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
 type Out<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
@@ -51,76 +51,40 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(options:
   const problems = new ProblemList(`graph "${options.id}"`);
   const version = readCount(problems, "version", options.version, { min: 1, max: limits.runVersionMax, fallback: 1 });
   const onFailure = readChoice(problems, "onFailure", options.onFailure, failurePolicies, "skip-downstream");
-  const base = definitionFrom<S>({
-    id: options.id,
-    ...(options.input === undefined ? {} : { payload: options.input }),
-    ...(options.key === undefined ? {} : { key: (input: Out<S>) => options.key?.(input) ?? "" }),
-    timeout: "5m",
-    run: () => null,
-  });
-  const each = taskOf(options, base);
-  const definition: JobDefinition = {
+  const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
+  const task = taskOf(options, { id: options.id, check });
+  // The schema has given the input its type.
+  const tasksOf = (input: unknown): unknown => options.graph(input as Out<S>);
+  const base = starterOf(options, { is: "dataGraph", version, onFailure, task, tasksOf });
+  return jobOf({
     ...base,
-    version,
-    problems: [...(base.problems ?? []), ...problems.found, ...(each.problems ?? [])],
-    makes: [each],
-    run: (_payload, context) => startRunIn(context, definition),
-    condition: (run) => ask(options, base, run),
-    async plan(payload, { stage, ...how }) {
-      const checked = await base.check(payload);
-      if (!checked.ok)
-        throw new PermanentError(`the input does not fit graph "${options.id}"`, { code: "INVALID_PAYLOAD" });
-      const tasks = readGraph(options.id, await options.graph(checked.value));
-      return {
-        ...how,
-        kind: options.id,
-        version,
-        input: payload as Json,
-        onFailure,
-        retentionMs: base.retentionMs,
-        sealed: true,
-        tasks: rowsOf(each, tasks, { stage, trace: how.trace, hasCondition: options.when !== undefined }),
-      };
-    },
-  };
-  return jobOf(definition, options.input);
+    problems: [...(base.problems ?? []), ...problems.found, ...(task.problems ?? [])],
+    makes: [task],
+  });
 }
 
-function taskOf<S extends StandardSchemaV1>(options: DataGraphOptions<S>, base: JobDefinition): JobDefinition {
+function taskOf<S extends StandardSchemaV1>(options: DataGraphOptions<S>, graph: TaskBody["graph"]): JobDefinition {
   const { id, version: _version, input: _input, key: _key, onFailure: _failure, graph: _graph, ...rest } = options;
-  const { run: _run, when: _when, ...how } = rest;
+  const { run: _run, when, ...limitsOfTask } = rest;
+  const body: TaskBody = {
+    is: "task",
+    graph,
+    given: (run, input) => ({ task: run.task ?? "", input, outputs: outputsOf(run) }),
+    when: when === undefined ? null : (given) => when.call(options, given as DataGiven<Out<S>>),
+    run: async (given, context) => await options.run(given as DataGiven<Out<S>>, context),
+  };
   return {
-    ...definitionFrom({ ...how, id: `${id}.task`, run: () => null }),
+    ...definitionFrom({ ...limitsOfTask, id: `${id}.task` }, body),
     check: async () => ({ ok: true, value: null }),
-    async run(_payload, context) {
-      const run = runOf(context, id);
-      return await options.run(await givenOf<S>(base, run), context);
-    },
   };
 }
 
-async function givenOf<S extends StandardSchemaV1>(base: JobDefinition, run: InRun): Promise<DataGiven<Out<S>>> {
-  const names = Object.keys(run.outputs);
-  const outputs = names.flatMap((name) => {
+function outputsOf(run: InRun): Readonly<Record<string, Json>> {
+  const outputs = Object.keys(run.outputs).flatMap((name) => {
     const value = outputOf(run, name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  const input = (await checkedInput(base, run)) as Out<S>;
-  return { task: run.task ?? "", input, outputs: Object.fromEntries(outputs) };
-}
-
-/** A condition that throws is a try that fails: let through. */
-async function ask<S extends StandardSchemaV1>(
-  options: DataGraphOptions<S>,
-  base: JobDefinition,
-  run: InRun,
-): Promise<ConditionResult> {
-  try {
-    if ((await options.when?.(await givenOf<S>(base, run))) !== false) return { wanted: true };
-    return { wanted: false, reason: "not taken", notTaken: true };
-  } catch {
-    return { wanted: true };
-  }
+  return Object.fromEntries(outputs);
 }
 
 /**
@@ -150,20 +114,4 @@ function readTask(problems: ProblemList, task: unknown, place: number): GraphTas
     after: isList ? after : [],
     join: readChoice(problems, `tasks.${place}.join`, join, joinRules, "all"),
   };
-}
-
-function rowsOf(
-  each: JobDefinition,
-  tasks: readonly GraphTask[],
-  how: { stage: string; trace: string; hasCondition: boolean },
-): readonly NewTask[] {
-  const places = new Map(tasks.map((task, place) => [task.name, place]));
-  return tasks.map(({ name, after, join }) =>
-    taskRow(each, how.stage, how.trace, {
-      name,
-      join,
-      hasCondition: how.hasCondition,
-      after: after.map((before) => places.get(before) ?? 0),
-    }),
-  );
 }

@@ -1,18 +1,16 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job, SettledJob } from "./context.ts";
 import { definitionFrom, jobOf, type JobLimits, type NoPayload } from "./define-job.ts";
-import type { ConditionResult, JobDefinition } from "./definition.ts";
-import { PermanentError } from "./errors.ts";
-import { checkGraph, type GraphTask } from "./graph-shape.ts";
-import { insideOf } from "../work/inside.ts";
+import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, TaskBody } from "./definition.ts";
+import { checkGraph } from "./graph-shape.ts";
 import type { Json } from "../job/job.ts";
 import type { JoinRule } from "../job/join.ts";
 import { limits } from "../limits.ts";
 import type { InRun, OnFailure, Tx } from "../ports/ports.ts";
 import { ProblemList } from "./problem.ts";
 import { failurePolicies } from "../ports/run.ts";
+import { checkPayload } from "./schema.ts";
 import { readChoice, readCount } from "./setting.ts";
-import { startRunIn, taskRow } from "../work/start-run.ts";
 
 type In<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
 type Out<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
@@ -75,7 +73,7 @@ export type TaskOptions<I, A extends After, J extends JoinRule, F extends OnFail
   readonly when?: undefined;
 };
 export type BranchOptions<I, A extends After, J extends JoinRule, F extends OnFailure, O> = TaskBase<I, A, J, F, O> & {
-  /** False: the task is SKIPPED, and so is what only comes after it. Asked before each claim, so it must only look. */
+  /** False: the task is SKIPPED, and so is what only comes after it. Evaluated before each claim, so it must only read. */
   when(given: Given<I, A, J, F>): boolean | Promise<boolean>;
 };
 
@@ -106,14 +104,6 @@ export interface GraphOptions<S extends StandardSchemaV1, F extends OnFailure> {
   tasks(task: DeclareTask<Out<S>, F>): void;
 }
 
-/** A task as it was declared; the types are only at the front door. */
-interface Declared {
-  readonly model: GraphTask;
-  readonly definition: JobDefinition;
-  readonly hasCondition: boolean;
-  readonly wants: (run: InRun, input: unknown) => Promise<boolean>;
-}
-
 /**
  * Defines a graph of tasks. Its job starts a run: all tasks at once, in that job's success transaction. A cycle cannot be
  * written, because a handle must exist before it is named. Nothing throws here: what is wrong is collected for `check`.
@@ -122,61 +112,33 @@ export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends On
   options: GraphOptions<S, F>,
 ): Job<In<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
-  const base = starterOf(options);
   const version = readCount(problems, "version", options.version, { min: 1, max: limits.runVersionMax, fallback: 1 });
   const onFailure = readChoice(problems, "onFailure", options.onFailure, failurePolicies, "skip-downstream");
-  const declared = declareAll(options, base, problems);
-  const tasks = [...declared.values()];
-  checkGraph(
-    problems,
-    tasks.map((task) => task.model),
-  );
-  const places = new Map(tasks.map((task, place) => [task.model.name, place]));
-  const definition: JobDefinition = {
+  const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
+  const tasks = declareAll(options, { id: options.id, check }, problems);
+  checkGraph(problems, tasks);
+  const base = starterOf(options, { is: "graph", version, onFailure, tasks });
+  return jobOf({
     ...base,
-    version,
     problems: [...(base.problems ?? []), ...problems.found, ...tasks.flatMap((task) => task.definition.problems ?? [])],
     makes: tasks.map((task) => task.definition),
-    run: (_payload, context) => startRunIn(context, definition),
-    condition: (run) => askTask(declared, base, run),
-    plan: async (payload, { stage, ...how }) => ({
-      ...how,
-      kind: options.id,
-      version,
-      input: payload as Json,
-      onFailure,
-      retentionMs: base.retentionMs,
-      sealed: true,
-      tasks: tasks.map((task) =>
-        taskRow(task.definition, stage, how.trace, {
-          name: task.model.name,
-          join: task.model.join,
-          hasCondition: task.hasCondition,
-          after: task.model.after.map((name) => places.get(name) ?? 0),
-        }),
-      ),
-    }),
-  };
-  return jobOf(definition, options.input);
+  });
 }
 
-/** The job that starts the run. A run's key is its key, so its own retention is the run's. */
-function starterOf<S extends StandardSchemaV1, F extends OnFailure>(options: GraphOptions<S, F>): JobDefinition {
-  return definitionFrom<S>({
-    id: options.id,
-    ...(options.input === undefined ? {} : { payload: options.input }),
-    ...(options.key === undefined ? {} : { key: (input: Out<S>) => options.key?.(input) ?? "" }),
-    timeout: "5m",
-    run: () => null,
-  });
+/** The job that starts a run. A run's key is its key, so its own retention is the run's. */
+export function starterOf<S extends StandardSchemaV1>(
+  { id, input, key }: { readonly id: string; readonly input?: S; key?(input: Out<S>): string },
+  body: GraphBody | DataGraphBody,
+): JobDefinition {
+  return definitionFrom<S>({ id, payload: input, key, timeout: "5m" }, body);
 }
 
 function declareAll<S extends StandardSchemaV1, F extends OnFailure>(
   options: GraphOptions<S, F>,
-  base: JobDefinition,
+  graph: TaskBody["graph"],
   problems: ProblemList,
-): ReadonlyMap<string, Declared> {
-  const declared = new Map<string, Declared>();
+): readonly GraphTaskDefinition[] {
+  const declared = new Map<string, GraphTaskDefinition>();
   const handles = new Set<unknown>();
   const declare = (name: string, task: AnyTask): { readonly name: string } => {
     const handle = { name };
@@ -193,12 +155,12 @@ function declareAll<S extends StandardSchemaV1, F extends OnFailure>(
       if (alias === "input") problems.add(`task "${name}" after`, alias, "hides the run's input", "use another name");
     }
     handles.add(handle);
-    declared.set(name, declaredOf(base, name, task));
+    declared.set(name, taskOf(graph, name, task));
     return handle;
   };
   // The overloads type what a developer writes; inside, a task is plain data.
   options.tasks(declare as unknown as DeclareTask<Out<S>, F>);
-  return declared;
+  return [...declared.values()];
 }
 
 interface AnyTask extends Omit<JobLimits<never>, "onSettled"> {
@@ -209,39 +171,34 @@ interface AnyTask extends Omit<JobLimits<never>, "onSettled"> {
   onSettled?(input: unknown, settled: SettledJob, tx: Tx): Promise<void>;
 }
 
-function declaredOf(graph: JobDefinition, name: string, task: AnyTask): Declared {
-  const { after = {}, join = "all", when, run, onSettled, ...how } = task;
+function taskOf(graph: TaskBody["graph"], name: string, task: AnyTask): GraphTaskDefinition {
+  const { after = {}, join = "all", when, run, onSettled, ...options } = task;
   const aliases = Object.entries(after).map(([alias, handle]) => [alias, handle.name] as const);
-  const given = (from: InRun, input: unknown): unknown => ({
-    ...Object.fromEntries(aliases.map(([alias, before]) => [alias, outputOf(from, before)])),
-    input,
-  });
-  const wants = async (from: InRun, input: unknown): Promise<boolean> =>
-    when === undefined || (await when.call(task, given(from, input)));
-  const plain = definitionFrom({ ...how, id: `${graph.id}.${name}`, run: () => null });
+  const body: TaskBody = {
+    is: "task",
+    graph,
+    given: (from, input) => ({
+      ...Object.fromEntries(aliases.map(([alias, before]) => [alias, outputOf(from, before)])),
+      input,
+    }),
+    when: when === undefined ? null : (given) => when.call(task, given),
+    run: async (given, context) => await run.call(task, given, context),
+  };
   return {
-    model: { name, join, after: aliases.map(([, before]) => before) },
-    hasCondition: when !== undefined,
-    wants,
+    name,
+    join,
+    after: aliases.map(([, before]) => before),
     definition: {
-      ...plain,
+      ...definitionFrom({ ...options, id: `${graph.id}.${name}` }, body),
       check: async (payload) => ({ ok: true, value: payload }),
       onSettled: onSettled === undefined ? null : settledWith(graph, onSettled.bind(task)),
-      run: async (_payload, context) => {
-        const from = runOf(context, plain.id);
-        const input = await checkedInput(graph, from);
-        // Here a condition that throws fails the try, where people see it.
-        if (!(await wants(from, input)))
-          throw new PermanentError("its condition changed its mind after the claim", { code: "WHEN_CHANGED" });
-        return await run.call(task, given(from, input), context);
-      },
     },
   };
 }
 
-/** The hook is told the input as `run` sees it; one that does not fit its schema any more is told as it was stored. */
+/** The hook gets the input as `run` sees it, or as it was stored when it does not fit its schema any more. */
 function settledWith(
-  graph: JobDefinition,
+  graph: TaskBody["graph"],
   hook: NonNullable<AnyTask["onSettled"]>,
 ): NonNullable<JobDefinition["onSettled"]> {
   return async (input, settled, tx) => {
@@ -255,35 +212,3 @@ export const outputOf = (run: InRun, name: string): Json | undefined => {
   const before = run.outputs[name];
   return before?.state === "SUCCESS" ? before.result : undefined;
 };
-
-/** @throws Error for a job that was enqueued by itself. */
-export function runOf(context: Context, id: string): InRun {
-  const { run } = insideOf(context).job;
-  if (run === undefined) throw new Error(`"${id}" is a task: start its graph instead of enqueueing it by itself`);
-  return run;
-}
-
-/** The run's input as its schema gives it: stored before defaults, like every payload. */
-export async function checkedInput(graph: JobDefinition, run: InRun): Promise<unknown> {
-  const checked = await graph.check(run.input);
-  if (checked.ok) return checked.value;
-  const first = checked.issues[0];
-  throw new PermanentError(
-    `the input of run ${run.runId} does not fit graph "${graph.id}" any more: ${first?.path ?? ""} ${first?.message ?? ""}`,
-    { code: "INVALID_PAYLOAD" },
-  );
-}
-
-/** A condition that throws is let through: the try that follows fails with the same error, and is retried or not. */
-async function askTask(
-  declared: ReadonlyMap<string, Declared>,
-  graph: JobDefinition,
-  run: InRun,
-): Promise<ConditionResult> {
-  try {
-    const wanted = await declared.get(run.task ?? "")?.wants(run, await checkedInput(graph, run));
-    return wanted === false ? { wanted: false, reason: "not taken", notTaken: true } : { wanted: true };
-  } catch {
-    return { wanted: true };
-  }
-}

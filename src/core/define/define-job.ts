@@ -1,8 +1,10 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { BatchResult, Context, Duration, Job, SettledJob } from "./context.ts";
-import type { JobDefinition, RetryPolicy } from "./definition.ts";
+import type { BatchResult, Context, Job, SettledJob } from "./context.ts";
+import type { Duration } from "../calendar/duration.ts";
+import type { JobBody, JobDefinition } from "./definition.ts";
+import { backoffNames, type BackoffName, type RetryPolicy } from "../job/backoff.ts";
 import { durationMs } from "../calendar/duration.ts";
-import { type EnqueueItem, boundClient } from "../delivery/enqueue.ts";
+import { boundClient, type EnqueueItem } from "../ports/client.ts";
 import type { Json } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import type { TaskSize } from "../ports/launcher.ts";
@@ -16,11 +18,14 @@ import { type Staged, mapStages } from "./stage.ts";
 export interface Retry {
   /** Tries that may fail, 1 to 1,000; 1 means no retry. */
   readonly maxAttempts: number;
-  /** `exponential` (default) doubles from `base` up to `cap`; `fixed` always waits `base`. */
-  readonly backoff?: "exponential" | "fixed";
+  /**
+   * `exponential` (default) doubles from `base` up to `cap`; `fixed` always waits `base`. A function answers how long to wait
+   * after so many failures, `(failures) => "5m"`, from 0 on; `cap` bounds it.
+   */
+  readonly backoff?: BackoffName | ((failures: number) => Duration);
   /** Default 1s. */
   readonly base?: Duration;
-  /** Default 1h. */
+  /** Default 1h; with a function of your own, the longest delay there is. */
   readonly cap?: Duration;
   /** Spreads retries over the upper half of the wait. Default false. */
   readonly jitter?: boolean;
@@ -77,54 +82,68 @@ export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<Out<S>
  * The payload a handler gets has passed the schema, defaults applied.
  */
 export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<In<S>> {
-  return jobOf(definitionFrom(options), options.payload);
+  return jobOf<In<S>>(
+    definitionFrom(options, {
+      is: "handler",
+      run: async (payload, context) => toJson(await run(options, payload, context)),
+    }),
+  );
 }
 
+/** The schema has given the payload its type before this is called. */
+const run = <S extends StandardSchemaV1>(options: JobOptions<S>, payload: unknown, context: Context) =>
+  options.run(payload as Out<S>, context);
+
+/** Where a job keeps its definition: not enumerable, so that a job prints and compares by its id. */
+const definitionKey = Symbol("belfry.definition");
+
 /** The typed face of a definition. Every `define` function of a job ends here, so that all of them are used alike. */
-export function jobOf<S extends StandardSchemaV1>(definition: JobDefinition, schema: S | undefined): Job<In<S>> {
-  const job: Job<In<S>> = {
+export function jobOf<I>(definition: JobDefinition): Job<I> {
+  const job: Job<I> = {
     id: definition.id,
-    async enqueue(payload, how = {}) {
-      const { tx, ...rest } = how;
+    async enqueue(payload, options = {}) {
+      const { tx, ...rest } = options;
       const [enqueued] = await boundClient().enqueue(definition, [itemOf(definition.id, payload, rest)], { tx });
       if (enqueued === undefined) throw new Error(`enqueue of "${definition.id}" got no answer for its one job`);
       return enqueued;
     },
-    enqueueAll: (items, how = {}) =>
+    enqueueAll: (items, options = {}) =>
       boundClient().enqueue(
         definition,
         items.map((item) => itemOf(definition.id, item.payload, item.options ?? {})),
-        { tx: how.tx },
+        { tx: options.tx },
       ),
   };
-  definitions.set(job, definition);
-  schemas.set(definition, schema);
-  return job;
+  return Object.defineProperty(job, definitionKey, { value: definition });
 }
 
-const definitions = new WeakMap<object, JobDefinition>();
-const schemas = new WeakMap<JobDefinition, StandardSchemaV1 | undefined>();
-
 /** The plain data behind a job. @throws TypeError for an object that no `define` function made. */
-export function definitionOf(job: { readonly id: string }): JobDefinition {
-  const definition = definitions.get(job);
+export function definitionOf(job: { readonly id: string; readonly [definitionKey]?: JobDefinition }): JobDefinition {
+  const definition = job[definitionKey];
   if (definition === undefined) throw new TypeError(`"${job.id}" is not a job: make it with defineJob`);
   return definition;
 }
 
-export const schemaOf = (definition: JobDefinition): StandardSchemaV1 | undefined => schemas.get(definition);
-
 function itemOf(
   id: string,
   payload: unknown,
-  how: { readonly key?: string; readonly delay?: Duration; readonly dueAt?: Date },
+  options: { readonly key?: string; readonly delay?: Duration; readonly dueAt?: Date },
 ): EnqueueItem {
-  const delayMs = how.delay === undefined ? undefined : durationMs(`delay of "${id}"`, how.delay);
-  return { payload, key: how.key, delayMs, dueAt: how.dueAt };
+  const delayMs = options.delay === undefined ? undefined : durationMs(`delay of "${id}"`, options.delay);
+  return { payload, key: options.key, delayMs, dueAt: options.dueAt };
+}
+
+interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<Out<S>> {
+  readonly id: string;
+  readonly payload?: S | undefined;
+  readonly key?: ((payload: Out<S>) => string) | undefined;
 }
 
 /** The typed functions become functions of unknown: `check` has given the payload its type before they are called. */
-export function definitionFrom<S extends StandardSchemaV1>(options: JobOptions<S>): JobDefinition {
+export function definitionFrom<S extends StandardSchemaV1>(
+  options: DefinitionOptions<S>,
+  body: JobBody,
+): JobDefinition {
   const problems = new ProblemList(`job "${options.id}"`);
   checkId(problems, "id", options.id);
   const { key, onSettled } = options;
@@ -134,7 +153,8 @@ export function definitionFrom<S extends StandardSchemaV1>(options: JobOptions<S
     retry: retryFrom(options.retry, problems),
     check: (payload) => checkPayload(options.payload, payload),
     key: key === undefined ? null : (payload) => key.call(options, payload),
-    run: async (payload, context) => toJson(await options.run(payload, context)),
+    schema: options.payload ?? null,
+    body,
     onSettled: onSettled === undefined ? null : (payload, settled, tx) => onSettled.call(options, payload, settled, tx),
     problems: problems.found,
   };
@@ -200,17 +220,30 @@ function lockFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: 
 function retryFrom(retry: Retry | undefined, problems: ProblemList): RetryPolicy {
   const attempts = { min: 1, max: limits.maxAttemptsMax, fallback: limits.maxAttemptsDefault };
   const wait = { min: 1, max: limits.delayMsMax };
+  const own = typeof retry?.backoff === "function" ? ownBackoff(retry.backoff, problems) : null;
   const baseMs = readDuration(problems, "retry.base", retry?.base, { ...wait, fallback: limits.retryBaseMsDefault });
-  const capDefault = Math.max(baseMs, limits.retryCapMsDefault);
+  const capDefault = own === null ? Math.max(baseMs, limits.retryCapMsDefault) : limits.delayMsMax;
   const capMs = readDuration(problems, "retry.cap", retry?.cap, { ...wait, fallback: capDefault });
   if (capMs < baseMs) {
     problems.add("retry.cap", retry?.cap, `must not be shorter than retry.base`, "raise the cap or lower the base");
   }
   return {
     maxAttempts: readCount(problems, "retry.maxAttempts", retry?.maxAttempts, attempts),
-    backoff: readChoice(problems, "retry.backoff", retry?.backoff, ["exponential", "fixed"], "exponential"),
+    backoff: own ?? readChoice(problems, "retry.backoff", retry?.backoff, backoffNames, "exponential"),
     baseMs,
     capMs,
     jitter: retry?.jitter ?? false,
   };
+}
+
+/** Called once here, so that a function which answers no duration is found before anything waits by it. */
+function ownBackoff(backoff: (failures: number) => Duration, problems: ProblemList): (failures: number) => number {
+  const waitMs = (failures: number): number => durationMs(`retry.backoff(${failures})`, backoff(failures));
+  try {
+    waitMs(0);
+  } catch (error) {
+    const rule = `must answer a duration: ${error instanceof Error ? error.message : String(error)}`;
+    problems.add("retry.backoff", backoff.name, rule, 'return a text like "30s" for each number of failures from 0 on');
+  }
+  return waitMs;
 }

@@ -1,5 +1,6 @@
-import type { Duration, Job } from "./context.ts";
-import { definitionOf, schemaOf } from "./define-job.ts";
+import type { Job } from "./context.ts";
+import type { Duration } from "../calendar/duration.ts";
+import { definitionOf } from "./define-job.ts";
 import type { JobDefinition, Occurrence, ScheduleDefinition } from "./definition.ts";
 import type { Json } from "../job/job.ts";
 import { limits } from "../limits.ts";
@@ -106,7 +107,7 @@ export function fixedPayload(payload: unknown, job: JobDefinition, problems: Pro
   if (typeof payload === "function") return null;
   try {
     const stored = checkedJson(job.id, payload);
-    const checked = checkPayloadNow(schemaOf(job), stored);
+    const checked = checkPayloadNow(job.schema ?? undefined, stored);
     if (checked?.ok === true) checkKey(checked.value, job, problems);
     for (const issue of checked?.ok === false ? checked.issues : []) {
       const field = issue.path === "" ? "payload" : `payload.${issue.path}`;

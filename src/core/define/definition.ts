@@ -1,23 +1,17 @@
-/**
- * What a developer's definitions become: plain, checked data that the verbs run.
- * `define.ts` is the typed front door; nothing else constructs these.
- */
+/** What a developer's definitions become: plain, checked data. `work/` runs it; only the `define` functions make it. */
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, SettledJob } from "./context.ts";
-import type { JobId, Json } from "../job/job.ts";
+import type { Json } from "../job/job.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../ports/launcher.ts";
-import type { InRun, NewRun, RunId, Tx } from "../ports/ports.ts";
+import type { InRun, OnFailure, Tx } from "../ports/ports.ts";
+import type { RetryPolicy } from "../job/backoff.ts";
+import type { GraphTask } from "./graph-shape.ts";
+import type { Moment } from "./moment.ts";
+import type { Query } from "./query.ts";
 import type { Routes } from "./routes.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
 import type { PerStage } from "./stage.ts";
-
-export interface RetryPolicy {
-  readonly maxAttempts: number;
-  readonly backoff: "exponential" | "fixed";
-  readonly baseMs: number;
-  readonly capMs: number;
-  readonly jitter: boolean;
-}
 
 export interface PayloadIssue {
   readonly path: string;
@@ -44,42 +38,91 @@ export interface JobDefinition {
   /** Applies the schema: the value a handler gets has its defaults. */
   readonly check: (payload: unknown) => Promise<PayloadCheck>;
   readonly key: ((payload: unknown) => string) | null;
-  readonly run: (payload: unknown, context: Context) => Promise<Json | void>;
+  /** What it was checked with; null takes no payload, or one of Belfry's own. */
+  readonly schema: StandardSchemaV1 | null;
+  readonly body: JobBody;
   readonly onSettled: ((payload: unknown, settled: SettledJob, tx: Tx) => Promise<void>) | null;
   /** What was found wrong when it was defined; `check` shows all of them together before anything starts. */
   readonly problems?: readonly Problem[];
   /** Jobs this one makes: they belong to the same app. */
   readonly makes?: readonly JobDefinition[];
-  /** Of a sweep: starting later than this is alarmed. */
-  readonly maxLatenessMs?: number;
+}
+
+/** What the author of a job wrote. */
+export type JobBody = HandlerBody | TaskBody | GraphBody | DataGraphBody | FanOutBody | SweepBody;
+
+export interface HandlerBody {
+  readonly is: "handler";
+  readonly run: (payload: unknown, context: Context) => Promise<Json | void>;
+}
+
+/** A task of a graph: it gets its run's input and what its predecessors left. */
+export interface TaskBody {
+  readonly is: "task";
+  /** Checks the run's input, which is stored before defaults. */
+  readonly graph: { readonly id: string; readonly check: (input: unknown) => Promise<PayloadCheck> };
+  /** What `run` and `when` are called with. */
+  readonly given: (run: InRun, input: unknown) => unknown;
+  readonly when: ((given: unknown) => boolean | Promise<boolean>) | null;
+  readonly run: (given: unknown, context: Context) => Promise<Json | void>;
+}
+
+interface AnyGraphBody {
+  /** A changed graph never touches a run that has started. */
+  readonly version: number;
+  readonly onFailure: OnFailure;
+}
+
+export interface GraphBody extends AnyGraphBody {
+  readonly is: "graph";
+  readonly tasks: readonly GraphTaskDefinition[];
+}
+
+export interface GraphTaskDefinition extends GraphTask {
+  readonly definition: JobDefinition;
+}
+
+/** A graph whose tasks come as data, read and checked when a run starts. */
+export interface DataGraphBody extends AnyGraphBody {
+  readonly is: "dataGraph";
+  /** Every task is a job of this one. */
+  readonly task: JobDefinition;
+  readonly tasksOf: (input: unknown) => unknown;
+}
+
+/** One job for each row, of one key, with one payload. */
+interface RowsBody {
+  /** The column the rows are paged by. */
+  readonly by: string;
+  readonly each: JobDefinition;
+  readonly key: (row: unknown, occurrence: Moment) => string;
+  readonly payload: (row: unknown, occurrence: Moment) => unknown;
+}
+
+export interface FanOutBody extends RowsBody {
+  readonly is: "fanOut";
+  readonly from: (occurrence: Moment) => Query<unknown> | AsyncIterable<unknown>;
+  /** Evaluated right before a target is claimed; null: every target is wanted. */
+  readonly stillWanted: ((row: unknown) => Promise<boolean> | boolean) | null;
   /** A schedule makes it due this much before the nominal time. */
-  readonly materializeBeforeMs?: number;
-  /** For what starts a run: the run of an input, all of its tasks. */
-  readonly plan?: (payload: unknown, how: RunPlanOptions) => Promise<NewRun>;
-  /** Its job opens a run and writes the run's jobs page by page: to do the run again is to run such a job again. */
-  readonly writesPages?: true;
-  /** Its payload may name the moment it works for; what is triggered by hand has no occurrence that would. */
-  readonly readsMoment?: true;
-  /** For a graph: of its shape; a run keeps the one it was started with. */
-  readonly version?: number;
-  /** For what starts a run: whether one of its jobs is wanted, asked before that job is claimed. */
-  readonly condition?: (run: InRun) => Promise<ConditionResult>;
+  readonly materializeBeforeMs: number;
 }
 
-/** What a run's definition says about one of its jobs before it is claimed. */
-export type ConditionResult =
-  | { readonly wanted: true }
-  /** `notTaken`: a branch, which is neither good nor bad for what comes after it. */
-  | { readonly wanted: false; readonly reason: string; readonly notTaken: boolean };
-
-/** What a run is planned with, besides its input. */
-export interface RunPlanOptions {
-  readonly stage: string;
-  readonly key: string;
-  readonly trace: string;
-  readonly starterId: JobId | null;
-  readonly parentId: RunId | null;
+export interface SweepBody extends RowsBody {
+  readonly is: "sweep";
+  readonly due: (occurrence: Moment) => Query<unknown>;
+  readonly batchSize: number;
+  readonly maxIterations: number;
+  /** Starting later than this is alarmed. */
+  readonly maxLatenessMs: number;
 }
+
+/** Its payload may name the moment it works for; what is triggered by hand has no occurrence that would. */
+export const readsMoment = ({ body }: JobDefinition): boolean => body.is === "fanOut" || body.is === "sweep";
+
+/** The version of a graph's shape; null for a job without one. */
+export const graphVersionOf = ({ body }: JobDefinition): number | null =>
+  body.is === "graph" || body.is === "dataGraph" ? body.version : null;
 
 export interface ScheduleDefinition {
   readonly id: string;

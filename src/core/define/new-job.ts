@@ -54,57 +54,86 @@ export function leaseMsOf(definition: JobDefinition, stage: string): number {
 
 /**
  * JSON with sorted keys, so that equal inputs have equal text. `undefined` (a void payload) is `null`.
- * @throws RangeError beyond the depth or key limits, TypeError for what JSON cannot say.
+ * @throws RangeError beyond the depth or key limits, TypeError for what JSON cannot say, with the path.
  */
 export function canonical(value: unknown): string {
-  const budget = { keys: limits.payloadKeysMax };
-  return write(value === undefined ? null : value, 0, budget);
+  return write(value === undefined ? null : value, { keysLeft: limits.payloadKeysMax, path: [] });
 }
 
-function write(value: unknown, depth: number, budget: { keys: number }): string {
-  if (depth > limits.payloadDepthMax) {
+/** Where the writer is, and how many keys it may still write. */
+interface Writing {
+  keysLeft: number;
+  readonly path: (string | number)[];
+}
+
+function write(value: unknown, at: Writing): string {
+  if (at.path.length > limits.payloadDepthMax) {
     throw new RangeError(
       `payload is nested deeper than ${limits.payloadDepthMax} levels: flatten it or pass a reference`,
     );
   }
   if (value === null || typeof value === "boolean") return JSON.stringify(value);
-  if (typeof value === "string") return writeText(value);
-  if (typeof value === "number") return writeNumber(value);
-  if (Array.isArray(value)) return writeList(value, depth, budget);
-  if (typeof value === "object") return writeObject(value, depth, budget);
+  if (typeof value === "string") return writeText(value, at);
+  if (typeof value === "number") return writeNumber(value, at);
+  if (Array.isArray(value)) return writeList(value, at);
+  if (typeof value === "object") return writeObject(value, at);
   throw new TypeError(
-    `payload holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`,
+    `${place(at)} holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`,
   );
 }
 
 /** Postgres stores neither NUL nor half a surrogate pair in jsonb. */
-function writeText(value: string): string {
+function writeText(value: string, at: Writing): string {
   if (value.includes("\u0000"))
-    throw new TypeError("payload holds a NUL character, which Postgres cannot store: remove it");
-  if (!value.isWellFormed()) throw new TypeError("payload holds half a surrogate pair, which is not text: remove it");
+    throw new TypeError(`${place(at)} holds a NUL character, which Postgres cannot store: remove it`);
+  if (!value.isWellFormed())
+    throw new TypeError(`${place(at)} holds half a surrogate pair, which is not text: remove it`);
   return JSON.stringify(value);
 }
 
-function writeNumber(value: number): string {
-  if (!Number.isFinite(value)) throw new TypeError(`payload holds the number ${value}, which JSON cannot say`);
+/** JSON writes an integer below this with all its digits, also those that a double has rounded. */
+const exponentFrom = 1e21;
+
+function writeNumber(value: number, at: Writing): string {
+  if (!Number.isFinite(value)) throw new TypeError(`${place(at)} holds the number ${value}, which JSON cannot say`);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < exponentFrom) {
+    throw new TypeError(
+      `${place(at)} holds the integer ${BigInt(value)}, beyond 2^53: its last digits are not exact; pass it as a string`,
+    );
+  }
   return JSON.stringify(value);
 }
 
 /** Not `map`, which leaves the holes of an array out. */
-const writeList = (list: readonly unknown[], depth: number, budget: { keys: number }): string =>
-  `[${Array.from(list, (item) => write(item ?? null, depth + 1, budget)).join(",")}]`;
+const writeList = (list: readonly unknown[], at: Writing): string =>
+  `[${Array.from(list, (item, index) => writeAt(index, item ?? null, at)).join(",")}]`;
 
-function writeObject(value: object, depth: number, budget: { keys: number }): string {
+function writeObject(value: object, at: Writing): string {
   const plain = "toJSON" in value && typeof value.toJSON === "function" ? (value.toJSON() as unknown) : value;
-  if (typeof plain !== "object" || plain === null) return write(plain, depth, budget);
-  if (Array.isArray(plain)) return writeList(plain, depth, budget);
+  if (typeof plain !== "object" || plain === null) return write(plain, at);
+  if (Array.isArray(plain)) return writeList(plain, at);
   const entries = Object.entries(plain).filter(([, item]) => item !== undefined);
-  budget.keys -= entries.length;
-  if (budget.keys < 0)
+  at.keysLeft -= entries.length;
+  if (at.keysLeft < 0)
     throw new RangeError(`payload has more than ${limits.payloadKeysMax} keys: pass a reference instead`);
   entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return `{${entries.map(([name, item]) => `${writeText(name)}:${write(item, depth + 1, budget)}`).join(",")}}`;
+  return `{${entries.map(([name, item]) => `${writeText(name, at)}:${writeAt(name, item, at)}`).join(",")}}`;
 }
+
+function writeAt(name: string | number, value: unknown, at: Writing): string {
+  at.path.push(name);
+  const text = write(value, at);
+  at.path.pop();
+  return text;
+}
+
+const pathCharactersMax = 200;
+
+const place = ({ path }: Writing): string =>
+  path
+    .reduce<string>((text, name) => (typeof name === "number" ? `${text}[${name}]` : `${text}.${name}`), "payload")
+    .toWellFormed()
+    .slice(0, pathCharactersMax);
 
 function checkedKey(kind: string, key: string | null): string | null {
   if (key === null) return null;

@@ -1,5 +1,5 @@
 import type { Launch } from "../ports/schedule.ts";
-import type { Duration } from "./context.ts";
+import type { Duration } from "../calendar/duration.ts";
 import type { Staged } from "./stage.ts";
 
 /** An instant: ISO 8601 with `Z` or an offset, so that it means the same everywhere. */

@@ -48,7 +48,7 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
     ...readDeadline(options, problems),
     ...readPeriod(options, problems),
     payload,
-    materializeBeforeMs: job.materializeBeforeMs ?? 0,
+    materializeBeforeMs: job.body.is === "fanOut" ? job.body.materializeBeforeMs : 0,
   } as const;
   const specFor = (stage: string, app: string): ScheduleSpec => ({
     id: options.id,

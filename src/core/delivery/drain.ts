@@ -1,11 +1,9 @@
 import type { Registry } from "../define/definition.ts";
 import { limits } from "../limits.ts";
-import { decodeMessage } from "./message.ts";
+import { afterCommit } from "./after-commit.ts";
+import { decodeMessage, type QueueRecord } from "./message.ts";
 import type { Message, Ports } from "../ports/ports.ts";
-import { wakeHeld } from "./relay.ts";
-import { sendOutbox } from "./send.ts";
 import { movedHook } from "./settled-hook.ts";
-import type { QueueRecord } from "../work/worker.ts";
 
 /**
  * The dead-letter queue's consumer. The row decides: a message of a row that moved on is dropped; a row that still
@@ -15,9 +13,10 @@ import type { QueueRecord } from "../work/worker.ts";
 export async function drain(
   ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
   registry: Registry,
-  lane: string,
   records: readonly QueueRecord[],
+  options: { readonly lane: string; readonly dispatchWindowMs: number },
 ): Promise<{ failed: readonly string[] }> {
+  const { lane } = options;
   const messages: Message[] = [];
   const unreadable: string[] = [];
   for (const record of records) {
@@ -27,7 +26,7 @@ export async function drain(
   }
   try {
     if (unreadable.length > 0) await ports.store.quarantine(lane, unreadable);
-    if (messages.length > 0) await settleUndelivered(ports, registry, messages);
+    if (messages.length > 0) await settleUndelivered(ports, registry, messages, options);
     return { failed: [] };
   } catch (error) {
     ports.log.error("dead letters could not be drained; they are given back", {
@@ -43,6 +42,7 @@ async function settleUndelivered(
   ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
   registry: Registry,
   messages: readonly Message[],
+  options: { readonly dispatchWindowMs: number },
 ): Promise<void> {
   const moved = await ports.store.returnUndelivered(messages, {
     undeliveredMax: limits.undeliveredMax,
@@ -53,6 +53,5 @@ async function settleUndelivered(
     ports.log.warn("a message died unclaimed", { job: row.jobId, kind: row.kind, state: row.state });
     ports.metrics.add("job.undelivered", 1, "Count", { job: row.kind });
   }
-  await sendOutbox(ports, moved.outbox);
-  await wakeHeld(ports, { slotKeys: moved.freed });
+  await afterCommit(ports, moved.aftermath, options);
 }

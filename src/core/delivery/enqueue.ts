@@ -1,21 +1,15 @@
-import type { Enqueued } from "../define/context.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import type { InsertResult, Ports, Tx } from "../ports/ports.ts";
-import { sendOutbox } from "./send.ts";
-
-export interface EnqueueItem {
-  readonly payload: unknown;
-  readonly key?: string | undefined;
-  readonly delayMs?: number | undefined;
-  readonly dueAt?: Date | undefined;
-}
+import type { EnqueueClient, EnqueueItem, Enqueued } from "../ports/client.ts";
+import { mergeAftermaths } from "../ports/aftermath.ts";
+import { afterCommit } from "./after-commit.ts";
 
 /** Writes jobs. `job.enqueue()` of a definition goes through the one that `bindClient` was given. */
-export interface Client {
+export interface Client extends EnqueueClient {
   /**
    * Jobs of one definition, 1,000 a statement, answered in the order of the input.
    * Without `tx` the messages are handed off before this resolves; with it they follow the caller's commit: at once when
@@ -40,28 +34,28 @@ export interface Client {
   }>;
 }
 
-type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "crashPoint">;
+type ClientPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 export function createClient(ports: ClientPorts, settings: { stage: string; dispatchWindowMs: number }): Client {
   const installed = new Set<string>();
   return {
     async enqueue(definition, items, options = {}) {
       const trace = options.trace ?? ports.random.id();
-      const jobs = await prepare(definition, settings.stage, trace, items);
+      const jobs = await prepare(definition, { stage: settings.stage, trace }, items);
       await installSlotsOnce(ports, definition, installed);
       const insert = { dispatchWindowMs: settings.dispatchWindowMs };
       if (options.tx !== undefined) {
         // At once: the store takes the keys of all of them in one order, whatever their order here, so that two callers cannot deadlock.
-        const { results, outbox } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
+        const { results, aftermath } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
         refuseConflicts(jobs, results);
-        const open = [...outbox];
-        const afterCommit = async (): Promise<void> => void (await sendOutbox(ports, open.splice(0)));
-        return results.map(({ id, created }) => ({ id, created, afterCommit }));
+        const open = [aftermath];
+        const send = (): Promise<void> => afterCommit(ports, mergeAftermaths(open.splice(0)), insert);
+        return results.map(({ id, created }) => ({ id, created, afterCommit: send }));
       }
       const answers: InsertResult[] = [];
       for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
         const inserted = await ports.store.insert(jobs.slice(from, from + limits.insertRowsMax), insert);
-        await sendOutbox(ports, inserted.outbox);
+        await afterCommit(ports, inserted.aftermath, insert);
         answers.push(...inserted.results);
       }
       refuseConflicts(jobs, answers);
@@ -70,8 +64,9 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
     async insert(items) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);
-      const { results, outbox } = await ports.store.insert(jobs, { dispatchWindowMs: settings.dispatchWindowMs });
-      return { results, sent: sendOutbox(ports, outbox).then(() => {}) };
+      const insert = { dispatchWindowMs: settings.dispatchWindowMs };
+      const { results, aftermath } = await ports.store.insert(jobs, insert);
+      return { results, sent: afterCommit(ports, aftermath, insert) };
     },
   };
 }
@@ -79,8 +74,7 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
 /** Validates everything before the first write, so that a bad item leaves nothing half-written. */
 export async function prepare(
   definition: JobDefinition,
-  stage: string,
-  trace: string,
+  { stage, trace }: { readonly stage: string; readonly trace: string },
   items: readonly EnqueueItem[],
 ): Promise<readonly NewJob[]> {
   const jobs: NewJob[] = [];
@@ -135,21 +129,4 @@ async function installSlotsOnce(ports: ClientPorts, definition: JobDefinition, i
   const groups = slotGroupsOf(definition);
   if (groups.length > 0) await ports.store.installSlots(groups);
   installed.add(definition.id);
-}
-
-let bound: Client | null = null;
-
-/** Makes `job.enqueue()` work in this process. `null` unbinds. */
-export function bindClient(client: Client | null): void {
-  bound = client;
-}
-
-/** @throws Error when this process never connected. */
-export function boundClient(): Client {
-  if (bound === null) {
-    throw new Error(
-      "Belfry is not connected in this process: call `await connect()` before enqueueing, or enqueue inside a handler",
-    );
-  }
-  return bound;
 }

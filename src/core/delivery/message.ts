@@ -34,3 +34,9 @@ export interface Arrived {
   readonly messageId: string;
   readonly message: Message;
 }
+
+/** One message as a queue consumer receives it. */
+export interface QueueRecord {
+  readonly messageId: string;
+  readonly body: string;
+}

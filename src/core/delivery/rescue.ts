@@ -1,8 +1,8 @@
 import type { Registry } from "../define/definition.ts";
 import { limits } from "../limits.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
-import { wakeHeld } from "./relay.ts";
-import { sendOutbox } from "./send.ts";
+import { afterCommit } from "./after-commit.ts";
+import type { LapsedLeases } from "./lapsed-leases.ts";
 import { movedHook } from "./settled-hook.ts";
 
 /**
@@ -10,27 +10,44 @@ import { movedHook } from "./settled-hook.ts";
  * system rescues nothing. Called by every pass, and by workers between batches for their own lane.
  */
 export async function rescue(
-  ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
+  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
   registry: Registry,
-  options: { limit: number; rounds: number; lane?: string; fence?: Fence; signal?: AbortSignal },
+  options: {
+    readonly lapsed: LapsedLeases;
+    readonly limit: number;
+    readonly rounds: number;
+    readonly dispatchWindowMs: number;
+    readonly lane?: string;
+    readonly fence?: Fence;
+    readonly signal?: AbortSignal;
+  },
 ): Promise<Record<string, number>> {
+  const { lapsed, limit, lane } = options;
   let rescued = 0;
   for (let round = 0; round < options.rounds && options.signal?.aborted !== true; round += 1) {
+    const expired = await ports.store.lapsedLeases({ limit, lane });
+    const leases = lapsed.look(expired, ports.clock.elapsedMs());
+    // A pass also takes back the slots that canceled jobs left, a worker does not.
+    if (leases.length === 0 && lane !== undefined) break;
     const moved = await ports.store.rescue({
-      limit: options.limit,
+      leases,
+      limit,
       interruptionsMax: limits.interruptionsMax,
       inSameTransaction: movedHook(ports, registry, "lost"),
-      ...(options.lane === undefined ? {} : { lane: options.lane }),
+      ...(lane === undefined ? {} : { lane }),
       ...(options.fence === undefined ? {} : { fence: options.fence }),
     });
     for (const row of moved.rows) {
-      ports.log.warn("rescued a job whose worker went silent", { job: row.jobId, kind: row.kind, state: row.state });
+      ports.log.warn("rescued a job whose lease ended without an outcome", {
+        job: row.jobId,
+        kind: row.kind,
+        state: row.state,
+      });
       ports.metrics.add("job.rescued", 1, "Count", { job: row.kind });
     }
-    await sendOutbox(ports, moved.outbox);
-    await wakeHeld(ports, { slotKeys: moved.freed });
+    await afterCommit(ports, moved.aftermath, options);
     rescued += moved.rows.length;
-    if (moved.rows.length < options.limit) break;
+    if (moved.rows.length < limit) break;
   }
   return { rescued };
 }

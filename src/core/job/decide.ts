@@ -1,7 +1,6 @@
-import type { RetryPolicy } from "../define/definition.ts";
 import type { Json } from "./job.ts";
 import { limits } from "../limits.ts";
-import type { Settlement } from "../ports/ports.ts";
+import { backoffMs, type RetryPolicy } from "./backoff.ts";
 
 /** How a try ended, as the worker saw it. */
 export type Outcome =
@@ -19,7 +18,19 @@ export type Outcome =
       readonly counted: boolean;
     };
 
-export type Decision = Omit<Settlement, "jobId" | "attempt" | "children">;
+/** What follows an attempt. */
+export interface Decision {
+  readonly to: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
+  readonly reason: string | null;
+  /** RETRY_WAIT: until the next attempt. Within the dispatch window the row is QUEUED at once, with both moves recorded. */
+  readonly delayMs: number;
+  /** 1 when this counts against `maxAttempts`. */
+  readonly failures: 0 | 1;
+  readonly interruptions: 0 | 1;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly result: Json | null;
+}
 
 /** What the decision depends on besides the outcome: the row's own counters and the definition's policy. */
 export interface AttemptCounters {
@@ -109,15 +120,4 @@ function postponed(tries: AttemptCounters, outcome: Extract<Outcome, { is: "post
     return { ...nothing, ...error, to: "FAILED", reason: "never started" };
   }
   return { ...nothing, ...error, to: "RETRY_WAIT", reason: "postponed", delayMs: askedMs(afterMs) ?? 0 };
-}
-
-/**
- * Milliseconds until the next try after `failures` earlier failures. Exponential doubles from `baseMs` up to `capMs`.
- * Jitter takes the upper half of the interval: early enough to be useful, spread enough not to march in step.
- */
-export function backoffMs(retry: RetryPolicy, failures: number, chance: number): number {
-  const whole =
-    retry.backoff === "fixed" ? retry.baseMs : Math.min(retry.capMs, retry.baseMs * 2 ** Math.min(failures, 52));
-  const capped = Math.min(whole, retry.capMs);
-  return Math.round(retry.jitter ? capped * (0.5 + chance / 2) : capped);
 }

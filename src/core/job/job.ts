@@ -75,7 +75,28 @@ export interface JobView {
   readonly finishedAt: Instant | null;
 }
 
-/** One try, written once when it ended. */
+/**
+ * One kept move of one job. Kept are: each end of an attempt that is not a SUCCESS, and each other move that has a reason or a
+ * caller. The job's own row tells the rest: when it was created, its newest attempt, and its success.
+ */
+export interface HistoryRow {
+  readonly id: string;
+  readonly at: Instant;
+  readonly from: State | null;
+  readonly to: State;
+  readonly attempt: number;
+  readonly generation: number;
+  readonly worker: string | null;
+  readonly reason: string | null;
+  /** The person or program that asked for it through the API; null for Belfry's own moves. */
+  readonly caller: string | null;
+  /** When the attempt began that this move ended. */
+  readonly startedAt: Instant | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** One attempt that ended. */
 export interface AttemptView {
   readonly attempt: number;
   readonly worker: string;
@@ -86,7 +107,7 @@ export interface AttemptView {
   readonly errorMessage: string | null;
 }
 
-/** One change of state, append-only, written in the same transaction as the change. */
+/** One change of state as people see it. */
 export interface EventView {
   readonly id: string;
   readonly jobId: JobId;

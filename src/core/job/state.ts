@@ -63,9 +63,12 @@ export const transitions: readonly Transition[] = [
   t("QUEUED", "CANCELED", "control", "canceled"),
   t("RUNNING", "CANCELED", "control", "canceled; the worker stops at its next heartbeat"),
   t("RETRY_WAIT", "CANCELED", "control", "canceled"),
-  t("FAILED", "PENDING", "control", "an operator's retry: same id, key and history"),
-  t("CANCELED", "PENDING", "control", "an operator's retry: same id, key and history"),
-  t("SKIPPED", "PENDING", "control", "an operator's retry or resume: same id, key and history"),
+  t("FAILED", "QUEUED", "control", "an operator's retry: same id, key and history, dispatched at once"),
+  t("CANCELED", "QUEUED", "control", "an operator's retry: same id, key and history, dispatched at once"),
+  t("SKIPPED", "QUEUED", "control", "an operator's retry: same id, key and history, dispatched at once"),
+  t("FAILED", "PENDING", "control", "a paced retry, or a resume of its run"),
+  t("CANCELED", "PENDING", "control", "a paced retry, or a resume of its run"),
+  t("SKIPPED", "PENDING", "control", "a paced retry, a resume of its run, or a backfill"),
 ];
 
 const allowed = new Set(transitions.map((move) => `${move.from ?? ""}>${move.to}`));

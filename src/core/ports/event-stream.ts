@@ -30,18 +30,18 @@ export interface StreamPage {
 
 /**
  * What a cursor says: everything that `from` saw was read. While `upto` is set, a page of what came between the two was
- * read as far as `after`.
+ * read as far as `page`: `place` counts the moves inside its event row.
  */
 export interface StreamPlace {
   /** Identifies the database cluster. */
   readonly system: string;
   /** A snapshot of Postgres: `xmin:xmax:xip,xip`. */
   readonly from: string;
-  readonly page: { readonly upto: string; readonly xid: string; readonly id: string } | null;
+  readonly page: { readonly upto: string; readonly xid: string; readonly id: string; readonly place: string } | null;
 }
 
 export const formatCursor = ({ system, from, page }: StreamPlace): StreamCursor =>
-  [system, from, ...(page === null ? [] : [page.upto, page.xid, page.id])].join("~") as StreamCursor;
+  [system, from, ...(page === null ? [] : [page.upto, page.xid, page.id, page.place])].join("~") as StreamCursor;
 
 const snapshotText = /^\d{1,19}:\d{1,19}:(\d{1,19}(,\d{1,19}){0,2000})?$/;
 const idMax = 2n ** 63n - 1n;
@@ -64,11 +64,11 @@ function isSnapshot(text: string): boolean {
 
 /** @returns null for text that is no cursor. */
 export function parseCursor(text: string): StreamPlace | null {
-  const [system = "", from = "", upto, xid, id, ...rest] = text.split("~");
+  const [system = "", from = "", upto, xid, id, place, ...rest] = text.split("~");
   if (!isNumber(system) || !isSnapshot(from) || rest.length > 0) return null;
   if (upto === undefined) return { system, from, page: null };
-  if (!isSnapshot(upto) || !isNumber(xid ?? "") || !isNumber(id ?? "")) return null;
-  return { system, from, page: { upto, xid: xid ?? "", id: id ?? "" } };
+  if (!isSnapshot(upto) || !isNumber(xid ?? "") || !isNumber(id ?? "") || !isNumber(place ?? "")) return null;
+  return { system, from, page: { upto, xid: xid ?? "", id: id ?? "", place: place ?? "" } };
 }
 
 /** The upper bound of a snapshot: every transaction from there on was not seen. */

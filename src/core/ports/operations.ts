@@ -1,13 +1,14 @@
 /** The port for people and programs that look and steer: searches, counts and changes of many, each bounded. */
+import type { Aftermath } from "./aftermath.ts";
 import type { Message } from "./outbox.ts";
 import type { AttemptView, EventView, Instant, JobId } from "../job/job.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
-import type { WaitingFacts } from "../admin/explain-job.ts";
 import type { RunMaps } from "./run-map.ts";
 import type { ScheduleOutcomes } from "./schedule-outcome.ts";
+import type { WaitingFacts } from "./waiting.ts";
 import type { FenceView, Health, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
 
 /** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
@@ -77,10 +78,16 @@ export interface Operations extends ScheduleOutcomes, RunMaps {
   unholdPaused(lane: string, limit: number): Promise<number>;
   /** The same for all lanes that are not paused: what was put on hold as its lane was resumed. @returns how many. */
   unholdOpen(limit: number): Promise<number>;
-  /** Whatever waits for a later time is due now. @returns the ids that are. */
-  runNow(ids: readonly JobId[]): Promise<readonly JobId[]>;
-  /** As `retry`, the first due at `dueAt` (not before now), each other `paceMs` later. Jobs of runs are left out. */
-  retryPaced(ids: readonly JobId[], options: { dueAt: Instant; paceMs: number }): Promise<readonly JobId[]>;
+  /** PENDING or RETRY_WAIT, not blocked, not on hold -> QUEUED, due now, whatever its due time was. @returns the ids that were. */
+  runNow(ids: readonly JobId[]): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
+  /**
+   * FAILED, CANCELED or SKIPPED -> PENDING, the first due at `dueAt` (not before now), each other `paceMs` later; those due
+   * within the dispatch window -> QUEUED at once. Jobs of runs are left out.
+   */
+  retryPaced(
+    ids: readonly JobId[],
+    options: { dueAt: Instant; paceMs: number; dispatchWindowMs: number },
+  ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
 
   createBulk(bulk: {
     action: BulkAction;

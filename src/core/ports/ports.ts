@@ -6,6 +6,7 @@ import type { OutMessage } from "./outbox.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Store } from "./store.ts";
 
+export * from "./aftermath.ts";
 export * from "./fence.ts";
 export * from "./outbox.ts";
 export * from "./launcher.ts";

@@ -2,12 +2,12 @@
 import type { Instant, JobId, Json, NewJob } from "../job/job.ts";
 import type { JoinRule } from "../job/join.ts";
 import type { Fence } from "./fence.ts";
-import type { OutboxBatch } from "./outbox.ts";
+import type { Aftermath } from "./aftermath.ts";
 import type { InSameTransaction, Tx } from "./transaction.ts";
+import type { RunId } from "./run-id.ts";
 import type { State } from "../job/state.ts";
 
-/** The id of a run: a 64-bit number as a decimal string. */
-export type RunId = string & { readonly brand: "RunId" };
+export type { RunId } from "./run-id.ts";
 
 /** Shown to people; CANCELING is a run whose jobs are being canceled page by page. */
 export type RunState = "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
@@ -58,7 +58,7 @@ export interface Paged {
   readonly created: number;
   /** Rows whose key existed with another payload: the first payload wins. */
   readonly conflicts: number;
-  readonly outbox: readonly OutboxBatch[];
+  readonly aftermath: Aftermath;
 }
 
 /** How a predecessor ended, and what it left. */
@@ -86,10 +86,8 @@ export interface Resolved {
   readonly steps: number;
   /** Whether something was left when this ended: ask again, unless `steps` is 0. */
   readonly more: boolean;
-  readonly outbox: readonly OutboxBatch[];
+  readonly aftermath: Aftermath;
   readonly closed: readonly { readonly runId: RunId; readonly kind: string; readonly state: RunState }[];
-  /** Slots that closed runs held: somebody may wait for them. */
-  readonly freed: readonly string[];
 }
 
 /** A run as people see it. Its figures count jobs; each is up to date, whatever was added up so far. */
@@ -181,7 +179,7 @@ export interface StartedRun {
   readonly cursor: Json | null;
   readonly input: Json;
   readonly parentId: RunId | null;
-  readonly outbox: readonly OutboxBatch[];
+  readonly aftermath: Aftermath;
 }
 
 /** The part of the store that knows runs. Each method is one transaction or, where it says so, one in a caller's. */
@@ -209,7 +207,7 @@ export interface RunStore {
   skip(
     messages: readonly { jobId: JobId; generation: number }[],
     options: { reason: string; notTaken: boolean },
-  ): Promise<readonly JobId[]>;
+  ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /** One bounded round: counts ends, adds up wide joins and runs, closes what is complete, which frees its slots. */
   resolve(options: {
     runs: readonly RunId[] | "all";
@@ -220,7 +218,10 @@ export interface RunStore {
   /** RUNNING -> CANCELING: from here on none of its jobs is claimed and none is added. @returns false when it has ended. */
   cancelRun(runId: RunId): Promise<boolean>;
   /** One page of a CANCELING run's open jobs -> CANCELED. @returns how many. */
-  cancelPage(runId: RunId, options: { limit: number; inSameTransaction?: InSameTransaction }): Promise<number>;
+  cancelPage(
+    runId: RunId,
+    options: { limit: number; inSameTransaction?: InSameTransaction },
+  ): Promise<{ readonly canceled: number; readonly aftermath: Aftermath }>;
   /**
    * CANCELING runs with open jobs: somebody is writing their pages, or died of it. `withdrawn`: only runs of that kind which
    * their schedule took back.
@@ -236,7 +237,10 @@ export interface RunStore {
    * not taken. `ids` narrows it to those jobs and what was skipped because of them. Counters are recounted from the edges.
    * @returns the ids that run again.
    */
-  resumeRun(runId: RunId, options: { ids?: readonly JobId[] }): Promise<readonly JobId[]>;
+  resumeRun(
+    runId: RunId,
+    options: { ids?: readonly JobId[] },
+  ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /** With its progress. Verbs on runs are in `run-control.ts`. @returns null when it does not exist. */
   run(id: RunId): Promise<RunView | null>;
   /** Newest first. */

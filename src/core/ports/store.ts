@@ -1,8 +1,10 @@
 /** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
 import type { Fence } from "./fence.ts";
-import type { OutboxBatch, Message } from "./outbox.ts";
-import type { AttemptView, EventView, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "../job/job.ts";
-import type { InRun, RunId, RunStore } from "./run.ts";
+import type { Aftermath } from "./aftermath.ts";
+import type { Decision } from "../job/decide.ts";
+import type { Message, OutboxBatch } from "./outbox.ts";
+import type { HistoryRow, Instant, JobId, JobView, Json, NewJob, SlotGroup } from "../job/job.ts";
+import type { InRun, RunStore } from "./run.ts";
 import type { OccurrencePlace, OccurrenceView, PlannedSchedule, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 import type { ScheduleControlStore } from "./schedule-store.ts";
 import type { FallbackLock } from "./fallback-lock.ts";
@@ -20,7 +22,7 @@ export interface InsertResult {
 export interface Inserted {
   /** In the order of the input. */
   readonly results: readonly InsertResult[];
-  readonly outbox: readonly OutboxBatch[];
+  readonly aftermath: Aftermath;
 }
 
 /** What a claim did with one row. */
@@ -57,6 +59,12 @@ export interface QueueObservation {
   readonly emptyMs: number;
 }
 
+/** A lease that was not renewed in time. `until` tells one that was renewed since. */
+export interface LapsedLease {
+  readonly id: string;
+  readonly until: Instant;
+}
+
 /** What a row that a claim did not return looks like now. */
 export interface JobPeek {
   readonly jobId: JobId;
@@ -81,37 +89,21 @@ export interface HeldAttempt extends AttemptRef {
 }
 
 /** One outcome to write, decided by `decide`. */
-export interface Settlement {
+export interface Settlement extends Decision {
   readonly jobId: JobId;
   readonly attempt: number;
-  readonly to: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
-  readonly reason: string | null;
-  /** RETRY_WAIT: until the next try. Within the dispatch window the row is QUEUED at once and both events are written. */
-  readonly delayMs: number;
-  /** 1 when this counts against `maxAttempts`. */
-  readonly failures: 0 | 1;
-  readonly interruptions: 0 | 1;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
-  readonly result: Json | null;
-  /** Written only if the row is still ours: a fenced try leaves no children. */
+  /** Written only if the row is still this attempt's: a fenced attempt leaves no children. */
   readonly children: readonly NewJob[];
-  /** A hint that saves the store two looks; without it the outcome is the same. */
+  /** A hint that saves the store two reads; without it the outcome is the same. */
   readonly inRun?: boolean;
 }
 
 export interface Settled {
   /** Ids that were written. Missing = someone else moved the row: not an error. */
   readonly settled: readonly JobId[];
-  readonly outbox: readonly OutboxBatch[];
-  /** Slot keys that became free; `wake` them after the commit. */
-  readonly freed: readonly string[];
-  /** Runs of which a job ended; `resolve` them after the commit. */
-  readonly runs?: readonly RunId[];
+  readonly aftermath: Aftermath;
   /** Children whose key exists with another payload: the first one stays, and the handler is gone that could be told. */
-  readonly conflicts?: number;
-  /** More successors became ready than one statement hands off; `relay` hands off the rest. */
-  readonly leftToRelay?: boolean;
+  readonly conflicts: number;
 }
 
 export interface JobFilter {
@@ -171,7 +163,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay
    * sends them again. Never by age alone. `queue-empty`: the caller saw the lane's queue empty twice, nothing was claimed
    * in between, and the row was handed off and due `olderThanMs` ago. `overtaken`: it was also handed off and due 2 minutes
-   * before the 5th percentile of the lane's running jobs. @returns the number of rows.
+   * before the 5th percentile of the lane's running jobs. @returns the number of rows; the caller relays the lane.
    */
   requeueLost(options: {
     lane: string;
@@ -197,7 +189,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   claim(
     messages: readonly Message[],
     options: { worker: string; alone: boolean; asked?: readonly JobId[] },
-  ): Promise<readonly Claimed[]>;
+  ): Promise<{ readonly claimed: readonly Claimed[]; readonly aftermath: Aftermath }>;
   peek(ids: readonly JobId[]): Promise<readonly JobPeek[]>;
   /**
    * Extends leases and stores progress. @returns the tries still held, by id and attempt: a worker may still run an
@@ -221,8 +213,8 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    * it any more, so its connection is ended at once, whatever it does: one that a network has lost would be kept for ever.
    */
   transaction<T>(work: (tx: StoreTx) => Promise<T>, options?: { abandoned?: AbortSignal }): Promise<T>;
-  /** Frees the slots a canceled job kept until its handler was gone. @returns the freed keys. */
-  freeSlots(held: readonly HeldAttempt[]): Promise<readonly string[]>;
+  /** Frees the slots a canceled job kept until its handler was gone. */
+  freeSlots(held: readonly HeldAttempt[]): Promise<Aftermath>;
 
   /** A message died unclaimed: QUEUED under that generation -> PENDING (or FAILED after `undeliveredMax`). */
   returnUndelivered(
@@ -232,8 +224,14 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /** Keeps a body nobody could read. */
   quarantine(lane: string, bodies: readonly string[]): Promise<void>;
 
-  /** RUNNING past its lease. Ran alone: failures + 1, due now; else interruptions + 1, to run alone. */
+  /** Leases past their end, the oldest first. */
+  lapsedLeases(options: { limit: number; lane?: string | undefined }): Promise<readonly LapsedLease[]>;
+  /**
+   * RUNNING past its lease. Ran alone: failures + 1, due now; else interruptions + 1, to run alone. `leases` narrows it to
+   * these, if they are still past their end.
+   */
   rescue(options: {
+    leases?: readonly string[] | undefined;
     limit: number;
     interruptionsMax: number;
     lane?: string;
@@ -242,8 +240,11 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   }): Promise<MovedRows>;
 
   cancel(ids: readonly JobId[], inSameTransaction?: InSameTransaction): Promise<MovedRows>;
-  /** FAILED, CANCELED or SKIPPED -> PENDING, due now, counters reset, attempt kept. */
-  retry(ids: readonly JobId[]): Promise<readonly JobId[]>;
+  /**
+   * FAILED, CANCELED or SKIPPED -> QUEUED, due now, counters reset, attempt kept; their own messages are in the aftermath.
+   * Jobs of runs are left out: `resumeRun`. @returns the ids that run again.
+   */
+  retry(ids: readonly JobId[]): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
    * Finished single jobs past their retention, decided occurrences and event and attempt partitions past `limits.historyMs`;
    * makes the next partitions. At most `limit` rows of each.
@@ -274,10 +275,11 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     options: { dispatchWindowMs: number; fence?: Fence },
   ): Promise<{
     occurrences: number;
-    outbox: readonly OutboxBatch[];
+    aftermath: Aftermath;
   }>;
 
-  job(id: JobId): Promise<{ job: JobView; attempts: readonly AttemptView[]; events: readonly EventView[] } | null>;
+  /** With its kept moves, the oldest first: `attemptsOf` and `movesOf` in `job/history.ts` read them. */
+  job(id: JobId): Promise<{ job: JobView; history: readonly HistoryRow[] } | null>;
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   counts(): Promise<JobCounts>;
   /** By id, those with a larger one than `after`: at most `limit`, `limits.schedulesMax` when left out. */

@@ -1,5 +1,5 @@
 /** What happens inside a transaction of the store or of a caller. */
-import type { OutboxBatch } from "./outbox.ts";
+import type { Aftermath } from "./aftermath.ts";
 import type { JobId, Json } from "../job/job.ts";
 import type { State } from "../job/state.ts";
 
@@ -42,12 +42,22 @@ export interface Moved {
 
 export interface MovedRows {
   readonly rows: readonly Moved[];
-  readonly outbox: readonly OutboxBatch[];
-  readonly freed: readonly string[];
+  readonly aftermath: Aftermath;
 }
 
 /** Runs inside the transaction that moved the rows; an app's `onSettled` writes its own log rows there. */
 export type InSameTransaction = (tx: StoreTx, rows: readonly Moved[]) => Promise<void>;
+
+/**
+ * Raised by the store when it cannot be used now: it is stopped, starts up, is full or has no connection left. Nothing was
+ * done. The caller may repeat what it asked for.
+ */
+export class StoreAway extends Error {
+  override readonly name: string = "StoreAway";
+}
+
+/** Whether the same call may succeed later without a change: a compare-and-set may be repeated. */
+export const isStoreAway = (error: unknown): boolean => error instanceof StoreAway || error instanceof UnknownOutcome;
 
 /**
  * Raised by the store when the connection broke while a commit was under way and nobody could say whether it

@@ -1,13 +1,14 @@
 import type { Registry } from "../define/definition.ts";
 import { limits } from "../limits.ts";
-import { acquireLock, keep, type HeldLock } from "../lock/lock.ts";
+import { acquire } from "./acquire.ts";
 import { FenceLost, type Fence, type Ports } from "../ports/ports.ts";
 import { prune } from "./prune.ts";
 import { relay, resendOpen, wakeHeld } from "../delivery/relay.ts";
 import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../delivery/requeue.ts";
+import { createLapsedLeases, type LapsedLeases } from "../delivery/lapsed-leases.ts";
 import { rescue } from "../delivery/rescue.ts";
-import { resolveRuns } from "../delivery/resolve.ts";
-import { finishCancels } from "../admin/run-control.ts";
+import { resolveRuns } from "../delivery/resolve-runs.ts";
+import { finishCancels } from "../work/cancel-run.ts";
 import { tick } from "./tick.ts";
 
 export interface PassOptions {
@@ -41,12 +42,13 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   const signal = AbortSignal.any([options.signal, lock.lost]);
   const totals: Record<string, number> = {};
   const sights: QueueObservations = await earlierObservations(ports);
+  const lapsed = createLapsedLeases();
   let passes = 0;
   let outcome: PassReport["outcome"] = "done";
   try {
     // One pass in any case: waiting for the lock, or for a lock store that is away, may have used the time up.
     while (!signal.aborted && (passes === 0 || ports.clock.elapsedMs() - startedMs < options.untilMs)) {
-      add(totals, await pass(ports, registry, { ...options, fence, signal, sights }));
+      add(totals, await pass(ports, registry, { ...options, fence, signal, sights, lapsed }));
       passes += 1;
       await ports.clock.sleep(limits.passIntervalMs, signal);
     }
@@ -68,7 +70,14 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
 export async function pass(
   ports: Ports,
   registry: Registry,
-  options: { stage: string; dispatchWindowMs: number; fence?: Fence; signal: AbortSignal; sights?: QueueObservations },
+  options: {
+    stage: string;
+    dispatchWindowMs: number;
+    fence?: Fence;
+    signal: AbortSignal;
+    sights?: QueueObservations;
+    lapsed?: LapsedLeases;
+  },
 ): Promise<Readonly<Record<string, number>>> {
   const { dispatchWindowMs, stage, signal } = options;
   const fenced = options.fence === undefined ? {} : { fence: options.fence };
@@ -79,7 +88,11 @@ export async function pass(
     ["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],
     [
       "rescue",
-      () => rescue(ports, registry, { limit: limits.rescueRowsMax, rounds: limits.rescueRoundsMax, signal, ...fenced }),
+      () => {
+        const { rescueRowsMax: limit, rescueRoundsMax: rounds } = limits;
+        const lapsed = options.lapsed ?? createLapsedLeases();
+        return rescue(ports, registry, { lapsed, limit, rounds, dispatchWindowMs, signal, ...fenced });
+      },
     ],
     [
       "resolve",
@@ -117,90 +130,6 @@ async function isolated(
     ports.metrics.add("scheduler.step.failed", 1, "Count", { step: name });
     return { [`${name}.failed`]: 1 };
   }
-}
-
-export type Acquisition = { lock: HeldLock; fence: Fence } | { outcome: "held" | "lock-outage"; heldBy: string | null };
-
-type AcquireOptions = Pick<PassOptions, "owner" | "onLockOutage" | "signal" | "lockLeaseMs"> & {
-  readonly lockName: string;
-};
-
-/** Takes a named lock and installs its fence, or says who has it; the caller releases it. */
-export async function acquire(ports: Ports, options: AcquireOptions): Promise<Acquisition> {
-  const leaseMs = options.lockLeaseMs ?? limits.lockLeaseMs;
-  const owner = `${options.owner}:${ports.random.id()}`;
-  const got = await acquireLock(ports, { name: options.lockName, owner, leaseMs, signal: options.signal });
-  if (got.got === "held") return heldBy(ports, got.by);
-  if (got.got === "outage") return standIn(ports, options, owner, leaseMs, got.error);
-  ports.metrics.add("scheduler.lock.acquired", 1);
-  await ports.crashPoint("lock.acquired");
-  return orRelease(got.lock, () => install(ports, got.lock));
-}
-
-/** A lock that led to no passes must not keep the next task waiting, nor this process alive by its heartbeat. */
-async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): Promise<Acquisition> {
-  try {
-    const acquired = await install();
-    if (!("lock" in acquired)) await lock.release();
-    return acquired;
-  } catch (error) {
-    await lock.release();
-    throw error;
-  }
-}
-
-/**
- * A token that is not above the one in Postgres means a lock table that was wiped, restored, or away while Postgres
- * stood in: raise the item above it and install that. Losing this race only means that another holder is newer.
- */
-async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
-  let token = lock.fence;
-  for (let round = 0; round < limits.fenceRaisesMax; round += 1) {
-    const before = await ports.store.installFence({ name: lock.name, token });
-    if (before < token) return { lock, fence: { name: lock.name, token } };
-    ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce: before });
-    token = before + 1;
-    if (!(await lock.raise(token))) break;
-  }
-  return heldBy(ports, "a newer holder");
-}
-
-async function standIn(
-  ports: Ports,
-  options: AcquireOptions,
-  owner: string,
-  leaseMs: number,
-  error: unknown,
-): Promise<Acquisition> {
-  ports.metrics.add("scheduler.lock.outage", 1);
-  if (options.onLockOutage === "skip") {
-    ports.metrics.add("scheduler.lock.skipped", 1);
-    ports.log.error("lock store is away; skipping, the next pass catches up", { error });
-    return { outcome: "lock-outage", heldBy: null };
-  }
-  ports.log.warn("lock store is away; the lock row in Postgres stands in", { error });
-  const got = await ports.store.acquire(options.lockName, owner, leaseMs);
-  if ("heldBy" in got) return heldBy(ports, got.heldBy);
-  const lock = keep(
-    ports,
-    { name: options.lockName, owner, leaseMs },
-    {
-      fence: () => got.fence,
-      raise: async () => false,
-      renew: () => ports.store.renew(options.lockName, owner, got.fence, leaseMs),
-      release: () => ports.store.release(options.lockName, owner, got.fence),
-    },
-  );
-  return orRelease(lock, async () => {
-    const before = await ports.store.installFence({ name: options.lockName, token: got.fence });
-    if (before >= got.fence) return heldBy(ports, "a newer holder");
-    return { lock, fence: { name: options.lockName, token: got.fence } };
-  });
-}
-
-function heldBy(ports: Ports, by: string): Acquisition {
-  ports.metrics.add("scheduler.lock.failed", 1);
-  return { outcome: "held", heldBy: by };
 }
 
 function report(

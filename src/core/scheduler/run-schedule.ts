@@ -4,11 +4,11 @@ import { occurrencesOf } from "./fire.ts";
 import type { JobId } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { encodeMessage } from "../delivery/message.ts";
-import { acquire } from "./pass.ts";
+import { acquire } from "./acquire.ts";
 import { planNext } from "./plan-versions.ts";
 import { type Fence, FenceLost, type OutboxBatch, type Ports } from "../ports/ports.ts";
 import type { ScheduleRow } from "../ports/schedule.ts";
-import { definitionOfKind } from "../admin/schedule-control.ts";
+import { definitionOfKind } from "./schedule-refused.ts";
 import type { State } from "../job/state.ts";
 import { timetable, tzProblem } from "../calendar/timetable.ts";
 import { createWorker, type Worker } from "../work/worker.ts";
@@ -148,7 +148,7 @@ async function decidePage(
   };
   const written = await ports.store.plan([planned], { dispatchWindowMs: 0, fence });
   await ports.crashPoint("tick.afterCommit");
-  return { ...written, isComplete: plan.isComplete };
+  return { occurrences: written.occurrences, outbox: written.aftermath.outbox, isComplete: plan.isComplete };
 }
 
 /** As a worker of the lane would, but without its queue: the job is claimed by the message that was not sent. */

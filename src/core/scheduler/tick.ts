@@ -6,7 +6,7 @@ import type { SchedulePlan } from "./plan.ts";
 import { planNext } from "./plan-versions.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
 import type { PlannedSchedule, ScheduleRow } from "../ports/schedule.ts";
-import { sendOutbox } from "../delivery/send.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { tzProblem } from "../calendar/timetable.ts";
 
 export interface TickOptions {
@@ -188,7 +188,7 @@ class TickState {
       this.#missed += missed;
     }
     this.#occurrences += written.occurrences;
-    await sendOutbox(this.#ports, written.outbox);
+    await afterCommit(this.#ports, written.aftermath, this.#options);
   }
 }
 

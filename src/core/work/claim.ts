@@ -1,9 +1,8 @@
 import { limits } from "../limits.ts";
 import { evaluateConditions } from "./conditions.ts";
 import type { JobId } from "../job/job.ts";
-import type { Claimed, JobPeek, Message } from "../ports/ports.ts";
-import { wakeHeld } from "../delivery/relay.ts";
-import { resolveAfter } from "../delivery/resolve.ts";
+import type { Claimed, JobPeek, Message, Store } from "../ports/ports.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import type { Arrived } from "../delivery/message.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -13,6 +12,8 @@ export interface ClaimedBatch {
   readonly suspects: readonly Arrived[];
   /** Message ids to return: the claim's outcome is not known. */
   readonly giveBack: readonly string[];
+  /** Some of these are given back because the store failed. */
+  readonly isRefused: boolean;
   /** Due in a moment, or since a moment: for `claimEarly`. */
   readonly early: readonly Early[];
 }
@@ -39,29 +40,31 @@ export async function claimBatch(
     log.error("claim failed; the messages are given back", { messages: left.length, error });
     return left.map((item) => item.messageId);
   };
-  let rows: readonly Claimed[];
+  let answer: Awaited<ReturnType<Store["claim"]>>;
   try {
-    rows = await store.claim(unique(arrived), { worker: scope.options.worker, alone, asked });
+    answer = await store.claim(unique(arrived), { worker: scope.options.worker, alone, asked });
   } catch (error) {
-    return { ...nothing, giveBack: giveBack(arrived, error) };
+    return { ...nothing, giveBack: giveBack(arrived, error), isRefused: true };
   }
+  const rows = answer.claimed;
   const running = rows.filter((row) => row.state === "RUNNING");
   for (const job of running) scope.leases.hold(job);
   // From here on these jobs are ours: whatever fails, they are run.
   const taken = new Set(rows.map((row) => row.jobId));
   const left = arrived.filter((item) => !taken.has(item.message.jobId));
-  await noteRefused(scope, rows);
+  countRefused(scope, rows);
+  await afterCommit(scope.ports, answer.aftermath, scope.options);
   if (left.length === 0) return { ...nothing, running };
   try {
     const looked = await store.peek(left.map((item) => item.message.jobId));
     const { asking, ...sorted } = await sort(scope, left, looked, new Set(asked));
     return merge({ ...sorted, running }, await claimAsked(scope, asking, alone));
   } catch (error) {
-    return { ...nothing, running, giveBack: giveBack(left, error) };
+    return { ...nothing, running, giveBack: giveBack(left, error), isRefused: true };
   }
 }
 
-const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], early: [] };
+const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], isRefused: false, early: [] };
 
 /** Those whose condition says yes are claimed by a second claim; a condition is asked once in a batch. */
 async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
@@ -75,6 +78,7 @@ const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({
   running: [...a.running, ...b.running],
   suspects: [...a.suspects, ...b.suspects],
   giveBack: [...a.giveBack, ...b.giveBack],
+  isRefused: a.isRefused || b.isRefused,
   early: [...a.early, ...b.early],
 });
 
@@ -127,21 +131,10 @@ function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[
   );
 }
 
-/** What a claim refused: counted by reason, and the slots looked at again, since one may have been freed meanwhile. */
-async function noteRefused(scope: WorkerScope, rows: readonly Claimed[]): Promise<void> {
-  const refused = rows.filter((row) => row.state !== "RUNNING");
-  for (const row of refused) {
+function countRefused(scope: WorkerScope, rows: readonly Claimed[]): void {
+  for (const row of rows.filter((each) => each.state !== "RUNNING")) {
     scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
     if (row.reason === "lock-held") scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
-  }
-  const runs = new Set(refused.flatMap((row) => row.run?.runId ?? []));
-  await resolveAfter(scope.ports, [...runs], scope.options);
-  const keys = new Set(refused.filter((row) => row.state === "PENDING").flatMap((row) => row.slotKeys));
-  if (keys.size === 0) return;
-  try {
-    await wakeHeld(scope.ports, { slotKeys: [...keys] });
-  } catch (error) {
-    scope.ports.log.warn("held jobs were not woken; the next pass does it", { slots: [...keys], error });
   }
 }
 
@@ -168,7 +161,7 @@ async function sort(
       early.push({ item, dueAtMs: nowMs + Math.max(0, row.dueInMs) });
     }
   }
-  return { suspects, asking, early, giveBack: await sendAnew(scope, later) };
+  return { suspects, asking, early, giveBack: await sendAnew(scope, later), isRefused: false };
 }
 
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */

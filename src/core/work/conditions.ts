@@ -1,8 +1,8 @@
-import type { ConditionResult } from "../define/definition.ts";
-import type { JobId } from "../job/job.ts";
+import type { JobDefinition } from "../define/definition.ts";
 import type { InRun } from "../ports/ports.ts";
-import { resolveAfter } from "../delivery/resolve.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import type { Arrived } from "../delivery/message.ts";
+import { isGraph, isTaken } from "./run-graph.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export interface EvaluatedConditions {
@@ -11,6 +11,12 @@ export interface EvaluatedConditions {
   /** Nobody could answer: their messages are given back. */
   readonly giveBack: readonly string[];
 }
+
+/** What a run's definition says about one of its jobs before it is claimed. */
+type ConditionResult =
+  | { readonly wanted: true }
+  /** `notTaken`: a branch, which is neither good nor bad for what comes after it. */
+  | { readonly wanted: false; readonly reason: string; readonly notTaken: boolean };
 
 /**
  * Asks the condition of each job (a task's `when`, a fan-out's `stillWanted`) before it is claimed, because a job that runs
@@ -34,11 +40,11 @@ export async function evaluateConditions(scope: WorkerScope, items: readonly Arr
       skipped.set(key, group);
     }
   }
-  for (const { messages, ...how } of skipped.values()) {
-    await ports.store.skip(messages, how);
-    ports.metrics.add("job.refused", messages.length, "Count", { reason: how.reason });
+  for (const { messages, reason, notTaken } of skipped.values()) {
+    const { aftermath } = await ports.store.skip(messages, { reason, notTaken });
+    ports.metrics.add("job.refused", messages.length, "Count", { reason });
+    await afterCommit(ports, aftermath, options);
   }
-  if (skipped.size > 0) await resolveAfter(ports, runsOf(known), options);
   return { wanted, giveBack };
 }
 
@@ -49,8 +55,7 @@ async function ask(
 ): Promise<{ item: Arrived; answer: ConditionResult | null }> {
   if (run === undefined) return { item, answer: { wanted: true } };
   try {
-    const asks = scope.registry.jobs.get(run.kind)?.condition;
-    return { item, answer: asks === undefined ? { wanted: true } : await asks(run) };
+    return { item, answer: await resultOf(scope.registry.jobs.get(run.kind), run) };
   } catch (error) {
     scope.ports.log.error("a condition could not be asked; the message is given back", {
       job: item.message.jobId,
@@ -61,4 +66,12 @@ async function ask(
   }
 }
 
-const runsOf = (known: ReadonlyMap<JobId, InRun>) => [...new Set([...known.values()].map((run) => run.runId))];
+async function resultOf(definition: JobDefinition | undefined, run: InRun): Promise<ConditionResult> {
+  if (definition === undefined) return { wanted: true };
+  if (isGraph(definition)) {
+    return (await isTaken(definition, run)) ? { wanted: true } : { wanted: false, reason: "not taken", notTaken: true };
+  }
+  const { body } = definition;
+  if (body.is !== "fanOut" || body.stillWanted === null || (await body.stillWanted(run.row))) return { wanted: true };
+  return { wanted: false, reason: "no longer wanted", notTaken: true };
+}

@@ -1,9 +1,9 @@
-import type { BatchResult, Context, Duration, EnqueueOptions, Job } from "../define/context.ts";
+import type { BatchResult, Context, EnqueueOptions, Job } from "../define/context.ts";
+import type { Duration } from "../calendar/duration.ts";
 import { definitionOf } from "../define/define-job.ts";
 import { durationMs } from "../calendar/duration.ts";
 import { KeyConflict } from "../define/errors.ts";
 import { prepare } from "../delivery/enqueue.ts";
-import { Inside } from "./inside.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { Json, NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
@@ -13,10 +13,10 @@ import { valueFor, type Staged } from "../define/stage.ts";
 
 /** The `ctx` of one try. Every write through it is fenced by the attempt. Its functions may be taken out of it. */
 export function createContext(scope: InvocationScope, transact: Context["tx"]): Context {
-  return new TryContext(scope, transact);
+  return new AttemptContext(scope, transact);
 }
 
-class TryContext extends Inside implements Context {
+class AttemptContext implements Context {
   readonly jobId: Context["jobId"];
   readonly runId: Context["runId"];
   readonly attempt: number;
@@ -40,7 +40,6 @@ class TryContext extends Inside implements Context {
   readonly #newLog: () => Log;
 
   constructor(scope: InvocationScope, transact: Context["tx"]) {
-    super(scope);
     const { job, worker } = scope;
     const { ports } = worker;
     this.jobId = job.jobId;
@@ -100,7 +99,7 @@ async function enqueueChild<I>(
   }
   const ordinal = scope.ordinal++;
   const definition = definitionOf(child);
-  const [row] = await prepare(definition, scope.worker.options.stage, scope.job.trace, [
+  const [row] = await prepare(definition, { stage: scope.worker.options.stage, trace: scope.job.trace }, [
     {
       payload,
       key: options.key ?? undefined,
@@ -118,7 +117,7 @@ async function enqueueChild<I>(
 async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise<void> {
   const { ports, options } = scope.worker;
   const inserted = await ports.store.insert([child], { dispatchWindowMs: options.dispatchWindowMs, tx });
-  scope.outbox.push(...inserted.outbox);
+  scope.left.push(inserted.aftermath);
   for (const { id, conflict } of inserted.results) {
     if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict.existingHash, conflict.hash);
   }

@@ -6,7 +6,7 @@ import { Interruption } from "./interruption.ts";
 import type { Json, NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { checkedJson } from "../define/new-job.ts";
-import type { Claimed } from "../ports/ports.ts";
+import { type Claimed, isStoreAway } from "../ports/ports.ts";
 import { unknownKind } from "./unknown-kind.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -123,6 +123,7 @@ function finish(
   }
   const reason: unknown = signal.aborted ? signal.reason : null;
   if (reason instanceof Interruption && reason.why === "lost") return { is: "lost" };
+  // A lease that only lapsed may still be this worker's: the compare-and-set of the settle decides.
   if ("value" in end) return succeeded(job, definition, invocation, end.value);
   return { is: "outcome", outcome: outcomeOf(end.error, reason), children: [] };
 }
@@ -143,6 +144,8 @@ export function outcomeOf(error: unknown, interruption: unknown): Outcome {
       return { is: "retryable", code: "TIMEOUT", message: interruption.message, afterMs: null };
     return { is: "released", reason: interruption.why };
   }
+  // Of `ctx.tx` and `ctx.enqueue`: nothing is wrong with the handler, so it is no failure.
+  if (isStoreAway(error)) return { is: "released", reason: "store-away" };
   if (error instanceof PermanentError) return { is: "permanent", code: error.code, message: error.message };
   if (error instanceof InvalidPayload) return { is: "permanent", code: "INVALID_PAYLOAD", message: error.message };
   if (error instanceof AmbiguousError) return { is: "ambiguous", code: error.code, message: error.message };

@@ -1,6 +1,6 @@
 import type { JobDefinition } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
-import type { Claimed, OutboxBatch, RunId, Tx } from "../ports/ports.ts";
+import type { Aftermath, Claimed, Tx } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /** What the context's methods share. Internal to the invocation. */
@@ -10,10 +10,8 @@ export interface InvocationScope {
   readonly definition: JobDefinition;
   readonly signal: AbortSignal;
   readonly children: NewJob[];
-  /** Hand-offs of jobs that were inserted in the open transaction; sent after its commit. */
-  readonly outbox: OutboxBatch[];
-  /** Runs that the open transaction changed; brought forward after its commit. */
-  readonly runs: Set<RunId>;
+  /** What the open transaction leaves to do after its commit. */
+  readonly left: Aftermath[];
   ordinal: number;
   stage: "open" | "transaction" | "settled" | "closed";
   tx: Tx | null;

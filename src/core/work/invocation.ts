@@ -3,12 +3,11 @@ import type { JobDefinition } from "../define/definition.ts";
 import type { Json, NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
 import { checkedJson } from "../define/new-job.ts";
-import { refuseBroken, UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports/ports.ts";
-import { resolveAfter } from "../delivery/resolve.ts";
-import { wakeHeld } from "../delivery/relay.ts";
-import { sendOutbox } from "../delivery/send.ts";
+import { mergeAftermaths, refuseBroken, UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports/ports.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook } from "../delivery/settled-hook.ts";
 import { noteConflicts, toSettlement } from "./settler.ts";
+import { runBody } from "./run-body.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -34,8 +33,7 @@ export function createInvocation(
     definition,
     signal,
     children: [],
-    outbox: [],
-    runs: new Set(),
+    left: [],
     ordinal: 0,
     stage: "open",
     tx: null,
@@ -45,7 +43,7 @@ export function createInvocation(
   return {
     async run() {
       await worker.ports.crashPoint("effect.before");
-      const value = await definition.run(payload, context);
+      const value = await runBody(scope, definition, payload, context);
       await worker.ports.crashPoint("effect.after");
       return value;
     },
@@ -72,22 +70,20 @@ async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>,
   if (scope.stage !== "open") throw new Error(refusals[scope.stage]);
   scope.signal.throwIfAborted();
   scope.stage = "transaction";
-  let freed: readonly string[] = [];
   try {
     const value = await ports.store.transaction(
       async (tx) => {
-        scope.outbox.length = 0;
-        scope.runs.clear();
+        scope.left.length = 0;
         scope.tx = tx;
         const done = await work(tx);
         refuseBroken(tx, "ctx.tx");
-        freed = await settleIn(scope, tx, done);
+        await settleIn(scope, tx, done);
         return done;
       },
       { abandoned },
     );
     scope.stage = "settled";
-    await afterCommit(scope, freed);
+    await committed(scope);
     return value;
   } catch (error) {
     scope.stage = (await committedAnyway(scope, error)) ? "settled" : "open";
@@ -103,7 +99,7 @@ const refusals = {
   closed: "the handler has ended: its context can no longer be used",
 } as const;
 
-async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Promise<readonly string[]> {
+async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Promise<void> {
   const { ports, registry, options } = scope.worker;
   const result = toResult(scope, done);
   const settlement = toSettlement(ports, registry, scope.job, { is: "success", result }, scope.children);
@@ -120,10 +116,8 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
   });
   if (settled.settled.length !== 1)
     throw new LostInTransaction(`job ${scope.job.jobId} is no longer attempt ${scope.job.attempt}'s`);
-  scope.outbox.push(...settled.outbox);
-  for (const run of settled.runs ?? []) scope.runs.add(run);
-  noteConflicts(ports, settled.conflicts ?? 0);
-  return settled.freed;
+  scope.left.push(settled.aftermath);
+  noteConflicts(ports, settled.conflicts);
 }
 
 /** What the work returns is the result, if JSON can say it within the limit; a row count object of a driver is not. */
@@ -137,7 +131,7 @@ function toResult(scope: InvocationScope, done: unknown): Json | null {
   }
 }
 
-async function afterCommit(scope: InvocationScope, freed: readonly string[]): Promise<void> {
+async function committed(scope: InvocationScope): Promise<void> {
   const { ports } = scope.worker;
   ports.metrics.add("job.success", 1, "Count", { job: scope.job.kind });
   ports.log.info("job settled", {
@@ -147,13 +141,7 @@ async function afterCommit(scope: InvocationScope, freed: readonly string[]): Pr
     trace: scope.job.trace,
     state: "SUCCESS",
   });
-  await sendOutbox(ports, scope.outbox);
-  await resolveAfter(ports, [...scope.runs], scope.worker.options);
-  try {
-    await wakeHeld(ports, { slotKeys: freed });
-  } catch (error) {
-    ports.log.warn("held jobs were not woken; the next pass does it", { slots: freed, error });
-  }
+  await afterCommit(ports, mergeAftermaths(scope.left), scope.worker.options);
 }
 
 /** A commit whose reply was lost: the row says whether it happened. */

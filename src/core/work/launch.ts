@@ -1,4 +1,5 @@
-import { backoffMs, type Outcome } from "../job/decide.ts";
+import { backoffMs } from "../job/backoff.ts";
+import type { Outcome } from "../job/decide.ts";
 import type { Launched, Launcher } from "../ports/launcher.ts";
 import { limits } from "../limits.ts";
 import type { Claimed } from "../ports/ports.ts";

@@ -39,6 +39,7 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
     const asked = [...held.values()];
     const startedMs = ports.clock.elapsedMs();
     const stopWatching = watch(ports.clock, held);
+    let isAway = false;
     try {
       const kept = new Set((await ports.store.heartbeat(asked.map(beatOf), worker)).map(id));
       for (const renewing of asked) {
@@ -46,12 +47,13 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
         else renewing.controller.abort(new Interruption("lost"));
       }
     } catch (error) {
+      isAway = true;
       ports.log.warn("heartbeat failed", { jobs: asked.length, error });
       loseLapsed(ports.clock, held);
     }
     stopWatching();
     isBeating = false;
-    for (const renewing of asked) renewing.nextBeatMs = ports.clock.elapsedMs() + thirdOf(renewing.job);
+    for (const renewing of asked) renewing.nextBeatMs = ports.clock.elapsedMs() + pauseOf(renewing.job, isAway);
     if (held.size > 0) timer.set(soonest(held), () => void renew());
   };
 
@@ -88,6 +90,9 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
 }
 
 const id = (job: AttemptRef): string => `${job.jobId}:${job.attempt}`;
+/** After a failure soon again: a lease that expired in an outage is rescued `rescueLookMs` after the store is back. */
+const pauseOf = (job: Claimed, isAway: boolean): number =>
+  isAway ? Math.min(thirdOf(job), limits.heartbeatRetryMs) : thirdOf(job);
 const thirdOf = (job: Claimed): number => job.leaseMs / limits.heartbeatsPerLease;
 const soonest = (held: ReadonlyMap<string, HeldJob>): number =>
   Math.min(...[...held.values()].map((renewing) => renewing.nextBeatMs));
@@ -127,7 +132,7 @@ function watch(clock: Clock, held: ReadonlyMap<string, HeldJob>): () => void {
 function loseLapsed(clock: Clock, held: ReadonlyMap<string, HeldJob>): void {
   const nowMs = clock.elapsedMs();
   for (const renewing of held.values()) {
-    if (nowMs - renewing.keptAtMs >= renewing.job.leaseMs) renewing.controller.abort(new Interruption("lost"));
+    if (nowMs - renewing.keptAtMs >= renewing.job.leaseMs) renewing.controller.abort(new Interruption("lapsed"));
   }
 }
 

@@ -3,10 +3,9 @@ import { decide, type Outcome } from "../job/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
 import { limits } from "../limits.ts";
+import { isStoreAway } from "../ports/ports.ts";
 import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "../ports/ports.ts";
-import { relay, wakeHeld } from "../delivery/relay.ts";
-import { resolveAfter } from "../delivery/resolve.ts";
-import { sendOutbox } from "../delivery/send.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook, wantsHook } from "../delivery/settled-hook.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -14,8 +13,11 @@ import type { WorkerOptions } from "./worker-options.ts";
 export interface Settler {
   /** Announces jobs that will call `settle` or `withdraw`, so that the last one need not wait for company. */
   expect(jobs: number): void;
-  /** @returns false when nobody can say whether the outcome was written. */
-  settle(job: EndedAttempt, outcome: Outcome, children: readonly NewJob[]): Promise<boolean>;
+  /**
+   * Repeats the write while the store is away, until `untilMs` by the clock.
+   * @returns false when it is not known whether the outcome was written.
+   */
+  settle(job: EndedAttempt, outcome: Outcome, how: SettleOptions): Promise<boolean>;
   /** An announced job that needs no settle. */
   withdraw(): Promise<boolean>;
 }
@@ -26,7 +28,14 @@ export type EndedAttempt = Pick<
   "jobId" | "attempt" | "kind" | "failures" | "interruptions" | "maxAttempts" | "trace" | "run"
 >;
 
+export interface SettleOptions {
+  readonly children: readonly NewJob[];
+  /** The end of the invocation: after it nothing of this process runs. */
+  readonly untilMs: number;
+}
+
 interface Waiting {
+  readonly untilMs: number;
   readonly job: EndedAttempt;
   readonly settlement: Settlement;
   readonly done: (known: boolean) => void;
@@ -55,10 +64,10 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
     expect(jobs) {
       outstanding += jobs;
     },
-    settle: (job, outcome, children) =>
+    settle: (job, outcome, { children, untilMs }) =>
       new Promise((done) => {
         const settlement = toSettlement(ports, registry, job, outcome, children);
-        waiting.push({ job, settlement, done });
+        waiting.push({ job, settlement, untilMs, done });
         arrived();
       }),
     withdraw() {
@@ -112,9 +121,10 @@ async function write(
   group: readonly Waiting[],
 ): Promise<ReadonlyMap<Waiting, boolean>> {
   try {
-    await writeOnce(ports, registry, options, group);
+    await writeWhileAway(ports, group, () => writeOnce(ports, registry, options, group));
     return new Map(group.map((item) => [item, true]));
   } catch (error) {
+    if (isStoreAway(error)) return new Map(group.map((item) => [item, false]));
     if (group.length === 1 && group[0] !== undefined)
       return new Map([[group[0], await writeAgain(ports, registry, options, group[0], error)]]);
     ports.log.warn("a settle group failed; settling one by one", { jobs: group.length, error });
@@ -122,6 +132,39 @@ async function write(
     for (const item of group) known.set(item, (await write(ports, registry, options, [item])).get(item) ?? false);
     return known;
   }
+}
+
+/**
+ * A store that is away costs no attempt: the write is repeated until the invocation ends. The compare-and-set finds nothing
+ * to do when an earlier one was written, or when another worker has the job by then.
+ */
+async function writeWhileAway(
+  ports: SettlerPorts,
+  group: readonly Waiting[],
+  writeGroup: () => Promise<void>,
+): Promise<void> {
+  const untilMs = Math.min(...group.map((item) => item.untilMs));
+  for (let round = 0; ; round += 1) {
+    try {
+      return await writeGroup();
+    } catch (error) {
+      const pauseMs = Math.min(limits.settleRetryMs * 2 ** Math.min(round, 10), limits.settleRetryMsMax);
+      const isLast = ports.clock.elapsedMs() + pauseMs >= untilMs;
+      if (!isStoreAway(error) || isLast) {
+        if (isLast) logUnwritten(ports, group, error);
+        throw error;
+      }
+      if (round === 0)
+        ports.log.warn("an outcome could not be written; it is tried again", { jobs: group.length, error });
+      await ports.clock.sleep(pauseMs);
+    }
+  }
+}
+
+function logUnwritten(ports: SettlerPorts, group: readonly Waiting[], error: unknown): void {
+  const jobs = group.map((item) => item.job.jobId);
+  ports.log.error("outcomes could not be written before the invocation ended; their leases decide", { jobs, error });
+  ports.metrics.add("job.settle.unwritten", group.length);
 }
 
 /** A compare-and-set may be repeated: if the first one was written, the second finds nothing to do. */
@@ -150,7 +193,7 @@ async function writeAgain(
     }
     try {
       // A hook gets a second chance; after that the end of its job matters more than what it would have written.
-      await writeOnce(ports, registry, options, [next], hookFailures < 2);
+      await writeWhileAway(ports, [next], () => writeOnce(ports, registry, options, [next], hookFailures < 2));
       return true;
     } catch (again) {
       error = again;
@@ -190,11 +233,8 @@ async function writeOnce(
     },
   );
   measure(ports, group, settled);
-  noteConflicts(ports, settled.conflicts ?? 0);
-  await sendOutbox(ports, settled.outbox);
-  await resolveAfter(ports, settled.runs ?? [], options);
-  if (settled.leftToRelay === true) await relay(ports, options);
-  await wake(ports, settled.freed);
+  noteConflicts(ports, settled.conflicts);
+  await afterCommit(ports, settled.aftermath, options);
 }
 
 /** Distinguishes an app's own failure from the store's. */
@@ -253,12 +293,4 @@ export function noteConflicts(ports: Pick<Ports, "log" | "metrics">, conflicts: 
     jobs: conflicts,
   });
   ports.metrics.add("job.child.conflicts", conflicts);
-}
-
-async function wake(ports: SettlerPorts, freed: readonly string[]): Promise<void> {
-  try {
-    await wakeHeld(ports, { slotKeys: freed });
-  } catch (error) {
-    ports.log.warn("held jobs were not woken; the next pass does it", { slots: freed, error });
-  }
 }

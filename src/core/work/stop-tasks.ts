@@ -24,7 +24,7 @@ export function canceledTasks(ports: StopPorts, registry: Registry): CanceledTas
   const stop = async ({ jobId, attempt }: { jobId: JobId; attempt: number }): Promise<void> => {
     try {
       const shown = await store.job(jobId);
-      const canceled = shown?.attempts.find((each) => each.attempt === attempt && each.outcome === "CANCELED");
+      const canceled = shown?.history.find((move) => move.attempt === attempt && move.to === "CANCELED");
       const task = taskOf(canceled?.worker ?? null);
       if (task !== null) await launcher?.stop(task, `job ${jobId} was canceled`);
     } catch (error) {

@@ -2,7 +2,7 @@ import type { Registry } from "../define/definition.ts";
 import { taskOf } from "../ports/launcher.ts";
 import { limits } from "../limits.ts";
 import type { Ports } from "../ports/ports.ts";
-import { wakeHeld } from "../delivery/relay.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { launchWaitMs } from "./launch.ts";
 import { createSettler } from "./settler.ts";
 import { outcomeOfEnd, readTaskEnd, type TaskEnd } from "./task-end.ts";
@@ -55,7 +55,7 @@ async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions
   // Another task runs this try; this one was refused.
   if (job.state === "RUNNING" && task !== null && task !== end.task) return "over";
   if (job.state !== "RUNNING" || job.attempt !== end.attempt) {
-    await freeSlots(ports, end);
+    await freeSlots(ports, end, options);
     return "over";
   }
   const outcome = outcomeOfEnd(end, { ran: task !== null, waitMs: launchWaitMs(job.interruptions, random.next()) });
@@ -63,14 +63,14 @@ async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions
   metrics.add("job.task.stopped", 1, "Count", { job: job.kind });
   const settler = createSettler(ports, registry, { ...options, worker: job.worker ?? end.task, lane: job.lane });
   settler.expect(1);
-  const known = await settler.settle({ ...job, jobId: job.id }, outcome, []);
+  const known = await settler.settle({ ...job, jobId: job.id }, outcome, { children: [], untilMs: 0 });
   if (!known) throw new Error(`whether job ${job.id} was settled after the end of its task is not known`);
   return "settled";
 }
 
 /** The task of a canceled job is gone now, and with it what kept its slots. */
-async function freeSlots(ports: Ports, { jobId, attempt }: TaskEnd): Promise<void> {
-  await wakeHeld(ports, { slotKeys: await ports.store.freeSlots([{ jobId, attempt }]) });
+async function freeSlots(ports: Ports, { jobId, attempt }: TaskEnd, options: WatchOptions): Promise<void> {
+  await afterCommit(ports, await ports.store.freeSlots([{ jobId, attempt }]), options);
 }
 
 const about = ({ jobId, attempt, task, stopCode, exitCode, reason }: TaskEnd) => ({

@@ -5,23 +5,16 @@ import { Interruption } from "./interruption.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { launch, launcherFor } from "./launch.ts";
 import { limits } from "../limits.ts";
-import { type Arrived, decodeMessage } from "../delivery/message.ts";
+import { type Arrived, decodeMessage, type QueueRecord } from "../delivery/message.ts";
 import type { Claimed, Launcher, Ports } from "../ports/ports.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
-import { resendOpen, wakeHeld } from "../delivery/relay.ts";
+import { resendOpen } from "../delivery/relay.ts";
+import { createLapsedLeases, type LapsedLeases } from "../delivery/lapsed-leases.ts";
 import { rescue } from "../delivery/rescue.ts";
-import { resolveAfter } from "../delivery/resolve.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
 import { createSettler } from "./settler.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 import type { WorkerScope } from "./worker-scope.ts";
-
-/** One message as a queue consumer receives it. */
-export interface QueueRecord {
-  readonly messageId: string;
-  readonly body: string;
-}
-
-export type { WorkerOptions } from "./worker-options.ts";
 
 export interface Worker {
   /**
@@ -53,17 +46,21 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     stopping: stopping.signal,
   };
   let rescuedAtMs = ports.clock.elapsedMs();
+  let refusals = 0;
+  const lapsed = createLapsedLeases();
   const batches = new Set<Promise<unknown>>();
   return {
     async handle(records, { remainingMs }) {
       const batch = runBatch(scope, records, remainingMs);
       batches.add(batch);
-      const answer = await batch.finally(() => batches.delete(batch));
+      const { failed, isRefused } = await batch.finally(() => batches.delete(batch));
+      refusals = isRefused ? refusals + 1 : 0;
+      if (isRefused) await pauseBefore(scope, refusals, remainingMs());
       if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= limits.workerRescueIntervalMs) {
         rescuedAtMs = ports.clock.elapsedMs();
-        await smallRescue(scope);
+        await smallRescue(scope, lapsed);
       }
-      return answer;
+      return { failed };
     },
     async run(job, { remainingMs }) {
       scope.leases.hold(job);
@@ -84,12 +81,12 @@ async function runBatch(
   scope: WorkerScope,
   records: readonly QueueRecord[],
   remainingMs: () => number,
-): Promise<{ failed: readonly string[] }> {
+): Promise<{ failed: readonly string[]; isRefused: boolean }> {
   const { ports } = scope;
   const arrived = await readRecords(scope, records);
   await ports.crashPoint("received");
   const held = await holdPaused(scope, arrived.messages);
-  if (held !== null) return { failed: [...arrived.unread, ...held.giveBack] };
+  if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isRefused: held.giveBack.length > 0 };
   const alone = arrived.messages.length === 1;
   const first = await claimBatch(scope, arrived.messages, alone);
   await ports.crashPoint("claimed");
@@ -106,7 +103,13 @@ async function runBatch(
   const failed = new Set([...arrived.unread, ...first.giveBack, ...early.giveBack, ...last.giveBack]);
   for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
   ports.metrics.flush();
-  return { failed: [...failed] };
+  return { failed: [...failed], isRefused: first.isRefused };
+}
+
+/** A message that is given back comes again at once: without a pause a worker asks a store that is away many times a second. */
+async function pauseBefore(scope: WorkerScope, refusals: number, leftMs: number): Promise<void> {
+  const pauseMs = Math.min(limits.giveBackPauseMs * 2 ** (refusals - 1), limits.giveBackPauseMsMax);
+  await scope.ports.clock.sleep(Math.max(0, Math.min(pauseMs, leftMs - limits.deadlineMarginMs)), scope.stopping);
 }
 
 /** @returns null for a lane that is not paused. A message is only given back when nobody knows whether its job was held. */
@@ -206,7 +209,7 @@ async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => numbe
     const launcher = launcherFor(scope, job);
     const finished =
       launcher === null ? await runHandler(scope, job, remainingMs) : await launched(scope, launcher, job);
-    return { jobId: job.jobId, known: await write(scope, job, finished) };
+    return { jobId: job.jobId, known: await write(scope, job, finished, remainingMs) };
   } catch (error) {
     scope.ports.log.error("a job could not be run; its lease decides", { job: job.jobId, kind: job.kind, error });
     return { jobId: job.jobId, known: await scope.settler.withdraw() };
@@ -220,21 +223,28 @@ async function launched(scope: WorkerScope, launcher: Launcher, job: Claimed): P
   return refused === null ? { is: "settled" } : { is: "outcome", outcome: refused, children: [] };
 }
 
-async function write(scope: WorkerScope, job: Claimed, finished: HandlerEnd): Promise<boolean> {
+async function write(
+  scope: WorkerScope,
+  job: Claimed,
+  finished: HandlerEnd,
+  remainingMs: () => number,
+): Promise<boolean> {
   if (finished.is === "settled") return scope.settler.withdraw();
   if (finished.is === "lost") {
     await scope.settler.withdraw();
     return freeSlots(scope, job);
   }
-  return scope.settler.settle(job, finished.outcome, finished.children);
+  const leftMs = Math.min(remainingMs() - limits.settleMarginMs, limits.settleForMsMax);
+  const untilMs = scope.ports.clock.elapsedMs() + leftMs;
+  return scope.settler.settle(job, finished.outcome, { children: finished.children, untilMs });
 }
 
 /** A canceled job keeps its slots until its handler is gone, which is now. */
 async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
   if (job.slotKeys.length === 0) return true;
   try {
-    const freed = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
-    await wakeHeld(scope.ports, { slotKeys: freed });
+    const aftermath = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
+    await afterCommit(scope.ports, aftermath, scope.options);
   } catch (error) {
     scope.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
   }
@@ -242,15 +252,16 @@ async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
 }
 
 /** Workers rescue a few expired jobs of their own lane, so that a dead worker does not wait for a scheduler task. */
-async function smallRescue(scope: WorkerScope): Promise<void> {
+async function smallRescue(scope: WorkerScope, lapsed: LapsedLeases): Promise<void> {
   const { ports, registry, options } = scope;
   try {
-    const { rescued } = await rescue(ports, registry, {
+    await rescue(ports, registry, {
+      lapsed,
       limit: limits.workerRescueRowsMax,
       rounds: 1,
       lane: options.lane,
+      dispatchWindowMs: options.dispatchWindowMs,
     });
-    if (rescued !== 0) await resolveAfter(ports, "all", options);
     await resendOpen(ports, { lane: options.lane, rounds: 1 });
   } catch (error) {
     ports.log.warn("the worker's own rescue failed; the next pass does it", { error });

@@ -95,7 +95,7 @@ function filling(open: OpenStore): void {
     expect([job.state, events.map((event) => [event.to, event.reason])]).toEqual([
       "PENDING",
       [
-        ["QUEUED", null],
+        ["PENDING", null],
         ["SKIPPED", "paused"],
         ["PENDING", "backfill"],
       ],
@@ -114,7 +114,9 @@ function leaving(open: OpenStore): void {
     const { store } = at();
     const now = await installed(store);
     const past = [3, 2, 1].map((k) => occurrenceAt(now - k * minute));
-    const { outbox } = await planned(store, past);
+    const {
+      aftermath: { outbox },
+    } = await planned(store, past);
     const [ran, runs] = only(outbox).messages.map((message) => message.jobId);
     if (ran === undefined || runs === undefined) throw new Error("three jobs were planned");
     await settleOne(store, await claimOne(store, ran), { to: "FAILED", failures: 1, errorCode: "X" });

@@ -54,15 +54,15 @@ function claim(open: OpenStore): void {
     const { store } = at();
     const ids = await insertMany(store, [{}, {}, {}]);
     const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
-    const claimed = await store.claim(messages.toReversed(), worker);
+    const { claimed } = await store.claim(messages.toReversed(), worker);
     expect(claimed.map((row) => row.jobId).toSorted()).toEqual([...ids].toSorted());
-    for (const id of ids) expect(await moves(store, id)).toEqual([">QUEUED", "QUEUED>RUNNING"]);
+    for (const id of ids) expect(await moves(store, id)).toEqual([">PENDING", "QUEUED>RUNNING"]);
   });
 
   test("the same message twice in one batch claims once", async () => {
     const { store } = at();
     const message = await messageFor(store, await insertOne(store));
-    expect(await store.claim([message, message], worker)).toHaveLength(1);
+    expect((await store.claim([message, message], worker)).claimed).toHaveLength(1);
   });
 
   test("the event of a claim carries the new attempt and the worker", async () => {
@@ -88,8 +88,8 @@ function refusals(open: OpenStore): void {
     const { store } = at();
     const held = await running(store);
     await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
-    expect(await store.claim([{ jobId: held.jobId, generation: 1, trace: "" }], worker)).toEqual([]);
-    expect(await store.claim([{ jobId: held.jobId, generation: 3, trace: "" }], worker)).toEqual([]);
+    expect((await store.claim([{ jobId: held.jobId, generation: 1, trace: "" }], worker)).claimed).toEqual([]);
+    expect((await store.claim([{ jobId: held.jobId, generation: 3, trace: "" }], worker)).claimed).toEqual([]);
     expect((await show(store, held.jobId)).job.state).toBe("QUEUED");
   });
 
@@ -112,8 +112,9 @@ function refusals(open: OpenStore): void {
 
   test("an id that does not exist is not an error", async () => {
     const { store } = at();
-    expect(await store.claim([{ jobId: "4242424242" as JobId, generation: 1, trace: "" }], worker)).toEqual([]);
-    expect(await store.claim([], worker)).toEqual([]);
+    const unknown = { jobId: "4242424242" as JobId, generation: 1, trace: "" };
+    expect((await store.claim([unknown], worker)).claimed).toEqual([]);
+    expect((await store.claim([], worker)).claimed).toEqual([]);
   });
 
   test("a row past its expiry is SKIPPED expired and says so", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { JobId } from "../../../src/core/job/job.ts";
 import { limits } from "../../../src/core/limits.ts";
 import type { Moved, Store } from "../../../src/core/ports/ports.ts";
@@ -34,7 +35,10 @@ function cancel(open: OpenStore): void {
     const retrying = await running(store);
     await settleOne(store, retrying, { ...failure, delayMs: dispatchWindowMs + minute });
     const ids = [pending, queued, retrying.jobId, (await running(store)).jobId];
-    const { rows, outbox } = await store.cancel(ids);
+    const {
+      rows,
+      aftermath: { outbox },
+    } = await store.cancel(ids);
     expect(new Map(rows.map((row) => [row.jobId, row.state]))).toEqual(new Map(ids.map((id) => [id, "CANCELED"])));
     expect(outbox).toEqual([]);
     const last = await Promise.all(ids.map(async (id) => (await moves(store, id)).at(-1)));
@@ -58,7 +62,7 @@ function cancel(open: OpenStore): void {
     const ids = await insertMany(store, [{}, {}, {}, {}]);
     const asked = [ids[2], ids[0], ids[3], ids[1]].flatMap((id) => id ?? []);
     expect((await store.cancel(asked)).rows.map((row) => row.jobId)).toEqual(ids);
-    expect(await store.retry(asked)).toEqual(ids);
+    expect((await store.retry(asked)).ids).toEqual(ids);
   });
 
   test("a message of a canceled job claims nothing", async () => {
@@ -105,17 +109,19 @@ function cancel(open: OpenStore): void {
 function retry(open: OpenStore): void {
   const at = eachTest(open);
 
-  test("a FAILED job is PENDING and due now, its counters 0 and its attempts kept", async () => {
+  test("a FAILED job is QUEUED and due now with a message of its own, its counters 0 and its attempts kept", async () => {
     const { store } = at();
     const held = await running(store, { key: "k" });
     await settleOne(store, held, { ...failure, to: "FAILED" });
-    expect(await store.retry([held.jobId])).toEqual([held.jobId]);
+    const retried = await store.retry([held.jobId]);
+    expect(retried.ids).toEqual([held.jobId]);
+    expect(handedIds(retried.aftermath.outbox)).toEqual([held.jobId]);
     const { job, attempts } = await show(store, held.jobId);
-    expect(job).toMatchObject({ state: "PENDING", failures: 0, interruptions: 0, attempt: 1, finishedAt: null });
+    expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 0, attempt: 1, finishedAt: null });
     expect(job.dueAt).toBeLessThanOrEqual(await store.now());
     expect(attempts).toHaveLength(1);
-    expect(await moves(store, held.jobId)).toContain("FAILED>PENDING");
-    expect(handedIds(await store.relay({ dispatchWindowMs, limit: 10 }))).toEqual([held.jobId]);
+    expect(await moves(store, held.jobId)).toContain("FAILED>QUEUED");
+    expect(await store.relay({ dispatchWindowMs, limit: 10 })).toEqual([]);
     expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, failures: 0 });
   });
 
@@ -126,7 +132,7 @@ function retry(open: OpenStore): void {
     const expired = await insertOne(store, { expiresAt: (await store.now()) + minute });
     await advance(2 * minute);
     await claimOne(store, expired);
-    expect((await store.retry([canceled, expired])).toSorted()).toEqual([canceled, expired].toSorted());
+    expect((await store.retry([canceled, expired])).ids.toSorted()).toEqual([canceled, expired].toSorted());
   });
 
   test("an old message does not claim a retried job", async () => {
@@ -134,9 +140,8 @@ function retry(open: OpenStore): void {
     const id = await insertOne(store);
     await store.cancel([id]);
     await store.retry([id]);
-    await store.relay({ dispatchWindowMs, limit: 10 });
     const old = { jobId: id, generation: 1, trace: "" };
-    expect(await store.claim([old], { worker: "worker-1", alone: false })).toEqual([]);
+    expect((await store.claim([old], { worker: "worker-1", alone: false })).claimed).toEqual([]);
   });
 
   test("a job that has not failed, or succeeded, is left alone", async () => {
@@ -144,7 +149,8 @@ function retry(open: OpenStore): void {
     const queued = await insertOne(store);
     const done = await running(store);
     await settleOne(store, done);
-    expect(await store.retry([queued, done.jobId, "4242424242" as JobId])).toEqual([]);
+    const asked = [queued, done.jobId, "4242424242" as JobId];
+    expect(await store.retry(asked)).toEqual({ ids: [], aftermath: noAftermath });
     expect((await show(store, done.jobId)).job.state).toBe("SUCCESS");
   });
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach } from "vitest";
 import type { JobId, Json, NewJob } from "../../../src/core/job/job.ts";
-import type { AttemptView, EventView, JobView } from "../../../src/core/job/job.ts";
+import { attemptsOf, movesOf } from "../../../src/core/job/history.ts";
+import type { AttemptView, EventView, HistoryRow, JobView } from "../../../src/core/job/job.ts";
 import type { Claimed, Message, Settlement, Store } from "../../../src/core/ports/ports.ts";
 import { limits } from "../../../src/core/limits.ts";
 
@@ -71,6 +72,7 @@ export async function insertMany(store: Store, jobs: readonly Partial<NewJob>[])
 
 export interface Shown {
   readonly job: JobView;
+  readonly history: readonly HistoryRow[];
   readonly attempts: readonly AttemptView[];
   readonly events: readonly EventView[];
 }
@@ -78,10 +80,11 @@ export interface Shown {
 export async function show(store: Store, id: JobId): Promise<Shown> {
   const shown = await store.job(id);
   if (shown === null) throw new Error(`job ${id} does not exist`);
-  return shown;
+  const { job, history } = shown;
+  return { job, history, attempts: attemptsOf(job, history), events: movesOf(job, history) };
 }
 
-/** The history of a job as `FROM>TO` words; an insert reads `>TO`. */
+/** What a job's row and history tell of its moves, as `FROM>TO` words; its creation reads `>PENDING`. */
 export async function moves(store: Store, id: JobId): Promise<readonly string[]> {
   return (await show(store, id)).events.map((event) => `${event.from ?? ""}>${event.to}`);
 }
@@ -99,7 +102,7 @@ export interface ClaimOptions {
 
 /** Claims with the current generation. @returns what the claim decided, or null when it returned nothing. */
 export async function claimIfPossible(store: Store, id: JobId, options: ClaimOptions = {}): Promise<Claimed | null> {
-  const claimed = await store.claim([await messageFor(store, id)], {
+  const { claimed } = await store.claim([await messageFor(store, id)], {
     worker: options.worker ?? "worker-1",
     alone: options.alone ?? false,
   });

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { aJob, eachTest, handedIds, insertOne, dispatchWindowMs, minute, moves, only, show } from "./fixture.ts";
+import { aJob, eachTest, handedIds, insertOne, dispatchWindowMs, minute, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
 export function insertContract(open: OpenStore): void {
@@ -26,7 +27,10 @@ function dueTimes(open: OpenStore): void {
 
   test("a job that is due now is QUEUED with generation 1 and its message is in a hand-off", async () => {
     const { store } = at();
-    const { results, outbox } = await store.insert([aJob()], { dispatchWindowMs });
+    const {
+      results,
+      aftermath: { outbox },
+    } = await store.insert([aJob()], { dispatchWindowMs });
     const { id, created, conflict } = only(results);
     expect({ created, conflict }).toEqual({ created: true, conflict: null });
     const handoff = only(outbox);
@@ -38,7 +42,9 @@ function dueTimes(open: OpenStore): void {
 
   test("a job that is due within the dispatch window is handed off with the time that is left", async () => {
     const { store } = at();
-    const { outbox } = await store.insert([aJob({ delayMs: minute })], { dispatchWindowMs });
+    const {
+      aftermath: { outbox },
+    } = await store.insert([aJob({ delayMs: minute })], { dispatchWindowMs });
     const { delayMs } = only(only(outbox).messages);
     expect(delayMs).toBeGreaterThan(minute - 10_000);
     expect(delayMs).toBeLessThanOrEqual(minute);
@@ -46,7 +52,10 @@ function dueTimes(open: OpenStore): void {
 
   test("a job that is due after the dispatch window is PENDING with generation 0 and has no message", async () => {
     const { store } = at();
-    const { results, outbox } = await store.insert([aJob({ delayMs: dispatchWindowMs + minute })], {
+    const {
+      results,
+      aftermath: { outbox },
+    } = await store.insert([aJob({ delayMs: dispatchWindowMs + minute })], {
       dispatchWindowMs,
     });
     expect(outbox).toEqual([]);
@@ -67,7 +76,10 @@ function dueTimes(open: OpenStore): void {
   test("a due time in the past is kept and the message has no delay", async () => {
     const { store } = at();
     const now = await store.now();
-    const { results, outbox } = await store.insert([aJob({ dueAt: now - minute })], { dispatchWindowMs });
+    const {
+      results,
+      aftermath: { outbox },
+    } = await store.insert([aJob({ dueAt: now - minute })], { dispatchWindowMs });
     expect(only(only(outbox).messages).delayMs).toBe(0);
     expect((await show(store, only(results).id)).job.dueAt).toBe(now - minute);
   });
@@ -78,7 +90,9 @@ function written(open: OpenStore): void {
 
   test("one call writes one hand-off for each lane", async () => {
     const { store } = at();
-    const { outbox } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })], {
+    const {
+      aftermath: { outbox },
+    } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })], {
       dispatchWindowMs,
     });
     expect(outbox).toHaveLength(2);
@@ -86,10 +100,11 @@ function written(open: OpenStore): void {
     expect(new Set(outbox.map((h) => h.id)).size).toBe(2);
   });
 
-  test("each new job has exactly one event, from nothing to its first state", async () => {
+  test("a new job has no history: its row tells of its creation", async () => {
     const { store } = at();
-    expect(await moves(store, await insertOne(store))).toEqual([">QUEUED"]);
-    expect(await moves(store, await insertOne(store, { delayMs: dispatchWindowMs + minute }))).toEqual([">PENDING"]);
+    expect(await show(store, await insertOne(store))).toMatchObject({ job: { state: "QUEUED" }, history: [] });
+    const later = await insertOne(store, { delayMs: dispatchWindowMs + minute });
+    expect(await show(store, later)).toMatchObject({ job: { state: "PENDING" }, history: [] });
   });
 
   test("a payload comes back as it was given", async () => {
@@ -99,7 +114,7 @@ function written(open: OpenStore): void {
   });
 
   test("no jobs, no rows and no hand-offs", async () => {
-    expect(await at().store.insert([], { dispatchWindowMs })).toEqual({ results: [], outbox: [] });
+    expect(await at().store.insert([], { dispatchWindowMs })).toEqual({ results: [], aftermath: noAftermath });
   });
 }
 
@@ -117,12 +132,11 @@ function keys(open: OpenStore): void {
     expect(stored).toEqual(names);
   });
 
-  test("the same kind and key again answers the existing job, hands nothing off and adds no event", async () => {
+  test("the same kind and key again answers the existing job, and hands nothing off", async () => {
     const { store } = at();
     const id = await insertOne(store, { key: "k" });
     const again = await store.insert([aJob({ key: "k" })], { dispatchWindowMs });
-    expect(again).toEqual({ results: [{ id, created: false, conflict: null }], outbox: [] });
-    expect(await moves(store, id)).toEqual([">QUEUED"]);
+    expect(again).toEqual({ results: [{ id, created: false, conflict: null }], aftermath: noAftermath });
   });
 
   test("the same key with another payload is a conflict that shows both hashes, and the first payload stays", async () => {
@@ -154,7 +168,10 @@ function keys(open: OpenStore): void {
   test("repeats inside one call are one job, and a differing one is a conflict with the first", async () => {
     const { store } = at();
     const jobs = [aJob({ key: "k" }), aJob({ key: "k" }), aJob({ key: "k", canonicalInput: "other" })];
-    const { results, outbox } = await store.insert(jobs, { dispatchWindowMs });
+    const {
+      results,
+      aftermath: { outbox },
+    } = await store.insert(jobs, { dispatchWindowMs });
     expect(new Set(results.map((result) => result.id)).size).toBe(1);
     expect(results.map((result) => result.created)).toEqual([true, false, false]);
     expect(results.map((result) => result.conflict !== null)).toEqual([false, false, true]);

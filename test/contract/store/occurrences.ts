@@ -88,7 +88,9 @@ function skipped(open: OpenStore): void {
     const capped = aJob({ kind: "sweep", dueAt: soon, slotKeys: ["cap:x"] });
     await store.installSchedules([aSpec()]);
     const occurrences = [occurrenceAt(soon, { job: overlapping }), occurrenceAt(soon - minute, { job: capped })];
-    const { outbox } = await planned(store, occurrences, { decidedUntil: soon });
+    const {
+      aftermath: { outbox },
+    } = await planned(store, occurrences, { decidedUntil: soon });
     for (const { jobId } of only(outbox).messages) await claimOne(store, jobId);
     expect((await ledger(store)).map((row) => [row.outcome, row.reason])).toEqual([
       ["SKIPPED", "overlap"],

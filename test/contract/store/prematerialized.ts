@@ -16,7 +16,9 @@ const quizAt = (at: number, over: Partial<ScheduleSpec> = {}): ScheduleSpec =>
 /** Begins the job of one nominal time: it has a run and one page of targets, and is still at it. */
 async function beginWriting(store: Store, nominalAt: number, version = 1) {
   const job = aJob({ kind: "sweep", dueAt: await store.now() });
-  const { outbox } = await planned(store, [occurrenceAt(nominalAt, { job })], { version });
+  const {
+    aftermath: { outbox },
+  } = await planned(store, [occurrenceAt(nominalAt, { job })], { version });
   const starter = await claimOne(store, only(only(outbox).messages).jobId);
   const { jobId } = starter;
   const { runId } = await store.startRun(aRun({ key: `run-${jobId}`, starterId: jobId, sealed: false }), {
@@ -32,15 +34,22 @@ async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
   const nominalAt = (await store.now()) + ahead;
   await store.createSchedule(quizAt(nominalAt, over));
   const { starter, runId, addPage } = await beginWriting(store, nominalAt);
-  const { outbox } = await addPage();
+  const {
+    aftermath: { outbox },
+  } = await addPage();
   await store.sealRun(runId, {});
   await settleOne(store, starter);
   const { messages } = only(outbox);
-  return { nominalAt, runId, starter, claim: () => store.claim(messages, { worker: "w", alone: false }) };
+  return {
+    nominalAt,
+    runId,
+    starter,
+    claim: async () => (await store.claim(messages, { worker: "w", alone: false })).claimed,
+  };
 }
 
 async function cancelPages(store: Store, runId: RunId): Promise<void> {
-  while ((await store.cancelPage(runId, { limit: 1 })) > 0);
+  while ((await store.cancelPage(runId, { limit: 1 })).canceled > 0);
   for (let more = true; more;) ({ more } = await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs }));
 }
 
@@ -222,7 +231,7 @@ function writingAgain(open: OpenStore): void {
     const { nominalAt, runId } = await writtenAhead(store);
     await store.updateSchedule(quizAt(nominalAt + minute));
     await cancelPages(store, runId);
-    expect(await store.resumeRun(runId, {})).toHaveLength(2);
+    expect((await store.resumeRun(runId, {})).ids).toHaveLength(2);
     const again = await beginWriting(store, nominalAt + minute, 2);
     expect(await again.addPage()).toMatchObject({ written: true, created: 0 });
   });

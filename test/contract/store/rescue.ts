@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { JobId } from "../../../src/core/job/job.ts";
 import type { Moved, Store } from "../../../src/core/ports/ports.ts";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
@@ -39,7 +40,7 @@ function rescue(open: OpenStore): void {
   test("a RUNNING row within its lease is left alone", async () => {
     const { store } = at();
     const held = await running(store);
-    expect(await store.rescue(options)).toEqual({ rows: [], outbox: [], freed: [] });
+    expect(await store.rescue(options)).toEqual({ rows: [], aftermath: noAftermath });
     expect((await show(store, held.jobId)).job.state).toBe("RUNNING");
   });
 
@@ -47,7 +48,10 @@ function rescue(open: OpenStore): void {
     const { store, advance } = at();
     const { jobId } = await running(store);
     await advance(minute);
-    const { rows, outbox } = await store.rescue(options);
+    const {
+      rows,
+      aftermath: { outbox },
+    } = await store.rescue(options);
     expect(only(rows)).toMatchObject({ jobId, kind: "send-mail", state: "QUEUED", attempt: 1 });
     expect(only(only(outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
     const { job, attempts } = await show(store, jobId);
@@ -64,7 +68,10 @@ function rescue(open: OpenStore): void {
     await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
     await claimOne(store, held.jobId);
     await advance(minute);
-    const { rows, outbox } = await store.rescue({ ...options, interruptionsMax: 2 });
+    const {
+      rows,
+      aftermath: { outbox },
+    } = await store.rescue({ ...options, interruptionsMax: 2 });
     expect([only(rows).state, outbox]).toEqual(["FAILED", []]);
     const { job, events } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "FAILED", interruptions: 2, failures: 0 });
@@ -143,19 +150,25 @@ function alone(open: OpenStore): void {
   test("is charged a failure WORKER_LOST and is due now: RETRY_WAIT and QUEUED at once, with both events", async () => {
     const { store, advance } = at();
     const jobId = await lostAlone(store, advance, 4);
-    const { rows, outbox } = await store.rescue(options);
+    const {
+      rows,
+      aftermath: { outbox },
+    } = await store.rescue(options);
     expect(only(rows)).toMatchObject({ jobId, state: "QUEUED", errorCode: "WORKER_LOST" });
     expect(only(only(outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode: "WORKER_LOST" });
     expect(only(attempts)).toMatchObject({ outcome: "RETRY_WAIT", errorCode: "WORKER_LOST" });
-    expect((await moves(store, jobId)).slice(2)).toEqual(["RUNNING>RETRY_WAIT", "RETRY_WAIT>QUEUED"]);
+    expect((await moves(store, jobId)).slice(1)).toEqual(["RUNNING>RETRY_WAIT"]);
   });
 
   test("fails when that was its last try", async () => {
     const { store, advance } = at();
     const jobId = await lostAlone(store, advance, 1);
-    const { rows, outbox } = await store.rescue(options);
+    const {
+      rows,
+      aftermath: { outbox },
+    } = await store.rescue(options);
     expect([only(rows).state, outbox]).toEqual(["FAILED", []]);
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "FAILED", failures: 1, errorCode: "WORKER_LOST" });

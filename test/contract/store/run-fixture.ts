@@ -45,7 +45,10 @@ export const failed = { to: "FAILED", failures: 1, errorCode: "BAD", errorMessag
 
 /** Starts a run and holds what it hands off. */
 export async function workbench(store: Store, run: Partial<NewRun>): Promise<Workbench> {
-  const { runId, outbox } = await store.startRun(aRun(run), { dispatchWindowMs });
+  const {
+    runId,
+    aftermath: { outbox },
+  } = await store.startRun(aRun(run), { dispatchWindowMs });
   const messages = new Map<string, Message>();
   const take = (handed: readonly OutboxBatch[]): void => {
     for (const handoff of handed) for (const message of handoff.messages) messages.set(message.jobId, message);
@@ -56,12 +59,13 @@ export async function workbench(store: Store, run: Partial<NewRun>): Promise<Wor
     const view = (await views()).find((one) => one.task === task);
     const message = messages.get(view?.jobId ?? "");
     if (message === undefined) return null;
-    return (await store.claim([message], { worker: "worker-1", alone: false }))[0] ?? null;
+    const { claimed } = await store.claim([message], { worker: "worker-1", alone: false });
+    return claimed[0] ?? null;
   };
   const resolve = async (): Promise<void> => {
     for (let more = true; more;) {
       const resolved = await store.resolve({ runs: [runId], limit: 100, dispatchWindowMs });
-      take(resolved.outbox);
+      take(resolved.aftermath.outbox);
       more = resolved.more && resolved.steps > 0;
     }
   };
@@ -74,7 +78,7 @@ export async function workbench(store: Store, run: Partial<NewRun>): Promise<Wor
       const job = await claim(task);
       if (job?.state !== "RUNNING") throw new Error(`task "${task}" was not claimed: ${job?.state ?? "no message"}`);
       const settled = await store.settle([settlementOf(job, over)], settleOptions);
-      take(settled.outbox);
+      take(settled.aftermath.outbox);
       await resolve();
     },
     states: async () => Object.fromEntries((await views()).map((view) => [view.task ?? view.key ?? "", view.state])),

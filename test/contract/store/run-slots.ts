@@ -52,7 +52,7 @@ export function runSlotsContract(open: OpenStore): void {
       await store.settle([settlementOf(task)], settleOptions);
       expect(await next(store)).toBe("overlap");
       const resolved = await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs });
-      expect(resolved).toMatchObject({ closed: [{ runId, state: "DONE" }], freed: slotKeys });
+      expect(resolved).toMatchObject({ closed: [{ runId, state: "DONE" }], aftermath: { freed: slotKeys } });
       expect(await next(store)).toBe("runs");
     });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { limits } from "../../../src/core/limits.ts";
 import type { RunId } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, insertOne, dispatchWindowMs, only, settleOne, type OpenStore } from "./fixture.ts";
@@ -25,8 +26,8 @@ function starting(open: OpenStore): void {
     const first = await store.startRun(aRun({ tasks: diamond }), { dispatchWindowMs });
     const second = await store.startRun(aRun({ tasks: diamond }), { dispatchWindowMs });
     expect(first).toMatchObject({ created: true, sealed: true });
-    expect(first.outbox.flatMap((handoff) => handoff.messages)).toHaveLength(1);
-    expect(second).toMatchObject({ runId: first.runId, created: false, outbox: [] });
+    expect(first.aftermath.outbox.flatMap((handoff) => handoff.messages)).toHaveLength(1);
+    expect(second).toMatchObject({ runId: first.runId, created: false, aftermath: noAftermath });
     expect(await store.tasks(first.runId, { limit: 10 })).toHaveLength(4);
   });
 
@@ -70,7 +71,7 @@ function joining(open: OpenStore): void {
     expect(await bench.states()).toEqual({ load: "FAILED", left: "SKIPPED", right: "SKIPPED", close: "SKIPPED" });
     const [, left] = await store.tasks(bench.runId, { limit: 2 });
     const shown = left === undefined ? null : await store.job(left.jobId);
-    expect(shown?.events.at(-1)).toMatchObject({ to: "SKIPPED", reason: "upstream" });
+    expect(shown?.history.at(-1)).toMatchObject({ to: "SKIPPED", reason: "upstream" });
     expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED", failed: 1, skipped: 3, done: 4 });
   });
 }
@@ -110,7 +111,7 @@ function ending(open: OpenStore): void {
     expect(await store.cancelRun(bench.runId)).toBe(true);
     expect(await store.cancelingRuns(10)).toEqual([bench.runId]);
     expect(await bench.claim("load")).not.toMatchObject({ state: "RUNNING" });
-    while ((await store.cancelPage(bench.runId, { limit: 1 })) > 0);
+    while ((await store.cancelPage(bench.runId, { limit: 1 })).canceled > 0);
     expect(await store.cancelingRuns(10)).toEqual([]);
     await bench.resolve();
     expect(await store.run(bench.runId)).toMatchObject({ state: "CANCELED", done: 4 });
@@ -124,7 +125,9 @@ function ending(open: OpenStore): void {
     await bench.end("left", failed);
     await bench.end("right");
     expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED" });
-    expect(await store.resumeRun(bench.runId, {})).toHaveLength(2);
+    const resumed = await store.resumeRun(bench.runId, {});
+    expect(resumed.ids).toHaveLength(2);
+    expect(resumed.aftermath).toMatchObject({ outbox: [], runs: [bench.runId], leftToRelay: ["default"] });
     expect(await bench.states()).toEqual({ load: "SUCCESS", left: "PENDING", right: "SUCCESS", close: "PENDING" });
     bench.take(await store.relay({ dispatchWindowMs, limit: 10 }));
     await bench.end("left");

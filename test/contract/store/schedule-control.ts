@@ -51,7 +51,9 @@ function making(open: OpenStore): void {
     const { store } = at();
     await store.createSchedule(aSpec());
     const soon = (await store.now()) + minute;
-    const { outbox } = await planned(store, [occurrenceAt(soon)]);
+    const {
+      aftermath: { outbox },
+    } = await planned(store, [occurrenceAt(soon)]);
     const equal = await store.updateSchedule(aSpec());
     expect([equal, (await ledger(store)).length]).toEqual([expect.objectContaining({ version: 1 }), 1]);
     expect(await store.updateSchedule(aSpec(faster))).toMatchObject({ version: 2, source: "api", spec: aSpec(faster) });
@@ -95,7 +97,9 @@ function stopping(open: OpenStore): void {
     expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
     expect(await store.pauseSchedule("every-minute", false)).toMatchObject({ paused: false });
     await advance(minute);
-    const { outbox } = await planned(store, [occurrenceAt(nominalAt + minute)]);
+    const {
+      aftermath: { outbox },
+    } = await planned(store, [occurrenceAt(nominalAt + minute)]);
     expect(await claimOne(store, only(only(outbox).messages).jobId)).toMatchObject({ state: "RUNNING" });
   });
 

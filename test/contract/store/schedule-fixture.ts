@@ -69,7 +69,9 @@ export async function dueOccurrence(
 ) {
   await store.installSchedules([aSpec(spec)]);
   const nominalAt = await store.now();
-  const { outbox } = await planned(store, [occurrenceAt(nominalAt, over)]);
+  const {
+    aftermath: { outbox },
+  } = await planned(store, [occurrenceAt(nominalAt, over)]);
   return { nominalAt, jobId: only(only(outbox).messages).jobId };
 }
 

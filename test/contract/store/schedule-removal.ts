@@ -88,7 +88,9 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     const { store } = at();
     await make(store);
     const now = await store.now();
-    const { outbox } = await planned(
+    const {
+      aftermath: { outbox },
+    } = await planned(
       store,
       [-2, -1, 1].map((k) => occurrenceAt(now + k * minute)),
     );

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { Moved } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, dispatchWindowMs, eachTest, failure, handedIds } from "./fixture.ts";
-import { insertMany, insertOne, minute, moves, only, running, settlementOf } from "./fixture.ts";
+import { minute, moves, only, running, settlementOf } from "./fixture.ts";
 import { settleOne, settleOptions, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 
@@ -15,12 +16,6 @@ export function settleContract(open: OpenStore): void {
   describe("settle: compare-and-set", () => {
     compareAndSet(open);
   });
-  describe("settle: children", () => {
-    children(open);
-  });
-  describe("settle: in a transaction", () => {
-    inTransaction(open);
-  });
 }
 
 function outcomes(open: OpenStore): void {
@@ -30,7 +25,7 @@ function outcomes(open: OpenStore): void {
     const { store } = at();
     const held = await running(store);
     const settled = await settleOne(store, held, { result: { sent: 3 } });
-    expect(settled).toEqual({ settled: [held.jobId], outbox: [], freed: [] });
+    expect(settled).toEqual({ settled: [held.jobId], conflicts: 0, aftermath: noAftermath });
     const { job, attempts, events } = await show(store, held.jobId);
     expect(job).toMatchObject({
       state: "SUCCESS",
@@ -55,22 +50,19 @@ function outcomes(open: OpenStore): void {
     expect(events.at(-1)).toMatchObject({ to: "FAILED", reason: "permanent" });
   });
 
-  test("a retry within the dispatch window is QUEUED at once and writes both events", async () => {
+  test("a retry within the dispatch window is QUEUED at once, and its history keeps the failed attempt", async () => {
     const { store, advance } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, { ...failure, delayMs: minute });
+    const {
+      aftermath: { outbox },
+    } = await settleOne(store, held, { ...failure, delayMs: minute });
     const message = only(only(outbox).messages);
     expect(message).toMatchObject({ jobId: held.jobId, generation: 2 });
     expect(message.delayMs).toBeGreaterThan(minute - 10_000);
     expect(message.delayMs).toBeLessThanOrEqual(minute);
     const { job, attempts } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", generation: 2, attempt: 1, failures: 1, leaseUntil: null });
-    expect(await moves(store, held.jobId)).toEqual([
-      ">QUEUED",
-      "QUEUED>RUNNING",
-      "RUNNING>RETRY_WAIT",
-      "RETRY_WAIT>QUEUED",
-    ]);
+    expect(await moves(store, held.jobId)).toEqual([">PENDING", "RUNNING>RETRY_WAIT"]);
     expect(only(attempts)).toMatchObject({ outcome: "RETRY_WAIT", errorCode: "SMTP_421" });
     await advance(minute);
     expect(await claimOne(store, held.jobId)).toMatchObject({ state: "RUNNING", attempt: 2, failures: 1 });
@@ -79,7 +71,9 @@ function outcomes(open: OpenStore): void {
   test("a retry beyond the dispatch window waits in RETRY_WAIT without a message", async () => {
     const { store } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, { ...failure, delayMs: dispatchWindowMs + minute });
+    const {
+      aftermath: { outbox },
+    } = await settleOne(store, held, { ...failure, delayMs: dispatchWindowMs + minute });
     expect(outbox).toEqual([]);
     const { job } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "RETRY_WAIT", generation: 1, failures: 1, leaseUntil: null, finishedAt: null });
@@ -93,7 +87,9 @@ function released(open: OpenStore): void {
   test("a release is QUEUED under a new generation, costs no failure and is handed off at once", async () => {
     const { store } = at();
     const held = await running(store);
-    const { outbox } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
+    const {
+      aftermath: { outbox },
+    } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
     expect(only(only(outbox).messages)).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
     const { job, attempts, events } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, attempt: 1 });
@@ -105,12 +101,15 @@ function released(open: OpenStore): void {
   test("a batch of different outcomes is settled in one call, with one hand-off for each lane", async () => {
     const { store } = at();
     const [a, b, c, d] = [await running(store), await running(store), await running(store), await running(store)];
-    const { settled, outbox } = await store.settle(
+    const {
+      settled,
+      aftermath: { outbox },
+    } = await store.settle(
       [
         settlementOf(d, { to: "QUEUED", interruptions: 1 }),
         settlementOf(a),
         settlementOf(b, failure),
-        settlementOf(c, { to: "FAILED", failures: 1 }),
+        settlementOf(c, { to: "FAILED", failures: 1, errorCode: "permanent" }),
       ],
       settleOptions,
     );
@@ -131,11 +130,23 @@ function compareAndSet(open: OpenStore): void {
     const next = await claimOne(store, zombie.jobId, { worker: "worker-2", alone: true });
     expect(next.attempt).toBe(2);
     const late = await settleOne(store, zombie, { children: [aJob({ kind: "child" })] });
-    expect(late).toEqual({ settled: [], outbox: [], freed: [] });
+    expect(late).toEqual({ settled: [], conflicts: 0, aftermath: noAftermath });
     const { job, attempts } = await show(store, zombie.jobId);
     expect(job).toMatchObject({ state: "RUNNING", attempt: 2, worker: "worker-2" });
     expect(attempts).toHaveLength(1);
     expect(await store.jobs({ kind: "child", limit: 10 })).toEqual([]);
+  });
+
+  test("a launcher's late settle does not undo the attempt that its task has taken over", async () => {
+    const { store } = at();
+    const held = await running(store, {}, { worker: "worker-1" });
+    await store.takeOver(held, { from: "worker-1", worker: "task-1" });
+    const late = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "stopped" });
+    expect(late).toEqual({ settled: [], conflicts: 0, aftermath: noAftermath });
+    expect((await show(store, held.jobId)).job).toMatchObject({ state: "RUNNING", attempt: 1, worker: "task-1" });
+    const own = await store.settle([settlementOf(held)], { ...settleOptions, worker: "task-1" });
+    expect(own.settled).toEqual([held.jobId]);
+    expect((await show(store, held.jobId)).job).toMatchObject({ state: "SUCCESS", worker: "task-1" });
   });
 
   test("a lease that passed without a rescue still lets its own attempt finish", async () => {
@@ -181,118 +192,6 @@ function compareAndSet(open: OpenStore): void {
   });
 
   test("nothing to settle is not an error", async () => {
-    expect(await at().store.settle([], settleOptions)).toEqual({ settled: [], outbox: [], freed: [] });
-  });
-}
-
-function children(open: OpenStore): void {
-  const at = eachTest(open);
-
-  test("a child whose key exists with another payload is counted, and the first one stays", async () => {
-    const { store } = at();
-    await insertOne(store, aJob({ kind: "child", key: "same" }));
-    const held = await running(store);
-    const again = aJob({ kind: "child", key: "same", payload: { other: 1 }, canonicalInput: '{"other":1}' });
-    const same = aJob({ kind: "child", key: "same" });
-    expect(await settleOne(store, held, { children: [again, same] })).toMatchObject({
-      settled: [held.jobId],
-      conflicts: 1,
-    });
-    expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
-  });
-
-  test("the children of a job are inserted with its success and handed off with it", async () => {
-    const { store } = at();
-    const held = await running(store);
-    const { outbox } = await settleOne(store, held, {
-      children: [
-        aJob({ kind: "child", key: `${held.jobId}:child:1`, lane: "mail" }),
-        aJob({ kind: "child", delayMs: 60 * minute }),
-      ],
-    });
-    const inserted = await store.jobs({ kind: "child", limit: 10 });
-    expect(inserted.map((job) => job.state).toSorted()).toEqual(["PENDING", "QUEUED"]);
-    expect(only(outbox)).toMatchObject({ lane: "mail" });
-    expect(handedIds(outbox)).toEqual(inserted.filter((job) => job.state === "QUEUED").map((job) => job.id));
-  });
-
-  test("a child whose key exists already is not inserted twice", async () => {
-    const { store } = at();
-    const [first, second] = [await running(store), await running(store)];
-    const child = aJob({ kind: "child", key: "same" });
-    await settleOne(store, first, { children: [child] });
-    const { settled, outbox } = await settleOne(store, second, { children: [child] });
-    expect([settled, outbox]).toEqual([[second.jobId], []]);
-    expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
-  });
-
-  test("in a group only the rows that are still ours leave children", async () => {
-    const { store } = at();
-    const ids = await insertMany(store, [{}, {}]);
-    const [mine, lost] = [await claimOne(store, ids[0] ?? raise()), await claimOne(store, ids[1] ?? raise())];
-    await store.cancel([lost.jobId]);
-    const settlements = [mine, lost].map((held) =>
-      settlementOf(held, { children: [aJob({ kind: "child", key: held.jobId })] }),
-    );
-    await store.settle(settlements, settleOptions);
-    expect((await store.jobs({ kind: "child", limit: 10 })).map((job) => job.key)).toEqual([mine.jobId]);
-  });
-}
-
-function raise(): never {
-  throw new Error("two jobs were inserted");
-}
-
-function inTransaction(open: OpenStore): void {
-  const at = eachTest(open);
-
-  test("work and settlement commit together", async () => {
-    const { store } = at();
-    const held = await running(store);
-    await store.transaction(async (tx) => {
-      await store.insert([aJob({ kind: "effect" })], { dispatchWindowMs, tx });
-      await store.settle([settlementOf(held, { result: 1 })], { ...settleOptions, tx });
-    });
-    expect((await show(store, held.jobId)).job).toMatchObject({ state: "SUCCESS", result: 1 });
-    expect(await store.jobs({ kind: "effect", limit: 10 })).toHaveLength(1);
-  });
-
-  test("an error after the settlement undoes work and settlement", async () => {
-    const { store } = at();
-    const held = await running(store);
-    const broken = store.transaction(async (tx) => {
-      await store.insert([aJob({ kind: "effect" })], { dispatchWindowMs, tx });
-      await store.settle([settlementOf(held)], { ...settleOptions, tx });
-      throw new Error("no");
-    });
-    await expect(broken).rejects.toThrow("no");
-    expect((await show(store, held.jobId)).job.state).toBe("RUNNING");
-    expect(await store.jobs({ kind: "effect", limit: 10 })).toEqual([]);
-  });
-
-  test("a settlement that came too late answers nothing settled, so that the caller can roll back", async () => {
-    const { store } = at();
-    const held = await running(store);
-    await store.cancel([held.jobId]);
-    const { settled } = await store.transaction(
-      async (tx) => await store.settle([settlementOf(held)], { ...settleOptions, tx }),
-    );
-    expect(settled).toEqual([]);
-  });
-
-  test("a savepoint that fails undoes its own writes, and the transaction lives on", async () => {
-    const { store } = at();
-    const held = await running(store);
-    await store.transaction(async (tx) => {
-      const nested = tx.nested(async () => {
-        await store.insert([aJob({ kind: "undone" })], { dispatchWindowMs, tx });
-        throw new Error("hook");
-      });
-      await expect(nested).rejects.toThrow("hook");
-      expect(await tx.nested(async () => "kept")).toBe("kept");
-      await store.settle([settlementOf(held)], { ...settleOptions, tx });
-    });
-    expect((await show(store, held.jobId)).job.state).toBe("SUCCESS");
-    expect(await store.jobs({ kind: "undone", limit: 10 })).toEqual([]);
+    expect(await at().store.settle([], settleOptions)).toEqual({ settled: [], conflicts: 0, aftermath: noAftermath });
   });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { JobId } from "../../../src/core/job/job.ts";
 import type { Store } from "../../../src/core/ports/ports.ts";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
@@ -30,7 +31,7 @@ const capped = { slotKeys: ["cap:x"] };
 /** The states of these jobs after one claim of them all in one batch. */
 async function claimAll(store: Store, ids: readonly JobId[]): Promise<readonly string[]> {
   const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
-  const claimed = await store.claim(messages, { worker: "worker-1", alone: false });
+  const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
   const states = new Map(claimed.map((row) => [row.jobId, row.state]));
   return ids.map((id) => states.get(id) ?? "nothing");
 }
@@ -62,7 +63,7 @@ function taking(open: OpenStore): void {
     await running(store, { slotKeys: ["lock:l"] });
     const refused = await claimOne(store, await insertOne(store, { slotKeys: ["lock:l"] }));
     expect(refused).toMatchObject({ state: "SKIPPED", reason: "lock-held" });
-    expect(await moves(store, refused.jobId)).toEqual([">QUEUED", "QUEUED>SKIPPED"]);
+    expect(await moves(store, refused.jobId)).toEqual([">PENDING", "QUEUED>SKIPPED"]);
   });
 
   test("queue-one holds the first that is refused and skips those after it", async () => {
@@ -142,7 +143,7 @@ function freeing(open: OpenStore): void {
       const { store } = at();
       await store.installSlots([cap(1)]);
       const held = await running(store, capped);
-      expect((await settleOne(store, held, { ...over, delayMs: 60 * minute })).freed).toEqual(["cap:x"]);
+      expect((await settleOne(store, held, { ...over, delayMs: 60 * minute })).aftermath.freed).toEqual(["cap:x"]);
       const next = await running(store, capped);
       await settleOne(store, next);
     }
@@ -152,7 +153,7 @@ function freeing(open: OpenStore): void {
     const { store } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, capped);
-    expect((await settleOne(store, { ...held, attempt: 2 })).freed).toEqual([]);
+    expect((await settleOne(store, { ...held, attempt: 2 })).aftermath.freed).toEqual([]);
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
   });
 
@@ -161,7 +162,7 @@ function freeing(open: OpenStore): void {
     await store.installSlots([cap(1)]);
     await running(store, capped);
     await advance(minute);
-    expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).freed).toEqual(["cap:x"]);
+    expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).aftermath.freed).toEqual(["cap:x"]);
     expect((await running(store, capped)).state).toBe("RUNNING");
   });
 
@@ -169,29 +170,33 @@ function freeing(open: OpenStore): void {
     const { store } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, capped);
-    expect((await store.cancel([held.jobId])).freed).toEqual([]);
+    expect((await store.cancel([held.jobId])).aftermath.freed).toEqual([]);
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
-    expect(await store.freeSlots([{ jobId: held.jobId, attempt: held.attempt + 1 }])).toEqual([]);
-    expect(await store.freeSlots([held])).toEqual(["cap:x"]);
-    expect(await store.freeSlots([held])).toEqual([]);
+    const other = { jobId: held.jobId, attempt: held.attempt + 1 };
+    expect(await store.freeSlots([other])).toEqual(noAftermath);
+    expect(await store.freeSlots([held])).toEqual({ ...noAftermath, freed: ["cap:x"] });
+    expect(await store.freeSlots([held])).toEqual(noAftermath);
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("RUNNING");
   });
 
-  test("a canceled job's slot is free once its lease would have ended", async () => {
+  test("a canceled job's slot is free only after every lease that a late heartbeat could have renewed", async () => {
     const { store, advance } = at();
     await store.installSlots([cap(1)]);
-    const held = await running(store, capped);
+    const held = await running(store, { ...capped, leaseMs: 30_000 });
+    await advance(20_000);
     await store.cancel([held.jobId]);
-    await advance(minute);
+    await advance(25_000);
+    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
+    await advance(10_000);
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("RUNNING");
-    expect(await store.freeSlots([held])).toEqual([]);
+    expect(await store.freeSlots([held])).toEqual(noAftermath);
   });
 
   test("freeSlots does not free the slot of a job that runs", async () => {
     const { store } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, capped);
-    expect(await store.freeSlots([held])).toEqual([]);
+    expect(await store.freeSlots([held])).toEqual(noAftermath);
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
   });
 }
@@ -215,12 +220,13 @@ function waking(open: OpenStore): void {
     const { store } = at();
     const { holder, ids } = await fullWithHeld(store, 3);
     expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
-    const { freed } = await settleOne(store, holder);
+    const {
+      aftermath: { freed },
+    } = await settleOne(store, holder);
     const message = only(only(await store.wake({ slotKeys: freed, limit: 10 })).messages);
     expect(message).toMatchObject({ jobId: ids[0], generation: 3, delayMs: 0 });
     const { job } = await show(store, message.jobId);
     expect(job).toMatchObject({ state: "QUEUED", hold: "none", generation: 3 });
-    expect((await moves(store, message.jobId)).at(-1)).toBe("PENDING>QUEUED");
   });
 
   test("looks only at the named keys, or at all of them when asked", async () => {
@@ -243,7 +249,9 @@ function waking(open: OpenStore): void {
   test("a woken row claims the slot that was freed for it", async () => {
     const { store } = at();
     const { holder, ids } = await fullWithHeld(store, 1);
-    const { freed } = await settleOne(store, holder);
+    const {
+      aftermath: { freed },
+    } = await settleOne(store, holder);
     await store.wake({ slotKeys: freed, limit: 10 });
     const [id] = ids;
     if (id === undefined) throw new Error("one job was held");

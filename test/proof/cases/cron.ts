@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { parseAt, parseRate } from "../../../src/core/calendar/aws-cron.ts";
@@ -7,7 +7,10 @@ import { nextFire, nominalTimes } from "../../../src/core/calendar/timetable.ts"
 import { tzVersion } from "../../../src/core/calendar/zone.ts";
 import { Checklist, type Proof } from "../proof.ts";
 
-/** Rows from a folder of the form that its README describes: `zones.json`, `cronos-next.json`, `aws-cron.json`. */
+/**
+ * Every `.json` file of a folder, read by the shape of its rows: zones with their fires, next times, AWS's verdicts, and
+ * expressions that must be refused. A row that we decide otherwise by a rule is a line, and so is a file of no known shape.
+ */
 export const cron: Proof = {
   name: "cron",
   about: "expressions and clock changes from the rows of a folder (--dir)",
@@ -15,20 +18,33 @@ export const cron: Proof = {
     if (dir === null)
       return {
         pass: false,
-        detail: "--dir FOLDER is required: the folder with zones.json, cronos-next.json and aws-cron.json",
+        detail: "--dir FOLDER is required: a folder of .json files with rows of cron expressions",
       };
     const list = new Checklist();
     const otherwise: string[] = [];
-    checkZones(list, otherwise, zonesFile.parse(await read(dir, "zones.json")));
-    checkNext(list, otherwise, nextFile.parse(await read(dir, "cronos-next.json")));
-    checkAws(list, otherwise, awsFile.parse(await read(dir, "aws-cron.json")));
+    for (const name of (await readdir(dir)).filter((file) => file.endsWith(".json")).toSorted()) {
+      await checkFile(list, otherwise, dir, name);
+    }
     for (const line of otherwise) log(`decided otherwise: ${line}`);
     list.figure(otherwise.length === 0 ? "no row decided otherwise" : `decided otherwise: ${otherwise.join("; ")}`);
     return list.verdict();
   },
 };
 
-const read = async (dir: string, name: string): Promise<unknown> => JSON.parse(await readFile(join(dir, name), "utf8"));
+async function checkFile(list: Checklist, otherwise: string[], dir: string, name: string): Promise<void> {
+  const content: unknown = JSON.parse(await readFile(join(dir, name), "utf8"));
+  const shapes = [
+    { schema: zonesFile, check: checkZones },
+    { schema: nextFile, check: checkNext },
+    { schema: awsFile, check: checkAws },
+    { schema: refusedFile, check: checkRefused },
+  ] as const;
+  for (const { schema, check } of shapes) {
+    const parsed = schema.safeParse(content);
+    if (parsed.success) return check(list, otherwise, parsed.data as never, name);
+  }
+  otherwise.push(`${name}: none of its rows has a shape that is read here`);
+}
 
 const offsets = z.array(z.union([z.number(), z.tuple([z.number(), z.number(), z.number()])]));
 const entry = z.object({
@@ -52,7 +68,7 @@ const overlapRules = ["first", "second", "both"] as const;
 const windowMs = 72 * 3_600_000;
 
 /** Every list under its own rule and all rules of the other kind: the two are independent. */
-function checkZones(list: Checklist, otherwise: string[], file: z.infer<typeof zonesFile>): void {
+function checkZones(list: Checklist, otherwise: string[], file: z.infer<typeof zonesFile>, name: string): void {
   const wrong: string[] = [];
   let rows = 0;
   for (const [zone, { transitions, historic, controls }] of Object.entries(file.zones)) {
@@ -69,9 +85,9 @@ function checkZones(list: Checklist, otherwise: string[], file: z.infer<typeof z
       }
     }
   }
-  list.expectNone("every list of zones.json agrees", wrong);
-  list.expect("zones.json has lists", rows > 0);
-  list.figure(`${rows} lists of zones.json`);
+  list.expectNone(`every list of ${name} agrees`, wrong);
+  list.expect(`${name} has lists`, rows > 0);
+  list.figure(`${rows} lists of ${name}`);
 }
 
 const isOurs = (versions: readonly string[]): boolean =>
@@ -107,20 +123,24 @@ const nextFile = z.object({
   rows: z.array(
     z.object({
       expression: z.string(),
-      fields: z.number(),
+      fields: z.union([z.number(), z.string()]).optional(),
       zone: z.string(),
-      inclusive: z.boolean(),
+      inclusive: z.boolean().default(false),
       from: z.string(),
-      expected: z.string(),
+      expected: z.string().nullable(),
     }),
   ),
 });
 
-function checkNext(list: Checklist, otherwise: string[], { rows }: z.infer<typeof nextFile>): void {
+/** The whole millisecond at or before an instant that may be written more finely. */
+const millisecond = (text: string): number => Date.parse(text.replace(/(\.\d{3})\d+/, "$1"));
+
+function checkNext(list: Checklist, otherwise: string[], { rows }: z.infer<typeof nextFile>, name: string): void {
   const wrong: string[] = [];
   for (const row of rows) {
-    if (row.fields !== 5) {
-      otherwise.push(`"${row.expression}": rule "seconds are not supported"`);
+    const parsed = parseCron(row.expression);
+    if (!parsed.ok) {
+      if (row.expected !== null) otherwise.push(`${name}: ${parsed.problem}`);
       continue;
     }
     const when = {
@@ -130,12 +150,14 @@ function checkNext(list: Checklist, otherwise: string[], { rows }: z.infer<typeo
       startAt: null,
       endAt: null,
     } as const;
-    const next = nextFire(when, Date.parse(row.from) - (row.inclusive ? 1 : 0));
-    if (next?.instant !== Date.parse(row.expected)) wrong.push(`"${row.expression}" from ${row.from}`);
+    const next = nextFire(when, millisecond(row.from) - (row.inclusive ? 1 : 0))?.instant ?? null;
+    if (next !== (row.expected === null ? null : millisecond(row.expected))) {
+      wrong.push(`"${row.expression}" from ${row.from}: ${next === null ? "never" : new Date(next).toISOString()}`);
+    }
   }
-  list.expectNone("every next time of cronos-next.json agrees", wrong);
-  list.expect("cronos-next.json has rows", rows.length > 0);
-  list.figure(`${rows.length} next times`);
+  list.expectNone(`every next time of ${name} agrees`, wrong);
+  list.expect(`${name} has rows`, rows.length > 0);
+  list.figure(`${rows.length} next times of ${name}`);
 }
 
 const awsFile = z.object({
@@ -150,7 +172,7 @@ const stricter: readonly (readonly [RegExp, string])[] = [
   [/: write rate\(/, "the unit of rate is singular for 1 and plural above"],
 ];
 
-function checkAws(list: Checklist, otherwise: string[], { rows }: z.infer<typeof awsFile>): void {
+function checkAws(list: Checklist, otherwise: string[], { rows }: z.infer<typeof awsFile>, file: string): void {
   const refused: string[] = [];
   const accepted: string[] = [];
   const unnamed: string[] = [];
@@ -167,8 +189,19 @@ function checkAws(list: Checklist, otherwise: string[], { rows }: z.infer<typeof
   list.expectNone("what AWS accepted is accepted", refused);
   list.expectNone("what AWS refused is refused", accepted);
   list.expectNone("a refusal names the field", unnamed);
-  list.expect("aws-cron.json has rows", rows.length > 0);
+  list.expect(`${file} has rows`, rows.length > 0);
   list.figure(`${rows.length} AWS expressions`);
+}
+
+/** Expressions that another library refuses, or that have no next time there. */
+const refusedFile = z.object({ rows: z.array(z.object({ expression: z.string() })) });
+
+function checkRefused(list: Checklist, otherwise: string[], { rows }: z.infer<typeof refusedFile>, name: string): void {
+  for (const { expression } of rows) {
+    if (parseCron(expression).ok) otherwise.push(`${name}: "${expression}" is accepted here`);
+  }
+  list.expect(`${name} has rows`, rows.length > 0);
+  list.figure(`${rows.length} expressions of ${name} that another library refuses`);
 }
 
 /** A field with its value, the count of fields, or the value and unit of `rate` and the form of `at`. */

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cancelJobs } from "../../../src/core/admin/control.ts";
 import { limits } from "../../../src/core/limits.ts";
-import { relay } from "../../../src/core/delivery/relay.ts";
+import { afterCommit } from "../../../src/core/delivery/after-commit.ts";
 import type { JobId } from "../../../src/core/job/job.ts";
 import { taskOf } from "../../../src/core/ports/ports.ts";
 import type { Fate } from "../../../src/local/tasks/ecs.ts";
@@ -198,7 +198,7 @@ async function cancelOne(list: Checklist, { system, host }: Ground): Promise<voi
   const client = ecsClient(aws);
   const launcher = createEcsLauncher({ client, place: tasks });
   const startedMs = elapsedMs();
-  await cancelJobs({ ...system.runtime.ports, launcher }, system.runtime.registry, [job.id]);
+  await cancelJobs({ ...system.runtime.ports, launcher }, system.runtime.registry, [job.id], limits);
   await until("its task to be gone", waitMs, () => host.stops.some(({ event }) => isOf(event, job.id, 1)));
   const tookMs = elapsedMs() - startedMs;
   client.destroy();
@@ -215,8 +215,7 @@ async function failForGood(list: Checklist, { system }: Ground, fates: Map<strin
   }
   const { operations, ports } = system.runtime;
   const row = await until("it to fail", waitMs, async () => {
-    if ((await operations.runNow([job.id])).length > 0)
-      await relay(ports, { dispatchWindowMs: limits.dispatchWindowMs });
+    await afterCommit(ports, (await operations.runNow([job.id])).aftermath, limits);
     const { rows } = await system.pool.query(
       "select error_code, attempt from belfry.job where id = $1 and state = 'FAILED'",
       [job.id],

@@ -1,4 +1,4 @@
-import type { Store } from "../../../src/core/ports/ports.ts";
+import { mergeAftermaths, type Store } from "../../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { World } from "../world.ts";
 import { inStore, place } from "./mutant.ts";
@@ -39,7 +39,7 @@ export const claimMutants: readonly Mutant[] = [
     planted: inStore((base) => ({
       rescue: (options) => {
         place(base, (t) => {
-          for (const row of t.inStates("RUNNING")) t.change(row, { leaseUntil: t.now() - 1 });
+          for (const lease of t.leases.values()) t.leases.set(lease.id, { ...lease, until: t.now() - 1 });
         });
         return base.rescue(options);
       },
@@ -65,7 +65,7 @@ function cancelAndFree(base: ReferenceStore): Store["cancel"] {
   return async (ids, hook) => {
     const moved = await base.cancel(ids, hook);
     const freed = await base.freeSlots(moved.rows);
-    return { ...moved, freed: [...moved.freed, ...freed] };
+    return { ...moved, aftermath: mergeAftermaths([moved.aftermath, freed]) };
   };
 }
 
@@ -81,8 +81,8 @@ function claimEarly(base: ReferenceStore, world: World): Store["claim"] {
         t.change(row, { dueAt: world.now() });
       }
     });
-    const claimed = await base.claim(messages, options);
-    return claimed.map((row) => ({ ...row, dueAt: due.get(row.jobId) ?? row.dueAt }));
+    const { claimed, aftermath } = await base.claim(messages, options);
+    return { claimed: claimed.map((row) => ({ ...row, dueAt: due.get(row.jobId) ?? row.dueAt })), aftermath };
   };
 }
 

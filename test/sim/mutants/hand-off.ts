@@ -69,7 +69,7 @@ function confirmAtOnce(base: ReferenceStore): Partial<Store> {
   return {
     insert: async (jobs, o) => {
       const result = await base.insert(jobs, o);
-      return await confirmed(result, result.outbox);
+      return await confirmed(result, result.aftermath.outbox);
     },
     relay: async (o) => {
       const result = await base.relay(o);
@@ -77,7 +77,7 @@ function confirmAtOnce(base: ReferenceStore): Partial<Store> {
     },
     settle: async (settlements, o) => {
       const result = await base.settle(settlements, o);
-      return await confirmed(result, result.outbox);
+      return await confirmed(result, result.aftermath.outbox);
     },
     wake: async (o) => {
       const result = await base.wake(o);

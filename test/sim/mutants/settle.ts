@@ -1,5 +1,5 @@
 import type { JobId } from "../../../src/core/job/job.ts";
-import type { Settled, Store } from "../../../src/core/ports/ports.ts";
+import { mergeAftermaths, type Settled, type Store } from "../../../src/core/ports/ports.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import { inStore, place } from "./mutant.ts";
 import type { Mutant } from "./mutant.ts";
@@ -62,13 +62,13 @@ function releaseUnchanged(base: ReferenceStore): Store["settle"] {
 }
 
 function withOldGenerations(answer: Settled, released: ReadonlySet<JobId>): Settled {
-  const outbox = answer.outbox.map((handoff) => ({
+  const outbox = answer.aftermath.outbox.map((handoff) => ({
     ...handoff,
     messages: handoff.messages.map((message) => {
       return released.has(message.jobId) ? { ...message, generation: message.generation - 1 } : message;
     }),
   }));
-  return { ...answer, outbox };
+  return { ...answer, aftermath: { ...answer.aftermath, outbox } };
 }
 
 function childrenFirst(base: ReferenceStore): Store["settle"] {
@@ -80,6 +80,6 @@ function childrenFirst(base: ReferenceStore): Store["settle"] {
       settlements.map((one) => ({ ...one, children: [] })),
       options,
     );
-    return { ...answer, outbox: [...inserted.outbox, ...answer.outbox] };
+    return { ...answer, aftermath: mergeAftermaths([inserted.aftermath, answer.aftermath]) };
   };
 }

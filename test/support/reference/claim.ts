@@ -1,7 +1,16 @@
 import type { JobId } from "../../../src/core/job/job.ts";
-import type { Claimed, HeldAttempt, JobPeek, Message, AttemptRef } from "../../../src/core/ports/ports.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
+import {
+  noAftermath,
+  type AttemptRef,
+  type Claimed,
+  type HeldAttempt,
+  type JobPeek,
+  type Message,
+  type Store,
+} from "../../../src/core/ports/ports.ts";
 import { decideOccurrence } from "./occurrence.ts";
-import { inRunOf } from "./runs.ts";
+import { inRunOf, runsOf } from "./runs.ts";
 import { storedSchedule } from "./schedules.ts";
 import { takeSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
@@ -16,7 +25,7 @@ export function claim(
   t: Tables,
   messages: readonly Message[],
   options: { worker: string; alone: boolean; asked?: readonly JobId[] },
-): Claimed[] {
+): Awaited<ReturnType<Store["claim"]>> {
   const generations = new Map(messages.map((message) => [Number(message.jobId), message.generation]));
   const claimable = [...generations.keys()]
     .flatMap((id) => t.jobs.get(id) ?? [])
@@ -24,12 +33,50 @@ export function claim(
     .filter((row) => !row.suspect || options.alone)
     .filter((row) => !row.hasCondition || options.asked?.includes(idOf(row)) === true)
     .toSorted((a, b) => Number(isWide(a)) - Number(isWide(b)) || a.id - b.id);
-  return claimable.map((row) => decide(t, row, options));
+  const leases = new Map<string, number>();
+  const leaseOf = (row: JobRow): number => {
+    const key = JSON.stringify([row.lane, row.leaseMs]);
+    const known = leases.get(key) ?? newLease(t, row, { ...options, leaseMs: row.leaseMs });
+    leases.set(key, known);
+    return known;
+  };
+  const claimed = claimable.map((row) => decide(t, row, options.worker, leaseOf));
+  const ended = claimed.filter((row) => isFinal(row.state));
+  const held = claimed.filter((row) => row.state === "PENDING");
+  const aftermath = {
+    ...noAftermath,
+    runs: runsOf(ended.map((row) => t.jobs.row(Number(row.jobId)))),
+    freed: [...new Set(held.flatMap((row) => row.slotKeys))],
+  };
+  return { claimed, aftermath };
+}
+
+/** The jobs that hold a lease, by id. */
+export const membersOf = (t: Tables, leaseId: number): JobRow[] =>
+  t.inStates("RUNNING").filter((row) => row.leaseId === leaseId);
+
+interface NewLease {
+  readonly worker: string;
+  readonly alone: boolean;
+  readonly leaseMs: number;
+}
+
+function newLease(t: Tables, { lane }: JobRow, { worker, alone, leaseMs }: NewLease): number {
+  const id = t.draw("lease");
+  t.leases.set(id, { id, lane, worker, alone, leaseMs, until: t.now() + leaseMs });
+  return id;
+}
+
+/** Puts one job under a lease of its own. */
+function leaseAlone(t: Tables, row: JobRow, lease: NewLease): JobRow {
+  const moved = t.change(row, { worker: lease.worker, leaseId: newLease(t, row, lease) });
+  if (row.leaseId !== null && membersOf(t, row.leaseId).length === 0) t.leases.delete(row.leaseId);
+  return moved;
 }
 
 const isWide = (row: JobRow): boolean => row.slotKeys.length > 1;
 
-function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolean }): Claimed {
+function decide(t: Tables, row: JobRow, worker: string, leaseOf: (row: JobRow) => number): Claimed {
   const run = row.runId === null ? undefined : t.runs.get(row.runId);
   if (run !== undefined && run.state !== "RUNNING") return cancelWithRun(t, row);
   if (run?.stopped === true) return skip(t, row, "run stopped");
@@ -45,17 +92,15 @@ function decide(t: Tables, row: JobRow, options: { worker: string; alone: boolea
       refused.reason,
     );
   }
-  const now = t.now();
   const start = {
     state: "RUNNING",
     attempt: row.attempt + 1,
-    worker: options.worker,
-    startedAt: now,
-    leaseUntil: now + row.leaseMs,
-    alone: options.alone,
+    worker,
+    startedAt: t.now(),
+    leaseId: leaseOf(row),
     progress: null,
   } as const;
-  const running = t.move(row, start, { worker: options.worker });
+  const running = t.move(row, start, { worker });
   decideOccurrence(t, running, row.catchUp ? "CAUGHT_UP" : "FIRED", null);
   return claimedOf(t, running, null);
 }
@@ -117,15 +162,14 @@ export function look(t: Tables, ids: readonly JobId[]): JobPeek[] {
 
 export function lend(t: Tables, held: AttemptRef, options: { worker: string; leaseMs: number }): boolean {
   const row = runningOf(t, held, options.worker);
-  if (row !== null) t.change(row, { leaseUntil: t.now() + options.leaseMs });
+  if (row !== null) leaseAlone(t, row, { ...options, alone: row.leaseId !== null && t.leases.row(row.leaseId).alone });
   return row !== null;
 }
 
 export function adopt(t: Tables, held: AttemptRef, { from, worker }: { from: string; worker: string }): Claimed | null {
   const row = runningOf(t, held, from);
   if (row === null) return null;
-  const adopted = t.change(row, { worker, alone: true, leaseUntil: t.now() + row.leaseMs });
-  return claimedOf(t, adopted, null);
+  return claimedOf(t, leaseAlone(t, row, { worker, alone: true, leaseMs: row.leaseMs }), null);
 }
 
 function runningOf(t: Tables, { jobId, attempt }: AttemptRef, worker: string): JobRow | null {
@@ -136,8 +180,10 @@ function runningOf(t: Tables, { jobId, attempt }: AttemptRef, worker: string): J
 export function heartbeat(t: Tables, held: readonly HeldAttempt[], worker: string): AttemptRef[] {
   return held.flatMap(({ jobId, attempt, progress }) => {
     const row = t.jobs.get(Number(jobId));
-    if (row === undefined || row.state !== "RUNNING" || row.attempt !== attempt || row.worker !== worker) return [];
-    t.change(row, { leaseUntil: t.now() + row.leaseMs, progress: progress ?? row.progress });
+    if (row?.state !== "RUNNING" || row.attempt !== attempt || row.worker !== worker || row.leaseId === null) return [];
+    const lease = t.leases.row(row.leaseId);
+    t.leases.set(lease.id, { ...lease, until: t.now() + lease.leaseMs });
+    t.change(row, { progress: progress ?? row.progress });
     return [{ jobId, attempt }];
   });
 }

@@ -1,42 +1,43 @@
 import type { JobId } from "../../../src/core/job/job.ts";
 import { limits } from "../../../src/core/limits.ts";
-import type { MovedRows, Pruned } from "../../../src/core/ports/ports.ts";
+import { noAftermath, type MovedRows, type Pruned, type Store } from "../../../src/core/ports/ports.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { leaveSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
-import { movedOf, occurrenceKey } from "./tables.ts";
+import { runsOf } from "./runs.ts";
+import { idOf, movedOf, occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
 export function cancel(t: Tables, ids: readonly JobId[], reason: string = "canceled"): MovedRows {
   const rows = existing(t, ids)
     .filter((row) => !isFinal(row.state))
     .map((row) => cancelOne(t, row, reason));
-  return { rows: rows.map((row) => movedOf(t, row)), outbox: [], freed: [] };
+  return { rows: rows.map((row) => movedOf(t, row)), aftermath: { ...noAftermath, runs: runsOf(rows) } };
 }
 
 function cancelOne(t: Tables, row: JobRow, reason: string): JobRow {
   if (row.state === "RUNNING") {
-    t.endAttempt(row, "CANCELED", { code: null, message: null });
-    leaveSlots(t, row.id, row.leaseUntil ?? t.now());
+    // A renewal that still saw the job may come after the cancel.
+    const until = row.leaseId === null ? t.now() : t.leases.row(row.leaseId).until;
+    leaveSlots(t, row.id, Math.max(until, t.now() + row.leaseMs + 1000));
   }
-  const canceled = t.move(row, { state: "CANCELED", worker: null }, { reason, worker: row.worker });
+  const worker = row.state === "RUNNING" ? row.worker : null;
+  const canceled = t.move(row, { state: "CANCELED" }, { reason, worker });
   decideOccurrence(t, canceled, "SKIPPED", "canceled");
   return canceled;
 }
 
-export function retry(t: Tables, ids: readonly JobId[]): JobId[] {
-  return existing(t, ids).flatMap((row) => {
+export function retry(t: Tables, ids: readonly JobId[]): Awaited<ReturnType<Store["retry"]>> {
+  const queued = existing(t, ids).flatMap((row) => {
     // What follows a job of a run has to be counted anew: that is a resume.
     if (row.runId !== null) return [];
     if (row.state !== "FAILED" && row.state !== "CANCELED" && row.state !== "SKIPPED") return [];
     const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
     const error = { errorCode: null, errorMessage: null };
-    const again = { state: "PENDING", dueAt: t.now(), expiresAt: null, generation: row.generation + 1 } as const;
-    t.move(row, { ...again, ...counters, ...error }, { reason: "retry" });
-    const id = String(row.id) as JobId;
-    return [id];
+    return [t.queue(row, { dueAt: t.now(), expiresAt: null, ...counters, ...error }, { reason: "retry" })];
   });
+  return { ids: queued.map(idOf), aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
 }
 
 /** Finished jobs past their retention, the oldest first. Partitions exist only in a real database. */

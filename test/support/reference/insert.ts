@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { NewJob } from "../../../src/core/job/job.ts";
-import type { Inserted, InsertResult } from "../../../src/core/ports/ports.ts";
+import { noAftermath, type Inserted, type InsertResult } from "../../../src/core/ports/ports.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
@@ -14,7 +14,7 @@ const fromNoSchedule: FromSchedule = { scheduleId: null, scheduledFor: null, cat
 export function insert(t: Tables, jobs: readonly NewJob[], dispatchWindowMs: number): Inserted {
   const queued: JobRow[] = [];
   const results = jobs.map((job) => insertOne(t, job, dispatchWindowMs, queued));
-  return { results, outbox: t.handOff(queued) };
+  return { results, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
 }
 
 /** Rows that became QUEUED are added to `queued`, so that a caller hands several inserts off together. */
@@ -86,7 +86,6 @@ function newRow(
     leaseMs: job.leaseMs,
     retentionMs: job.retentionMs,
     suspect: false,
-    alone: false,
     slotKeys: job.slotKeys,
     ...inNoRun,
     predsOk: 0,
@@ -97,7 +96,7 @@ function newRow(
     trace: job.trace,
     worker: null,
     startedAt: null,
-    leaseUntil: null,
+    leaseId: null,
     progress: null,
     handedAt: soon ? now : null,
     finishedAt: null,

@@ -1,10 +1,11 @@
-import type { AttemptView, EventView, JobId, JobView } from "../../../src/core/job/job.ts";
+import { attemptsOf } from "../../../src/core/job/history.ts";
+import type { AttemptView, JobId, JobView } from "../../../src/core/job/job.ts";
 import { limits } from "../../../src/core/limits.ts";
 import type { JobCounts, JobFilter } from "../../../src/core/ports/ports.ts";
 import type { OccurrencePlace, OccurrenceView } from "../../../src/core/ports/schedule.ts";
 import { isFinal, states } from "../../../src/core/job/state.ts";
 import type { State } from "../../../src/core/job/state.ts";
-import type { AttemptRow, EventRow, JobRow, OccurrenceRow } from "./rows.ts";
+import type { JobRow, OccurrenceRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
@@ -12,10 +13,17 @@ export function job(t: Tables, id: JobId) {
   const row = t.jobs.get(Number(id));
   if (row === undefined) return null;
   return {
-    job: jobView(row),
-    attempts: t.attempts.rows.filter((attempt) => attempt.jobId === row.id).map(attemptView),
-    events: t.events.rows.filter((event) => event.jobId === row.id).map(eventView),
+    job: jobView(t, row),
+    history: t.history.rows.filter((move) => move.jobId === row.id).map(({ jobId: _jobId, ...move }) => move),
   };
+}
+
+/** The attempts that ended, of all jobs. */
+export function attempts(t: Tables): (AttemptView & { readonly jobId: number })[] {
+  const byJob = Map.groupBy(t.history.rows, (move) => move.jobId);
+  return [...t.jobs.values()].flatMap((row) =>
+    attemptsOf(jobView(t, row), byJob.get(row.id) ?? []).map((attempt) => ({ ...attempt, jobId: row.id })),
+  );
 }
 
 export function jobs(t: Tables, filter: JobFilter): JobView[] {
@@ -27,7 +35,7 @@ export function jobs(t: Tables, filter: JobFilter): JobView[] {
     .filter((row) => filter.before === undefined || row.id < Number(filter.before))
     .toSorted((a, b) => b.id - a.id)
     .slice(0, filter.limit)
-    .map(jobView);
+    .map((row) => jobView(t, row));
 }
 
 export function counts(t: Tables): JobCounts {
@@ -56,7 +64,7 @@ function newestFirst(a: OccurrencePlace, b: OccurrencePlace): number {
   return x === y ? 0 : (x ?? "") < (y ?? "") ? 1 : -1;
 }
 
-export function jobView(row: JobRow): JobView {
+export function jobView(t: Tables, row: JobRow): JobView {
   return {
     id: idOf(row),
     kind: row.kind,
@@ -81,21 +89,10 @@ export function jobView(row: JobRow): JobView {
     createdAt: row.createdAt,
     dueAt: row.dueAt,
     startedAt: row.startedAt,
-    leaseUntil: row.leaseUntil,
+    leaseUntil: row.leaseId === null ? null : t.leases.row(row.leaseId).until,
     finishedAt: row.finishedAt,
   };
 }
-
-export function attemptView(row: AttemptRow): AttemptView {
-  const { jobId: _jobId, ...view } = row;
-  return view;
-}
-
-export const eventView = (row: EventRow): EventView => ({
-  ...row,
-  id: String(row.id),
-  jobId: String(row.jobId) as JobId,
-});
 
 export function occurrenceView(row: OccurrenceRow): OccurrenceView {
   const { catchUp: _catchUp, jobId, ...view } = row;

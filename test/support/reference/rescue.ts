@@ -1,23 +1,41 @@
-import type { Message, MovedRows } from "../../../src/core/ports/ports.ts";
+import {
+  noAftermath,
+  type LapsedLease,
+  type Message,
+  type MovedRows,
+  type Store,
+} from "../../../src/core/ports/ports.ts";
+import { isFinal } from "../../../src/core/job/state.ts";
+import { membersOf } from "./claim.ts";
 import { decideOccurrence } from "./occurrence.ts";
 import { freeLeftBehind, freeSlotsOf } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
+import { runsOf } from "./runs.ts";
 import { movedOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
-const lost = { code: "WORKER_LOST", message: "its worker stopped answering" } as const;
+const lost = { code: "WORKER_LOST", message: "its lease ended without an outcome" } as const;
+
+export function lapsedLeases(t: Tables, options: { limit: number; lane?: string | undefined }): readonly LapsedLease[] {
+  return expiredOf(t, options.lane)
+    .slice(0, options.limit)
+    .map(({ id, until }) => ({ id: String(id), until }));
+}
+
+const expiredOf = (t: Tables, lane: string | undefined) =>
+  [...t.leases.values()]
+    .filter((lease) => lease.until < t.now() && (lane === undefined || lease.lane === lane))
+    .toSorted((a, b) => a.until - b.until || a.id - b.id);
 
 /** RUNNING past its lease: its worker is gone. Slots that canceled jobs left behind go too, and are told beside rows. */
-export function rescue(t: Tables, options: { limit: number; interruptionsMax: number; lane?: string }): MovedRows {
-  const expired = t
-    .inStates("RUNNING")
-    .filter((row) => row.leaseUntil !== null && row.leaseUntil < t.now())
-    .filter((row) => options.lane === undefined || row.lane === options.lane)
-    .toSorted((a, b) => (a.leaseUntil ?? 0) - (b.leaseUntil ?? 0) || a.id - b.id)
+export function rescue(t: Tables, options: Omit<Parameters<Store["rescue"]>[0], "inSameTransaction">): MovedRows {
+  const expired = expiredOf(t, options.lane)
+    .filter((lease) => options.leases?.includes(String(lease.id)) !== false)
+    .flatMap((lease) => membersOf(t, lease.id).map((held) => ({ held, lease })))
     .slice(0, options.limit);
   const freed: string[] = [];
-  const moved = expired.map((held) => {
-    const row = held.alone ? rescueAlone(t, held) : rescueFromBatch(t, held, options.interruptionsMax);
+  const moved = expired.map(({ held, lease }) => {
+    const row = lease.alone ? rescueAlone(t, held) : rescueFromBatch(t, held, options.interruptionsMax);
     freed.push(...freeSlotsOf(t, held));
     return row;
   });
@@ -28,10 +46,9 @@ export function rescue(t: Tables, options: { limit: number; interruptionsMax: nu
 /** It ran alone, so it is to blame: a failure, and another try at once while tries are left. */
 function rescueAlone(t: Tables, held: JobRow): JobRow {
   const failures = held.failures + 1;
-  const columns = { failures, worker: null, errorCode: lost.code, errorMessage: lost.message };
+  const columns = { failures, errorCode: lost.code, errorMessage: lost.message };
   const isLast = failures >= held.maxAttempts;
   const why = { reason: "lost", worker: held.worker };
-  t.endAttempt(held, isLast ? "FAILED" : "RETRY_WAIT", lost);
   if (isLast) return t.move(held, { ...columns, state: "FAILED" }, why);
   const waiting = t.move(held, { ...columns, state: "RETRY_WAIT", dueAt: t.now() }, why);
   return t.queue(waiting);
@@ -40,9 +57,8 @@ function rescueAlone(t: Tables, held: JobRow): JobRow {
 /** A neighbour may be to blame: no failure, but it runs alone next time. */
 function rescueFromBatch(t: Tables, held: JobRow, interruptionsMax: number): JobRow {
   const interruptions = held.interruptions + 1;
-  const columns = { interruptions, suspect: true, worker: null, errorCode: lost.code, errorMessage: lost.message };
+  const columns = { interruptions, suspect: true, errorCode: lost.code, errorMessage: lost.message };
   const isLast = interruptions >= interruptionsMax;
-  t.endAttempt(held, isLast ? "FAILED" : "QUEUED", lost);
   if (isLast) return t.move(held, { ...columns, state: "FAILED" }, { reason: "interrupted", worker: held.worker });
   return t.queue(held, { ...columns, dueAt: t.now() }, { reason: "lost", worker: held.worker });
 }
@@ -76,5 +92,9 @@ function returnUndelivered(t: Tables, row: JobRow, options: { undeliveredMax: nu
 
 function result(t: Tables, moved: readonly JobRow[], freed: readonly string[]): MovedRows {
   const outbox = t.handOff(moved.filter((row) => row.state === "QUEUED"));
-  return { rows: moved.map((row) => movedOf(t, row)), outbox, freed: [...new Set(freed)] };
+  const runs = runsOf(moved.filter((row) => isFinal(row.state)));
+  return {
+    rows: moved.map((row) => movedOf(t, row)),
+    aftermath: { ...noAftermath, outbox, freed: [...new Set(freed)], runs },
+  };
 }

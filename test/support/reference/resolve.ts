@@ -1,4 +1,5 @@
 import { joinVerdict } from "../../../src/core/job/join.ts";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { Resolved, RunId, RunState } from "../../../src/core/ports/run.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
@@ -34,7 +35,7 @@ export function resolve(
     if (state !== null) closed.push({ runId: runIdOf(run.id), kind: run.kind, state });
   }
   const freed = closed.length > 0 || options.runs === "all" ? freePassed(t) : [];
-  return { steps, more: isMore(t, isAsked), outbox, closed, freed };
+  return { steps, more: isMore(t, isAsked), closed, aftermath: { ...noAftermath, outbox, freed } };
 }
 
 const isOpen = (run: RunRow): boolean => run.state === "RUNNING" || run.state === "CANCELING";

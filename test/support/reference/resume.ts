@@ -1,18 +1,21 @@
 import { joinVerdict } from "../../../src/core/job/join.ts";
 import type { JobId } from "../../../src/core/job/job.ts";
-import type { RunId } from "../../../src/core/ports/run.ts";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
+import type { RunId, RunStore } from "../../../src/core/ports/run.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta } from "./runs.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
 
+type Resumed = Awaited<ReturnType<RunStore["resumeRun"]>>;
+
 /** Puts back what failed and what was skipped because of it, and recounts everything that waits. */
-export function resumeRun(t: Tables, id: RunId, ids: readonly JobId[] | undefined): JobId[] {
+export function resumeRun(t: Tables, id: RunId, ids: readonly JobId[] | undefined): Resumed {
   const run = t.runs.get(Number(id));
-  if (run === undefined || run.state === "CANCELING") return [];
+  if (run === undefined || run.state === "CANCELING") return { ids: [], aftermath: noAftermath };
   const again = chosen(t, run, ids).map((row) => reset(t, row));
-  if (again.length === 0) return [];
+  if (again.length === 0) return { ids: [], aftermath: noAftermath };
   const members = t.inRun(run.id);
   for (const row of members) if (row.state === "PENDING") recount(t, row, run);
   const counted = members.filter((row) => isFinal(row.state) && row.spread);
@@ -32,7 +35,9 @@ export function resumeRun(t: Tables, id: RunId, ids: readonly JobId[] | undefine
     },
   });
   addDelta(t, run.id, {});
-  return again.map(idOf);
+  const ready = again.flatMap(({ id: jobId }) => t.jobs.get(jobId) ?? []).filter((row) => row.state === "PENDING");
+  const lanes = new Set(ready.filter((row) => !row.blocked).map((row) => row.lane));
+  return { ids: again.map(idOf), aftermath: { ...noAftermath, runs: [id], leftToRelay: [...lanes] } };
 }
 
 const mayRunAgain = (row: JobRow): boolean =>

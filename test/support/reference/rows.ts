@@ -1,4 +1,4 @@
-import type { Instant, Json, OnRefusal } from "../../../src/core/job/job.ts";
+import type { HistoryRow, Instant, Json, OnRefusal } from "../../../src/core/job/job.ts";
 import type { Carry, OccurrenceOutcome, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import type { JoinRule } from "../../../src/core/job/join.ts";
 import type { OnFailure, RunState } from "../../../src/core/ports/run.ts";
@@ -26,7 +26,6 @@ export interface JobRow {
   readonly leaseMs: number;
   readonly retentionMs: number;
   readonly suspect: boolean;
-  readonly alone: boolean;
   readonly slotKeys: readonly string[];
   readonly scheduleId: string | null;
   readonly scheduledFor: Instant | null;
@@ -49,7 +48,8 @@ export interface JobRow {
   readonly trace: string;
   readonly worker: string | null;
   readonly startedAt: Instant | null;
-  readonly leaseUntil: Instant | null;
+  /** Set exactly while RUNNING. */
+  readonly leaseId: number | null;
   readonly progress: number | null;
   /** When its newest message was handed off. */
   readonly handedAt: Instant | null;
@@ -60,15 +60,19 @@ export interface JobRow {
   readonly createdAt: Instant;
 }
 
-export interface AttemptRow {
-  readonly jobId: number;
-  readonly attempt: number;
+/** One for the jobs of one claim with the same lane and lease length. */
+export interface LeaseRow {
+  readonly id: number;
   readonly worker: string;
-  readonly startedAt: Instant;
-  readonly endedAt: Instant;
-  readonly outcome: State;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
+  readonly lane: string;
+  readonly leaseMs: number;
+  readonly until: Instant;
+  /** Its job was claimed alone, so it is to blame when its worker is lost. */
+  readonly alone: boolean;
+}
+
+export interface KeptMove extends HistoryRow {
+  readonly jobId: number;
 }
 
 export interface EventRow {

@@ -1,4 +1,5 @@
 import type { JobId, Json } from "../../../src/core/job/job.ts";
+import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import { limits } from "../../../src/core/limits.ts";
 import type {
   InRun,
@@ -22,6 +23,11 @@ import { aheadOf, freeWithdrawnKey } from "./withdrawn.ts";
 
 export const runIdOf = (id: number): RunId => String(id) as RunId;
 
+/** The runs of these jobs, each once. */
+export const runsOf = (rows: readonly JobRow[]): RunId[] => [
+  ...new Set(rows.flatMap((row) => (row.runId === null ? [] : [runIdOf(row.runId)]))),
+];
+
 const none: Funnel = { total: 0, done: 0, ok: 0, failed: 0, skipped: 0 };
 
 export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awaited<ReturnType<RunStore["startRun"]>> {
@@ -29,7 +35,7 @@ export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awai
   if (known !== undefined) {
     const { id, sealed, cursor, input } = known;
     const parentId = known.parentId === null ? null : runIdOf(known.parentId);
-    return { runId: runIdOf(id), created: false, sealed, cursor, input, parentId, outbox: [] };
+    return { runId: runIdOf(id), created: false, sealed, cursor, input, parentId, aftermath: noAftermath };
   }
   const id = t.draw("run");
   const { kind, key, version, input, onFailure, retentionMs, sealed } = run;
@@ -71,7 +77,9 @@ export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awai
   link(t, run, ids);
   if (run.sealed) passSlots(t, run.starterId === null ? null : Number(run.starterId));
   const { parentId } = run;
-  return { runId: runIdOf(id), created: true, sealed, cursor: null, input, parentId, outbox: t.handOff(queued) };
+  const runs = run.tasks.length === 0 ? [runIdOf(id)] : [];
+  const aftermath = { ...noAftermath, outbox: t.handOff(queued), runs };
+  return { runId: runIdOf(id), created: true, sealed, cursor: null, input, parentId, aftermath };
 }
 
 function link(t: Tables, run: NewRun, ids: readonly number[]): void {
@@ -99,7 +107,7 @@ export function addPage(
   const by = t.jobs.get(Number(page.by.jobId));
   const isOurs = by?.state === "RUNNING" && by.attempt === page.by.attempt;
   if (run?.state !== "RUNNING" || run.sealed || !isOurs) {
-    return { written: false, created: 0, conflicts: 0, outbox: [] };
+    return { written: false, created: 0, conflicts: 0, aftermath: noAftermath };
   }
   const queued: JobRow[] = [];
   for (const { job } of page.targets) freeWithdrawnKey(t, job);
@@ -110,7 +118,7 @@ export function addPage(
   addDelta(t, run.id, { total: created });
   t.runs.set(run.id, { ...run, cursor: page.cursor });
   const conflicts = results.filter((result) => result.conflict !== null).length;
-  return { written: true, created, conflicts, outbox: t.handOff(queued) };
+  return { written: true, created, conflicts, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
 }
 
 export function sealRun(t: Tables, id: RunId): boolean {
@@ -141,13 +149,13 @@ export function skip(
   t: Tables,
   messages: readonly { jobId: JobId; generation: number }[],
   options: { reason: string; notTaken: boolean },
-): JobId[] {
-  return messages.flatMap(({ jobId, generation }) => {
+): Awaited<ReturnType<RunStore["skip"]>> {
+  const rows = messages.flatMap(({ jobId, generation }) => {
     const row = t.jobs.get(Number(jobId));
     if (row?.state !== "QUEUED" || row.generation !== generation) return [];
-    t.move(row, { state: "SKIPPED", notTaken: options.notTaken }, { reason: options.reason });
-    return [jobId];
+    return [t.move(row, { state: "SKIPPED", notTaken: options.notTaken }, { reason: options.reason })];
   });
+  return { ids: rows.map(idOf), aftermath: { ...noAftermath, runs: runsOf(rows) } };
 }
 
 export function cancelRun(t: Tables, id: RunId): boolean {

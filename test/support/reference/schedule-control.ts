@@ -9,7 +9,7 @@ import type {
 import { limits } from "../../../src/core/limits.ts";
 import { decideAhead } from "./prematerialized.ts";
 import { insertOne } from "./insert.ts";
-import { jobView, occurrenceView } from "./read.ts";
+import { attempts, jobView, occurrenceView } from "./read.ts";
 import type { JobRow, OccurrenceRow, RunRow } from "./rows.ts";
 import { runIdOf } from "./runs.ts";
 import { addSchedule, changeSchedule, erasOf, removeSchedule, scheduleRow, storedSchedule } from "./schedules.ts";
@@ -163,7 +163,7 @@ function sharesInstant(
 }
 
 function useAgain(t: Tables, row: JobRow, dueAt: number, slotKeys: readonly string[]): number {
-  const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false, alone: false };
+  const counters = { failures: 0, interruptions: 0, deadLetters: 0, suspect: false };
   const again = { state: "PENDING", generation: row.generation + 1, dueAt, expiresAt: null } as const;
   const error = { errorCode: null, errorMessage: null };
   t.move(row, { ...again, ...counters, ...error, catchUp: true, slotKeys }, { reason: "backfill" });
@@ -179,7 +179,7 @@ function slotHolder(t: Tables, jobId: JobId, { at, prefix }: { at: number; prefi
     .filter(({ row, run }) => run !== undefined || hadATry(t, row, at));
   const holder = holders.at(-1);
   if (holder === undefined) return null;
-  return { job: jobView(holder.row), runId: holder.run === undefined ? null : runIdOf(holder.run.id) };
+  return { job: jobView(t, holder.row), runId: holder.run === undefined ? null : runIdOf(holder.run.id) };
 }
 
 /** The run that a job had started, when the job had ended and the run had not. */
@@ -192,5 +192,5 @@ function openRunOf(t: Tables, row: JobRow, at: number): RunRow | undefined {
 
 function hadATry(t: Tables, row: JobRow, at: number): boolean {
   if (row.state === "RUNNING" && (row.startedAt ?? at) <= at) return true;
-  return t.attempts.rows.some((each) => each.jobId === row.id && each.startedAt <= at && each.endedAt >= at);
+  return attempts(t).some((each) => each.jobId === row.id && each.startedAt <= at && each.endedAt >= at);
 }

@@ -1,5 +1,5 @@
 import type { JobId } from "../../../src/core/job/job.ts";
-import type { OutboxBatch } from "../../../src/core/ports/ports.ts";
+import { noAftermath, type Aftermath } from "../../../src/core/ports/aftermath.ts";
 import type {
   Carry,
   PlannedOccurrence,
@@ -112,7 +112,7 @@ export function plan(
   t: Tables,
   plans: readonly PlannedSchedule[],
   dispatchWindowMs: number,
-): { occurrences: number; outbox: readonly OutboxBatch[] } {
+): { occurrences: number; aftermath: Aftermath } {
   const queued: JobRow[] = [];
   let occurrences = 0;
   for (const one of plans) {
@@ -128,7 +128,7 @@ export function plan(
     if (latest.removed === true && one.nextAt === null) t.schedules.delete(latest.id);
     else t.schedules.set(latest.id, { ...latest, decidedUntil: one.decidedUntil, nextAt: one.nextAt, carry });
   }
-  return { occurrences, outbox: t.handOff(queued) };
+  return { occurrences, aftermath: { ...noAftermath, outbox: t.handOff(queued) } };
 }
 
 /** @returns false when this nominal time has its row already. */

@@ -19,12 +19,12 @@ export function settle(
   const queued: JobRow[] = [];
   const freed: string[] = [];
   const runs = new Set<number>();
-  let left = false;
+  const left = new Set<string>();
   for (const settlement of settlements.toSorted((a, b) => Number(a.jobId) - Number(b.jobId))) {
     const held = t.jobs.get(Number(settlement.jobId));
     if (held === undefined || held.state !== "RUNNING" || held.attempt !== settlement.attempt) continue;
+    if (held.worker !== options.worker) continue;
     const row = write(t, held, settlement, options);
-    t.endAttempt(held, settlement.to, { code: settlement.errorCode, message: settlement.errorMessage });
     freed.push(...freeSlotsOf(t, held));
     rows.push(row);
     if (row.state === "QUEUED") queued.push(row);
@@ -32,7 +32,7 @@ export function settle(
       runs.add(row.runId);
       const ready = countEnd(t, row, options.dispatchWindowMs);
       queued.push(...ready.splice(0, limits.releasedRowsMax - queued.length).map((one) => t.queue(one)));
-      left ||= ready.length > 0;
+      for (const { lane } of ready) left.add(lane);
     }
   }
   const written = new Set(rows.map(idOf));
@@ -41,11 +41,13 @@ export function settle(
   const conflicts = inserted.filter((each) => each.conflict !== null).length;
   return {
     settled: rows.map(idOf),
-    outbox: t.handOff(queued),
-    freed: [...new Set(freed)],
-    ...(runs.size === 0 ? {} : { runs: [...runs].map(runIdOf) }),
-    ...(left ? { leftToRelay: true } : {}),
-    ...(conflicts === 0 ? {} : { conflicts }),
+    conflicts,
+    aftermath: {
+      outbox: t.handOff(queued),
+      freed: [...new Set(freed)],
+      runs: [...runs].map(runIdOf),
+      leftToRelay: [...left],
+    },
     rows,
   };
 }
@@ -64,7 +66,6 @@ function write(
     suspect: to === "QUEUED" ? held.suspect : false,
     errorCode,
     errorMessage,
-    worker: null,
     spread: held.runId !== null && (to === "SUCCESS" || to === "FAILED"),
   };
   if (to === "SUCCESS") return t.move(held, { ...columns, state: to, result: settlement.result }, why);

@@ -19,7 +19,8 @@ export class Tables {
   readonly journal: Journal = [];
   readonly jobs = new Table<number, JobRow>(this.journal, (before, after) => this.#index(before, after));
   readonly events = new AppendOnly<rows.EventRow>(this.journal);
-  readonly attempts = new AppendOnly<rows.AttemptRow>(this.journal);
+  readonly history = new AppendOnly<rows.KeptMove>(this.journal);
+  readonly leases = new Table<number, rows.LeaseRow>(this.journal);
   readonly effects = new AppendOnly<rows.EffectRow>(this.journal);
   readonly quarantine = new AppendOnly<rows.QuarantineRow>(this.journal);
   readonly outbox = new Table<number, rows.HandoffRow>(this.journal);
@@ -46,11 +47,11 @@ export class Tables {
   readonly #byOccurrence = new Map<number, string>();
   readonly now: () => number;
   /** Draws the next number of a sequence. Like a real one it is not rolled back. */
-  draw: (sequence: "job" | "event" | "handoff" | "run" | "delta") => number;
+  draw: (sequence: "job" | "event" | "handoff" | "run" | "delta" | "lease") => number;
 
   constructor(now: () => number) {
     this.now = now;
-    const last = { job: 0, event: 0, handoff: 0, run: 0, delta: 0 };
+    const last = { job: 0, event: 0, handoff: 0, run: 0, delta: 0, lease: 0 };
     this.draw = (sequence) => (last[sequence] += 1);
   }
 
@@ -96,7 +97,7 @@ export class Tables {
   add(row: JobRow, reason: string | null = null): void {
     check(row);
     this.jobs.set(row.id, row);
-    this.#event(row, null, { reason });
+    this.#tell(row, null, { reason });
   }
 
   /** Changes columns but not the state: no event. */
@@ -116,12 +117,13 @@ export class Tables {
   /** Moves a job to another state with its event, as the guard of the table allows. */
   move(row: JobRow, columns: Partial<JobRow> & { readonly state: State }, why: Why): JobRow {
     const finishedAt = isFinal(columns.state) ? this.now() : null;
-    const next: JobRow = { ...row, hold: "none", heldOn: null, leaseUntil: null, finishedAt, ...columns };
+    const next: JobRow = { ...row, hold: "none", heldOn: null, leaseId: null, finishedAt, ...columns };
     guard(row, next);
     this.jobs.set(row.id, next);
     // The trigger of the table: an end that its mover does not count is left for whoever resolves.
     if (next.runId !== null && isFinal(next.state) && !next.spread) this.runDone.set(next.id, next.runId);
-    this.#event(next, row.state, why);
+    this.#tell(next, row, why, columns);
+    if (row.leaseId !== null) this.#endLease(row.leaseId);
     if (next.state === "RUNNING" || isFinal(next.state)) this.#leaveSeats(next);
     return next;
   }
@@ -145,32 +147,35 @@ export class Tables {
     });
   }
 
-  /** The attempt row of the try that ends now; `row` is the job as it was while RUNNING. */
-  endAttempt(row: JobRow, outcome: State, error: { code: string | null; message: string | null }): void {
-    this.attempts.append({
-      jobId: row.id,
-      attempt: row.attempt,
-      worker: row.worker ?? "",
-      startedAt: row.startedAt ?? this.now(),
-      endedAt: this.now(),
-      outcome,
-      errorCode: error.code,
-      errorMessage: error.message,
-    });
-  }
-
-  #event(row: JobRow, from: State | null, why: Why): void {
-    this.events.append({
+  /** The event of a move and, if the move is kept, its history. `changed` is what the move wrote. */
+  #tell(row: JobRow, before: JobRow | null, why: Why, changed: Partial<JobRow> = {}): void {
+    const event = {
       id: this.draw("event"),
       jobId: row.id,
       at: this.now(),
-      from,
+      from: before?.state ?? null,
       to: row.state,
       attempt: row.attempt,
       generation: row.generation,
       worker: why.worker ?? null,
       reason: why.reason ?? null,
+    };
+    this.events.append(event);
+    const isEnd = before?.state === "RUNNING";
+    if (isEnd ? row.state === "SUCCESS" : event.reason === null) return;
+    this.history.append({
+      ...event,
+      id: String(event.id),
+      caller: null,
+      startedAt: isEnd ? before.startedAt : null,
+      errorCode: changed.errorCode ?? null,
+      errorMessage: changed.errorMessage ?? null,
     });
+  }
+
+  /** A lease ends with the last job that holds it. */
+  #endLease(id: number): void {
+    if (!this.inStates("RUNNING").some((row) => row.leaseId === id)) this.leases.delete(id);
   }
 
   #leaveSeats(row: JobRow): void {
@@ -226,7 +231,7 @@ function guard(before: JobRow, after: JobRow): void {
 
 /** The CHECK constraints of the table. */
 function check(row: JobRow): void {
-  if ((row.leaseUntil !== null) !== (row.state === "RUNNING")) fault(row, "a lease exactly while RUNNING");
+  if ((row.leaseId !== null) !== (row.state === "RUNNING")) fault(row, "a lease exactly while RUNNING");
   if (row.state === "RUNNING" && (row.worker === null || row.startedAt === null)) fault(row, "RUNNING has a worker");
   if ((row.finishedAt !== null) !== isFinal(row.state)) fault(row, "finished exactly when final");
   if (row.failures + row.interruptions > row.attempt) fault(row, "failures and interruptions are tries");

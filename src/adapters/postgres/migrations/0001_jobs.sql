@@ -13,7 +13,7 @@ create function belfry.now() returns timestamptz
   language sql stable parallel safe
   return statement_timestamp();
 
--- Real time also inside a statement: the lock row that stands in for the lock store is judged by it.
+-- Real time also inside a statement: leases begin by it, and the fallback lock is judged by it.
 create function belfry.clock() returns timestamptz
   language sql volatile
   return clock_timestamp();
@@ -44,20 +44,20 @@ create table belfry.job (
   payload_hash  bytea not null,
   lane          text not null,
   state         belfry.job_state not null,
+  event_id      bigint not null,                        -- the event that recorded its newest move; only rises
   hold          belfry.job_hold not null default 'none',
-  held_on       text,                                   -- the slot key it waits for
+  held_on       text not null default '',               -- '' when free, else a slot key, or 'lane:' and the paused lane
   due_at        timestamptz not null,
   expires_at    timestamptz,
   generation    int not null default 0,                 -- which message may claim it
-  attempt       int not null default 0,                 -- which try may finish it; the fence
+  attempt       int not null default 0,                 -- which attempt may finish it; the fence
   failures      int not null default 0,                 -- what counts against max_attempts
   interruptions int not null default 0,
   dead_letters  int not null default 0,
   max_attempts  int not null,
   lease_ms      int not null,
   retention_ms  bigint not null,
-  suspect       boolean not null default false,         -- lost its worker in a batch: runs alone next time
-  alone         boolean not null default false,         -- the current try runs alone
+  solo_required boolean not null default false,         -- lost its worker in a batch: runs alone next time
   slot_keys     text[],
   schedule_id   text,
   scheduled_for timestamptz,
@@ -70,56 +70,72 @@ create table belfry.job (
   join_rule     belfry.join_rule not null default 'all',
   blocked       boolean not null default false,
   wide          boolean not null default false,
-  spread        boolean not null default false,         -- its end was counted by its successors and its run
+  end_counted   boolean not null default false,         -- its end was counted by its successors and its run
   task          text,                                   -- its name inside the graph
-  asks          boolean not null default false,         -- a condition is asked before it may be claimed
-  asked_row     jsonb,                                  -- what the condition of a fan-out is asked about
+  has_condition boolean not null default false,         -- a condition is asked before it may be claimed
+  condition_row jsonb,                                  -- what the condition of a fan-out is asked about
   not_taken     boolean not null default false,         -- SKIPPED as its branch was not taken: neither good nor bad
   trace         text not null,
-  worker        text,
+  worker        text,                                   -- of the newest attempt, also after its end
   started_at    timestamptz,
-  lease_until   timestamptz,
+  lease_id      bigint,                                 -- while RUNNING
   progress      real,
-  handed_at     timestamptz,
+  dispatched_at timestamptz,                            -- a message is out since; null while it waits
   finished_at   timestamptz,
   result        jsonb,
   error_code    text,
   error_message text,
   created_at    timestamptz not null,
 
-  constraint job_lease_while_running check ((lease_until is not null) = (state = 'RUNNING')),
+  constraint job_lease_while_running check ((lease_id is not null) = (state = 'RUNNING')),
   constraint job_worker_while_running check (state <> 'RUNNING' or (worker is not null and started_at is not null)),
   constraint job_finished_when_final check ((finished_at is not null) = (state >= 'SUCCESS')),
   constraint job_counters check (generation >= 0 and attempt >= 0 and failures >= 0 and interruptions >= 0
     and dead_letters >= 0 and preds_open >= 0 and preds_ok >= 0 and preds_bad >= 0),
-  constraint job_tries check (failures + interruptions <= attempt),
+  constraint job_attempts check (failures + interruptions <= attempt),
   constraint job_hold_while_waiting check (hold = 'none' or state in ('PENDING', 'RETRY_WAIT')),
-  constraint job_held_on_slot check ((held_on is not null) = (hold = 'slot')),
-  constraint job_blocked_while_waiting check (not blocked or state in ('PENDING', 'CANCELED', 'SKIPPED'))
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+  constraint job_held_on check ((held_on <> '') = (hold <> 'none')),
+  constraint job_blocked_while_waiting check (not blocked or state in ('PENDING', 'CANCELED', 'SKIPPED')),
+  -- Lets an index tell waiting rows from dispatched ones without naming the state, which every claim changes.
+  constraint job_dispatched_when_out check (state >= 'SUCCESS' or (dispatched_at is null) = (state in ('PENDING', 'RETRY_WAIT'))),
+  constraint job_failed_has_code check (state <> 'FAILED' or error_code is not null)
+) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02);
 
+-- No index and no predicate names a column that a claim changes (state, event_id, attempt, worker, started_at, lease_id,
+-- progress), so that a claim writes no index entry. The statements that read each index stand behind it.
+-- insert, find-keys, search-key
 create unique index job_key on belfry.job (kind, key) where key is not null;
--- Leads with the due time and holds only rows that may start: future, held and finished rows cost nothing.
-create index job_due on belfry.job (due_at, id)
-  where state in ('PENDING', 'RETRY_WAIT') and not blocked and hold = 'none';
-create index job_lease on belfry.job (lease_until) where lease_until is not null;
-create index job_held on belfry.job (held_on, due_at, id) where hold = 'slot';
--- Leads with the retention: one range a distinct retention, so that long ones never stand in front of short ones.
+-- relay, wake, wake-all, lane-unhold, counts, live, slots, waiting, search-due. Held rows lie behind their key: they cost the relay nothing.
+create index job_wait on belfry.job (held_on, due_at, id)
+  where dispatched_at is null and finished_at is null and not blocked;
+-- requeue-empty, requeue-overtaken, requeue-not-yet-due, counts, live, waiting. Holds RUNNING rows too: no more than run at once.
+create index job_out on belfry.job (lane, dispatched_at) where dispatched_at is not null and finished_at is null;
+-- prune-jobs. Leads with the retention: one range a distinct retention, so that long ones never stand in front of short ones.
 create index job_finished on belfry.job (retention_ms, finished_at) where finished_at is not null and run_id is null;
--- Messages that are out, by lane: only the search for lost ones reads it.
--- A column that claims do not mention is part of the predicate: without it a planner that knows no statistics claims ten
--- rows by reading every QUEUED one.
-create index job_out on belfry.job (lane, handed_at) where state = 'QUEUED' and lease_until is null;
-create index job_failed on belfry.job (id) where state = 'FAILED';
-create index job_schedule on belfry.job (schedule_id, id) where schedule_id is not null;
-create index job_run on belfry.job (run_id, id) where run_id is not null;
-create index job_run_open on belfry.job (run_id, id)
-  where run_id is not null and state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT');
+-- failure-groups, counts, searches of FAILED: they filter by state.
+create index job_failed on belfry.job (id) where finished_at is not null and error_code is not null;
+-- run-jobs, run-open-jobs, run-canceling, resolve-look, resolve-stop, resume, prune-runs, run, runs: what is open stands together.
+create index job_run on belfry.job (run_id, (finished_at is null), id) where run_id is not null;
 
--- The state machine, enforced by the table whoever asks. Null for a legal move, else what is wrong with it; 'uncounted'
--- for the legal end of a run's job that the statement did not count.
+-- The jobs of one claim of one worker, of one lane and lease length. A heartbeat renews this row and no job. It is ended by
+-- the worker's settle of its last job, or by rescue once it has expired and none of its jobs names it.
+create table belfry.lease (
+  id      bigint generated always as identity primary key,
+  worker  text not null,
+  lane    text not null,
+  ms      int not null,
+  until   timestamptz not null,
+  solo    boolean not null default false,               -- its one job runs alone, so it is to blame when the worker dies
+  job_ids bigint[] not null
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
+alter table belfry.lease alter column job_ids set storage external;
+create index lease_until on belfry.lease (until);
+
+-- The state machine, enforced by the table for every statement. Null for a legal move, else what is wrong with it;
+-- 'uncounted' for the legal end of a run's job that the statement did not count.
 create function belfry.judge_move(was belfry.job_state, becomes belfry.job_state, old_attempt int, new_attempt int,
-  old_generation int, new_generation int, run_id bigint, spread boolean) returns text language plpgsql immutable as $$
+  old_generation int, new_generation int, old_event bigint, new_event bigint, run_id bigint, end_counted boolean)
+  returns text language plpgsql immutable as $$
 begin
   if new_generation < old_generation then
     return format('generation may not go down (%s -> %s)', old_generation, new_generation);
@@ -127,6 +143,9 @@ begin
   if becomes = was then
     if new_attempt <> old_attempt then
       return format('attempt changes only when a claim makes it RUNNING (%s -> %s)', old_attempt, new_attempt);
+    end if;
+    if new_event <> old_event then
+      return format('event_id changes only with the state (%s -> %s)', old_event, new_event);
     end if;
     return null;
   end if;
@@ -136,7 +155,7 @@ begin
     when 'RUNNING'    then becomes in ('SUCCESS', 'RETRY_WAIT', 'QUEUED', 'FAILED', 'CANCELED')
     when 'RETRY_WAIT' then becomes in ('QUEUED', 'PENDING', 'FAILED', 'CANCELED', 'SKIPPED')
     when 'SUCCESS'    then false
-    else becomes = 'PENDING'
+    else becomes in ('PENDING', 'QUEUED')
   end) then
     return format('%s -> %s is not a legal transition', was, becomes);
   end if;
@@ -146,15 +165,18 @@ begin
   if becomes = 'QUEUED' and new_generation <= old_generation then
     return format('entering QUEUED needs a new generation (still %s)', old_generation);
   end if;
-  return case when run_id is not null and becomes >= 'SUCCESS' and not spread then 'uncounted' end;
+  if new_event <= old_event then
+    return format('%s -> %s names no new event (%s -> %s)', was, becomes, old_event, new_event);
+  end if;
+  return case when run_id is not null and becomes >= 'SUCCESS' and not end_counted then 'uncounted' end;
 end $$;
 
--- Whoever ends a job of a run without counting its end leaves it here: no successor may wait for ever because one
+-- An end of a run's job that its statement did not count is listed here, so that no successor waits for ever because one
 -- statement forgot about runs. A part of the guard: a second trigger would cost every claim and settle of single jobs.
 create function belfry.guard_job() returns trigger language plpgsql as $$
 declare
   verdict text := belfry.judge_move(old.state, new.state, old.attempt, new.attempt, old.generation, new.generation,
-    new.run_id, new.spread);
+    old.event_id, new.event_id, new.run_id, new.end_counted);
 begin
   if verdict = 'uncounted' then
     insert into belfry.run_done (run_id, job_id) values (new.run_id, new.id);
@@ -164,46 +186,80 @@ begin
 end $$;
 
 -- AFTER, so that it judges the row as it was written and that legal moves call no trigger: one that runs before the write
--- locks each row again and writes that to the log. The condition is one call, as its text is read anew for each statement.
-create trigger job_guard after update of state, attempt, generation on belfry.job
+-- locks each row again and writes that to the log. The condition is one call, as its text is read again for each statement.
+create trigger job_guard after update of state, attempt, generation, event_id on belfry.job
   for each row when (belfry.judge_move(old.state, new.state, old.attempt, new.attempt, old.generation, new.generation,
-    new.run_id, new.spread) is not null)
+    old.event_id, new.event_id, new.run_id, new.end_counted) is not null)
   execute function belfry.guard_job();
 
--- Append-only and partitioned by day; no foreign key to job, so that writing one never locks a job row.
+-- Drawn by the statement that moves jobs, once for each kind of move in it, after it has locked them: a later move of a job
+-- always has the larger number.
+create sequence belfry.event_id_seq;
+
+-- One row for each kind of move of a statement; the arrays have one element a job, in the same order. Append-only and
+-- partitioned by day; no foreign key to job, so that writing one never locks a job row.
 create table belfry.event (
-  id           bigint generated always as identity,
+  id           bigint not null,
   xid          xid8 not null default pg_current_xact_id(),
-  job_id       bigint not null,
   at           timestamptz not null,
   from_state   belfry.job_state,
   to_state     belfry.job_state not null,
-  attempt      int not null,
-  generation   int not null,
   worker       text,
   reason       text,
-  started_at   timestamptz,                            -- when the try began that this event ends
+  caller       text,
   error_code   text,
-  error_message text,
+  job_ids      bigint[] not null,
+  attempts     int[] not null,
+  generations  int[] not null,
+  started_at   timestamptz[],                           -- when the attempts began that these moves end
   published_at timestamptz
 ) partition by range (at);
-create table belfry.event_rest partition of belfry.event default;
-create index event_job on belfry.event (job_id, id);
+-- Compressing a list of 1,000 ids takes longer than writing it. Partitions take this from their parent as they are made.
+alter table belfry.event alter column job_ids set storage external, alter column attempts set storage external,
+  alter column generations set storage external, alter column started_at set storage external;
 create index event_stream on belfry.event (xid, id);
+create table belfry.event_rest (like belfry.event including all);
+alter table belfry.event attach partition belfry.event_rest default;
 
--- A try is what ends with an event out of RUNNING: a table of its own would be one more row, and one more index entry, for
--- each job that a worker finishes.
-create view belfry.attempt as
-  select job_id, attempt, coalesce(worker, '') as worker, started_at, at as ended_at, to_state as outcome, error_code, error_message
-  from belfry.event where from_state = 'RUNNING';
+-- What people read about one job beside its row: each end of an attempt that is no SUCCESS, and each other move that has a
+-- reason or a caller.
+create table belfry.history (
+  id            bigint generated always as identity,
+  job_id        bigint not null,
+  at            timestamptz not null,
+  from_state    belfry.job_state,
+  to_state      belfry.job_state not null,
+  attempt       int not null,
+  generation    int not null,
+  worker        text,
+  reason        text,
+  caller        text,
+  started_at    timestamptz,                            -- when the attempt began that this move ends
+  error_code    text,
+  error_message text
+) partition by range (at);
+create index history_job on belfry.history (job_id, id);
+create table belfry.history_rest partition of belfry.history default;
 
--- A day of events. Attached, not created in place: attaching does not stop inserts into other days.
+-- Makes and drops days of partitioned tables and nothing else, as the owner: processes read and write rows only.
+create function belfry.assert_partition(parent text, day text) returns void language plpgsql
+  set search_path = pg_catalog, pg_temp as $$
+begin
+  if day !~ '^[0-9]{8}$' or not exists (
+    select from pg_class where relnamespace = 'belfry'::regnamespace and relname = parent and relkind = 'p')
+  then raise insufficient_privilege using message = format('%s of %s is no day of a partitioned table', day, parent);
+  end if;
+end $$;
+
+-- Attached, not created in place: attaching does not stop inserts into other days.
 -- False when rows of that day lie in the default partition already; they stay there.
 create function belfry.make_partition(parent text, day text) returns boolean language plpgsql
-  set lock_timeout = '500ms' as $$
+  security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
 declare
-  from_at timestamptz := to_date(day, 'YYYYMMDD')::timestamp at time zone 'UTC';
+  from_at timestamptz;
 begin
+  perform belfry.assert_partition(parent, day);
+  from_at := to_date(day, 'YYYYMMDD')::timestamp at time zone 'UTC';
   execute format('create table belfry.%I (like belfry.%I including all excluding identity)', parent || '_' || day, parent);
   execute format('alter table belfry.%I attach partition belfry.%I for values from (%L) to (%L)',
     parent, parent || '_' || day, from_at, from_at + interval '24 hours');
@@ -212,22 +268,22 @@ exception when check_violation then
   return false;
 end $$;
 create function belfry.drop_partition(parent text, day text) returns void language plpgsql
-  set lock_timeout = '500ms' as $$
+  security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
 begin
+  perform belfry.assert_partition(parent, day);
   execute format('drop table if exists belfry.%I', parent || '_' || day);
 end $$;
 
--- Messages a committed statement decided to send. A confirmed send deletes its row; an open one is sent again.
-create table belfry.handoff (
-  id   bigint generated always as identity primary key,
-  at   timestamptz not null,
-  lane text not null,
-  ids  bigint[] not null,
-  gens int[] not null
+-- Messages that a committed statement decided to send. A confirmed send deletes its row; an open one is sent again.
+create table belfry.outbox (
+  id          bigint generated always as identity primary key,
+  at          timestamptz not null,
+  lane        text not null,
+  job_ids     bigint[] not null,
+  generations int[] not null
 );
--- Short-lived rows: compressing a list of 1,000 ids takes longer than writing it.
-alter table belfry.handoff alter column ids set storage external, alter column gens set storage external;
-create index handoff_open on belfry.handoff (at, id);
+alter table belfry.outbox alter column job_ids set storage external, alter column generations set storage external;
+create index outbox_open on belfry.outbox (at, id);
 
 -- Bodies no worker could read, kept for a person.
 create table belfry.quarantine (

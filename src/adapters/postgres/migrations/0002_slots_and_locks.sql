@@ -27,13 +27,13 @@ create table belfry.lock_fence (
   installed_at timestamptz not null
 );
 -- What one scheduler task leaves to the next: since when a lane's queue showed nothing to receive.
-create table belfry.queue_sight (
+create table belfry.queue_observation (
   lane        text primary key,
   empty_since timestamptz not null,
   seen_at     timestamptz not null
 );
--- Stands in for the lock store while that is away; judged by the database's clock.
-create table belfry.stand_in_lock (
+-- In use while the lock store is away; judged by the database's clock.
+create table belfry.fallback_lock (
   name        text primary key,
   owner       text,
   fence       bigint not null,

@@ -24,13 +24,20 @@ create table belfry.run (
   retention_ms bigint not null default 2592000000,
   trace        text not null default '',
   error        text,
+  ahead_of     timestamptz,                             -- the nominal time its jobs were written before; null once that was decided
+  ahead_by     text,                                    -- the schedule that may still take it back
+  withdrawn    text,                                    -- why it was taken back: its jobs never ran, and their keys are free again
   created_at   timestamptz not null,
   finished_at  timestamptz,
-  constraint run_finished check ((finished_at is not null) = (state in ('DONE', 'FAILED', 'CANCELED')))
+  constraint run_finished check ((finished_at is not null) = (state in ('DONE', 'FAILED', 'CANCELED'))),
+  constraint run_ahead check ((ahead_of is null) = (ahead_by is null))
 );
 create unique index run_key on belfry.run (kind, key);
 create index run_open on belfry.run (id) where state in ('RUNNING', 'CANCELING');
-create index run_finished on belfry.run (finished_at) where finished_at is not null;
+-- Leads with the retention, as job_finished: pruning reads only what it deletes.
+create index run_finished on belfry.run (retention_ms, finished_at) where finished_at is not null;
+-- Holds only what is written before its time, which every pass reads.
+create index run_ahead on belfry.run (ahead_of) where ahead_of is not null;
 create index run_list on belfry.run (kind, id);
 create index run_starter on belfry.run (starter_id) where starter_id is not null;
 
@@ -111,5 +118,5 @@ create view belfry.run_progress as
       count(*) filter (where j.blocked)::int as waiting,
       count(*) filter (where j.state = 'RUNNING')::int as running
     from belfry.job j
-    where j.run_id = r.id and j.state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT')
+    where j.run_id = r.id and j.finished_at is null
   ) o;

@@ -1,13 +1,6 @@
 -- What people need to see and steer everything: live jobs by id, lanes that can be paused, workers, counts by the minute,
 -- changes that concern many jobs, and who changed what.
 
--- Jobs that have not ended, newest first: lists and counts of what is live never walk over what is finished.
-create index job_live on belfry.job (id) where finished_at is null;
--- What waits, by its due time. Neither a claim nor a settle writes an entry. Like `job_out` it has a column in its predicate
--- that claims do not mention, so that no claim of ten rows is planned as a walk over all that wait.
-create index job_next on belfry.job (due_at, id) where state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and lease_until is null;
-create index job_paused on belfry.job (lane, id) where hold = 'paused';
-
 -- A lane has a row once somebody changed something about it.
 create table belfry.lane (
   name      text primary key,

@@ -1,4 +1,6 @@
 import { statement } from "../statement.ts";
+import { againMoves, endedKind, runAgain } from "./put-back.ts";
+import { events, history } from "./record.ts";
 
 /**
  * Plans times of the past. $1 schedule (its row is locked before), $2-$12 times with their job, $13 slot key, $14 pace.
@@ -50,35 +52,33 @@ with given as materialized (
     and o.timezone = w.timezone
   returning o.job_id
 ), start as materialized (
-  select greatest(belfry.now(), max(due_at)) as at from belfry.job
-  where schedule_id = $1 and state in ('PENDING', 'QUEUED') and slot_keys @> array[$13::text]
+  select greatest(belfry.now(), max(j.due_at)) as at
+  from belfry.occurrence o join belfry.job j on j.id = o.job_id
+  where o.schedule_id = $1 and o.outcome = 'PLANNED' and j.finished_at is null and j.slot_keys @> array[$13::text]
 ), paced as materialized (
   select w.*, s.at + belfry.span($14::float8) * row_number() over (order by w.ord) as due_at
   from wanted w cross join start s
   where w.is_known or w.new_id in (select job_id from won)
-), made as (
-  insert into belfry.job (id, kind, payload, payload_hash, lane, state, due_at, lease_ms, max_attempts, retention_ms, slot_keys,
+), mine as materialized (
+  select ended_id as id, was as state, false as blocked, true as catch_up, false as starts, due_at, 'backfill' as reason,
+    (select array_agg(k order by o) from jsonb_array_elements_text(policy -> 'slotKeys') with ordinality as t (k, o)) as slot_keys,
+    case when ended_id is null then 4 else ${endedKind.replace("case state", "case was")} end as kind
+  from paced
+), ${runAgain}, made as (
+  insert into belfry.job (id, kind, payload, payload_hash, lane, state, event_id, due_at, lease_ms, max_attempts, retention_ms, slot_keys,
     schedule_id, scheduled_for, catch_up, missed, trace, created_at)
   overriding system value
-  select new_id, kind, payload::jsonb, decode(hash, 'hex'), lane, 'PENDING', due_at, (policy ->> 'leaseMs')::int,
+  select new_id, kind, payload::jsonb, decode(hash, 'hex'), lane, 'PENDING', d.ids[4], due_at, (policy ->> 'leaseMs')::int,
     (policy ->> 'maxAttempts')::int, (policy ->> 'retentionMs')::bigint,
     (select array_agg(k order by o) from jsonb_array_elements_text(policy -> 'slotKeys') with ordinality as t (k, o)),
     $1, belfry.at(nominal), true, missed, policy ->> 'trace', belfry.now()
-  from paced where new_id is not null
+  from paced cross join drawn d where new_id is not null
   order by new_id
-  returning id, null::belfry.job_state as was, attempt, generation
-), used_again as (
-  update belfry.job j set state = 'PENDING', generation = j.generation + 1, failures = 0, interruptions = 0, dead_letters = 0,
-    suspect = false, alone = false, due_at = p.due_at, expires_at = null, finished_at = null, error_code = null,
-    error_message = null, catch_up = true,
-    slot_keys = (select array_agg(k order by o) from jsonb_array_elements_text(p.policy -> 'slotKeys') with ordinality as t (k, o))
-  from paced p where j.id = p.ended_id
-  returning j.id, p.was, j.attempt, j.generation
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), was, 'PENDING', attempt, generation, 'backfill'
-  from (select * from made union all select * from used_again) both_kinds
-  order by id
-)
+  returning event_id, id, state, attempt, generation, lane
+), moves as (
+  ${againMoves}
+  union all
+  select event_id, id, null, state, attempt, generation, lane, null, 'backfill', null, null, null, null from made
+), ${events}, ${history}
 select (select count(*) from won)::int as added, (select count(*) from reopened)::int as again`,
 );

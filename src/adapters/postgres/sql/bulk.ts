@@ -71,31 +71,3 @@ update belfry.bulk set state = 'STOPPED', finished_at = belfry.now(), updated_at
 where id = $1::bigint and state = 'RUNNING'
 returning id`,
 );
-
-/**
- * As retry, each due by the pace after the one before. $1 ids $2 due time of the first $3 pace in ms.
- * Locks: jobs in id order, waiting.
- */
-export const retryPaced = statement<{ id: string }>(
-  "retry-paced",
-  `
-with mine as materialized (
-  select id, state from belfry.job
-  where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED') and run_id is null
-  order by id
-  for no key update
-), placed as (
-  select id, state, row_number() over (order by id) - 1 as place from mine
-), moved as (
-  update belfry.job j set state = 'PENDING', generation = j.generation + 1, failures = 0, interruptions = 0,
-    dead_letters = 0, suspect = false, alone = false,
-    due_at = greatest(belfry.now(), belfry.at($2::float8)) + m.place * belfry.span($3::float8), expires_at = null,
-    finished_at = null, error_code = null, error_message = null
-  from placed m where j.id = m.id
-  returning j.id, j.attempt, j.generation, m.state as was
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), was, 'PENDING', attempt, generation, 'retry' from moved
-)
-select id from moved order by id`,
-);

@@ -1,4 +1,5 @@
-import { keptStatement, statement } from "../statement.ts";
+import { keptStatement } from "../statement.ts";
+import { drawn, drawnOnce, events, history, leaseEnd } from "./record.ts";
 
 export interface ClaimedRow {
   readonly id: string;
@@ -39,32 +40,43 @@ export const plainClaim = {
   run_id: null,
 } as const satisfies Partial<ClaimedRow>;
 
+/** One lease for each lane and lease length among the jobs that this worker starts: `starts` of id, lane, lease_ms. */
+const leased = `leased as (
+  insert into belfry.lease (worker, lane, ms, until, solo, job_ids)
+  select $3, lane, lease_ms, ${leaseEnd("lease_ms")}, $4::boolean, array_agg(id) from starts group by lane, lease_ms
+  returning id, lane, ms
+)`;
+
 /**
- * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING. $1 ids $2 generations $3 worker $4 alone.
- * Locks: jobs in id order, and it waits (2 s at most): SKIP LOCKED would drop work that somebody only looks at.
+ * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING under a lease. $1 ids $2 generations $3 worker $4 solo.
+ * Locks: jobs in id order, and it waits (2 s at most): SKIP LOCKED would drop work that a reader only looks at.
  * Generations are found by place, not by a join: a planner that expects one row compares each row with every other.
- * Now is asked for seldom: the planner takes each call of the function apart anew, which costs as much as a row.
+ * Now is asked for seldom: the planner takes each call of the function apart again, which costs as much as a row.
  */
 export const claimPlain = keptStatement<PlainClaimedRow>(
   "claim",
   `
 with mine as materialized (
-  select j.id, belfry.now() as now from belfry.job j
-  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and (not j.suspect or $4::boolean)
+  select j.id, j.lane, j.lease_ms, belfry.now() as now from belfry.job j
+  where j.id = any($1::bigint[]) and j.state = 'QUEUED' and (not j.solo_required or $4::boolean)
     and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
     and j.generation = ($2::int[])[array_position($1::bigint[], j.id)] and j.due_at <= belfry.now()
   order by j.id
   for no key update of j
-), moved as (
-  update belfry.job j set state = 'RUNNING', attempt = j.attempt + 1, worker = $3, alone = $4::boolean,
-    started_at = m.now, lease_until = m.now + j.lease_ms * interval '1 millisecond', progress = null
-  from mine m where j.id = m.id
-  returning j.id, j.kind, j.key, j.payload, j.generation, j.attempt, j.failures, j.interruptions, j.max_attempts,
+), ${drawnOnce}, starts as (
+  select id, lane, lease_ms from mine
+), ${leased}, moved as (
+  update belfry.job j set state = 'RUNNING', event_id = d.id, attempt = j.attempt + 1, worker = $3, lease_id = l.id,
+    started_at = m.now, progress = null
+  from mine m cross join drawn d join leased l on l.lane = m.lane and l.ms = m.lease_ms
+  where j.id = m.id
+  returning j.event_id, j.id, j.kind, j.key, j.payload, j.generation, j.attempt, j.failures, j.interruptions, j.max_attempts,
     j.lease_ms, j.trace, j.due_at, m.now
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker)
-  select id, now, 'QUEUED', 'RUNNING', attempt, generation, $3 from moved
-)
+), moves as (
+  select event_id, id, 'QUEUED'::belfry.job_state as from_state, 'RUNNING'::belfry.job_state as to_state, attempt, generation,
+    $3 as worker, null::text as reason, null::text as caller, null::text as error_code, null::timestamptz as started_at
+  from moved
+), ${events}
 select id, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms, trace,
   floor(extract(epoch from due_at) * 1000)::float8 as due_at,
   greatest(0, floor(extract(epoch from now - due_at) * 1000))::float8 as lateness_ms
@@ -78,8 +90,8 @@ export const findFull = keptStatement<{ id: string; slots: number }>(
   `
 select id, coalesce(cardinality(slot_keys), 0) as slots from belfry.job
 where id = any($1::bigint[]) and state = 'QUEUED' and num_nulls(slot_keys, schedule_id, run_id, expires_at) < 4
-  and due_at <= belfry.now() and (not suspect or $2::boolean)
-  and (not asks or id = any($3::bigint[]))
+  and due_at <= belfry.now() and (not solo_required or $2::boolean)
+  and (not has_condition or id = any($3::bigint[]))
 order by id`,
 );
 
@@ -98,14 +110,15 @@ export const claimFull = keptStatement<ClaimedRow>(
 with asked as (
   select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
 ), mine as materialized (
-  select j.id, j.attempt, j.slot_keys, j.schedule_id, j.run_id, j.expires_at from belfry.job j join asked a on a.id = j.id
+  select j.id, j.lane, j.lease_ms, j.attempt, j.slot_keys, j.schedule_id, j.run_id, j.expires_at
+  from belfry.job j join asked a on a.id = j.id
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
     and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) < 4
-    and j.due_at <= belfry.now() and (not j.suspect or $4::boolean) and (not j.asks or j.id = any($5::bigint[]))
+    and j.due_at <= belfry.now() and (not j.solo_required or $4::boolean) and (not j.has_condition or j.id = any($5::bigint[]))
   order by j.id
   for no key update of j
 ), judged as materialized (
-  select m.id, m.attempt, m.slot_keys,
+  select m.id, m.lane, m.lease_ms, m.attempt, m.slot_keys,
     case when r.state <> 'RUNNING' then 'run canceled'
       when r.stopped then 'run stopped'
       when m.expires_at <= belfry.now() then 'expired'
@@ -142,16 +155,18 @@ with asked as (
     where slot.key = w.key and n = 0 and (job_id is null or job_id = any(array(select id from mine)))
     for no key update skip locked
   ) s
-), verdict as materialized (
-  select j.id, j.attempt, coalesce(j.skip, b.skip) as skip, b.held_on,
-    case when j.skip = 'run canceled' then 'CANCELED' when j.skip is not null or b.skip is not null then 'SKIPPED' when b.held_on is not null then 'PENDING'
-      else 'RUNNING' end::belfry.job_state as state
+), decisions as materialized (
+  select j.id, j.lane, j.lease_ms, j.attempt, coalesce(j.skip, b.skip) as skip, b.held_on,
+    case when j.skip = 'run canceled' then 'CANCELED' when j.skip is not null or b.skip is not null then 'SKIPPED'
+      when b.held_on is not null then 'PENDING' else 'RUNNING' end::belfry.job_state as state
   from judged j left join (
     select r.id, (array_agg(r.key order by r.place))[1] as held_on,
       min(r.reason) filter (where r.on_refusal = 'skip'
         or (r.on_refusal = 'queue-one' and s.taker is distinct from r.id)) as skip
     from refused r left join seat s on s.key = r.key group by r.id
   ) b on b.id = j.id
+), verdict as materialized (
+  select *, dense_rank() over (order by state, skip) as kind from decisions
 ), place as materialized (
   select got.key, got.n, got.id as job_id, v.attempt + 1 as attempt
   from got join verdict v on v.id = got.id where v.state = 'RUNNING'
@@ -164,19 +179,22 @@ with asked as (
 ), placed as (
   update belfry.slot s set job_id = p.job_id, attempt = p.attempt, free_from = null
   from place p where s.key = p.key and s.n = p.n
-), moved as (
-  update belfry.job j set state = v.state,
+), ${drawn.replace("mine", "verdict")}, starts as (
+  select id, lane, lease_ms from verdict where state = 'RUNNING'
+), ${leased}, moved as (
+  update belfry.job j set state = v.state, event_id = d.ids[v.kind],
     hold = case when v.state = 'PENDING' then 'slot' else 'none' end::belfry.job_hold,
-    held_on = case when v.state = 'PENDING' then v.held_on end,
+    held_on = case when v.state = 'PENDING' then v.held_on else '' end,
     generation = j.generation + (v.state = 'PENDING')::int,
     attempt = j.attempt + (v.state = 'RUNNING')::int,
-    worker = case when v.state = 'RUNNING' then $3 end,
-    alone = v.state = 'RUNNING' and $4::boolean,
+    worker = case when v.state = 'RUNNING' then $3 else j.worker end,
+    lease_id = l.id,
     started_at = case when v.state = 'RUNNING' then belfry.now() else j.started_at end,
-    lease_until = case when v.state = 'RUNNING' then belfry.now() + belfry.span(j.lease_ms) end,
+    dispatched_at = case when v.state <> 'PENDING' then j.dispatched_at end,
     finished_at = case when v.state >= 'SUCCESS' then belfry.now() end,
     progress = null
-  from verdict v where j.id = v.id
+  from verdict v cross join drawn d left join leased l on v.state = 'RUNNING' and l.lane = v.lane and l.ms = v.lease_ms
+  where j.id = v.id
   returning j.*, case v.state when 'PENDING' then 'slot' when 'RUNNING' then null else v.skip end as reason
 ), decided as (
   update belfry.occurrence o set
@@ -186,10 +204,12 @@ with asked as (
   from moved m
   where o.job_id = any(array(select id from mine)) and o.job_id = m.id and m.state not in ('PENDING', 'CANCELED')
     and (o.outcome = 'PLANNED' or (o.outcome = 'SKIPPED' and m.state = 'RUNNING'))
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason)
-  select id, belfry.now(), 'QUEUED', state, attempt, generation, worker, reason from moved
-)
+), moves as (
+  select event_id, id, 'QUEUED'::belfry.job_state as from_state, state as to_state, attempt, generation,
+    case when state = 'RUNNING' then worker end as worker, reason, null::text as caller, null::text as error_code,
+    null::text as error_message, null::timestamptz as started_at
+  from moved
+), ${events}, ${history}
 select id, state, reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms,
   trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
   belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed, run_id
@@ -203,49 +223,11 @@ export const lookAt = keptStatement<{
   state: string;
   generation: number;
   due_in_ms: number;
-  suspect: boolean;
-  asks: boolean;
+  solo_required: boolean;
+  has_condition: boolean;
 }>(
   "look",
   `
-select id, state, generation, ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, suspect, asks
+select id, state, generation, ceil(extract(epoch from due_at - belfry.now()) * 1000)::float8 as due_in_ms, solo_required, has_condition
 from belfry.job where id = any($1::bigint[])`,
-);
-
-/** $1 id $2 attempt $3 worker $4 milliseconds. Locks: its one row. */
-export const lendLease = statement<{ id: string }>(
-  "lend",
-  `
-update belfry.job set lease_until = belfry.now() + belfry.span($4::float8)
-where id = $1::bigint and state = 'RUNNING' and attempt = $2::int and worker = $3
-returning id`,
-);
-
-/** A try passes to the task that was launched for it. $1 id $2 attempt $3 from $4 to. Locks: its one row. */
-export const adoptTry = statement<ClaimedRow>(
-  "adopt",
-  `
-update belfry.job set worker = $4, alone = true, lease_until = belfry.now() + belfry.span(lease_ms)
-where id = $1::bigint and state = 'RUNNING' and attempt = $2::int and worker = $3
-returning id, state, null as reason, kind, key, payload, generation, attempt, failures, interruptions, max_attempts, lease_ms,
-  trace, slot_keys, belfry.ms(due_at) as due_at, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
-  belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed, run_id`,
-);
-
-/**
- * Extends leases by each row's own length. $1 ids $2 attempts $3 progress $4 worker.
- * Locks: jobs in id order, waiting: it competes with settle, rescue and cancel of the same rows.
- */
-export const extendLeases = keptStatement<{ id: string; attempt: number }>(
-  "heartbeat",
-  `
-with held as (
-  select * from unnest($1::bigint[], $2::int[], $3::real[]) as v (id, attempt, progress)
-), locked as materialized (
-  select id from belfry.job where id = any($1::bigint[]) order by id for no key update
-)
-update belfry.job j set lease_until = belfry.now() + belfry.span(j.lease_ms), progress = coalesce(h.progress, j.progress)
-from locked l join held h on h.id = l.id
-where j.id = l.id and j.state = 'RUNNING' and j.attempt = h.attempt and j.worker = $4
-returning j.id, j.attempt`,
 );

@@ -1,27 +1,36 @@
 import { statement } from "../statement.ts";
+import type { DispatchedRow } from "./dispatch.ts";
+import { again, endedKind, runAgainAndDispatch } from "./put-back.ts";
+import { drawn, events, history } from "./record.ts";
 import type { MovedRow } from "./rescue.ts";
 
 /**
- * Whatever is not final -> CANCELED. A RUNNING one keeps its slots until its handler is gone, at the latest when its lease
- * would have ended: two handlers must not run together. Its occurrence, if still PLANNED, becomes SKIPPED. $1 ids $2 reason.
- * Locks: jobs in id order, waiting; then their slots; then their occurrences.
+ * What is not final -> CANCELED. A RUNNING one keeps its slots until its handler is gone: two handlers must not run together.
+ * That is at the latest when its lease has ended, also if a heartbeat under way renews it just now. Its occurrence, if still
+ * PLANNED, becomes SKIPPED. $1 ids $2 reason $3 only what waits.
+ * Locks: jobs in id order, waiting; then their slots; then their occurrences. Leases are only read.
  */
 export const cancelJobs = statement<MovedRow>(
   "cancel",
   `
 with mine as materialized (
-  select id, state, worker, lease_until from belfry.job
-  where id = any($1::bigint[]) and state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT')
-  order by id
-  for no key update
-), moved as (
-  update belfry.job j set state = 'CANCELED', finished_at = belfry.now(), lease_until = null, worker = null,
-    hold = 'none', held_on = null
-  from mine m where j.id = m.id
-  returning j.*, m.state as was, m.worker as was_worker, m.lease_until as was_lease_until
+  select id, state, lease_id, lease_ms,
+    case state when 'PENDING' then 1 when 'QUEUED' then 2 when 'RETRY_WAIT' then 3 else 3 + dense_rank() over (order by worker) end as kind
+  from (
+    select id, state, lease_id, lease_ms, worker from belfry.job
+    where id = any($1::bigint[]) and finished_at is null and not ($3::boolean and state = 'RUNNING')
+    order by id
+    for no key update
+  ) locked
+), ${drawn}, moved as (
+  update belfry.job j set state = 'CANCELED', event_id = d.ids[m.kind], finished_at = belfry.now(), lease_id = null,
+    hold = 'none', held_on = ''
+  from mine m cross join drawn d where j.id = m.id
+  returning j.*, m.state as was, m.lease_id as was_lease_id
 ), left_behind as (
-  update belfry.slot s set free_from = m.was_lease_until
-  from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.attempt = m.attempt and m.was = 'RUNNING'
+  update belfry.slot s set free_from = greatest(l.until, belfry.now() + belfry.span(m.lease_ms + 1000))
+  from moved m left join belfry.lease l on l.id = m.was_lease_id
+  where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.attempt = m.attempt and m.was = 'RUNNING'
 ), unseated as (
   update belfry.slot s set job_id = null
   from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.n = 0
@@ -29,40 +38,51 @@ with mine as materialized (
   update belfry.occurrence o set outcome = 'SKIPPED', reason = 'canceled', decided_at = belfry.now(),
     lateness_ms = belfry.ms_since(o.nominal_at)
   from moved m where o.job_id = any($1::bigint[]) and o.job_id = m.id and o.outcome = 'PLANNED'
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason, started_at)
-  select id, belfry.now(), was, 'CANCELED', attempt, generation, was_worker, $2, case when was = 'RUNNING' then started_at end
+), moves as (
+  select event_id, id, was as from_state, state as to_state, attempt, generation, lane,
+    case when was = 'RUNNING' then worker end as worker, $2::text as reason, null::text as caller, null::text as error_code,
+    null::text as error_message, case when was = 'RUNNING' then started_at end as started_at
   from moved
-)
-select id, state, kind, payload, attempt, generation, lane, trace, 0::float8 as delay_ms, null::bigint as handoff,
-  error_code, error_message, null::text[] as freed
+), ${events}, ${history}
+select id, state, kind, payload, attempt, generation, lane, trace, 0::float8 as delay_ms, null::bigint as batch,
+  error_code, error_message, run_id, null::text[] as freed
 from moved
 order by id`,
 );
 
-/**
- * FAILED, CANCELED or SKIPPED -> PENDING, due now: an operator's decision, so counters and expiry start anew. The attempt
- * stays: it is the fence. Jobs of runs are put back by `resume`. Locks: jobs in id order, waiting.
- */
-export const retryJobs = statement<{ id: string }>(
+/** FAILED, CANCELED or SKIPPED -> QUEUED, due now. Jobs of runs are put back by `resume`. Locks: jobs in id order, waiting. */
+export const retryJobs = statement<DispatchedRow>(
   "retry",
   `
 with mine as materialized (
-  select id, state from belfry.job
+  select ${again}, belfry.now() as due_at, true as starts, 'retry' as reason, ${endedKind} as kind
+  from belfry.job
   where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED') and run_id is null
   order by id
   for no key update
-), moved as (
-  update belfry.job j set state = 'PENDING', generation = j.generation + 1, failures = 0, interruptions = 0,
-    dead_letters = 0, suspect = false, alone = false, due_at = belfry.now(), expires_at = null, finished_at = null,
-    error_code = null, error_message = null
-  from mine m where j.id = m.id
-  returning j.id, j.attempt, j.generation, m.state as was
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), was, 'PENDING', attempt, generation, 'retry' from moved
-)
-select id from moved order by id`,
+), ${runAgainAndDispatch}`,
+);
+
+/**
+ * As retry, each due by the pace after the one before; PENDING unless it is due within the dispatch window.
+ * $1 ids $2 due time of the first $3 pace in ms $4 dispatch window. Locks: jobs in id order, waiting.
+ */
+export const retryPaced = statement<DispatchedRow>(
+  "retry-paced",
+  `
+with locked as materialized (
+  select ${again}, 'retry' as reason, ${endedKind} as kind from belfry.job
+  where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED') and run_id is null
+  order by id
+  for no key update
+), placed as (
+  select *, greatest(belfry.now(), belfry.at($2::float8)) + (row_number() over (order by id) - 1) * belfry.span($3::float8) as due_at
+  from locked
+), mine as materialized (
+  select id, state, blocked, catch_up, slot_keys, reason, due_at, due_at <= belfry.now() + belfry.span($4::float8) as starts,
+    kind + 3 * (due_at <= belfry.now() + belfry.span($4::float8))::int as kind
+  from placed
+), ${runAgainAndDispatch}`,
 );
 
 /** Slots that canceled jobs left behind for these tries. Locks: those slots in (key, n) order. */

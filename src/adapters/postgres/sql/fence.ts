@@ -51,13 +51,13 @@ where l.locktype = 'advisory' and l.granted and l.pid <> pg_backend_pid()
 );
 
 /**
- * Takes the lock row that stands in for the lock store: free, its lease passed, or already ours. The fence is above
+ * Takes the fallback lock: free, its lease passed, or already ours. The fence is above
  * every token known. Locks the one row; returns nothing when somebody else holds it. Judged by real time.
  */
 export const acquireFallback = statement<{ fence: string }>(
   "fallback-lock-acquire",
   `
-insert into belfry.stand_in_lock as s (name, owner, fence, lease_until)
+insert into belfry.fallback_lock as s (name, owner, fence, lease_until)
 values ($1, $2, coalesce((select token from belfry.lock_fence where name = $1), 0) + 1, belfry.clock() + belfry.span($3::float8))
 on conflict (name) do update set
   owner = excluded.owner,
@@ -69,14 +69,14 @@ returning fence`,
 
 export const fallbackHolder = statement<{ owner: string | null }>(
   "fallback-lock-holder",
-  "select owner from belfry.stand_in_lock where name = $1",
+  "select owner from belfry.fallback_lock where name = $1",
 );
 
 /** Locks the one row. Conditioned on owner and fence. */
 export const renewFallback = statement<{ name: string }>(
   "fallback-lock-renew",
   `
-update belfry.stand_in_lock set lease_until = belfry.clock() + belfry.span($4::float8)
+update belfry.fallback_lock set lease_until = belfry.clock() + belfry.span($4::float8)
 where name = $1 and owner = $2 and fence = $3::bigint
 returning name`,
 );
@@ -84,5 +84,5 @@ returning name`,
 /** Locks the one row. Keeps it and its fence: only the owner goes. */
 export const releaseFallback = statement<never>(
   "fallback-lock-release",
-  "update belfry.stand_in_lock set owner = null where name = $1 and owner = $2 and fence = $3::bigint",
+  "update belfry.fallback_lock set owner = null where name = $1 and owner = $2 and fence = $3::bigint",
 );

@@ -1,4 +1,5 @@
 import { keptStatement, statement } from "../statement.ts";
+import { putBack } from "./put-back.ts";
 
 /** $1 lane $2 paused $3 by whom. Locks its row. */
 export const writePause = statement<never>(
@@ -18,82 +19,51 @@ select paused from belfry.lane where name = $1`,
 );
 
 /**
- * Messages of a paused lane: QUEUED under that generation -> PENDING on hold, out of the due index, so that a pause costs the
- * relay nothing. $1 ids $2 generations. Locks: jobs in id order, waiting.
+ * Messages of a paused lane: QUEUED under that generation -> PENDING on hold, out of the relay's range of `job_wait`, so that
+ * a pause costs the relay nothing. $1 ids $2 generations. Locks: jobs in id order, waiting.
  */
 export const holdPaused = statement<{ id: string }>(
   "lane-hold",
   `
 with mine as materialized (
-  select j.id from belfry.job j
+  select j.id, 'paused'::belfry.job_hold as hold, 'lane:' || j.lane as held_on, 'lane paused' as reason from belfry.job j
   where j.id = any($1::bigint[]) and j.state = 'QUEUED'
     and j.generation = ($2::int[])[array_position($1::bigint[], j.id)]
   order by j.id
   for no key update of j
-), moved as (
-  update belfry.job j set state = 'PENDING', hold = 'paused', generation = j.generation + 1
-  from mine m where j.id = m.id
-  returning j.id, j.attempt, j.generation
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), 'QUEUED', 'PENDING', attempt, generation, 'lane paused' from moved
-)
-select id from moved order by id`,
+), ${putBack}`,
 );
 
-/** What a lane held while it was paused may start again; the relay hands it off. $1 lane $2 limit. Locks: jobs in id order, SKIP LOCKED. */
+const unhold = `update belfry.job j set hold = 'none', held_on = '' from mine m where j.id = any(array(select id from mine)) and j.id = m.id
+returning j.id`;
+
+/** What a lane held while it was paused may start again; the relay dispatches it. $1 lane $2 limit. Locks: jobs in (due_at, id) order, SKIP LOCKED. */
 export const unholdPaused = statement<{ id: string }>(
   "lane-unhold",
   `
 with mine as materialized (
-  select id from belfry.job where hold = 'paused' and lane = $1
-  order by lane, id limit $2
+  select id from belfry.job where held_on = 'lane:' || $1 and dispatched_at is null and finished_at is null and not blocked
+  order by due_at, id limit $2
   for no key update skip locked
 )
-update belfry.job j set hold = 'none' from mine m where j.id = any(array(select id from mine)) and j.id = m.id
-returning j.id`,
+${unhold}`,
 );
 
 /**
- * As `unhold`, for every lane that is not paused: what a worker put on hold that did not know of the end of the pause yet, and
- * what a resume left behind whose process died. $1 limit. Locks: jobs in id order by lane, SKIP LOCKED.
+ * As `lane-unhold`, for every lane that is not paused: what a worker put on hold that did not know of the end of the pause yet,
+ * and what a resume left behind whose process died. $1 limit. Locks: jobs in (due_at, id) order by lane, SKIP LOCKED.
  */
 export const unholdOpen = statement<{ id: string }>(
   "lane-unhold-open",
   `
 with mine as materialized (
   select j.id from belfry.lane l cross join lateral (
-    select id from belfry.job where hold = 'paused' and lane = l.name
-    order by lane, id limit $1
+    select id from belfry.job where held_on = 'lane:' || l.name and dispatched_at is null and finished_at is null and not blocked
+    order by due_at, id limit $1
     for no key update skip locked
   ) j
   where not l.paused
   limit $1
 )
-update belfry.job j set hold = 'none' from mine m where j.id = any(array(select id from mine)) and j.id = m.id
-returning j.id`,
-);
-
-/**
- * Waiting or handed off for later -> due now. A message that is out for later becomes stale. $1 ids.
- * Locks: jobs in id order, waiting.
- */
-export const runNow = statement<{ id: string }>(
-  "run-now",
-  `
-with mine as materialized (
-  select id, state from belfry.job
-  where id = any($1::bigint[]) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and not blocked and due_at > belfry.now()
-  order by id
-  for no key update
-), moved as (
-  update belfry.job j set due_at = belfry.now(), state = case m.state when 'QUEUED' then 'PENDING' else m.state end,
-    generation = j.generation + (m.state = 'QUEUED')::int
-  from mine m where j.id = m.id
-  returning j.id, j.attempt, j.generation, m.state as was
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), was, 'PENDING', attempt, generation, 'run now' from moved where was = 'QUEUED'
-)
-select id from moved order by id`,
+${unhold}`,
 );

@@ -1,4 +1,5 @@
 import { statement } from "../statement.ts";
+import { isOut, isWaiting } from "./job-columns.ts";
 
 export interface LiveRow {
   readonly lane: string;
@@ -11,14 +12,23 @@ export interface LiveRow {
   readonly now: number;
 }
 
-/** Live jobs by lane and state. $1 rows at most, the oldest first. Locks nothing. */
+/** Live jobs by lane and state: what waits, what is out, what waits for predecessors. $1 rows of each at most. Locks nothing. */
 export const countLive = statement<LiveRow>(
   "live",
   `
 select lane, state, hold, blocked, count(*)::int as jobs, count(*) filter (where due_at <= belfry.now())::int as due,
   belfry.ms(min(due_at)) as oldest_due_at, belfry.ms(belfry.now()) as now
 from (
-  select lane, state, hold, blocked, due_at from belfry.job where finished_at is null order by id limit $1
+  (select lane, state, hold, blocked, due_at from belfry.job where ${isWaiting} limit $1)
+  union all
+  (select lane, state, hold, blocked, due_at from belfry.job where ${isOut} limit $1)
+  union all
+  (
+    select j.* from belfry.run r cross join lateral (
+      select lane, state, hold, blocked, due_at from belfry.job where run_id = r.id and (finished_at is null) and blocked limit $1
+    ) j
+    where r.state in ('RUNNING', 'CANCELING') limit $1
+  )
 ) live
 group by lane, state, hold, blocked
 order by lane, state, hold, blocked`,
@@ -59,7 +69,7 @@ cross join lateral (
 ) t
 cross join lateral (
   select count(*)::int as waiting from (
-    select from belfry.job j where j.held_on = g.key and j.hold = 'slot' limit $4
+    select from belfry.job where held_on = g.key and ${isWaiting} limit $4
   ) held
 ) w
 cross join lateral (
@@ -101,12 +111,14 @@ export const readWorkers = statement<WorkerRow>(
   "workers",
   `
 with running as materialized (
-  select worker, lane, id, kind, attempt, progress, started_at, lease_until,
-    least(belfry.now(), greatest(started_at, lease_until - lease_ms * interval '1 millisecond')) as beat_at
-  from belfry.job where lease_until is not null order by lease_until limit $3
+  select l.worker, l.lane, j.id, j.kind, j.attempt, j.progress, j.started_at, l.until,
+    least(belfry.now(), greatest(j.started_at, l.until - belfry.span(l.ms))) as beat_at
+  from (select * from belfry.lease order by until limit $3) l
+  cross join lateral unnest(l.job_ids) as u (id) join belfry.job j on j.id = u.id
+  where j.lease_id = l.id limit $3
 ), busy as materialized (
   select worker as id, min(lane) as lane, max(beat_at) as beat_at, jsonb_agg(jsonb_build_object('jobId', id::text, 'kind', kind,
-    'attempt', attempt, 'progress', progress, 'startedAt', belfry.ms(started_at), 'leaseUntil', belfry.ms(lease_until),
+    'attempt', attempt, 'progress', progress, 'startedAt', belfry.ms(started_at), 'leaseUntil', belfry.ms(until),
     'beatAt', belfry.ms(beat_at)) order by id) as running
   from running group by worker
 ), known as materialized (
@@ -137,7 +149,7 @@ export const readFailureGroups = statement<FailureGroupRow>(
   `
 with newest as materialized (
   select id, kind, error_code, error_message, finished_at from belfry.job
-  where state = 'FAILED' and ($2::text is null or kind = $2::text)
+  where finished_at is not null and error_code is not null and state = 'FAILED' and ($2::text is null or kind = $2::text)
   order by id desc limit $1
 ), grouped as (
   select belfry.fingerprint(kind, error_code, error_message) as fingerprint, kind, error_code, max(id) as newest_id,
@@ -154,14 +166,14 @@ export const readFences = statement<{
   name: string;
   token: number;
   installed_at: number;
-  stand_in_owner: string | null;
-  stand_in_until: number | null;
+  fallback_owner: string | null;
+  fallback_until: number | null;
 }>(
   "fences",
   `
-select f.name, f.token::float8 as token, belfry.ms(f.installed_at) as installed_at, s.owner as stand_in_owner,
-  belfry.ms(s.lease_until) as stand_in_until
+select f.name, f.token::float8 as token, belfry.ms(f.installed_at) as installed_at, s.owner as fallback_owner,
+  belfry.ms(s.lease_until) as fallback_until
 from belfry.lock_fence f
-left join belfry.stand_in_lock s on s.name = f.name and s.owner is not null and s.lease_until > belfry.clock()
+left join belfry.fallback_lock s on s.name = f.name and s.owner is not null and s.lease_until > belfry.clock()
 order by f.name limit $1`,
 );

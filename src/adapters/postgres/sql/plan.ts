@@ -1,4 +1,5 @@
 import { statement } from "../statement.ts";
+import { events, outbox, unexplained } from "./record.ts";
 
 export interface PlannedRow {
   readonly occurrences: number;
@@ -7,7 +8,7 @@ export interface PlannedRow {
   readonly lane: string;
   readonly trace: string;
   readonly delay_ms: number;
-  readonly handoff: string | null;
+  readonly batch: string | null;
 }
 
 /**
@@ -46,29 +47,25 @@ with plans as materialized (
   order by schedule_id, local_time, fold, timezone
   on conflict do nothing
   returning schedule_id, job_id
+), drawn as materialized (
+  select nextval('belfry.event_id_seq') as pending, nextval('belfry.event_id_seq') as queued
 ), made as (
-  insert into belfry.job (id, kind, payload, payload_hash, lane, state, due_at, expires_at, generation, handed_at, lease_ms,
+  insert into belfry.job (id, kind, payload, payload_hash, lane, state, event_id, due_at, expires_at, generation, dispatched_at, lease_ms,
     max_attempts, retention_ms, slot_keys, schedule_id, scheduled_for, catch_up, missed, trace, created_at)
   overriding system value
   select g.job_id, g.kind, g.payload::jsonb, decode(g.hash, 'hex'), g.lane,
     case when g.due_at <= belfry.now() + belfry.span($24::float8) then 'QUEUED' else 'PENDING' end::belfry.job_state,
-    g.due_at, belfry.at((g.policy ->> 'expiresAt')::float8), (g.due_at <= belfry.now() + belfry.span($24::float8))::int,
+    case when g.due_at <= belfry.now() + belfry.span($24::float8) then d.queued else d.pending end, g.due_at, belfry.at((g.policy ->> 'expiresAt')::float8), (g.due_at <= belfry.now() + belfry.span($24::float8))::int,
     case when g.due_at <= belfry.now() + belfry.span($24::float8) then belfry.now() end,
     (g.policy ->> 'leaseMs')::int, (g.policy ->> 'maxAttempts')::int, (g.policy ->> 'retentionMs')::bigint,
     (select array_agg(k order by o) from jsonb_array_elements_text(g.policy -> 'slotKeys') with ordinality as t (k, o)),
     g.schedule_id, belfry.at(g.nominal), g.catch_up, g.missed, g.policy ->> 'trace', belfry.now()
-  from given g join won w on w.job_id = g.job_id
+  from given g join won w on w.job_id = g.job_id cross join drawn d
   order by g.job_id
-  returning id, lane, state, generation, due_at, trace
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
-  select id, belfry.now(), null, state, 0, generation from made order by id
-), handed as (
-  insert into belfry.handoff (at, lane, ids, gens)
-  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
-  from made where state = 'QUEUED' group by lane
-  returning id, lane
-), advanced as (
+  returning event_id, id, lane, state, attempt, generation, due_at, trace
+), moves as (
+  select event_id, id, null::belfry.job_state as from_state, state as to_state, attempt, generation, lane, ${unexplained} from made
+), ${events}, ${outbox}, advanced as (
   update belfry.schedule s set decided_until = belfry.at(p.decided_until), next_at = belfry.at(p.next_at), carry = p.carry
   from locked l join plans p on p.id = l.id
   where s.id = l.id and belfry.ms(l.decided_until) <= p.decided_until and (l.removed_at is null or p.next_at is not null)
@@ -76,8 +73,8 @@ with plans as materialized (
   delete from belfry.schedule s using locked l, plans p
   where s.id = l.id and p.id = l.id and l.removed_at is not null and p.next_at is null
 )
-select n.occurrences, m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, h.id as handoff
+select n.occurrences, m.id, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch
 from (select count(*)::int as occurrences from won) n
-left join (made m join handed h on h.lane = m.lane and m.state = 'QUEUED') on true
+left join (made m join posted o on o.lane = m.lane and m.state = 'QUEUED') on true
 order by m.id`,
 );

@@ -2,19 +2,29 @@ import { statement } from "../statement.ts";
 
 /**
  * Jobs and edges of runs that have ended and outlived their retention, $1 jobs at most, and the runs that have none left.
- * A run that is open keeps everything, however old its jobs are. Locks: the runs, SKIP LOCKED; then their jobs.
+ * Retentions are hopped through as by `prune-jobs`: it reads only what it
+ * deletes. A run that is open keeps everything, however old its jobs are. Locks: the runs, SKIP LOCKED; then their jobs.
  */
 export const pruneRuns = statement<{ jobs: number }>(
   "prune-runs",
   `
-with past as materialized (
-  select id from belfry.run
-  where finished_at is not null and finished_at < belfry.now() - belfry.span(retention_ms)
-  order by finished_at limit 100
-  for update skip locked
+with recursive retention as (
+  (select retention_ms from belfry.run where finished_at is not null order by retention_ms limit 1)
+  union all
+  select (
+    select r.retention_ms from belfry.run r where r.finished_at is not null and r.retention_ms > x.retention_ms
+    order by r.retention_ms limit 1
+  ) from retention x where x.retention_ms is not null
+), past as materialized (
+  select p.id from retention x cross join lateral (
+    select id from belfry.run r
+    where r.finished_at is not null and r.retention_ms = x.retention_ms and r.finished_at < belfry.now() - belfry.span(x.retention_ms)
+    order by r.finished_at limit 100
+    for update skip locked
+  ) p
+  limit 100
 ), mine as materialized (
-  select id, run_id from belfry.job where run_id = any(array(select id from past))
-  order by run_id, id limit $1
+  select id, run_id from belfry.job where run_id = any(array(select id from past)) limit $1
 ), untied as (
   delete from belfry.edge where to_id = any(array(select id from mine))
 ), gone as (

@@ -75,15 +75,22 @@ returning q.id`,
 );
 
 /**
- * Events of days that had no partition, because nothing had made one when they came: the default partition is never dropped.
- * Of its $2 oldest those past the retention $1 in ms. Locks: the rows it deletes, which nobody else writes.
+ * Events and history of days that had no partition, because nothing had made one when they came: the default partitions are
+ * never dropped. Of their $2 oldest those past the retention $1 in ms. Locks: the rows it deletes, which nothing else writes.
  */
 export const pruneRest = statement<never>(
   "prune-rest",
   `
-delete from belfry.event_rest
+with events as (
+  delete from belfry.event_rest
+  where ctid = any(array(
+    select ctid from (select ctid, at from belfry.event_rest order by xid, id limit $2) oldest
+    where at < belfry.now() - belfry.span($1::float8)
+  ))
+)
+delete from belfry.history_rest
 where ctid = any(array(
-  select ctid from (select ctid, at from belfry.event_rest order by xid, id limit $2) oldest
+  select ctid from (select ctid, at from belfry.history_rest order by job_id, id limit $2) oldest
   where at < belfry.now() - belfry.span($1::float8)
 ))`,
 );
@@ -95,13 +102,15 @@ where ctid = any(array(
 export const partitionWork = statement<{ parent: string; day: string; action: "make" | "drop" }>(
   "partition-work",
   `
-with known as (
+with parents as (
+  select unnest(array['event', 'history']) as parent
+), known as (
   select p.relname::text as parent, right(c.relname, 8) as day
   from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
-  where i.inhparent = 'belfry.event'::regclass and c.relname ~ '_[0-9]{8}$'
+  where i.inhparent = any(array['belfry.event', 'belfry.history']::regclass[]) and c.relname ~ '_[0-9]{8}$'
 ), wanted as (
   select parent, to_char(belfry.now() at time zone 'UTC' + n * interval '1 day', 'YYYYMMDD') as day
-  from unnest(array['event']) as parent cross join generate_series(0, $1::int) as n
+  from parents cross join generate_series(0, $1::int) as n
 )
 select parent, day, 'make' as action from wanted w
 where not exists (select from known k where k.parent = w.parent and k.day = w.day)

@@ -1,42 +1,11 @@
 import { statement } from "../statement.ts";
-
-export interface JobRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly key: string | null;
-  readonly state: string;
-  readonly lane: string;
-  readonly hold: "none" | "paused" | "slot";
-  readonly generation: number;
-  readonly attempt: number;
-  readonly failures: number;
-  readonly interruptions: number;
-  readonly max_attempts: number;
-  readonly payload: unknown;
-  readonly result: unknown;
-  readonly progress: number | null;
-  readonly error_code: string | null;
-  readonly error_message: string | null;
-  readonly worker: string | null;
-  readonly trace: string;
-  readonly schedule_id: string | null;
-  readonly scheduled_for: number | null;
-  readonly created_at: number;
-  readonly due_at: number;
-  readonly started_at: number | null;
-  readonly lease_until: number | null;
-  readonly finished_at: number | null;
-}
+import { isOut, isWaiting, jobColumns, type JobRow } from "./job-columns.ts";
 
 /** Locks nothing. */
 export const readJob = statement<JobRow>(
   "job",
   `
-select id, kind, key, state, lane, hold, generation, attempt, failures, interruptions, max_attempts, payload, result, progress,
-  error_code, error_message, worker, trace, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
-  belfry.ms(created_at) as created_at, belfry.ms(due_at) as due_at, belfry.ms(started_at) as started_at,
-  belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at
-from belfry.job where id = $1::bigint`,
+select ${jobColumns} from belfry.job j where j.id = $1::bigint`,
 );
 
 /**
@@ -46,34 +15,13 @@ from belfry.job where id = $1::bigint`,
 export const readJobs = statement<JobRow>(
   "jobs",
   `
-select id, kind, key, state, lane, hold, generation, attempt, failures, interruptions, max_attempts, payload, result, progress,
-  error_code, error_message, worker, trace, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
-  belfry.ms(created_at) as created_at, belfry.ms(due_at) as due_at, belfry.ms(started_at) as started_at,
-  belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at
-from belfry.job
-where ($1::belfry.job_state[] is null or state = any($1)) and ($2::text is null or kind = $2) and ($3::text is null or lane = $3)
-  and ($4::text is null or key = $4) and ($5::bigint is null or id < $5)
-order by id desc limit $6`,
+select ${jobColumns} from belfry.job j
+where ($1::belfry.job_state[] is null or j.state = any($1)) and ($2::text is null or j.kind = $2)
+  and ($3::text is null or j.lane = $3) and ($4::text is null or j.key = $4) and ($5::bigint is null or j.id < $5)
+order by j.id desc limit $6`,
 );
 
-/** Locks nothing. The newest 1,000 tries: a job has at most that many failures. */
-export const readAttempts = statement<{
-  attempt: number;
-  worker: string;
-  started_at: number;
-  ended_at: number;
-  outcome: string;
-  error_code: string | null;
-  error_message: string | null;
-}>(
-  "attempts",
-  `
-select attempt, worker, belfry.ms(started_at) as started_at, belfry.ms(ended_at) as ended_at, outcome, error_code, error_message
-from (select * from belfry.attempt where job_id = $1::bigint order by attempt desc limit $2) newest
-order by attempt`,
-);
-
-export interface EventRow {
+export interface HistoryRowOf {
   readonly id: string;
   readonly job_id: string;
   readonly at: number;
@@ -83,15 +31,31 @@ export interface EventRow {
   readonly generation: number;
   readonly worker: string | null;
   readonly reason: string | null;
+  readonly caller: string | null;
+  readonly started_at: number | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
 }
 
-/** Locks nothing. */
-export const readEvents = statement<EventRow>(
-  "events",
+const historyColumns = `h.id, h.job_id, belfry.ms(h.at) as at, h.from_state, h.to_state, h.attempt, h.generation, h.worker, h.reason,
+  h.caller, belfry.ms(h.started_at) as started_at, h.error_code, h.error_message`;
+
+/** The newest $2 of one job, the oldest first. Locks nothing. */
+export const readHistory = statement<HistoryRowOf>(
+  "history",
   `
-select id, job_id, belfry.ms(at) as at, from_state, to_state, attempt, generation, worker, reason
-from (select * from belfry.event where job_id = $1::bigint order by id desc limit $2) newest
-order by id`,
+select ${historyColumns} from (select * from belfry.history where job_id = $1::bigint order by id desc limit $2) h
+order by h.id`,
+);
+
+/** The first of each of these jobs. Locks nothing. */
+export const readFirstHistory = statement<HistoryRowOf>(
+  "first-history",
+  `
+select ${historyColumns}
+from unnest($1::bigint[]) as j (id)
+cross join lateral (select * from belfry.history where job_id = j.id order by id limit 10) h
+order by h.id`,
 );
 
 /**
@@ -103,25 +67,24 @@ export const countStates = statement<{ state: string; jobs: number; ahead: numbe
   "counts",
   `
 with waiting as (
-  select state, due_at from belfry.job
-  where state in ('PENDING', 'RETRY_WAIT') and not blocked and hold = 'none'
-  order by due_at, id limit $1
+  select state, due_at from belfry.job where held_on = '' and ${isWaiting} order by due_at, id limit $1
 ), later as (
-  select state, due_at from belfry.job
-  where state in ('PENDING', 'RETRY_WAIT') and not blocked and hold = 'none' and due_at > belfry.now()
-  order by due_at, id limit $1
+  select state, due_at from belfry.job where held_on = '' and ${isWaiting} and due_at > belfry.now() order by due_at, id limit $1
 ), held as (
-  select state from belfry.job where hold = 'slot' order by held_on, due_at, id limit $1
+  select state from belfry.job where held_on > '' and ${isWaiting} order by held_on, due_at, id limit $1
 ), blocked as (
-  select state from belfry.job
-  where run_id is not null and state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT') and blocked
-  order by run_id, id limit $1
+  select j.state from belfry.run r cross join lateral (
+    select state from belfry.job where run_id = r.id and (finished_at is null) and blocked limit $1
+  ) j
+  where r.state in ('RUNNING', 'CANCELING') limit $1
 ), queued as (
-  select state, due_at from belfry.job where state = 'QUEUED' and lease_until is null order by lane, handed_at limit $1
+  select state, due_at from belfry.job where state = 'QUEUED' and ${isOut} order by lane, dispatched_at limit $1
 ), running as (
-  select state from belfry.job where lease_until is not null order by lease_until limit $1
+  select j.state from belfry.lease l cross join lateral unnest(l.job_ids) as u (id) join belfry.job j on j.id = u.id
+  where j.lease_id = l.id limit $1
 ), failed as (
-  select state from belfry.job where state = 'FAILED' order by id desc limit $1
+  select state from belfry.job
+  where finished_at is not null and error_code is not null and state = 'FAILED' order by id desc limit $1
 ), newest as (
   select state from belfry.job order by id desc limit $1
 ), counted as (

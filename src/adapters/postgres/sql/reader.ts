@@ -46,14 +46,15 @@ returning version`,
 );
 
 /**
- * $1 jobs $2 events $3 and $4 between the first time and the last, so that only the partitions of these days are looked at.
+ * Only whole rows: the last move of each was read. $1 transactions $2 events $3 the last place that was read of each $4 and $5
+ * between the first time and the last, so that only the partitions of these days are looked at.
  * Locks those events; only the owner of the reader writes them.
  */
 export const markPublished = statement<never>(
   "mark-published",
   `
 update belfry.event e set published_at = belfry.now()
-from unnest($1::bigint[], $2::bigint[]) as p (job_id, id)
-where e.job_id = p.job_id and e.id = p.id and e.published_at is null
-  and e.at >= belfry.at($3::float8) and e.at < belfry.at($4::float8 + 1)`,
+from unnest($1::text[], $2::bigint[], $3::int[]) as p (xid, id, place)
+where e.xid = p.xid::xid8 and e.id = p.id and cardinality(e.job_ids) = p.place and e.published_at is null
+  and e.at >= belfry.at($4::float8) and e.at < belfry.at($5::float8 + 1)`,
 );

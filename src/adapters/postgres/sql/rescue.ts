@@ -1,4 +1,5 @@
 import { statement } from "../statement.ts";
+import { drawn, events, history, outbox } from "./record.ts";
 
 export interface MovedRow {
   readonly id: string;
@@ -10,41 +11,60 @@ export interface MovedRow {
   readonly lane: string;
   readonly trace: string;
   readonly delay_ms: number;
-  readonly handoff: string | null;
+  readonly batch: string | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly freed: string[] | null;
+  /** Set for a job of a run. */
+  readonly run_id: string | null;
 }
 
+/** Leases past their end, the oldest first. $1 limit $2 lane, or null for all. Locks nothing. */
+export const findLapsed = statement<{ id: string; until: number }>(
+  "lease-lapsed",
+  `
+select id, (extract(epoch from until) * 1000)::float8 as until from belfry.lease
+where until < belfry.now() and ($2::text is null or lane = $2)
+order by until, id limit $1`,
+);
+
 /**
- * RUNNING past its lease. It ran alone: it is to blame, a failure, due now. Else a neighbour may be: an interruption, and
- * it runs alone next time. $1 limit $2 interruption cap $3 lane, or null for all (folded away by the planner).
- * Locks: jobs by (lease, id), SKIP LOCKED; then the slots of these tries, which nobody else waits for.
+ * RUNNING past its lease. It ran solo: it is to blame, a failure, due now. Else a neighbour may be: an interruption, and
+ * it runs solo next time. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
+ * Locks: expired leases, SKIP LOCKED; then their jobs in id order, SKIP LOCKED; then the slots of these attempts, which no
+ * other statement waits for. A lease with jobs left stays; one that no job names any more is deleted.
  */
 export const rescueLost = statement<MovedRow>(
   "rescue",
   `
-with lost as materialized (
-  select id, worker,
-    case when alone then failures + 1 >= max_attempts else interruptions + 1 >= $2::int end as gives_up
-  from belfry.job
-  where lease_until < belfry.now() and ($3::text is null or lane = $3)
-  order by lease_until, id limit $1
-  for no key update skip locked
-), moved as (
-  update belfry.job j set state = case when l.gives_up then 'FAILED' else 'QUEUED' end::belfry.job_state,
-    failures = j.failures + j.alone::int,
-    interruptions = j.interruptions + (not j.alone)::int,
-    generation = j.generation + (not l.gives_up)::int,
-    suspect = j.suspect or not j.alone,
-    due_at = case when l.gives_up then j.due_at else belfry.now() end,
-    handed_at = case when l.gives_up then j.handed_at else belfry.now() end,
-    finished_at = case when l.gives_up then belfry.now() end,
-    lease_until = null, worker = null,
-    error_code = 'WORKER_LOST', error_message = 'its worker stopped answering'
-  from lost l where j.id = l.id and j.state = 'RUNNING'
-  returning j.*, l.worker as was_worker, l.gives_up,
-    case when l.gives_up then 'FAILED' when j.alone then 'RETRY_WAIT' else 'QUEUED' end::belfry.job_state as outcome
+with expired as materialized (
+  select id, solo, job_ids from belfry.lease
+  where until < belfry.now() and ($3::text is null or lane = $3) and ($4::bigint[] is null or id = any($4::bigint[]))
+  order by until, id limit $1
+  for update skip locked
+), lost as materialized (
+  select j.id, e.solo, case when e.solo then j.failures + 1 >= j.max_attempts else j.interruptions + 1 >= $2::int end as gives_up
+  from expired e cross join lateral unnest(e.job_ids) as u (id) join belfry.job j on j.id = u.id
+  where j.id = any(array(select unnest(job_ids) from expired)) and j.lease_id = e.id and j.state = 'RUNNING'
+  order by j.id limit $1
+  for no key update of j skip locked
+), mine as materialized (
+  select *, case when gives_up and solo then 1 when gives_up then 2 when solo then 4 else 5 end as kind from lost
+), ${drawn}, moved as (
+  update belfry.job j set state = case when m.gives_up then 'FAILED' else 'QUEUED' end::belfry.job_state,
+    event_id = d.ids[m.kind],
+    failures = j.failures + m.solo::int,
+    interruptions = j.interruptions + (not m.solo)::int,
+    generation = j.generation + (not m.gives_up)::int,
+    solo_required = j.solo_required or not m.solo,
+    due_at = case when m.gives_up then j.due_at else belfry.now() end,
+    dispatched_at = case when m.gives_up then j.dispatched_at else belfry.now() end,
+    finished_at = case when m.gives_up then belfry.now() end,
+    lease_id = null,
+    error_code = 'WORKER_LOST', error_message = 'its lease ended without an outcome'
+  from mine m cross join drawn d where j.id = m.id
+  returning j.*, m.gives_up, m.solo, case when m.kind = 4 then d.ids[3] else j.event_id end as end_event,
+    case when m.gives_up then 'FAILED' when m.solo then 'RETRY_WAIT' else 'QUEUED' end::belfry.job_state as outcome
 ), freed as (
   update belfry.slot s set job_id = null, attempt = null, free_from = null
   from moved m where s.job_id = any(array(select id from lost)) and s.job_id = m.id and s.attempt = m.attempt
@@ -53,25 +73,25 @@ with lost as materialized (
   update belfry.slot set job_id = null, attempt = null, free_from = null
   where free_from <= belfry.now() and not (job_id = any(array(select id from lost)))
   returning key
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason, started_at,
-    error_code, error_message)
-  select id, belfry.now(), 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, was_worker,
-    case when gives_up and not alone then 'interrupted' else 'lost' end, started_at, error_code, error_message
+), ended as (
+  delete from belfry.lease l using expired e
+  where l.id = e.id and not exists (
+    select from belfry.job j where j.id = any(e.job_ids) and j.lease_id = e.id and not j.id = any(array(select id from moved))
+  )
+), moves as (
+  select end_event as event_id, id, 'RUNNING'::belfry.job_state as from_state, outcome as to_state, attempt,
+    generation - (state <> outcome)::int as generation, lane, worker,
+    case when gives_up and not solo then 'interrupted' else 'lost' end as reason, null::text as caller, error_code,
+    error_message, started_at
   from moved
   union all
-  select id, belfry.now(), 'RETRY_WAIT', state, attempt, generation, null, null, null, null, null
+  select event_id, id, 'RETRY_WAIT', state, attempt, generation, lane, null, null, null, null, null, null
   from moved where state <> outcome
-), handed as (
-  insert into belfry.handoff (at, lane, ids, gens)
-  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
-  from moved where state = 'QUEUED' group by lane
-  returning id, lane
-)
+), ${events}, ${history}, ${outbox}
 select m.id, m.state, m.kind, m.payload, m.attempt, m.generation, m.lane, m.trace, 0::float8 as delay_ms,
-  h.id as handoff, m.error_code, m.error_message,
+  o.id as batch, m.error_code, m.error_message, m.run_id,
   (select array_agg(distinct key) from (select key from freed union all select key from left_behind) k) as freed
-from moved m left join handed h on h.lane = m.lane and m.state = 'QUEUED'
+from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'
 order by m.id`,
 );
 
@@ -85,19 +105,22 @@ export const returnUndelivered = statement<MovedRow>(
 with dead as (
   select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
 ), mine as materialized (
-  select j.id, j.dead_letters + 1 >= $3::int as gives_up from belfry.job j join dead d on d.id = j.id
+  select j.id, j.dead_letters + 1 >= $3::int as gives_up, 1 + (j.dead_letters + 1 >= $3::int)::int as kind
+  from belfry.job j join dead d on d.id = j.id
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = d.generation
   order by j.id
   for no key update of j
-), moved as (
+), ${drawn}, moved as (
   update belfry.job j set state = case when m.gives_up then 'FAILED' else 'PENDING' end::belfry.job_state,
+    event_id = d.ids[m.kind],
     dead_letters = j.dead_letters + 1,
     generation = j.generation + (not m.gives_up)::int,
     due_at = case when m.gives_up then j.due_at else belfry.now() + belfry.span($4::float8) end,
+    dispatched_at = case when m.gives_up then j.dispatched_at end,
     finished_at = case when m.gives_up then belfry.now() end,
     error_code = case when m.gives_up then 'UNDELIVERABLE' else j.error_code end,
     error_message = case when m.gives_up then j.dead_letters + 1 || ' messages died unclaimed' else j.error_message end
-  from mine m where j.id = m.id
+  from mine m cross join drawn d where j.id = m.id
   returning j.*, m.gives_up
 ), unseated as (
   update belfry.slot s set job_id = null
@@ -106,14 +129,15 @@ with dead as (
   update belfry.occurrence o set outcome = 'SKIPPED', reason = 'undeliverable', decided_at = belfry.now(),
     lateness_ms = belfry.ms_since(o.nominal_at)
   from moved m where o.job_id = any($1::bigint[]) and o.job_id = m.id and m.gives_up and o.outcome = 'PLANNED'
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), 'QUEUED', state, attempt, generation,
-    case when gives_up then 'undeliverable' else 'undelivered' end
+), moves as (
+  select event_id, id, 'QUEUED'::belfry.job_state as from_state, state as to_state, attempt, generation, lane,
+    case when gives_up then 'undeliverable' else 'undelivered' end as reason, null::text as worker, null::text as caller,
+    case when gives_up then error_code end as error_code, case when gives_up then error_message end as error_message,
+    null::timestamptz as started_at
   from moved
-)
-select id, state, kind, payload, attempt, generation, lane, trace, 0::float8 as delay_ms, null::bigint as handoff,
-  error_code, error_message, null::text[] as freed
+), ${events}, ${history}
+select id, state, kind, payload, attempt, generation, lane, trace, 0::float8 as delay_ms, null::bigint as batch,
+  error_code, error_message, run_id, null::text[] as freed
 from moved
 order by id`,
 );

@@ -1,14 +1,21 @@
+import type { DispatchedRow } from "./dispatch.ts";
 import { statement } from "../statement.ts";
+import { drawn, events, history, outbox } from "./record.ts";
+import { countEnds, releasedMoves, releaseWith } from "./release.ts";
+import { skip } from "./run.ts";
 
-/** A job that a round of `resolve` made QUEUED, SKIPPED, or found ready for the relay. */
-export interface ReleasedRow {
-  readonly id: string;
-  readonly generation: number;
-  readonly lane: string;
-  readonly trace: string;
-  readonly delay_ms: number;
-  readonly handoff: string | null;
+/** A job that a round of `resolve` made QUEUED. */
+export interface ReleasedRow extends DispatchedRow {
+  readonly taken: number;
 }
+
+const release = releaseWith({ windowMs: "$3", rows: "$2::int" });
+
+const releasedRows = `${events}, ${history}, ${outbox}
+select c.taken, t.id, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at) as delay_ms, o.id as batch
+from (select count(*)::int as taken from taken) c
+left join (released t join posted o on o.lane = t.lane and t.state = 'QUEUED') on true
+order by t.id`;
 
 /**
  * What is open for these runs ($1, null is all): ends to count, wide joins to add up, runs to add up or to stop. A run is
@@ -36,7 +43,7 @@ select
     select array_agg(r.id) from belfry.run r
     where r.state = 'RUNNING' and r.stopped and ($1::bigint[] is null or r.id = any($1::bigint[]))
       and exists (
-        select from belfry.job j where j.run_id = r.id and j.state in ('PENDING', 'QUEUED', 'RETRY_WAIT')
+        select from belfry.job j where j.run_id = r.id and (j.finished_at is null) and j.state <> 'RUNNING'
       )
   ) as stops`,
 );
@@ -45,7 +52,7 @@ select
  * Ends that nobody counted: at each successor, and in the run. $1 runs or null $2 limit $3 dispatch window.
  * Locks: list rows with SKIP LOCKED; then the ended jobs and their narrow successors in one list in id order (waiting).
  */
-export const countEnds = statement<ReleasedRow & { taken: number }>(
+export const countUncounted = statement<ReleasedRow>(
   "resolve-ends",
   `
 with taken as materialized (
@@ -57,7 +64,7 @@ with taken as materialized (
 ), out_edges as materialized (
   select from_id, to_id, run_id, wide from belfry.edge where from_id = any(array(select job_id from taken))
 ), locked as materialized (
-  select id, state, run_id, spread, not_taken, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at
+  select id, state, run_id, end_counted, not_taken, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at
   from belfry.job
   where id = any(array(
     select job_id from taken
@@ -65,60 +72,16 @@ with taken as materialized (
   ))
   order by id
   for no key update
-), ended as materialized (
+), ends as materialized (
   select l.id, l.run_id, l.state, r.state as run_state,
     (l.state = 'SUCCESS' or (l.state = 'FAILED' and r.on_failure = 'continue'))::int as ok,
     (l.state <> 'SUCCESS' and not l.not_taken and not (l.state = 'FAILED' and r.on_failure = 'continue'))::int as bad
   from locked l join belfry.run r on r.id = l.run_id
-  where l.id = any(array(select job_id from taken)) and l.state >= 'SUCCESS' and not l.spread
-), counted as materialized (
-  select e.to_id, e.run_id, e.wide, count(*)::int as n, sum(d.ok)::int as ok, sum(d.bad)::int as bad
-  from ended d join out_edges e on e.from_id = d.id
-  where d.run_state = 'RUNNING'
-  group by e.to_id, e.run_id, e.wide
-), marked as (
-  update belfry.job set spread = true where id = any(array(select id from ended))
-), appended as (
-  insert into belfry.pred_delta (run_id, to_id, n, ok, bad)
-  select run_id, to_id, n, ok, bad from counted where wide order by to_id
-), totaled as (
-  insert into belfry.run_delta (run_id, done, ok, failed, skipped)
-  select run_id, count(*), count(*) filter (where state = 'SUCCESS'), count(*) filter (where state = 'FAILED'),
-    count(*) filter (where state = 'SKIPPED')
-  from ended group by run_id order by run_id
-), judged as materialized (
-  select l.id, c.n, c.ok, c.bad, v.verdict, l.due_at <= belfry.now() + belfry.span($3::float8) as is_due
-  from counted c join locked l on l.id = c.to_id
-  cross join lateral (
-    select belfry.join_verdict(l.join_rule, l.preds_open - c.n, l.preds_ok + c.ok, l.preds_bad + c.bad) as verdict
-  ) v
-  where not c.wide and l.state = 'PENDING' and l.blocked
-), released as (
-  update belfry.job t set
-    preds_open = t.preds_open - j.n, preds_ok = t.preds_ok + j.ok, preds_bad = t.preds_bad + j.bad,
-    blocked = j.verdict = 'wait',
-    state = case when j.verdict in ('upstream', 'not taken') then 'SKIPPED' when j.verdict = 'ready' and j.is_due then 'QUEUED'
-      else 'PENDING' end::belfry.job_state,
-    generation = t.generation + (j.verdict = 'ready' and j.is_due)::int,
-    handed_at = case when j.verdict = 'ready' and j.is_due then belfry.now() else t.handed_at end,
-    finished_at = case when j.verdict in ('upstream', 'not taken') then belfry.now() end,
-    not_taken = j.verdict = 'not taken'
-  from judged j where t.id = j.id
-  returning t.id, t.state, t.attempt, t.generation, t.lane, t.trace, t.due_at, j.verdict
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), 'PENDING', state, attempt, generation, case state when 'SKIPPED' then verdict end
-  from released where state <> 'PENDING'
-), handed as (
-  insert into belfry.handoff (at, lane, ids, gens)
-  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
-  from released where state = 'QUEUED' group by lane
-  returning id, lane
-)
-select (select count(*) from taken)::int as taken, t.id, t.generation, t.lane, t.trace,
-  belfry.ms_until(t.due_at) as delay_ms, h.id as handoff
-from (select true) one left join (released t join handed h on h.lane = t.lane and t.state = 'QUEUED') on true
-order by t.id`,
+  where l.id = any(array(select job_id from taken)) and l.state >= 'SUCCESS' and not l.end_counted
+), ${countEnds}, marked as (
+  update belfry.job set end_counted = true where id = any(array(select id from ends))
+), ${release}, moves as (${releasedMoves}
+), ${releasedRows}`,
 );
 
 /**
@@ -126,53 +89,24 @@ order by t.id`,
  * after the commit: what was appended while this held the row was not let in.
  * Locks: the joins in id order with SKIP LOCKED; what it deletes belongs to them.
  */
-export const addUpJoins = statement<ReleasedRow & { taken: number }>(
+export const addUpJoins = statement<ReleasedRow>(
   "resolve-joins",
   `
-with joins as materialized (
+with locked as materialized (
   select id, state, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at from belfry.job
   where id = any(array(
     select distinct to_id from belfry.pred_delta where $1::bigint[] is null or run_id = any($1::bigint[]) limit $2
   ))
   order by id
   for no key update skip locked
-), taken as (
-  delete from belfry.pred_delta where to_id = any(array(select id from joins)) returning to_id, n, ok, bad
+), added as (
+  delete from belfry.pred_delta where to_id = any(array(select id from locked)) returning to_id, n, ok, bad
 ), counted as materialized (
-  select to_id, sum(n)::int as n, sum(ok)::int as ok, sum(bad)::int as bad from taken group by to_id
-), judged as materialized (
-  select l.id, c.n, c.ok, c.bad, v.verdict, l.due_at <= belfry.now() + belfry.span($3::float8) as is_due
-  from counted c join joins l on l.id = c.to_id
-  cross join lateral (
-    select belfry.join_verdict(l.join_rule, l.preds_open - c.n, l.preds_ok + c.ok, l.preds_bad + c.bad) as verdict
-  ) v
-  where l.state = 'PENDING' and l.blocked
-), released as (
-  update belfry.job t set
-    preds_open = t.preds_open - j.n, preds_ok = t.preds_ok + j.ok, preds_bad = t.preds_bad + j.bad,
-    blocked = j.verdict = 'wait',
-    state = case when j.verdict in ('upstream', 'not taken') then 'SKIPPED' when j.verdict = 'ready' and j.is_due then 'QUEUED'
-      else 'PENDING' end::belfry.job_state,
-    generation = t.generation + (j.verdict = 'ready' and j.is_due)::int,
-    handed_at = case when j.verdict = 'ready' and j.is_due then belfry.now() else t.handed_at end,
-    finished_at = case when j.verdict in ('upstream', 'not taken') then belfry.now() end,
-    not_taken = j.verdict = 'not taken'
-  from judged j where t.id = j.id
-  returning t.id, t.state, t.attempt, t.generation, t.lane, t.trace, t.due_at, j.verdict
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), 'PENDING', state, attempt, generation, case state when 'SKIPPED' then verdict end
-  from released where state <> 'PENDING'
-), handed as (
-  insert into belfry.handoff (at, lane, ids, gens)
-  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
-  from released where state = 'QUEUED' group by lane
-  returning id, lane
-)
-select (select count(*) from counted)::int as taken, t.id, t.generation, t.lane, t.trace,
-  belfry.ms_until(t.due_at) as delay_ms, h.id as handoff
-from (select true) one left join (released t join handed h on h.lane = t.lane and t.state = 'QUEUED') on true
-order by t.id`,
+  select to_id, false as wide, sum(n)::int as n, sum(ok)::int as ok, sum(bad)::int as bad from added group by to_id
+), taken as (
+  select to_id from counted
+), ${release}, moves as (${releasedMoves}
+), ${releasedRows}`,
 );
 
 /**
@@ -214,24 +148,18 @@ returning r.id, r.kind, r.state`,
 );
 
 /** Waiting jobs of stopped runs -> SKIPPED. $1 runs $2 limit. Locks: jobs in id order, waiting. */
-export const skipStopped = statement<{ id: string }>(
+export const skipStopped = statement<{ id: string; run_id: string | null }>(
   "resolve-stop",
   `
 with mine as materialized (
-  select id, state from belfry.job
+  select id, state, 'run stopped' as reason, false as not_taken,
+    case state when 'PENDING' then 1 when 'QUEUED' then 2 else 3 end as kind
+  from belfry.job
   where id = any(array(
     select id from belfry.job
-    where run_id = any($1::bigint[]) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT') order by id limit $2
+    where run_id = any($1::bigint[]) and (finished_at is null) and state <> 'RUNNING' order by id limit $2
   )) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT')
   order by id
   for no key update
-), moved as (
-  update belfry.job j set state = 'SKIPPED', finished_at = belfry.now(), blocked = false, hold = 'none', held_on = null
-  from mine m where j.id = m.id
-  returning j.id, j.attempt, j.generation, m.state as was
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), was, 'SKIPPED', attempt, generation, 'run stopped' from moved
-)
-select id from moved`,
+), ${drawn}, ${skip}`,
 );

@@ -1,4 +1,6 @@
 import { statement } from "../statement.ts";
+import { againMoves, endedKind, runAgain } from "./put-back.ts";
+import { drawn, events, history } from "./record.ts";
 
 /** The run, for a resume. Locks: its row, so that nobody adds it up meanwhile. */
 export const lockRun = statement<{ id: string }>(
@@ -30,7 +32,7 @@ export const lockWaiting = statement<{ id: string }>(
   "resume-lock-jobs",
   `
 select id from belfry.job
-where run_id = $1::bigint and (id = any($2::bigint[]) or (state = 'PENDING' and blocked))
+where run_id = $1::bigint and (id = any($2::bigint[]) or (finished_at is null and state = 'PENDING' and blocked))
 order by id
 for no key update`,
 );
@@ -39,18 +41,13 @@ for no key update`,
 export const putBack = statement<{ id: string }>(
   "resume-put-back",
   `
-with before as materialized (
-  select id, state from belfry.job where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED')
-), moved as (
-  update belfry.job j set state = 'PENDING', blocked = true, generation = j.generation + 1, failures = 0, interruptions = 0,
-    dead_letters = 0, suspect = false, alone = false, due_at = belfry.now(), expires_at = null, finished_at = null,
-    error_code = null, error_message = null, spread = false, not_taken = false
-  from before b where j.id = b.id
-  returning j.id, j.attempt, j.generation, b.state as was
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), was, 'PENDING', attempt, generation, 'resumed' from moved
-), listed as (
+with mine as materialized (
+  select id, state, true as blocked, null::boolean as catch_up, null::text[] as slot_keys, belfry.now() as due_at, false as starts,
+    'resumed' as reason, ${endedKind} as kind
+  from belfry.job where id = any($1::bigint[]) and state in ('FAILED', 'CANCELED', 'SKIPPED')
+), ${runAgain}, moves as (
+  ${againMoves}
+), ${events}, ${history}, listed as (
   delete from belfry.run_done where job_id = any($1::bigint[])
 )
 select id from moved order by id`,
@@ -65,42 +62,54 @@ export const recount = statement<never>(
   "resume-recount",
   `
 with waiting as materialized (
-  select id, join_rule from belfry.job where run_id = $1::bigint and state = 'PENDING' and blocked
+  select id, join_rule from belfry.job where run_id = $1::bigint and finished_at is null and state = 'PENDING' and blocked
 ), counted as materialized (
   select w.id, w.join_rule, count(e.from_id)::int as n,
-    count(*) filter (where e.from_id is not null and not (p.state >= 'SUCCESS' and p.spread))::int as open,
-    count(*) filter (where p.spread and (p.state = 'SUCCESS' or (p.state = 'FAILED' and r.on_failure = 'continue')))::int as ok,
-    count(*) filter (where p.spread and p.state > 'SUCCESS' and not p.not_taken
+    count(*) filter (where e.from_id is not null and not (p.state >= 'SUCCESS' and p.end_counted))::int as open,
+    count(*) filter (where p.end_counted and (p.state = 'SUCCESS' or (p.state = 'FAILED' and r.on_failure = 'continue')))::int as ok,
+    count(*) filter (where p.end_counted and p.state > 'SUCCESS' and not p.not_taken
       and not (p.state = 'FAILED' and r.on_failure = 'continue'))::int as bad
   from waiting w join belfry.run r on r.id = $1::bigint
   left join belfry.edge e on e.to_id = w.id left join belfry.job p on p.id = e.from_id
   group by w.id, w.join_rule
 ), added as (
   delete from belfry.pred_delta where to_id = any(array(select id from waiting))
-), judged as materialized (
+), verdicts as (
   select c.*, case when c.n = 0 then 'ready' else belfry.join_verdict(c.join_rule, c.open, c.ok, c.bad) end as verdict
   from counted c
-), moved as (
-  update belfry.job j set preds_open = v.open, preds_ok = v.ok, preds_bad = v.bad, blocked = v.verdict = 'wait',
-    state = case when v.verdict in ('upstream', 'not taken') then 'SKIPPED' else 'PENDING' end::belfry.job_state,
-    finished_at = case when v.verdict in ('upstream', 'not taken') then belfry.now() end,
-    not_taken = v.verdict = 'not taken'
-  from judged v where j.id = v.id
-  returning j.id, j.state, j.attempt, j.generation, v.verdict
-)
-insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-select id, belfry.now(), 'PENDING', 'SKIPPED', attempt, generation, verdict from moved where state = 'SKIPPED'`,
+), mine as materialized (
+  select *, case verdict when 'upstream' then 1 when 'not taken' then 2 else 0 end as kind from verdicts
+), ${drawn}, moved as (
+  update belfry.job j set preds_open = m.open, preds_ok = m.ok, preds_bad = m.bad, blocked = m.verdict = 'wait',
+    state = case when m.kind > 0 then 'SKIPPED' else 'PENDING' end::belfry.job_state,
+    event_id = case when m.kind > 0 then d.ids[m.kind] else j.event_id end,
+    finished_at = case when m.kind > 0 then belfry.now() end,
+    not_taken = m.verdict = 'not taken'
+  from mine m cross join drawn d where j.id = m.id
+  returning j.event_id, j.id, j.state, j.attempt, j.generation, j.lane, m.verdict
+), moves as (
+  select event_id, id, 'PENDING'::belfry.job_state as from_state, state as to_state, attempt, generation, lane, null::text as worker,
+    verdict as reason, null::text as caller, null::text as error_code, null::text as error_message, null::timestamptz as started_at
+  from moved where state = 'SKIPPED'
+), ${events}, ${history}
+select`,
 );
 
-/** The run is open again, its figures counted anew. $1 run. Locks: its row, locked already. */
+/** Lanes of the jobs that may start now: the relay dispatches them. $1 ids. Locks nothing. */
+export const readyLanes = statement<{ lane: string }>(
+  "resume-lanes",
+  "select distinct lane from belfry.job where id = any($1::bigint[]) and state = 'PENDING' and not blocked",
+);
+
+/** The run is open again, its figures counted again. $1 run. Locks: its row, locked already. */
 export const reopenRun = statement<never>(
   "resume-run",
   `
 with counted as materialized (
-  select count(*)::int as total, count(*) filter (where state >= 'SUCCESS' and spread)::int as done,
-    count(*) filter (where state = 'SUCCESS' and spread)::int as ok,
-    count(*) filter (where state = 'FAILED' and spread)::int as failed,
-    count(*) filter (where state = 'SKIPPED' and spread)::int as skipped
+  select count(*)::int as total, count(*) filter (where state >= 'SUCCESS' and end_counted)::int as done,
+    count(*) filter (where state = 'SUCCESS' and end_counted)::int as ok,
+    count(*) filter (where state = 'FAILED' and end_counted)::int as failed,
+    count(*) filter (where state = 'SKIPPED' and end_counted)::int as skipped
   from belfry.job where run_id = $1::bigint
 ), gone as (
   delete from belfry.run_delta where run_id = $1::bigint

@@ -64,16 +64,22 @@ for no key update skip locked`,
 );
 
 /**
- * The end of the next page: $1 from $2 to $3 rows. Every transaction below the oldest one still open has ended, so the events
- * of such a range are all there and never change: each is added up exactly once. Locks nothing.
+ * The end of the next page: of the transactions from $1 to $2 the first behind which $3 moves lie. Every transaction below the
+ * oldest one still open has ended, so the events of such a range are all there and never change: each is added up exactly
+ * once. Locks nothing.
  */
 export const findRollUpEnd = statement<{ upto: string }>(
   "roll-up-end",
   `
 select coalesce((
-  select greatest(e.xid::text::numeric, $1::numeric + 1)::text from belfry.event e
-  where e.xid >= $1::text::xid8 and e.xid < $2::text::xid8
-  order by e.xid offset $3 limit 1
+  select greatest(xid::text::numeric, $1::numeric + 1)::text from (
+    select e.xid, sum(cardinality(e.job_ids)) over (order by e.xid, e.id) - cardinality(e.job_ids) as before
+    from (
+      select xid, id, job_ids from belfry.event where xid >= $1::text::xid8 and xid < $2::text::xid8
+      order by xid, id limit $3 + 1
+    ) e
+  ) summed
+  where before >= $3 order by xid limit 1
 ), $2) as upto`,
 );
 
@@ -85,12 +91,12 @@ export const addUp = statement<{ events: number }>(
   "roll-up",
   `
 with told as materialized (
-  select e.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane, j.slot_keys,
+  select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane, j.slot_keys,
     case when e.to_state = 'SUCCESS' then j.result end as result,
     case when e.from_state = 'RUNNING' then e.worker end as by, coalesce(e.error_code = 'WORKER_LOST', false) as is_lost,
-    case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - e.started_at))::float8 end as seconds
-  from belfry.event e
-  left join belfry.job j on j.id = e.job_id
+    case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - m.started_at))::float8 end as seconds
+  from belfry.event e cross join lateral unnest(e.job_ids, e.started_at) as m (job_id, started_at)
+  left join belfry.job j on j.id = m.job_id
   where e.xid >= $1::text::xid8 and e.xid < $2::text::xid8
 ), by_minute as (
   insert into belfry.minute as m (at, kind, lane, created, started, succeeded, failed, retried, canceled, skipped, lost, run_ms)

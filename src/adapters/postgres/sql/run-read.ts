@@ -12,12 +12,12 @@ export const readInRuns = statement<{
   version: number;
   input: unknown;
   task: string | null;
-  asked_row: unknown;
+  condition_row: unknown;
   outputs: unknown;
 }>(
   "in-runs",
   `
-select j.id, j.run_id, r.kind, r.key, r.version, r.input, j.task, j.asked_row, o.outputs
+select j.id, j.run_id, r.kind, r.key, r.version, r.input, j.task, j.condition_row, o.outputs
 from belfry.job j join belfry.run r on r.id = j.run_id
 left join lateral (
   select jsonb_object_agg(p.task, jsonb_build_object('state', p.state, 'result', case p.state when 'SUCCESS' then p.result end))
@@ -53,13 +53,15 @@ export interface RunViewRow {
   readonly finished_at: number | null;
 }
 
+const runColumns = `p.id, p.kind, p.key, p.version, p.state, r.on_failure, r.stopped, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready,
+  p.waiting, p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
+  belfry.ms(p.finished_at) as finished_at`;
+
 /** Locks nothing. */
 export const readRun = statement<RunViewRow>(
   "run",
   `
-select p.id, p.kind, p.key, p.version, p.state, r.on_failure, r.stopped, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready,
-  p.waiting, p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
-  belfry.ms(p.finished_at) as finished_at
+select ${runColumns}
 from belfry.run_progress p join belfry.run r on r.id = p.id
 where p.id = $1::bigint`,
 );
@@ -68,9 +70,7 @@ where p.id = $1::bigint`,
 export const readRuns = statement<RunViewRow>(
   "runs",
   `
-select p.id, p.kind, p.key, p.version, p.state, r.on_failure, r.stopped, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready,
-  p.waiting, p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
-  belfry.ms(p.finished_at) as finished_at
+select ${runColumns}
 from (
   select id, starter_id, input, on_failure, stopped from belfry.run
   where ($1::text is null or kind = $1) and ($2::text is null or key = $2)
@@ -105,6 +105,13 @@ export interface TaskRow {
   readonly finished_at: number | null;
 }
 
+/** What is open and what has ended are two ranges of `job_run`. */
+const tasksOf = (isOpen: "true" | "false"): string => `
+      select * from belfry.job
+      where (run_id, (finished_at is null), id) > ($1::bigint, ${isOpen}, $2::bigint) and run_id <= $1::bigint
+        and (finished_at is null) = ${isOpen} and ($4::belfry.job_state[] is null or state = any($4::belfry.job_state[]))
+      order by run_id, (finished_at is null), id limit $3`;
+
 /**
  * In id order. $1 run $2 after $3 limit $4 states or null $5 edges of a task at most. Locks nothing. The run is a range of one,
  * so that only its own index gives the order: by an equality, a planner without statistics walks the primary key.
@@ -116,10 +123,12 @@ select j.id, j.task, j.kind, j.key, j.state, j.blocked, j.not_taken, j.join_rule
   e.ids[1:$5::int] as after, coalesce(cardinality(e.ids), 0) as after_total, j.attempt, j.failures, j.max_attempts, j.result,
   j.error_code, j.error_message, belfry.ms(j.started_at) as started_at, belfry.ms(j.finished_at) as finished_at
 from (
-  select * from belfry.job
-  where (run_id, id) > ($1::bigint, $2::bigint) and run_id <= $1::bigint
-    and ($4::belfry.job_state[] is null or state = any($4::belfry.job_state[]))
-  order by run_id, id limit $3
+  select * from (
+    (${tasksOf("false")})
+    union all
+    (${tasksOf("true")})
+  ) both_ranges
+  order by id limit $3
 ) j
 cross join lateral (select array_agg(from_id order by from_id) as ids from belfry.edge where to_id = j.id) e
 order by j.id`,

@@ -1,4 +1,6 @@
 import { statement } from "../statement.ts";
+import { drawn, events, history, outbox, unexplained } from "./record.ts";
+import type { DispatchedRow } from "./dispatch.ts";
 
 /**
  * One run for each kind and key. One that a schedule's job starts before its nominal time is written ahead: it may be taken
@@ -32,49 +34,40 @@ export const drawIds = statement<{ ids: string }>(
 );
 
 /**
- * Jobs of a new run. $1 ids $2 task names $3 predecessors $4 which definition $5 join rules $6 asks; the last three may be one
+ * Jobs of a new run. $1 ids $2 task names $3 predecessors $4 which definition $5 join rules $6 conditions; the last three may be one
  * element that stands for all. What tasks of one definition share comes once, by definition: $7 kinds $8 lanes $9 leases
  * $10 tries $11 retentions $12 slot keys. $13 run $14 trace $15 wide joins over. Those without predecessors are QUEUED.
  * Locks only new rows.
  */
-export const insertTasks = statement<{
-  id: string;
-  generation: number;
-  lane: string;
-  trace: string;
-  delay_ms: number;
-  handoff: string;
-}>(
+export const insertTasks = statement<DispatchedRow>(
   "run-tasks",
   `
 with how as materialized (
   select h.*, h.slots::text[] as slot_keys
   from unnest($7::text[], $8::text[], $9::int[], $10::int[], $11::bigint[], $12::text[]) with ordinality
     as h (kind, lane, lease_ms, max_attempts, retention_ms, slots, nr)
+), drawn as materialized (
+  select nextval('belfry.event_id_seq') as pending, nextval('belfry.event_id_seq') as queued
 ), inserted as (
-  insert into belfry.job (id, kind, payload, payload_hash, lane, state, due_at, generation, handed_at, lease_ms, max_attempts,
-    retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, asks)
+  insert into belfry.job (id, kind, payload, payload_hash, lane, state, event_id, due_at, generation, dispatched_at, lease_ms,
+    max_attempts, retention_ms, slot_keys, trace, created_at, run_id, task, preds_open, join_rule, blocked, wide, has_condition)
   overriding system value
   select v.id, h.kind, 'null', '\\x', h.lane,
     case when v.preds = 0 then 'QUEUED'::belfry.job_state else 'PENDING'::belfry.job_state end,
+    case when v.preds = 0 then d.queued else d.pending end,
     belfry.now(), (v.preds = 0)::int, case when v.preds = 0 then belfry.now() end, h.lease_ms, h.max_attempts, h.retention_ms,
     h.slot_keys, $14, belfry.now(), $13::bigint, v.task, v.preds, coalesce(v.rule, ($5::belfry.join_rule[])[1]), v.preds > 0,
-    v.preds > $15::int, coalesce(v.asks, ($6::boolean[])[1])
+    v.preds > $15::int, coalesce(v.has_condition, ($6::boolean[])[1])
   from unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::belfry.join_rule[], $6::boolean[])
-    as v (id, task, preds, how, rule, asks)
+    as v (id, task, preds, how, rule, has_condition)
   join how h on h.nr = coalesce(v.how, ($4::int[])[1])
-  returning id, lane, state, generation
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation)
-  select id, belfry.now(), null, state, 0, generation from inserted
-), handed as (
-  insert into belfry.handoff (at, lane, ids, gens)
-  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
-  from inserted where state = 'QUEUED' group by lane
-  returning id, lane
-)
-select i.id, i.generation, i.lane, $14 as trace, 0::float8 as delay_ms, h.id as handoff
-from inserted i join handed h on h.lane = i.lane where i.state = 'QUEUED'
+  cross join drawn d
+  returning event_id, id, lane, state, attempt, generation
+), moves as (
+  select event_id, id, null::belfry.job_state as from_state, state as to_state, attempt, generation, lane, ${unexplained} from inserted
+), ${events}, ${outbox}
+select i.id, i.generation, i.lane, $14 as trace, 0::float8 as delay_ms, o.id as batch
+from inserted i join posted o on o.lane = i.lane where i.state = 'QUEUED'
 order by i.id`,
 );
 
@@ -183,7 +176,7 @@ select r.id from belfry.run r
 where r.state in ('RUNNING', 'CANCELING') and r.state = 'CANCELING'
   and ($2::text is null or (r.withdrawn is not null and r.kind = $2))
   and exists (
-    select from belfry.job j where j.run_id = r.id and j.state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT')
+    select from belfry.job j where j.run_id = r.id and (j.finished_at is null)
   )
 order by r.id limit $1`,
 );
@@ -192,30 +185,38 @@ order by r.id limit $1`,
 export const openJobs = statement<{ id: string; reason: string }>(
   "run-open-jobs",
   `
-select j.id, coalesce(r.withdrawn, 'run canceled') as reason from belfry.run r join belfry.job j on j.run_id = r.id
-where r.id = $1::bigint and r.state = 'CANCELING' and j.run_id = $1::bigint
-  and j.state in ('PENDING', 'QUEUED', 'RUNNING', 'RETRY_WAIT')
-order by j.id limit $2`,
+select j.id, coalesce(r.withdrawn, 'run canceled') as reason from belfry.run r cross join lateral (
+  select id from belfry.job
+  where (run_id, (finished_at is null), id) >= ($1::bigint, true, 0) and run_id <= $1::bigint and finished_at is null
+  order by run_id, (finished_at is null), id limit $2
+) j
+where r.id = $1::bigint and r.state = 'CANCELING'
+order by j.id`,
 );
 
+/** Rows that wait or are dispatched -> SKIPPED: `mine` of id, reason and not_taken. `moved` says of which runs. */
+export const skip = `moved as (
+  update belfry.job j set state = 'SKIPPED', event_id = d.ids[m.kind], finished_at = belfry.now(), not_taken = m.not_taken,
+    blocked = false, hold = 'none', held_on = ''
+  from mine m cross join drawn d where j.id = m.id
+  returning j.event_id, j.id, j.state, j.attempt, j.generation, j.lane, j.run_id, m.state as was, m.reason
+), moves as (
+  select event_id, id, was as from_state, state as to_state, attempt, generation, lane, null::text as worker, reason, null::text as caller,
+    null::text as error_code, null::text as error_message, null::timestamptz as started_at
+  from moved
+), ${events}, ${history}
+select id, run_id from moved order by id`;
+
 /** QUEUED under these generations -> SKIPPED. $1 ids $2 generations $3 reason $4 not taken. Locks: jobs in id order. */
-export const skipJobs = statement<{ id: string }>(
+export const skipJobs = statement<{ id: string; run_id: string | null }>(
   "skip",
   `
 with asked as (
   select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
 ), mine as materialized (
-  select j.id from belfry.job j join asked a on a.id = j.id
+  select j.id, j.state, $3::text as reason, $4::boolean as not_taken, 1 as kind from belfry.job j join asked a on a.id = j.id
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
   order by j.id
   for no key update of j
-), moved as (
-  update belfry.job j set state = 'SKIPPED', finished_at = belfry.now(), not_taken = $4::boolean
-  from mine where j.id = mine.id
-  returning j.id, j.attempt, j.generation
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), 'QUEUED', 'SKIPPED', attempt, generation, $3 from moved
-)
-select id from moved order by id`,
+), ${drawn}, ${skip}`,
 );

@@ -1,5 +1,5 @@
 import { statement } from "../statement.ts";
-import type { JobRow } from "./read.ts";
+import { jobColumns, type JobRow } from "./job-columns.ts";
 import type { OccurrenceRow, StoredScheduleRow } from "./schedule.ts";
 
 export interface FactsRow {
@@ -118,21 +118,20 @@ export const findHolder = statement<JobRow & { holding_run: string | null }>(
   "slot-holder",
   `
 with mine as materialized (
-  select id, schedule_id, array(select k from unnest(slot_keys) as k where starts_with(k, $2)) as keys
+  select id, schedule_id, scheduled_for, array(select k from unnest(slot_keys) as k where starts_with(k, $2)) as keys
   from belfry.job where id = $1::bigint
 ), near as materialized (
   select j.id from mine m join belfry.job j on j.id between m.id - $4::bigint and m.id + 500
   where j.id <> m.id and j.slot_keys && m.keys and j.started_at is not null
   union
   select j.id from mine m cross join lateral (
-    select id, slot_keys from belfry.job where schedule_id = m.schedule_id and id < m.id order by id desc limit 100
-  ) j
-  where j.slot_keys && m.keys
+    select o.job_id from belfry.occurrence o
+    where o.schedule_id = m.schedule_id and o.nominal_at <= m.scheduled_for and o.job_id is not null
+    order by o.nominal_at desc limit 100
+  ) o join belfry.job j on j.id = o.job_id
+  where j.id < m.id and j.slot_keys && m.keys
 )
-select j.id, kind, key, state, lane, hold, generation, j.attempt, failures, interruptions, max_attempts, payload, result, progress,
-  error_code, error_message, worker, trace, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
-  belfry.ms(created_at) as created_at, belfry.ms(due_at) as due_at, belfry.ms(started_at) as started_at,
-  belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at, r.id as holding_run
+select ${jobColumns}, r.id as holding_run
 from belfry.job j left join lateral (
   select id from belfry.run
   where starter_id = j.id and j.finished_at < belfry.at($3::float8) and created_at <= belfry.at($3::float8)
@@ -141,9 +140,10 @@ from belfry.job j left join lateral (
 ) r on true
 where j.id = any(array(select id from near)) and (
   (j.state = 'RUNNING' and j.started_at <= belfry.at($3::float8))
+  or (j.state = 'SUCCESS' and j.started_at <= belfry.at($3::float8) + interval '1 ms' and j.finished_at >= belfry.at($3::float8))
   or exists (
-    select from belfry.attempt a
-    where a.job_id = j.id and a.started_at <= belfry.at($3::float8) + interval '1 ms' and a.ended_at >= belfry.at($3::float8)
+    select from belfry.history h where h.job_id = j.id and h.from_state = 'RUNNING'
+      and h.started_at <= belfry.at($3::float8) + interval '1 ms' and h.at >= belfry.at($3::float8)
   )
   or r.id is not null
 )

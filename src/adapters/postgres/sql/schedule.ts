@@ -38,36 +38,25 @@ where g.id is null or g.spec is distinct from m.spec
 order by m.id`,
 );
 
+/** Jobs of times after now that were decided and have not started. $1 schedule ids, locked before. Locks nothing. */
+export const findPlanned = statement<{ id: string }>(
+  "schedules-planned",
+  `
+select job_id as id from belfry.occurrence
+where schedule_id = any($1::text[]) and nominal_at > belfry.now() and outcome = 'PLANNED' and job_id is not null
+order by job_id`,
+);
+
 /**
- * Takes back what was decided for times after now: the occurrence is deleted, its waiting job CANCELED (its event stays).
- * What runs, or ran, stays. $1 schedule ids, locked before. Locks: the jobs in id order, waiting; then the occurrences, in
- * this order because a claim locks a job and then its occurrence.
+ * Takes back what was decided for times after now: the occurrence is deleted. What runs, or ran, stays. $1 schedule ids, locked
+ * before $2 jobs that were canceled in this transaction. Locks: the occurrences, after the jobs, because a claim does so too.
  */
 export const withdrawPlanned = statement<never>(
   "schedules-withdraw",
   `
-with doomed as materialized (
-  select schedule_id, local_time, fold, timezone, job_id from belfry.occurrence
-  where schedule_id = any($1::text[]) and nominal_at > belfry.now() and (outcome = 'PLANNED' or job_id is null)
-), waiting as materialized (
-  select id, state from belfry.job
-  where id = any(array(select job_id from doomed where job_id is not null)) and state in ('PENDING', 'QUEUED')
-  order by id
-  for no key update
-), canceled as (
-  update belfry.job j set state = 'CANCELED', finished_at = belfry.now(), hold = 'none', held_on = null
-  from waiting w where j.id = w.id
-  returning j.id, j.attempt, j.generation, w.state as was
-), unseated as (
-  update belfry.slot s set job_id = null from canceled c where s.job_id = c.id and s.n = 0
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason)
-  select id, belfry.now(), was, 'CANCELED', attempt, generation, 'withdrawn' from canceled
-)
-delete from belfry.occurrence o using doomed d
-where (select count(*) from waiting) >= 0
-  and o.schedule_id = d.schedule_id and o.local_time = d.local_time and o.fold = d.fold and o.timezone = d.timezone
-  and (o.outcome = 'PLANNED' or o.job_id is null)`,
+delete from belfry.occurrence
+where schedule_id = any($1::text[]) and nominal_at > belfry.now()
+  and (outcome = 'PLANNED' or job_id is null or job_id = any($2::bigint[]))`,
 );
 
 /**

@@ -1,29 +1,12 @@
 import { statement } from "../statement.ts";
-import type { EventRow, JobRow } from "./read.ts";
-
-export interface RecordRow extends JobRow {
-  readonly run_id: string | null;
-  readonly task: string | null;
-  readonly blocked: boolean;
-  readonly held_on: string | null;
-  readonly slot_keys: string[] | null;
-  readonly payload_bytes: number;
-}
-
-/** Large payloads and results stay where they are: a page of 500 must not weigh megabytes. */
-const listed = `id, kind, key, state, lane, hold, generation, attempt, failures, interruptions, max_attempts,
-  case when pg_column_size(payload) <= 2048 then payload end as payload,
-  case when pg_column_size(result) <= 2048 then result end as result, progress, error_code, error_message, worker, trace,
-  schedule_id, belfry.ms(scheduled_for) as scheduled_for, belfry.ms(created_at) as created_at, belfry.ms(due_at) as due_at,
-  belfry.ms(started_at) as started_at, belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at,
-  run_id, task, blocked, held_on, slot_keys, pg_column_size(payload) as payload_bytes`;
+import { isOut, isWaiting, listedColumns, recordColumns, type RecordRow } from "./job-columns.ts";
 
 /**
  * $1 is the search as JSON. An unnamed statement is planned with its values, so each of these that is not asked for is
  * folded away, and the first three let the planner take the small index that holds only such rows.
  */
 const within = `($1::jsonb -> 'live' is null or finished_at is null)
-  and ($1::jsonb -> 'failed' is null or state = 'FAILED')
+  and ($1::jsonb -> 'failed' is null or (finished_at is not null and error_code is not null and state = 'FAILED'))
   and ($1::jsonb ->> 'id' is null or id = ($1::jsonb ->> 'id')::bigint)
   and ($1::jsonb ->> 'runId' is null or run_id = ($1::jsonb ->> 'runId')::bigint)
   and ($1::jsonb ->> 'scheduleId' is null or schedule_id = $1::jsonb ->> 'scheduleId')`;
@@ -63,7 +46,7 @@ select id from belfry.job where ${within} and id > $2::bigint order by id offset
 export const searchNewest = statement<RecordRow>(
   "search-newest",
   `
-select ${listed} from belfry.job
+select ${listedColumns} from belfry.job j
 where ${within} and id < $2::bigint and id >= $3::bigint and ${matches}
 order by id desc limit $4`,
 );
@@ -72,39 +55,59 @@ order by id desc limit $4`,
 export const searchOldest = statement<RecordRow>(
   "search-oldest",
   `
-select ${listed} from belfry.job
+select ${listedColumns} from belfry.job j
 where ${within} and id > $2::bigint and id <= $3::bigint and ${matches}
 order by id limit $4`,
 );
 
 /** Due times travel in microseconds since 1970: of two jobs in one millisecond the next page must bring the second. */
 const dueUs = `(extract(epoch from due_at) * 1000000)::bigint::text as due_us`;
-/** As the index has it: what waits has no lease. */
-const waiting = `state in ('PENDING', 'QUEUED', 'RETRY_WAIT') and lease_until is null`;
 const afterDue = `(due_at, id) > (timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::bigint)`;
 
-/** Where one look of a search by due time ends: $3 rows after due $1 id $2. Locks nothing. */
-export const findEdgeDue = statement<{ id: string; due_us: string }>(
-  "search-edge-due",
-  `
-select id, ${dueUs} from belfry.job where ${waiting} and ${afterDue} order by due_at, id offset $3 limit 1`,
-);
-
 /**
- * Jobs that wait, after due $1 id $2 up to due $3 id $4. $5 the search $6 limit. Locks nothing.
- * The inner query is kept apart (offset 0): with the search beside it, another index would be read from end to end.
+ * The next $3 rows that are to start, by due time after due $1 id $2: of what waits, in its index's order for each hold,
+ * and of what is out. $4 holds looked at and $5 rows out at most.
  */
-export const searchDue = statement<RecordRow & { due_us: string }>(
+const toStart = `
+  with recursive holds as (
+    (select held_on from belfry.job where ${isWaiting} order by held_on limit 1)
+    union all
+    select (select j.held_on from belfry.job j where j.held_on > h.held_on and ${isWaiting} order by j.held_on limit 1)
+    from holds h where h.held_on is not null
+  )
+  select id, due_at from (
+    select w.id, w.due_at from (select held_on from holds where held_on is not null limit $4) h cross join lateral (
+      select id, due_at from belfry.job where held_on = h.held_on and ${isWaiting} and ${afterDue} order by due_at, id limit $3
+    ) w
+    union all
+    select id, due_at from (select id, due_at, state from belfry.job where ${isOut} limit $5) o where state = 'QUEUED' and ${afterDue}
+    union all
+    select b.id, b.due_at from belfry.run r cross join lateral (
+      select id, due_at from belfry.job where run_id = r.id and (finished_at is null) and blocked and ${afterDue} limit $3
+    ) b
+    where r.state in ('RUNNING', 'CANCELING')
+  ) next
+  order by due_at, id limit $3`;
+
+/** $1 due $2 id to begin after $3 rows of one look $4 holds $5 rows out $6 the search $7 limit. `looked`: rows of the look. Locks nothing. */
+export const searchDue = statement<
+  RecordRow & { due_us: string; looked: number; last_us: string; last_id: string; found: boolean }
+>(
   "search-due",
   `
-select ${listed}, ${dueUs} from (
-  select * from belfry.job
-  where ${waiting} and ${afterDue}
-    and (due_at, id) <= (timestamptz 'epoch' + $3::bigint * interval '1 microsecond', $4::bigint)
-  order by due_at, id offset 0
-) look
-where ${(within + " and " + matches).replaceAll("$1", "$5")}
-order by look.due_at, id limit $6`,
+with look as materialized (${toStart}
+), last as (
+  select count(*)::int as looked, (array_agg(${dueUs.replace(" as due_us", "")} order by due_at desc, id desc))[1] as last_us,
+    (array_agg(id order by due_at desc, id desc))[1] as last_id
+  from look
+)
+select l.*, m.* from last l left join (
+  select ${listedColumns}, ${dueUs.replace("due_at", "j.due_at")}, true as found, j.due_at as due
+  from belfry.job j
+  where j.id = any(array(select id from look)) and ${(within + " and " + matches).replaceAll("$1", "$6")}
+  order by j.due_at, j.id limit $7
+) m on true
+order by m.due, m.id`,
 );
 
 /** By key, whatever the kind: kinds are few, and each is one step in the index. Newest first. $2 below $3 limit. Locks nothing. */
@@ -122,7 +125,7 @@ with recursive kinds as (
   ) j
   where k.kind is not null
 )
-select ${listed} from belfry.job
+select ${listedColumns} from belfry.job j
 where id = any(array(select id from found)) and id < $2::bigint and ${within} and ${matches}
 order by id desc limit $3`,
 );
@@ -151,27 +154,12 @@ order by id desc limit $4`,
 export const readRecords = statement<RecordRow>(
   "records",
   `
-select ${listed} from belfry.job where id = any($1::bigint[]) order by id desc`,
-);
-
-/** Of each of these jobs, for those that were just written. Locks nothing. */
-export const readFirstEvents = statement<EventRow>(
-  "first-events",
-  `
-select e.id, e.job_id, belfry.ms(e.at) as at, e.from_state, e.to_state, e.attempt, e.generation, e.worker, e.reason
-from unnest($1::bigint[]) as j (id)
-cross join lateral (select * from belfry.event where job_id = j.id order by id limit 10) e
-order by e.id`,
+select ${listedColumns} from belfry.job j where id = any($1::bigint[]) order by id desc`,
 );
 
 /** With all of its payload and result. Locks nothing. */
 export const readRecord = statement<RecordRow & { now: number }>(
   "record",
   `
-select id, kind, key, state, lane, hold, generation, attempt, failures, interruptions, max_attempts, payload, result, progress,
-  error_code, error_message, worker, trace, schedule_id, belfry.ms(scheduled_for) as scheduled_for,
-  belfry.ms(created_at) as created_at, belfry.ms(due_at) as due_at, belfry.ms(started_at) as started_at,
-  belfry.ms(lease_until) as lease_until, belfry.ms(finished_at) as finished_at,
-  run_id, task, blocked, held_on, slot_keys, pg_column_size(payload) as payload_bytes, belfry.ms(belfry.now()) as now
-from belfry.job where id = $1::bigint`,
+select ${recordColumns}, belfry.ms(belfry.now()) as now from belfry.job j where j.id = $1::bigint`,
 );

@@ -1,161 +1,151 @@
 import { keptStatement, statement } from "../statement.ts";
+import { drawn, events, history, outbox } from "./record.ts";
+import { countEnds, releasedMoves, releaseWith } from "./release.ts";
 
 export interface SettledRow {
   readonly id: string;
-  readonly state: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
-  readonly kind: string;
-  readonly attempt: number;
+  readonly state: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED" | "PENDING";
   readonly generation: number;
   readonly lane: string;
   readonly trace: string;
   readonly delay_ms: number;
-  readonly handoff: string | null;
-  readonly error_code: string | null;
-  readonly error_message: string | null;
+  readonly batch: string | null;
   readonly freed: string[] | null;
+  /** False: a successor in the run that these ends released. */
+  readonly own: boolean;
+  /** Set for a job of a run that ended. */
+  readonly run_id: string | null;
 }
 
-/**
- * Successes of rows without slots, schedule, run or expiry: most of what workers write, so a text of its own that carries
- * nothing else and answers one row. $1 ids $2 attempts $3 results $4 worker. As in `settle`: jobs are locked in id order,
- * and judged once they are locked.
- */
-export const settleDone = keptStatement<{ ids: string | null }>(
-  "settle-done",
-  `
-with given as materialized (
-  select j.id, v.attempt, v.result, belfry.now() as now, j.state as was, j.attempt as held,
-    num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4 as is_mine
-  from unnest($1::bigint[], $2::int[], $3::jsonb[]) as v (id, attempt, result) join belfry.job j on j.id = v.id
-  where j.id = any($1::bigint[])
-  order by j.id
-  for no key update of j
-), moved as (
-  update belfry.job j set state = 'SUCCESS', finished_at = g.now, lease_until = null, worker = null, suspect = false,
-    alone = false, result = g.result, error_code = null, error_message = null
-  from given g
-  where j.id = g.id and g.was = 'RUNNING' and g.held = g.attempt and g.is_mine
-  returning j.id, j.attempt, j.generation, j.started_at, g.now
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, started_at)
-  select id, now, 'RUNNING', 'SUCCESS', attempt, generation, $4, started_at from moved
-)
-select string_agg(id::text, ',') as ids from moved`,
-);
+/** $1 ids $2 attempts $3 outcomes $4 reasons $5 delays $6 failures $7 interruptions $8 codes $9 messages $10 results $11 kinds of outcome. */
+const outcomes = `unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
+    $9::text[], $10::jsonb[], $11::int[])
+    as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result, kind)`;
+
+/** A RETRY_WAIT within the dispatch window ($13) becomes QUEUED in the same row update, and both events are written. */
+const settledState = `case when v.outcome = 'RETRY_WAIT' and v.delay <= $13::float8 then 'QUEUED' else v.outcome end as state`;
+
+/** Two ids for each kind of outcome: the second is for what passes through RETRY_WAIT. */
+const drawnTwice = drawn.replace("(select max(kind) from mine)", "(select 2 * max(kind) from mine)");
+
+/** Jobs of `mine` that were locked RUNNING, by this attempt and worker ($12). */
+const moved = `moved as (
+  update belfry.job j set state = g.state,
+    event_id = d.ids[2 * g.kind - (g.state = g.outcome)::int],
+    generation = j.generation + (g.state = 'QUEUED')::int,
+    failures = j.failures + g.failures,
+    interruptions = j.interruptions + g.interruptions,
+    due_at = case when g.state in ('QUEUED', 'RETRY_WAIT') then g.now + g.delay * interval '1 millisecond' else j.due_at end,
+    dispatched_at = case g.state when 'QUEUED' then g.now when 'RETRY_WAIT' then null else j.dispatched_at end,
+    finished_at = case when g.state >= 'SUCCESS' then g.now end,
+    lease_id = null,
+    solo_required = j.solo_required and g.outcome = 'QUEUED',
+    end_counted = g.run_id is not null and g.state >= 'SUCCESS',
+    result = g.result, error_code = g.code, error_message = g.message
+  from mine g cross join drawn d
+  where j.id = g.id
+  returning j.event_id, j.id, j.state, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.run_id, j.slot_keys,
+    g.outcome, g.reason, g.code, g.message, g.kind, g.now, g.lease_id
+)`;
+
+/** The event ids of what passed through RETRY_WAIT: the row names the later one. */
+const settledMoves = `
+  select d.ids[2 * kind - 1] as event_id, id, 'RUNNING'::belfry.job_state as from_state, outcome as to_state, attempt,
+    generation - (state <> outcome)::int as generation, lane, $12 as worker, reason, null::text as caller, code as error_code,
+    message as error_message, started_at
+  from moved cross join drawn d
+  union all
+  select event_id, id, 'RETRY_WAIT', state, attempt, generation, lane, null, null, null, null, null, null
+  from moved where state <> outcome`;
 
 /**
- * Writes outcomes of rows without slots, schedule, run or expiry, any mix of them. $1 ids $2 attempts $3 outcomes $4 reasons
- * $5 delays $6 failures $7 interruptions $8 error codes $9 error messages $10 results $11 worker $12 dispatch window.
- * A RETRY_WAIT within the dispatch window becomes QUEUED in the same row update, and both events are written.
- * Locks: jobs in one list in id order, waiting; then only new rows. Conditioned on RUNNING and the attempt, as they are
- * once locked: judged in the same scan, they would make the planner expect one row, and compare each row with every other.
+ * Leases whose last job was just settled end with it. The jobs settled here still look RUNNING to this statement.
+ * Locks: leases with SKIP LOCKED, since this statement holds jobs; one that is left is ended by rescue.
+ */
+const ended = `emptied as materialized (
+  select l.id from belfry.lease l
+  where l.id = any(array(select lease_id from moved)) and not exists (
+    select from belfry.job j where j.id = any(l.job_ids) and j.lease_id = l.id and not j.id = any(array(select id from moved))
+  )
+  for update of l skip locked
+), ended as (
+  delete from belfry.lease where id = any(array(select id from emptied))
+)`;
+
+/**
+ * Writes outcomes of rows without slots, schedule, run or expiry, any mix of them.
+ * Locks: jobs in one list in id order, waiting; leases with SKIP LOCKED; then only new rows. Conditioned on RUNNING, the
+ * attempt and the worker, as they are once locked: judged in the same scan, they would make the planner expect one row, and
+ * compare each row with every other.
  */
 export const settlePlain = keptStatement<SettledRow>(
   "settle",
   `
 with given as materialized (
-  select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state,
-    belfry.now() as now, j.state as was, j.attempt as held,
-    num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4 as is_mine
-  from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
-    $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
+  select v.*, ${settledState}, belfry.now() as now, j.state as was, j.attempt as held, j.worker, j.lease_id, j.run_id,
+    num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4 as is_plain
+  from ${outcomes}
   join belfry.job j on j.id = v.id
   where j.id = any($1::bigint[])
   order by j.id
   for no key update of j
-), moved as (
-  update belfry.job j set state = g.state,
-    generation = j.generation + (g.state = 'QUEUED')::int,
-    failures = j.failures + g.failures,
-    interruptions = j.interruptions + g.interruptions,
-    due_at = case when g.state in ('QUEUED', 'RETRY_WAIT') then g.now + g.delay * interval '1 millisecond' else j.due_at end,
-    handed_at = case when g.state = 'QUEUED' then g.now else j.handed_at end,
-    finished_at = case when g.state >= 'SUCCESS' then g.now end,
-    lease_until = null, worker = null,
-    suspect = j.suspect and g.outcome = 'QUEUED',
-    alone = false,
-    result = g.result, error_code = g.code, error_message = g.message
-  from given g
-  where j.id = g.id and g.was = 'RUNNING' and g.held = g.attempt and g.is_mine
-  returning j.id, j.state, j.kind, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.error_code,
-    j.error_message, g.outcome, g.reason, g.now
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason, started_at,
-    error_code, error_message)
-  select id, now, 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason,
-    started_at, error_code, error_message
-  from moved
-  union all
-  select id, now, 'RETRY_WAIT', state, attempt, generation, null, null, null, null, null from moved where state <> outcome
-), handed as (
-  insert into belfry.handoff (at, lane, ids, gens)
-  select now, lane, array_agg(id order by id), array_agg(generation order by id)
-  from moved where state = 'QUEUED' group by now, lane
-  returning id, lane
-)
-select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace,
+), mine as (
+  select * from given where was = 'RUNNING' and held = attempt and worker = $12 and is_plain
+), ${drawnTwice}, ${moved}, moves as (${settledMoves}
+), ${ended}, ${events}, ${history}, ${outbox}
+select m.id, m.state, m.generation, m.lane, m.trace,
   greatest(0, floor(extract(epoch from m.due_at - m.now) * 1000))::float8 as delay_ms,
-  h.id as handoff, m.error_code, m.error_message, null::text[] as freed
-from moved m left join handed h on h.lane = m.lane and m.state = 'QUEUED'
+  o.id as batch, null::text[] as freed, true as own, null::bigint as run_id
+from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'
 order by m.id`,
 );
 
 /**
- * As `settle`, for the other rows outside of runs: also frees their slots. Locks: jobs in id order (waiting), then the slots these
- * very tries hold, which nobody else waits for.
+ * As `settle`, for the other rows: frees their slots, and counts the end of a run's job at its successors and in its run's
+ * deltas. A successor that may start is QUEUED here, $14 at most (the relay dispatches the rest); one that may not is
+ * SKIPPED, and its own end is left for `resolve`. Wide joins are not locked: their predecessors append.
+ *
+ * Locks: its own rows and their narrow successors in one list in id order (waiting), since a successor may have the lower
+ * id; then the slots these very attempts hold, which no other statement waits for. Counters and conditions are read from the
+ * locked rows, and edges once: a planner that expects one row would otherwise compare each row with every other.
  */
 export const settleFull = keptStatement<SettledRow>(
   "settle-full",
   `
 with given as materialized (
-  select v.*, case when v.outcome = 'RETRY_WAIT' and v.delay <= $12::float8 then 'QUEUED' else v.outcome end as state,
-    belfry.now() as now, j.state as was, j.attempt as held,
-    num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) < 4 and j.run_id is null as is_mine
-  from unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
-    $9::text[], $10::jsonb[]) as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result)
-  join belfry.job j on j.id = v.id
-  where j.id = any($1::bigint[])
-  order by j.id
-  for no key update of j
-), moved as (
-  update belfry.job j set state = g.state,
-    generation = j.generation + (g.state = 'QUEUED')::int,
-    failures = j.failures + g.failures,
-    interruptions = j.interruptions + g.interruptions,
-    due_at = case when g.state in ('QUEUED', 'RETRY_WAIT') then g.now + g.delay * interval '1 millisecond' else j.due_at end,
-    handed_at = case when g.state = 'QUEUED' then g.now else j.handed_at end,
-    finished_at = case when g.state >= 'SUCCESS' then g.now end,
-    lease_until = null, worker = null,
-    suspect = j.suspect and g.outcome = 'QUEUED',
-    alone = false,
-    result = g.result, error_code = g.code, error_message = g.message
-  from given g
-  where j.id = g.id and g.was = 'RUNNING' and g.held = g.attempt and g.is_mine
-  returning j.id, j.state, j.kind, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.error_code,
-    j.error_message, g.outcome, g.reason, g.now
-), freed as (
+  select v.*, ${settledState} from ${outcomes}
+), out_edges as materialized (
+  select from_id, to_id, run_id, wide from belfry.edge where from_id = any($1::bigint[])
+), locked as materialized (
+  select id, state, attempt, worker, lease_id, run_id, blocked, join_rule, preds_open, preds_ok, preds_bad, due_at,
+    num_nulls(slot_keys, schedule_id, run_id, expires_at) < 4 as is_full
+  from belfry.job
+  where id = any(array(select unnest($1::bigint[]) union select to_id from out_edges where not wide))
+  order by id
+  for no key update
+), mine as (
+  select g.*, belfry.now() as now, l.lease_id, l.run_id from locked l join given g on g.id = l.id
+  where l.state = 'RUNNING' and l.attempt = g.attempt and l.worker = $12 and l.is_full
+), ${drawnTwice}, ${moved}, ends as materialized (
+  select m.id, m.run_id, m.state, (m.state = 'SUCCESS' or r.on_failure = 'continue')::int as ok,
+    (m.state <> 'SUCCESS' and r.on_failure <> 'continue')::int as bad, r.state as run_state
+  from moved m join belfry.run r on r.id = m.run_id
+  where m.state >= 'SUCCESS'
+), ${countEnds}, ${releaseWith({ windowMs: "$13", rows: "$14::int" })}, freed as (
   update belfry.slot s set job_id = null, attempt = null, free_from = null
-  from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.attempt = m.attempt
+  from moved m where m.slot_keys is not null and s.job_id = m.id and s.attempt = m.attempt
   returning s.key
-), told as (
-  insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, worker, reason, started_at,
-    error_code, error_message)
-  select id, now, 'RUNNING'::belfry.job_state, outcome, attempt, generation - (state <> outcome)::int, $11, reason,
-    started_at, error_code, error_message
-  from moved
-  union all
-  select id, now, 'RETRY_WAIT', state, attempt, generation, null, null, null, null, null from moved where state <> outcome
-), handed as (
-  insert into belfry.handoff (at, lane, ids, gens)
-  select now, lane, array_agg(id order by id), array_agg(generation order by id)
-  from moved where state = 'QUEUED' group by now, lane
-  returning id, lane
-)
-select m.id, m.state, m.kind, m.attempt, m.generation, m.lane, m.trace,
-  greatest(0, floor(extract(epoch from m.due_at - m.now) * 1000))::float8 as delay_ms,
-  h.id as handoff, m.error_code, m.error_message, (select array_agg(distinct key) from freed) as freed
-from moved m left join handed h on h.lane = m.lane and m.state = 'QUEUED'
-order by m.id`,
+), moves as (${settledMoves}
+  union all ${releasedMoves}
+), ${ended}, ${events}, ${history}, ${outbox}
+select m.id, m.state, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch,
+  (select array_agg(distinct key) from freed) as freed, true as own, case when m.state >= 'SUCCESS' then m.run_id end as run_id
+from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'
+union all
+select t.id, t.state, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at), o.id, null, false, null
+from released t left join posted o on o.lane = t.lane and t.state = 'QUEUED'
+where t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready')
+order by 1`,
 );
 
 /** What a hook in the same transaction is told about the rows just moved; a task's payload is its run's input. Locks nothing: they are ours already. */
@@ -163,7 +153,7 @@ export const readSettled = statement<{
   id: string;
   kind: string;
   payload: unknown;
-  state: SettledRow["state"];
+  state: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
   attempt: number;
   error_code: string | null;
   error_message: string | null;

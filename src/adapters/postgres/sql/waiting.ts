@@ -23,17 +23,19 @@ select coalesce(l.paused, false) as lane_paused, s.paused as schedule_paused, s.
     where e.to_id = j.id and p.finished_at is null order by p.id limit 20
   ) p) as preds,
   (select count(*)::int from (
-    select from belfry.job q where q.lane = j.lane and q.state = 'QUEUED' and q.lease_until is null
-      and q.handed_at < j.handed_at and q.due_at <= belfry.now() limit $2
+    select from belfry.job q where q.lane = j.lane and q.state = 'QUEUED' and q.dispatched_at is not null and q.finished_at is null
+      and q.dispatched_at < j.dispatched_at and q.due_at <= belfry.now() limit $2
   ) q) as ahead,
   (select count(*)::int from (
-    select from belfry.job h where h.hold = 'slot' and h.held_on = j.held_on and (h.due_at, h.id) < (j.due_at, j.id) limit $2
+    select from belfry.job h where j.hold = 'slot' and h.held_on = j.held_on and h.dispatched_at is null and h.finished_at is null
+      and not h.blocked and (h.due_at, h.id) < (j.due_at, j.id) limit $2
   ) h) as held_ahead,
   (select count(*)::int from (
-    select from belfry.job r where r.lease_until is not null and r.lane = j.lane limit $2
+    select from belfry.lease l cross join lateral unnest(l.job_ids) as u (id) join belfry.job r on r.id = u.id
+    where l.lane = j.lane and r.lease_id = l.id limit $2
   ) r) as running,
   (select belfry.ms(w.seen_at) from belfry.worker w where w.lane = j.lane order by w.seen_at desc limit 1) as seen_at,
-  (select e.reason from belfry.event e where e.job_id = j.id order by e.id desc limit 1) as last_reason
+  (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as last_reason
 from belfry.job j
 left join belfry.lane l on l.name = j.lane
 left join belfry.schedule s on s.id = j.schedule_id

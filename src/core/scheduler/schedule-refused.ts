@@ -1,3 +1,4 @@
+import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { Problem } from "../define/problem.ts";
 
 export type RefusalCode =
@@ -23,3 +24,11 @@ export class ScheduleRefused extends Error {
 
 export const unknownSchedule = (id: string): ScheduleRefused =>
   new ScheduleRefused("unknown-schedule", `there is no schedule "${id}": npx belfry schedules list shows them all`);
+
+/** @throws ScheduleRefused naming the kinds there are. */
+export function definitionOfKind(registry: Registry, kind: string): JobDefinition {
+  const definition = registry.jobs.get(kind);
+  if (definition !== undefined) return definition;
+  const known = [...registry.jobs.keys()].slice(0, 20).join(", ");
+  throw new ScheduleRefused("unknown-kind", `no job is defined as "${kind}" in this process; there are ${known}`);
+}

@@ -1,0 +1,55 @@
+/**
+ * What every statement that moves jobs has in common: one event row for each kind of move, the rows of history that people
+ * read, and the outbox. A statement locks its rows as `mine`, numbers their kinds of move in `kind` (1, 2, ...), writes
+ * `drawn.ids[kind]` into the `event_id` of its jobs, and lists its moves as `moves`.
+ */
+
+/**
+ * An event id for each kind of move. After the locks: a statement that drew earlier and then waited for a row would come with
+ * a smaller id than the move it waited for, and the guard refuses that.
+ */
+export const drawn = `drawn as materialized (
+  select array_agg(nextval('belfry.event_id_seq')) as ids from generate_series(1, (select max(kind) from mine)::int)
+)`;
+
+/** The same where all moves of the statement are of one kind: `drawn.id`. */
+export const drawnOnce = `drawn as materialized (
+  select nextval('belfry.event_id_seq') as id from mine having count(*) > 0
+)`;
+
+/** Columns of `moves` that most statements have nothing for. */
+export const unsaid = `null::text as worker, null::text as caller, null::text as error_code, null::text as error_message,
+  null::timestamptz as started_at`;
+export const unexplained = `null::text as reason, ${unsaid}`;
+
+/** `moves`: event_id, id, from_state, to_state, attempt, generation, worker, reason, caller, error_code, started_at. */
+export const events = `recorded as (
+  insert into belfry.event (id, at, from_state, to_state, worker, reason, caller, error_code, job_ids, attempts, generations, started_at)
+  select event_id, belfry.now(), min(from_state), min(to_state), min(worker), min(reason), min(caller), min(error_code),
+    array_agg(id), array_agg(attempt), array_agg(generation), array_agg(started_at) filter (where from_state = 'RUNNING')
+  from moves group by event_id order by event_id
+)`;
+
+/** `moves` as above, and error_message. */
+export const history = `kept as (
+  insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, worker, reason, caller, started_at, error_code,
+    error_message)
+  select id, belfry.now(), from_state, to_state, attempt, generation, worker, reason, caller, started_at, error_code, error_message
+  from moves
+  where case when from_state = 'RUNNING' then to_state <> 'SUCCESS' else reason is not null or caller is not null end
+  order by event_id, id
+)`;
+
+/** `moves` as above, and lane. What became QUEUED, by lane; the rows of a statement find their batch by theirs. */
+export const outbox = `posted as (
+  insert into belfry.outbox (at, lane, job_ids, generations)
+  select belfry.now(), lane, array_agg(id order by id), array_agg(generation order by id)
+  from moves where to_state = 'QUEUED' group by lane
+  returning id, lane
+)`;
+
+/**
+ * The end of a lease of this length that begins when it is given: the statement may have waited for its rows, and by its own
+ * beginning a short lease would end before the worker has it.
+ */
+export const leaseEnd = (ms: string): string => `belfry.clock() + belfry.span(${ms})`;

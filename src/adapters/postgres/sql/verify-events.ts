@@ -1,0 +1,48 @@
+import { statement } from "../statement.ts";
+
+/**
+ * A trigger that looks for the event row of each move, after each statement. In test databases only: the row guard has
+ * already refused a move that names no new event, and looking the row up costs as much as the move. A job that is inserted
+ * with event 0 was placed by a test. Locks the table while it is installed.
+ */
+export const createEventCheck = statement<never>(
+  "verify-events",
+  `
+do $do$ begin
+  create or replace function belfry.verify_events() returns trigger language plpgsql as $$
+  declare
+    wrong text;
+  begin
+    if tg_op = 'INSERT' then
+      select format('job %s: null -> %s by event %s', n.id, n.state, n.event_id) into wrong from new_rows n
+      where n.event_id <> 0 and not exists (
+        select from belfry.event e cross join lateral unnest(e.job_ids, e.attempts, e.generations) as m (id, attempt, generation)
+        where e.xid = pg_current_xact_id() and e.id = n.event_id and e.from_state is null and e.to_state = n.state
+          and m.id = n.id and m.attempt = n.attempt and m.generation = n.generation
+      ) limit 1;
+    else
+      select format('job %s: %s -> %s by event %s', n.id, o.state, n.state, n.event_id) into wrong
+      from new_rows n full join old_rows o on o.id = n.id
+      where o.state is distinct from n.state and not exists (
+        select from belfry.event e cross join lateral unnest(e.job_ids, e.attempts, e.generations) as m (id, attempt, generation)
+        where e.xid = pg_current_xact_id() and e.id = n.event_id and e.to_state = n.state
+          and (e.from_state = o.state or (o.state = 'RUNNING' and n.state = 'QUEUED' and e.from_state = 'RETRY_WAIT' and exists (
+            select from belfry.event p
+            where p.xid = e.xid and p.id < e.id and p.from_state = 'RUNNING' and p.to_state = 'RETRY_WAIT' and n.id = any(p.job_ids)
+          )))
+          and m.id = n.id and m.attempt = n.attempt and m.generation = n.generation
+      ) limit 1;
+    end if;
+    if wrong is not null then
+      raise exception '%: no event row says so', wrong using errcode = 'check_violation', constraint = 'job_event';
+    end if;
+    return null;
+  end $$;
+  drop trigger if exists job_inserts_verified on belfry.job;
+  drop trigger if exists job_moves_verified on belfry.job;
+  create trigger job_inserts_verified after insert on belfry.job
+    referencing new table as new_rows for each statement execute function belfry.verify_events();
+  create trigger job_moves_verified after update on belfry.job
+    referencing old table as old_rows new table as new_rows for each statement execute function belfry.verify_events();
+end $do$`,
+);

@@ -1,0 +1,31 @@
+import type { Fence, Ports, RunId } from "../ports/ports.ts";
+import { afterCommit } from "./after-commit.ts";
+import { resolveOnce } from "./resolve.ts";
+
+/**
+ * Brings runs forward: spreads skipped branches, adds up wide joins and progress, closes what is complete. Repeats while work
+ * remains, because a concurrent writer may have appended after a round read.
+ */
+export async function resolveRuns(
+  ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,
+  options: {
+    readonly runs: readonly RunId[] | "all";
+    readonly rounds: number;
+    readonly dispatchWindowMs: number;
+    readonly fence?: Fence;
+    readonly signal?: AbortSignal;
+  },
+): Promise<Record<string, number>> {
+  const { runs, rounds, signal, dispatchWindowMs, fence } = options;
+  let steps = 0;
+  let closed = 0;
+  for (let round = 0; round < rounds && signal?.aborted !== true; round += 1) {
+    const scope = { runs, dispatchWindowMs, ...(fence === undefined ? {} : { fence }) };
+    const resolved = await resolveOnce(ports, scope);
+    await afterCommit(ports, resolved.aftermath, { dispatchWindowMs });
+    steps += resolved.steps;
+    closed += resolved.closed.length;
+    if (!resolved.more || resolved.steps === 0) break;
+  }
+  return { resolved: steps, "runs.closed": closed };
+}

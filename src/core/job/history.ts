@@ -1,0 +1,59 @@
+import type { AttemptView, EventView, HistoryRow, JobView } from "./job.ts";
+
+/** The attempts that ended, the oldest first: each that did not succeed has a kept move, a success is told by the job's row. */
+export function attemptsOf(job: JobView, history: readonly HistoryRow[]): readonly AttemptView[] {
+  const ended = history.flatMap((row): AttemptView[] =>
+    row.from === "RUNNING" && row.startedAt !== null ? [attemptOf(row, row.startedAt)] : [],
+  );
+  if (job.state !== "SUCCESS" || job.startedAt === null || job.finishedAt === null) return ended;
+  const success: AttemptView = {
+    attempt: job.attempt,
+    worker: job.worker ?? "",
+    startedAt: job.startedAt,
+    endedAt: job.finishedAt,
+    outcome: "SUCCESS",
+    errorCode: null,
+    errorMessage: null,
+  };
+  return [...ended, success];
+}
+
+const attemptOf = (row: HistoryRow, startedAt: number): AttemptView => ({
+  attempt: row.attempt,
+  worker: row.worker ?? "",
+  startedAt,
+  endedAt: row.at,
+  outcome: row.to,
+  errorCode: row.errorCode,
+  errorMessage: row.errorMessage,
+});
+
+/**
+ * What is known of a job's moves, the oldest first: its creation, the kept moves, the start of its newest attempt and its
+ * success. Dispatches and the starts of earlier attempts are only in the event stream.
+ */
+export function movesOf(job: JobView, history: readonly HistoryRow[]): readonly EventView[] {
+  const base = { jobId: job.id, attempt: job.attempt, generation: job.generation, worker: job.worker, reason: null };
+  const moves: EventView[] = [
+    { ...base, id: "created", at: job.createdAt, from: null, to: "PENDING", attempt: 0, generation: 0, worker: null },
+    ...history.map(({ id, at, from, to, attempt, generation, worker, reason }) => ({
+      id,
+      jobId: job.id,
+      at,
+      from,
+      to,
+      attempt,
+      generation,
+      worker,
+      reason,
+    })),
+  ];
+  const started = job.startedAt;
+  if (started !== null && (job.state === "RUNNING" || job.state === "SUCCESS")) {
+    moves.push({ ...base, id: "started", at: started, from: "QUEUED", to: "RUNNING" });
+  }
+  if (job.state === "SUCCESS" && job.finishedAt !== null) {
+    moves.push({ ...base, id: "succeeded", at: job.finishedAt, from: "RUNNING", to: "SUCCESS" });
+  }
+  return moves;
+}

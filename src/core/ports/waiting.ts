@@ -1,0 +1,20 @@
+import type { Instant, JobId } from "../job/job.ts";
+import type { BoundedCount } from "./job-search.ts";
+
+/** What else decides when a job runs. */
+export interface WaitingFacts {
+  readonly isLanePaused: boolean;
+  readonly schedule: { readonly paused: boolean; readonly enabled: boolean } | null;
+  readonly openPredecessors: number;
+  /** Some of them. */
+  readonly predecessors: readonly JobId[];
+  /** QUEUED in the same lane, due, and handed off before. */
+  readonly ahead: BoundedCount;
+  /** Waiting longer for the same slot. */
+  readonly heldAhead: BoundedCount;
+  readonly runningInLane: number;
+  /** When the lane's newest worker was last seen; null: never. */
+  readonly workerSeenAt: Instant | null;
+  /** Of its newest event. */
+  readonly lastReason: string | null;
+}

@@ -1,0 +1,91 @@
+import { limits } from "../limits.ts";
+import { acquireLock, keep, type HeldLock } from "../lock/lock.ts";
+import type { Fence, Ports } from "../ports/ports.ts";
+
+export type Acquisition = { lock: HeldLock; fence: Fence } | { outcome: "held" | "lock-outage"; heldBy: string | null };
+
+export interface AcquisitionOptions {
+  readonly lockName: string;
+  /** Names the task; made unique per acquisition. */
+  readonly owner: string;
+  readonly onLockOutage: "postgres" | "skip";
+  readonly signal: AbortSignal;
+  readonly lockLeaseMs?: number | undefined;
+}
+
+/** Takes a named lock and installs its fence, or names its holder; the caller releases it. */
+export async function acquire(ports: Ports, options: AcquisitionOptions): Promise<Acquisition> {
+  const leaseMs = options.lockLeaseMs ?? limits.lockLeaseMs;
+  const owner = `${options.owner}:${ports.random.id()}`;
+  const got = await acquireLock(ports, { name: options.lockName, owner, leaseMs, signal: options.signal });
+  if (got.got === "held") return heldBy(ports, got.by);
+  if (got.got === "outage") return takeFallbackLock(ports, { ...options, owner, leaseMs }, got.error);
+  ports.metrics.add("scheduler.lock.acquired", 1);
+  await ports.crashPoint("lock.acquired");
+  return orRelease(got.lock, () => install(ports, got.lock));
+}
+
+/** A lock that led to no passes must not keep the next task waiting, nor this process alive by its heartbeat. */
+async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): Promise<Acquisition> {
+  try {
+    const acquired = await install();
+    if (!("lock" in acquired)) await lock.release();
+    return acquired;
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/**
+ * A token that is not above the one in Postgres means a lock table that was wiped, restored, or away while the fallback lock
+ * was used: raise the item above it and install that. Losing this race only means that another holder is newer.
+ */
+async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
+  let token = lock.fence;
+  for (let round = 0; round < limits.fenceRaisesMax; round += 1) {
+    const before = await ports.store.installFence({ name: lock.name, token });
+    if (before < token) return { lock, fence: { name: lock.name, token } };
+    ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce: before });
+    token = before + 1;
+    if (!(await lock.raise(token))) break;
+  }
+  return heldBy(ports, "a newer holder");
+}
+
+async function takeFallbackLock(
+  ports: Ports,
+  options: AcquisitionOptions & { readonly leaseMs: number },
+  error: unknown,
+): Promise<Acquisition> {
+  ports.metrics.add("scheduler.lock.outage", 1);
+  if (options.onLockOutage === "skip") {
+    ports.metrics.add("scheduler.lock.skipped", 1);
+    ports.log.error("lock store is away; skipping, the next pass catches up", { error });
+    return { outcome: "lock-outage", heldBy: null };
+  }
+  const { owner, leaseMs } = options;
+  ports.log.warn("lock store is away; taking the fallback lock in Postgres", { error });
+  const got = await ports.store.acquire(options.lockName, owner, leaseMs);
+  if ("heldBy" in got) return heldBy(ports, got.heldBy);
+  const lock = keep(
+    ports,
+    { name: options.lockName, owner, leaseMs },
+    {
+      fence: () => got.fence,
+      raise: async () => false,
+      renew: () => ports.store.renew(options.lockName, owner, got.fence, leaseMs),
+      release: () => ports.store.release(options.lockName, owner, got.fence),
+    },
+  );
+  return orRelease(lock, async () => {
+    const before = await ports.store.installFence({ name: options.lockName, token: got.fence });
+    if (before >= got.fence) return heldBy(ports, "a newer holder");
+    return { lock, fence: { name: options.lockName, token: got.fence } };
+  });
+}
+
+function heldBy(ports: Ports, by: string): Acquisition {
+  ports.metrics.add("scheduler.lock.failed", 1);
+  return { outcome: "held", heldBy: by };
+}

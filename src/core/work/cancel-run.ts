@@ -1,0 +1,57 @@
+import type { Registry } from "../define/definition.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
+import { movedHook } from "../delivery/settled-hook.ts";
+import { limits } from "../limits.ts";
+import { type Aftermath, mergeAftermaths, noAftermath, type Ports, type RunId } from "../ports/ports.ts";
+import { canceledTasks } from "./stop-tasks.ts";
+
+type CancelPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
+
+/**
+ * Cancels a run and everything of it that is open, the run first, so that nothing is added or claimed meanwhile, then its
+ * jobs in pages. It is CANCELED only after the last page; before that it is CANCELING, and calling again goes on.
+ * @returns how many jobs were canceled, or null for a run that has ended or does not exist.
+ */
+export async function cancelRun(
+  ports: CancelPorts,
+  registry: Registry,
+  runId: RunId,
+  options: { dispatchWindowMs: number },
+): Promise<number | null> {
+  if (!(await ports.store.cancelRun(runId))) return null;
+  const tasks = canceledTasks(ports, registry);
+  const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
+  let canceled = 0;
+  let left: Aftermath = { ...noAftermath, runs: [runId] };
+  for (let round = 0; round < limits.cancelRoundsMax; round += 1) {
+    const page = await ports.store.cancelPage(runId, { limit: limits.cancelRowsMax, inSameTransaction });
+    if (page.canceled === 0) break;
+    canceled += page.canceled;
+    left = mergeAftermaths([left, page.aftermath]);
+    await tasks.stop();
+  }
+  const { dispatchWindowMs } = options;
+  await afterCommit(ports, left, { dispatchWindowMs, aftermathRounds: limits.passResolveRoundsMax });
+  return canceled;
+}
+
+/**
+ * Goes on with cancels whose process died between two pages: else their run would stay open for ever, with the slots it
+ * holds. Beside a process that still writes its pages this only helps: a job is canceled once, whoever does it.
+ */
+export async function finishCancels(
+  ports: CancelPorts,
+  registry: Registry,
+  options: {
+    readonly dispatchWindowMs: number;
+    readonly signal: AbortSignal;
+    readonly only?: { readonly withdrawn: string };
+  },
+): Promise<Record<string, number>> {
+  let canceled = 0;
+  for (const runId of await ports.store.cancelingRuns(limits.cancelingRunsMax, options.only)) {
+    if (options.signal.aborted) break;
+    canceled += (await cancelRun(ports, registry, runId, options)) ?? 0;
+  }
+  return { "jobs.canceled": canceled };
+}

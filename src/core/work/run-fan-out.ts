@@ -1,0 +1,133 @@
+import type { Context } from "../define/context.ts";
+import type { FanOutBody } from "../define/definition.ts";
+import { type Moment, momentJson, readMoment } from "../define/moment.ts";
+import { checkedJson } from "../define/new-job.ts";
+import { isQuery } from "../define/query.ts";
+import { afterCommit } from "../delivery/after-commit.ts";
+import { prepare } from "../delivery/enqueue.ts";
+import type { Json } from "../job/job.ts";
+import { limits } from "../limits.ts";
+import { type NewRun, type NewTarget, noAftermath, type RunId } from "../ports/ports.ts";
+import { finishCancels } from "./cancel-run.ts";
+import { cursorOf, pageOf } from "./keyset-page.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
+import { momentOf } from "./moment-of.ts";
+
+/** Opens the fan-out's run, writes its targets page by page and seals it with this job's success. */
+export async function runFanOut(scope: InvocationScope, body: FanOutBody, context: Context): Promise<void> {
+  const { store } = scope.worker.ports;
+  const { dispatchWindowMs } = scope.worker.options;
+  const own = await momentOf(scope, context);
+  await finishWithdrawn(scope);
+  const wanted = runOf(scope, own);
+  const run = await store.startRun(wanted, { dispatchWindowMs });
+  // The run's own moment: that of the first attempt, or of the run that is done again.
+  const moment = readMoment(run.input) ?? own;
+  const pages: Pages = { scope, body, context, moment, runId: run.runId, mark: markOf(wanted.key, run.parentId) };
+  if (!run.sealed) await writePages(pages, run.cursor);
+  await context.tx(async (tx) => {
+    await store.sealRun(run.runId, { tx });
+    scope.left.push({ ...noAftermath, runs: [run.runId] });
+    return { runId: run.runId };
+  });
+}
+
+/** What the pages of one run are written with. */
+interface Pages {
+  readonly scope: InvocationScope;
+  readonly body: FanOutBody;
+  readonly context: Context;
+  readonly moment: Moment;
+  readonly runId: RunId;
+  /** Ends each target's key. */
+  readonly mark: string;
+}
+
+/** Targets that were withdrawn keep their keys until they are CANCELED, and this time may want them. */
+async function finishWithdrawn({ worker, definition, signal }: InvocationScope): Promise<void> {
+  const { ports, registry, options } = worker;
+  const only = { withdrawn: definition.id };
+  await finishCancels(ports, registry, { dispatchWindowMs: options.dispatchWindowMs, signal, only });
+}
+
+/** A run that is done again makes every target again, so their keys end like its own: `#2`. */
+const markOf = (runKey: string, parentId: RunId | null): string =>
+  parentId === null ? "" : (/#\d+$/.exec(runKey)?.[0] ?? "");
+
+function runOf({ job, definition }: InvocationScope, moment: Moment): NewRun {
+  return {
+    kind: definition.id,
+    key: job.key ?? `job:${job.jobId}`,
+    version: 1,
+    input: momentJson(moment),
+    onFailure: "skip-downstream",
+    retentionMs: definition.retentionMs,
+    trace: job.trace,
+    starterId: job.jobId,
+    parentId: null,
+    sealed: false,
+    tasks: [],
+  };
+}
+
+async function writePages(pages: Pages, from: Json | null): Promise<void> {
+  const { scope, body, context, moment } = pages;
+  const source = body.from(moment);
+  if (!isQuery(source)) return await writeIterable(pages, source);
+  const limit = limits.fanOutPageRowsMax;
+  let cursor = from;
+  for (;;) {
+    context.signal.throwIfAborted();
+    const { text, values } = pageOf(source, { by: body.by, after: cursor, limit });
+    const { rows } = await scope.worker.ports.store.transaction((tx) => tx.query(text, values));
+    if (rows.length === 0) return;
+    cursor = cursorOf(scope.definition.id, body.by, rows.at(-1));
+    await writePage(pages, { rows, cursor });
+    if (rows.length < limit) return;
+  }
+}
+
+async function writeIterable(pages: Pages, source: AsyncIterable<unknown>): Promise<void> {
+  let rows: unknown[] = [];
+  for await (const row of source) {
+    pages.context.signal.throwIfAborted();
+    rows.push(row);
+    if (rows.length < limits.fanOutPageRowsMax) continue;
+    await writePage(pages, { rows, cursor: null });
+    rows = [];
+  }
+  if (rows.length > 0) await writePage(pages, { rows, cursor: null });
+}
+
+/** One page: its targets and the cursor behind them in one transaction, dispatched after its commit. */
+async function writePage(pages: Pages, page: { rows: readonly unknown[]; cursor: Json | null }): Promise<void> {
+  const { scope, runId } = pages;
+  const { job, worker, definition } = scope;
+  const { ports, options } = worker;
+  const targets = await targetsOf(pages, page.rows);
+  await ports.crashPoint("fanout.beforePage");
+  const by = { jobId: job.jobId, attempt: job.attempt };
+  const written = await ports.store.addPage(runId, { targets, cursor: page.cursor, by }, options);
+  if (!written.written) {
+    throw new Error(`run ${runId} takes no more pages: it was canceled, or this attempt lost its job`);
+  }
+  await ports.crashPoint("fanout.afterPage");
+  const dimensions = { job: definition.id };
+  ports.metrics.add("fanout.targets", written.created, "Count", dimensions);
+  if (written.conflicts > 0) ports.metrics.add("fanout.conflicts", written.conflicts, "Count", dimensions);
+  await afterCommit(ports, written.aftermath, options);
+}
+
+async function targetsOf({ scope, body, moment, mark }: Pages, rows: readonly unknown[]): Promise<NewTarget[]> {
+  const items = rows.map((row) => ({
+    payload: body.payload(row, moment),
+    key: `${body.key(row, moment)}${mark}`,
+    dueAt: moment.scheduledFor,
+  }));
+  const { stage } = scope.worker.options;
+  const jobs = await prepare(body.each, { stage, trace: scope.job.trace }, items);
+  return jobs.map((job, place) => ({
+    job,
+    row: body.stillWanted === null ? null : checkedJson(scope.definition.id, rows[place]),
+  }));
+}

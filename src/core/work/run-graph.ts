@@ -1,0 +1,142 @@
+import type { Context } from "../define/context.ts";
+import { readGraph } from "../define/define-data-graph.ts";
+import type { DataGraphBody, GraphBody, JobDefinition, TaskBody } from "../define/definition.ts";
+import { PermanentError } from "../define/errors.ts";
+import type { GraphTask } from "../define/graph-shape.ts";
+import { newJob, slotKeysOf } from "../define/new-job.ts";
+import type { JobId, Json } from "../job/job.ts";
+import type { InRun, NewRun, NewTask, RunId } from "../ports/ports.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
+
+/** What a run is planned with, besides its input. */
+export interface RunPlanOptions {
+  readonly stage: string;
+  readonly key: string;
+  readonly trace: string;
+  readonly starterId: JobId | null;
+  readonly parentId: RunId | null;
+}
+
+/** A definition whose job starts a run of tasks. */
+export type GraphDefinition = JobDefinition & { readonly body: GraphBody | DataGraphBody };
+
+export const isGraph = (definition: JobDefinition): definition is GraphDefinition =>
+  definition.body.is === "graph" || definition.body.is === "dataGraph";
+
+/** Starts the planned run in this job's own success transaction: both happen, or neither. */
+export async function startGraph(scope: InvocationScope, context: Context): Promise<void> {
+  const { job, worker, definition } = scope;
+  if (!isGraph(definition)) throw new TypeError(`"${definition.id}" does not plan runs`);
+  const run = await planRun(definition, job.payload, {
+    stage: worker.options.stage,
+    key: job.key ?? `job:${job.jobId}`,
+    trace: job.trace,
+    starterId: job.jobId,
+    parentId: null,
+  });
+  await context.tx(async (tx) => {
+    const started = await worker.ports.store.startRun(run, { dispatchWindowMs: worker.options.dispatchWindowMs, tx });
+    scope.left.push(started.aftermath);
+    return { runId: started.runId, tasks: run.tasks.length };
+  });
+}
+
+/** The run of an input, all of its tasks. @throws PermanentError for an input or tasks that cannot be run. */
+export async function planRun(
+  definition: GraphDefinition,
+  input: Json,
+  { stage, ...options }: RunPlanOptions,
+): Promise<NewRun> {
+  const { version, onFailure } = definition.body;
+  return {
+    ...options,
+    kind: definition.id,
+    version,
+    input,
+    onFailure,
+    retentionMs: definition.retentionMs,
+    sealed: true,
+    tasks: await taskRowsOf(definition, input, { stage, trace: options.trace }),
+  };
+}
+
+interface RowOptions {
+  readonly stage: string;
+  readonly trace: string;
+}
+
+async function taskRowsOf(
+  { id, body, check }: GraphDefinition,
+  input: Json,
+  options: RowOptions,
+): Promise<readonly NewTask[]> {
+  if (body.is === "graph") return rowsOf(body.tasks, (place) => body.tasks[place]?.definition, options);
+  const checked = await check(input);
+  if (!checked.ok) throw new PermanentError(`the input does not fit graph "${id}"`, { code: "INVALID_PAYLOAD" });
+  return rowsOf(readGraph(id, await body.tasksOf(checked.value)), () => body.task, options);
+}
+
+function rowsOf(
+  tasks: readonly GraphTask[],
+  definitionAt: (place: number) => JobDefinition | undefined,
+  options: RowOptions,
+): readonly NewTask[] {
+  const places = new Map(tasks.map((task, place) => [task.name, place]));
+  return tasks.flatMap(({ name, join, after }, place) => {
+    const definition = definitionAt(place);
+    if (definition === undefined) return [];
+    const before = after.map((one) => places.get(one) ?? 0);
+    return [
+      { task: name, join, after: before, hasCondition: hasCondition(definition), job: rowOf(definition, options) },
+    ];
+  });
+}
+
+const hasCondition = ({ body }: JobDefinition): boolean => body.is === "task" && body.when !== null;
+
+/** The row of one task. Its input is the run's, so its own payload is empty. */
+const rowOf = (definition: JobDefinition, { stage, trace }: RowOptions): NewTask["job"] =>
+  newJob(definition, stage, {
+    payload: null,
+    key: null,
+    dueAt: null,
+    delayMs: 0,
+    trace,
+    slotKeys: slotKeysOf(definition),
+  });
+
+/** Runs one task of a run. @throws Error for a job that was enqueued by itself. */
+export async function runTask({ job }: InvocationScope, body: TaskBody, context: Context): Promise<Json | void> {
+  const { run } = job;
+  if (run === undefined) {
+    throw new Error(`"${job.kind}" is a task: start its graph instead of enqueueing it by itself`);
+  }
+  const given = await givenOf(body, run);
+  // A condition that throws here fails the attempt, which people see.
+  if (body.when !== null && !(await body.when(given))) {
+    throw new PermanentError("its condition changed its mind after the claim", { code: "WHEN_CHANGED" });
+  }
+  return await body.run(given, context);
+}
+
+/** Whether a task's branch is taken. A condition that throws says yes: the attempt then fails with the same error. */
+export async function isTaken({ body }: GraphDefinition, run: InRun): Promise<boolean> {
+  const task = body.is === "graph" ? body.tasks.find(({ name }) => name === run.task)?.definition : body.task;
+  if (task?.body.is !== "task" || task.body.when === null) return true;
+  try {
+    return await task.body.when(await givenOf(task.body, run));
+  } catch {
+    return true;
+  }
+}
+
+/** @throws PermanentError when the run's input does not fit its schema any more. */
+async function givenOf({ graph, given }: TaskBody, run: InRun): Promise<unknown> {
+  const checked = await graph.check(run.input);
+  if (checked.ok) return given(run, checked.value);
+  const first = checked.issues[0];
+  throw new PermanentError(
+    `the input of run ${run.runId} does not fit graph "${graph.id}" any more: ${first?.path ?? ""} ${first?.message ?? ""}`,
+    { code: "INVALID_PAYLOAD" },
+  );
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import type { HistoryRow, JobId } from "../../../src/core/job/job.ts";
+import type { Store } from "../../../src/core/ports/ports.ts";
+import { claimOne, eachTest, failure, insertOne, minute, only, running, settleOne, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+const historyOf = async (store: Store, id: JobId): Promise<readonly HistoryRow[]> => (await show(store, id)).history;
+
+/** Kept are ends of attempts that are not a success, and other moves with a reason; the job's row tells the rest. */
+export function historyContract(open: OpenStore): void {
+  describe("history", () => {
+    const at = eachTest(open);
+
+    test("of a job that succeeded at once is empty, and its row tells of the attempt", async () => {
+      const { store } = at();
+      const held = await running(store);
+      await settleOne(store, held);
+      const { job, history, attempts } = await show(store, held.jobId);
+      expect(history).toEqual([]);
+      expect(job).toMatchObject({ state: "SUCCESS", attempt: 1, worker: "worker-1" });
+      expect(only(attempts)).toEqual({
+        attempt: 1,
+        worker: "worker-1",
+        startedAt: job.startedAt,
+        endedAt: job.finishedAt,
+        outcome: "SUCCESS",
+        errorCode: null,
+        errorMessage: null,
+      });
+    });
+
+    test("keeps a failed attempt with its worker, start and error, beside the success that followed", async () => {
+      const { store } = at();
+      const held = await running(store);
+      const { startedAt } = (await show(store, held.jobId)).job;
+      await settleOne(store, held, { ...failure, reason: "retry" });
+      const again = await claimOne(store, held.jobId);
+      await settleOne(store, again);
+      const { history, attempts } = await show(store, held.jobId);
+      expect(only(history)).toEqual({
+        id: expect.any(String) as string,
+        at: expect.any(Number) as number,
+        from: "RUNNING",
+        to: "RETRY_WAIT",
+        attempt: 1,
+        generation: 1,
+        worker: "worker-1",
+        reason: "retry",
+        caller: null,
+        startedAt,
+        errorCode: "SMTP_421",
+        errorMessage: "try again later",
+      });
+      expect(attempts.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
+        [1, "RETRY_WAIT"],
+        [2, "SUCCESS"],
+      ]);
+    });
+
+    test("keeps a rescue and a cancel with the worker that lost the job", async () => {
+      const { store, advance } = at();
+      const lost = await running(store);
+      await advance(minute);
+      await store.rescue({ limit: 10, interruptionsMax: 20 });
+      expect(await historyOf(store, lost.jobId)).toMatchObject([
+        { from: "RUNNING", to: "QUEUED", reason: "lost", worker: "worker-1", errorCode: "WORKER_LOST" },
+      ]);
+      const canceled = await running(store);
+      await store.cancel([canceled.jobId]);
+      expect(await historyOf(store, canceled.jobId)).toMatchObject([
+        { from: "RUNNING", to: "CANCELED", reason: "canceled", worker: "worker-1", errorCode: null },
+      ]);
+    });
+
+    test("keeps what an operator or a schedule decided, which is no attempt", async () => {
+      const { store } = at();
+      const id = await insertOne(store);
+      await store.cancel([id]);
+      await store.retry([id]);
+      const { history, attempts } = await show(store, id);
+      expect(history).toMatchObject([
+        { from: "QUEUED", to: "CANCELED", reason: "canceled", worker: null, startedAt: null },
+        { from: "CANCELED", to: "QUEUED", reason: "retry", generation: 2, worker: null, startedAt: null },
+      ]);
+      expect(attempts).toEqual([]);
+    });
+
+    test("leaves dispatches, claims and successes to the events", async () => {
+      const { store, advance } = at();
+      const id = await insertOne(store, { delayMs: 20 * minute });
+      await advance(20 * minute);
+      await store.relay({ dispatchWindowMs: 0, limit: 10 });
+      await settleOne(store, await claimOne(store, id));
+      expect(await historyOf(store, id)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { Claimed, Store } from "../../../src/core/ports/ports.ts";
+import { eachTest, insertMany, messageFor, minute, settleOne, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+const leaseMs = 30_000;
+const rescueAll = { limit: 10, interruptionsMax: 20 };
+
+async function claimTogether(store: Store, leases: readonly number[], lanes: readonly string[] = []) {
+  const jobs = leases.map((ms, n) => ({ leaseMs: ms, lane: lanes[n] ?? "default" }));
+  const ids = await insertMany(store, jobs);
+  const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
+  return (await store.claim(messages, { worker: "worker-1", alone: false })).claimed;
+}
+
+const pair = async (store: Store): Promise<readonly [Claimed, Claimed]> => {
+  const [first, second] = await claimTogether(store, [leaseMs, leaseMs]);
+  if (first === undefined || second === undefined) throw new Error("two jobs were not claimed");
+  return [first, second];
+};
+
+const rescued = async (store: Store): Promise<readonly JobId[]> =>
+  (await store.rescue(rescueAll)).rows.map((row) => row.jobId);
+
+/** The jobs of one claim with the same lane and lease length hold one lease. */
+export function leasesContract(open: OpenStore): void {
+  describe("leases", () => {
+    const at = eachTest(open);
+
+    test("a heartbeat of one job of a claim renews the lease for all of them", async () => {
+      const { store, advance } = at();
+      const [first, second] = await pair(store);
+      await advance(20_000);
+      expect(await store.heartbeat([first], "worker-1")).toEqual([{ jobId: first.jobId, attempt: 1 }]);
+      const [one, other] = [await show(store, first.jobId), await show(store, second.jobId)];
+      expect(other.job.leaseUntil).toBe(one.job.leaseUntil);
+      await advance(20_000);
+      expect(await rescued(store)).toEqual([]);
+    });
+
+    test("an expired lease loses all its jobs that still run, and no others", async () => {
+      const { store, advance } = at();
+      const [first, second] = await pair(store);
+      const [third] = await claimTogether(store, [leaseMs]);
+      await settleOne(store, first);
+      await advance(20_000);
+      if (third !== undefined) await store.heartbeat([third], "worker-1");
+      await advance(20_000);
+      expect(await rescued(store)).toEqual([second.jobId]);
+    });
+
+    test("jobs of one claim with other lease lengths or lanes hold leases of their own", async () => {
+      const { store, advance } = at();
+      const [short, long, elsewhere] = await claimTogether(store, [leaseMs, minute, leaseMs], ["a", "a", "b"]);
+      await advance(20_000);
+      if (elsewhere !== undefined) await store.heartbeat([elsewhere], "worker-1");
+      await advance(20_000);
+      expect(await rescued(store)).toEqual([short?.jobId]);
+      await advance(minute);
+      expect(new Set(await rescued(store))).toEqual(new Set([long?.jobId, elsewhere?.jobId]));
+    });
+
+    test("a job that gets a lease of its own leaves that of its claim to the others", async () => {
+      const { store, advance } = at();
+      const [first, second] = await pair(store);
+      expect(await store.extendLease(first, { worker: "worker-1", leaseMs: 3 * minute })).toBe(true);
+      await advance(minute);
+      expect(await rescued(store)).toEqual([second.jobId]);
+      expect(await store.heartbeat([first], "worker-1")).toEqual([{ jobId: first.jobId, attempt: 1 }]);
+    });
+
+    test("a refused settle of an old attempt ends no lease", async () => {
+      const { store, advance } = at();
+      const [first] = await pair(store);
+      await advance(minute);
+      await store.rescue(rescueAll);
+      const message = await messageFor(store, first.jobId);
+      const [again] = (await store.claim([message], { worker: "worker-2", alone: true })).claimed;
+      expect(again).toMatchObject({ state: "RUNNING", attempt: 2 });
+      expect((await settleOne(store, first)).settled).toEqual([]);
+      expect((await show(store, first.jobId)).job.leaseUntil).not.toBeNull();
+      await advance(minute);
+      expect(await rescued(store)).toEqual([first.jobId]);
+    });
+  });
+}

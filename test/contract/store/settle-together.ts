@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import { aJob, claimOne, dispatchWindowMs, eachTest, handedIds } from "./fixture.ts";
+import { insertMany, insertOne, minute, only, running, settlementOf } from "./fixture.ts";
+import { settleOne, settleOptions, show } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+/** What a settle writes beside its jobs: their children, and the caller's own rows. */
+export function settleTogetherContract(open: OpenStore): void {
+  describe("settle: children", () => {
+    children(open);
+  });
+  describe("settle: in a transaction", () => {
+    inTransaction(open);
+  });
+}
+
+function children(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("a child whose key exists with another payload is counted, and the first one stays", async () => {
+    const { store } = at();
+    await insertOne(store, aJob({ kind: "child", key: "same" }));
+    const held = await running(store);
+    const again = aJob({ kind: "child", key: "same", payload: { other: 1 }, canonicalInput: '{"other":1}' });
+    const same = aJob({ kind: "child", key: "same" });
+    expect(await settleOne(store, held, { children: [again, same] })).toMatchObject({
+      settled: [held.jobId],
+      conflicts: 1,
+    });
+    expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
+  });
+
+  test("the children of a job are inserted with its success and handed off with it", async () => {
+    const { store } = at();
+    const held = await running(store);
+    const {
+      aftermath: { outbox },
+    } = await settleOne(store, held, {
+      children: [
+        aJob({ kind: "child", key: `${held.jobId}:child:1`, lane: "mail" }),
+        aJob({ kind: "child", delayMs: 60 * minute }),
+      ],
+    });
+    const inserted = await store.jobs({ kind: "child", limit: 10 });
+    expect(inserted.map((job) => job.state).toSorted()).toEqual(["PENDING", "QUEUED"]);
+    expect(only(outbox)).toMatchObject({ lane: "mail" });
+    expect(handedIds(outbox)).toEqual(inserted.filter((job) => job.state === "QUEUED").map((job) => job.id));
+  });
+
+  test("a child whose key exists already is not inserted twice", async () => {
+    const { store } = at();
+    const [first, second] = [await running(store), await running(store)];
+    const child = aJob({ kind: "child", key: "same" });
+    await settleOne(store, first, { children: [child] });
+    const {
+      settled,
+      aftermath: { outbox },
+    } = await settleOne(store, second, { children: [child] });
+    expect([settled, outbox]).toEqual([[second.jobId], []]);
+    expect(await store.jobs({ kind: "child", limit: 10 })).toHaveLength(1);
+  });
+
+  test("in a group only the rows that are still ours leave children", async () => {
+    const { store } = at();
+    const ids = await insertMany(store, [{}, {}]);
+    const [mine, lost] = [await claimOne(store, ids[0] ?? raise()), await claimOne(store, ids[1] ?? raise())];
+    await store.cancel([lost.jobId]);
+    const settlements = [mine, lost].map((held) =>
+      settlementOf(held, { children: [aJob({ kind: "child", key: held.jobId })] }),
+    );
+    await store.settle(settlements, settleOptions);
+    expect((await store.jobs({ kind: "child", limit: 10 })).map((job) => job.key)).toEqual([mine.jobId]);
+  });
+}
+
+function raise(): never {
+  throw new Error("two jobs were inserted");
+}
+
+function inTransaction(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("work and settlement commit together", async () => {
+    const { store } = at();
+    const held = await running(store);
+    await store.transaction(async (tx) => {
+      await store.insert([aJob({ kind: "effect" })], { dispatchWindowMs, tx });
+      await store.settle([settlementOf(held, { result: 1 })], { ...settleOptions, tx });
+    });
+    expect((await show(store, held.jobId)).job).toMatchObject({ state: "SUCCESS", result: 1 });
+    expect(await store.jobs({ kind: "effect", limit: 10 })).toHaveLength(1);
+  });
+
+  test("an error after the settlement undoes work and settlement", async () => {
+    const { store } = at();
+    const held = await running(store);
+    const broken = store.transaction(async (tx) => {
+      await store.insert([aJob({ kind: "effect" })], { dispatchWindowMs, tx });
+      await store.settle([settlementOf(held)], { ...settleOptions, tx });
+      throw new Error("no");
+    });
+    await expect(broken).rejects.toThrow("no");
+    expect((await show(store, held.jobId)).job.state).toBe("RUNNING");
+    expect(await store.jobs({ kind: "effect", limit: 10 })).toEqual([]);
+  });
+
+  test("a settlement that came too late answers nothing settled, so that the caller can roll back", async () => {
+    const { store } = at();
+    const held = await running(store);
+    await store.cancel([held.jobId]);
+    const { settled } = await store.transaction(
+      async (tx) => await store.settle([settlementOf(held)], { ...settleOptions, tx }),
+    );
+    expect(settled).toEqual([]);
+  });
+
+  test("a savepoint that fails undoes its own writes, and the transaction lives on", async () => {
+    const { store } = at();
+    const held = await running(store);
+    await store.transaction(async (tx) => {
+      const nested = tx.nested(async () => {
+        await store.insert([aJob({ kind: "undone" })], { dispatchWindowMs, tx });
+        throw new Error("hook");
+      });
+      await expect(nested).rejects.toThrow("hook");
+      expect(await tx.nested(async () => "kept")).toBe("kept");
+      await store.settle([settlementOf(held)], { ...settleOptions, tx });
+    });
+    expect((await show(store, held.jobId)).job.state).toBe("SUCCESS");
+    expect(await store.jobs({ kind: "undone", limit: 10 })).toEqual([]);
+  });
+}

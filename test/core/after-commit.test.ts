@@ -1,0 +1,129 @@
+import { atOnce } from "../support/rescue-at-once.ts";
+import { describe, expect, test } from "vitest";
+import { cancelJobs, retryJobs } from "../../src/core/admin/control.ts";
+import { cancelRun } from "../../src/core/work/cancel-run.ts";
+import { defineGraph, defineJob, PermanentError } from "../../src/core/index.ts";
+import { afterCommit } from "../../src/core/delivery/after-commit.ts";
+import { drain } from "../../src/core/delivery/drain.ts";
+import { encodeMessage } from "../../src/core/delivery/message.ts";
+import { rescue } from "../../src/core/delivery/rescue.ts";
+import type { Job } from "../../src/core/define/context.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import { limits } from "../../src/core/limits.ts";
+import { noAftermath, type Store } from "../../src/core/ports/ports.ts";
+import { stateOf, startedRun, type Driven } from "../runs/drive.ts";
+import { aJob } from "../contract/store/fixture.ts";
+import { jobOf, lane, shop, sum, world } from "./world.ts";
+
+const window = { dispatchWindowMs: limits.dispatchWindowMs };
+const chain = (run: () => void = () => {}): Job<undefined> =>
+  defineGraph({
+    id: "chain",
+    version: 1,
+    tasks(task) {
+      const a = task("a", { run: () => run() });
+      task("b", { after: { a }, run: () => null });
+    },
+  });
+
+const taskId = async (run: Driven, name: string): Promise<JobId> => {
+  const found = (await run.shop.world.store.tasks(run.id, { limit: 10 })).find(({ task }) => task === name);
+  if (found === undefined) throw new Error(`the run has no task "${name}"`);
+  return found.jobId;
+};
+
+const ended = { a: "CANCELED", b: "SKIPPED" };
+const runState = async (run: Driven) => (await run.shop.world.store.run(run.id))?.state;
+
+describe("the run of a task that ends without its worker is resolved before the answer", () => {
+  test("when a person cancels the task", async () => {
+    const run = await startedRun(chain(), undefined);
+    await cancelJobs(run.shop.world, run.shop.registry, [await taskId(run, "a")], window);
+    expect([await stateOf(run), await runState(run)]).toEqual([ended, "FAILED"]);
+  });
+
+  test("when its message died unclaimed for the last time", async () => {
+    const run = await startedRun(chain(), undefined);
+    const { world: ports, registry } = run.shop;
+    const jobId = await taskId(run, "a");
+    for (let death = 1; death <= limits.undeliveredMax; death += 1) {
+      const { generation } = await jobOf(ports, jobId);
+      const body = encodeMessage({ jobId, generation, trace: "" });
+      await drain(ports, registry, [{ messageId: "dead", body }], { lane, ...window });
+      if (death < limits.undeliveredMax) await ports.store.relay({ dispatchWindowMs: limits.delayMsMax, limit: 10 });
+    }
+    expect([await stateOf(run), await runState(run)]).toEqual([{ a: "FAILED", b: "SKIPPED" }, "FAILED"]);
+  });
+
+  test("when it is rescued for the last time", async () => {
+    const run = await startedRun(chain(), undefined);
+    const { world: ports, registry } = run.shop;
+    const jobId = await taskId(run, "a");
+    for (let lost = 1; lost <= limits.interruptionsMax; lost += 1) {
+      const { state, generation } = await jobOf(ports, jobId);
+      if (state !== "QUEUED") break;
+      // Alone, so that each loss is a failure.
+      await ports.store.claim([{ jobId, generation, trace: "" }], { worker: "gone", alone: true });
+      await ports.clock.advance(limits.leaseMsMax + 1);
+      await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, ...window });
+    }
+    expect([await stateOf(run), await runState(run)]).toEqual([{ a: "FAILED", b: "SKIPPED" }, "FAILED"]);
+  });
+
+  test("when its whole run is canceled", async () => {
+    const run = await startedRun(chain(), undefined);
+    expect(await cancelRun(run.shop.world, run.shop.registry, run.id, window)).toBe(2);
+    expect(await runState(run)).toBe("CANCELED");
+  });
+});
+
+describe("retry of one job", () => {
+  const fails = defineJob({
+    id: "fails",
+    run() {
+      throw new PermanentError("no");
+    },
+  });
+
+  test("sends its own message and none of the 12,000 that are due beside it", async () => {
+    const { world: ports, enqueue, work } = await shop([fails]);
+    const id = await enqueue(fails, undefined);
+    await work();
+    const others = Array.from({ length: 12_000 }, () => aJob({ lane: "other", delayMs: limits.dispatchWindowMs + 1 }));
+    await ports.store.insert(others, window);
+    await ports.clock.advance(limits.dispatchWindowMs);
+    expect(await retryJobs(ports, [id], window)).toEqual([id]);
+    expect(ports.queue.receive("other", 20_000)).toEqual([]);
+    expect(ports.queue.receive(lane, 10)).toHaveLength(1);
+    expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED" });
+  });
+});
+
+describe("what fails after a commit", () => {
+  const broken = (faults: Partial<Store>) => world((base) => ({ store: Object.assign({}, base.store, faults) }));
+  const down = (): Promise<never> => Promise.reject(new Error("the database is away"));
+  const left = { ...noAftermath, runs: ["1" as never], freed: ["cap:x"], leftToRelay: [lane] };
+
+  test("is left to the next pass: one line and one metric for each step, and no error", async () => {
+    const ports = broken({ resolve: down, wake: down, relay: down });
+    await afterCommit(ports, left, window);
+    const lines = ports.lines.filter(({ level }) => level === "warn");
+    expect(lines.map(({ fields }) => fields["step"])).toEqual(["resolve", "wake", "relay"]);
+    expect(sum(ports.measured, "aftermath.failed")).toBe(3);
+  });
+
+  test("keeps the other steps from nothing", async () => {
+    const relayed: (string | undefined)[] = [];
+    const ports = broken({ resolve: down, relay: async ({ lane: of }) => (relayed.push(of), []) });
+    await afterCommit(ports, left, window);
+    expect(relayed).toEqual([lane]);
+  });
+
+  test("and what never ends is left after a bounded number of rounds", async () => {
+    let rounds = 0;
+    const resolved = { steps: 1, more: true, closed: [], aftermath: noAftermath };
+    const ports = broken({ resolve: async () => ((rounds += 1), resolved) });
+    await afterCommit(ports, { ...noAftermath, runs: ["1" as never] }, window);
+    expect(rounds).toBe(limits.resolveRoundsMax);
+  });
+});

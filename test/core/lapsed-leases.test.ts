@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { createLapsedLeases } from "../../src/core/delivery/lapsed-leases.ts";
+import { rescue } from "../../src/core/delivery/rescue.ts";
+import { limits } from "../../src/core/limits.ts";
+import { referenceStore } from "../support/reference-store.ts";
+import { jobOf, shop, world } from "./world.ts";
+
+const lease = (id: string, until: number) => ({ id, until: until as never });
+
+describe("a lease is rescued", () => {
+  test("when it stood expired and unchanged between two looks", () => {
+    const lapsed = createLapsedLeases();
+    expect(lapsed.look([lease("1", 10)], 0)).toEqual([]);
+    expect(lapsed.look([lease("1", 10)], limits.rescueLookMs - 1)).toEqual([]);
+    expect(lapsed.look([lease("1", 10)], limits.rescueLookMs)).toEqual(["1"]);
+  });
+
+  test("not when its worker renewed it between the looks", () => {
+    const lapsed = createLapsedLeases();
+    lapsed.look([lease("1", 10)], 0);
+    expect(lapsed.look([lease("1", 20)], limits.rescueLookMs)).toEqual([]);
+    lapsed.look([], 2 * limits.rescueLookMs);
+    expect(lapsed.look([lease("1", 20)], 3 * limits.rescueLookMs)).toEqual([]);
+  });
+});
+
+test("a database clock that jumps ahead by a lease takes no job from a live worker", async () => {
+  const started = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const job = defineJob({
+    id: "job",
+    retry: { maxAttempts: 1 },
+    run: async () => {
+      started.resolve();
+      await end.promise;
+    },
+  });
+  let aheadMs = 0;
+  const ports = world((base) => ({
+    ...base,
+    store: referenceStore(() => 1_700_000_000_000 + base.clock.elapsedMs() + aheadMs),
+  }));
+  const open = await shop([job], ports);
+  const id = await open.enqueue(job, undefined);
+  const batch = open.work();
+  await started.promise;
+  aheadMs = 21_000;
+  const lapsed = createLapsedLeases();
+  const options = { lapsed, limit: 10, rounds: 1, dispatchWindowMs: 0 };
+  expect(await rescue(ports, open.registry, options)).toEqual({ rescued: 0 });
+  // Its next heartbeat comes within a third of its lease by its own clock.
+  await ports.clock.advance(limits.leaseMsDefault / 3);
+  expect(await rescue(ports, open.registry, options)).toEqual({ rescued: 0 });
+  end.resolve();
+  expect(await batch).toEqual([]);
+  expect(await jobOf(ports, id)).toMatchObject({ state: "SUCCESS", attempt: 1, failures: 0 });
+});
