@@ -27,6 +27,7 @@ import { runMapEndpoint } from "./routes/run-map.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
 import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
+import { upcomingEndpoint } from "./routes/upcoming.ts";
 
 /**
  * The HTTP API: a fetch-shaped app, so that a server, a function URL and a test call the same thing.
@@ -85,6 +86,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...eventEndpoints(options),
     ...scheduleEndpoints(options),
     scheduleOutcomeEndpoint(options),
+    upcomingEndpoint(options),
     ...scheduleControlEndpoints(options),
     previewEndpoint(options),
     healthEndpoint(options),

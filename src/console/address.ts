@@ -17,6 +17,7 @@ export const addresses = {
   },
   schedule: (id: string) => `${base}/schedules/${encodeURIComponent(id)}`,
   scheduleAny: `${base}/schedules/:id`,
+  upcoming: `${base}/upcoming`,
   runs: `${base}/runs`,
   run: (id: string) => `${base}/runs/${id}`,
   deadLetters: `${base}/dead-letters`,

@@ -7,6 +7,7 @@ import type {
   ShownCount,
   ShownExplanation,
   ShownFailureGroup,
+  ShownJob,
   ShownJobCounts,
   ShownJobDetail,
   ShownJobPage,
@@ -20,6 +21,7 @@ import type {
   ShownSlotUse,
   ShownSummary,
   ShownTask,
+  ShownUpcoming,
   ShownWorker,
 } from "./shape.ts";
 
@@ -39,6 +41,10 @@ export const loadExplanation = (id: string, signal?: AbortSignal) =>
 export const retryJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/retry`);
 export const cancelJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/cancel`);
 export const runJobNow = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/run-now`);
+
+/** A new job; its key tells which one it was made from, and when. */
+export const enqueueCopy = ({ id, kind }: Pick<ShownJob, "id" | "kind">, payload: unknown) =>
+  post<{ id: string }>("/jobs", { kind, payload, key: `copy-of-${id}-${Date.now()}` });
 
 export async function loadSummary(signal?: AbortSignal): Promise<ShownSummary> {
   const summary = await get<ShownSummary>("/summary", signal);
@@ -69,6 +75,8 @@ export async function loadScheduleOutcome(id: string, signal?: AbortSignal): Pro
   if (schedules[0] === undefined) throw new ApiError(404, "unknown-schedule", `there is no schedule ${id}`);
   return schedules[0];
 }
+export const loadUpcoming = (hours: number, signal?: AbortSignal) =>
+  get<ShownUpcoming>(`/upcoming${query({ hours })}`, signal);
 /** Null for one that was deleted. */
 export const loadZone = async (id: string, signal?: AbortSignal): Promise<string | null> =>
   (await get<{ readonly timezone?: string }>(`/schedules/${at(id)}`, signal)).timezone ?? null;

@@ -10,6 +10,7 @@ import type {
 } from "../api/shape/overview.ts";
 import type { RunReply, TaskReply } from "../api/shape/run.ts";
 import type { OccurrenceEndReply, ScheduleOutcomeReply } from "../api/shape/schedule-outcome.ts";
+import type { UpcomingReply } from "../api/shape/upcoming.ts";
 import type { occurrenceJson, scheduleJson } from "../api/view.ts";
 
 export type ShownJob = JobReply;
@@ -17,12 +18,13 @@ export type ShownJobDetail = JobDetailReply;
 export type ShownJobPage = JobListReply;
 export type ShownJobCounts = JobCountsReply;
 export type JobState = ShownJob["state"];
-export type ShownJobEvent = ShownJobDetail["events"][number];
+
 export type ShownSchedule = ReturnType<typeof scheduleJson>;
 export type ShownEnd = OccurrenceEndReply;
 export type ShownOccurrence = ReturnType<typeof occurrenceJson> & { readonly end: ShownEnd | null };
 /** A schedule with its next time and what became of its last ones. */
 export type ShownOutcome = ScheduleOutcomeReply;
+export type ShownUpcoming = UpcomingReply;
 export type ShownGlance = ShownOutcome["last"][number];
 export type ShownLane = LaneReply;
 export type ShownSlotUse = SlotUseReply;

@@ -40,6 +40,10 @@ export const limits = {
   /** Tasks of a run in one picture, and edges that lead to one of them. */
   mappedTasksMax: 10_000,
   mappedEdgesMax: 20,
+  /** Schedules looked at for what comes up, times of each, and times that are listed. */
+  upcomingSchedulesMax: 1_000,
+  upcomingTimesEach: 60,
+  upcomingTimesShown: 200,
   /** A job that started this long after its nominal time was on time. */
   onTimeMs: 60_000,
   /** How long one of the counts beside the states looks: there are eight, and pages that are open ask again and again. */

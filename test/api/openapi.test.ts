@@ -79,6 +79,7 @@ test("every endpoint answers as the document says", async () => {
   const window = { from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z", force: true };
   await post("/schedules/nightly/backfill", window);
   await get("/schedules");
+  await get("/upcoming?hours=24");
   await get("/schedule-outcomes?state=failing&sort=next");
   for (const part of ["", "/occurrences", "/next", "/explain?time=2026-11-21T02:30"])
     await get(`/schedules/nightly${part}`);

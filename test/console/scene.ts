@@ -13,6 +13,7 @@ import type {
   JobState,
   ShownSummary,
   ShownTask,
+  ShownUpcoming,
 } from "../../src/console/shape.ts";
 import { jobStates } from "../../src/console/shape.ts";
 
@@ -251,6 +252,23 @@ export const counts: ShownJobCounts = Object.fromEntries(
 export const noCounts: ShownJobCounts = Object.fromEntries(
   jobStates.map((state) => [state, { count: 0, isMore: false }]),
 ) as ShownJobCounts;
+
+export const upcoming: ShownUpcoming = {
+  from: ago(0),
+  to: ago(-3_600),
+  times: [60, 120, 900].map((seconds, index) => ({
+    at: ago(-seconds),
+    schedule: index === 0 ? "sweep" : "nightly-export",
+    app: "scene",
+    kind: "export-report",
+    lane: "default",
+    timezone: "UTC",
+    paused: index === 2,
+    mayOverlap: index === 1,
+  })),
+  parts: Array.from({ length: 60 }, (_, part) => (part % 7) + 1),
+  isMore: false,
+};
 
 /** The tasks above as the picture of the whole run has them. */
 export const runMap: RunMapReply = mapOf(

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import { expect, test } from "vitest";
 import type { ScheduleOutcomeListReply } from "../../src/api/shape/schedule-outcome.ts";
+import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
 import { openApi } from "../api/harness.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
@@ -129,4 +130,28 @@ test("filters and sorts are of the server, page after page", async () => {
   expect(await idsOf("?lateOver=1m")).toEqual(["b"]);
   expect(await idsOf("?app=none")).toEqual([]);
   expect((await opened.call("GET", "/schedule-outcomes?state=broken")).status).toBe(400);
+});
+
+test("what comes up is listed over all schedules, with what is paused and what has not ended", async () => {
+  const opened = await openApi();
+  await scheduleNamed(opened, "nightly");
+  await past(opened.pool, "ping-often", ["QUEUED"]);
+  const at = async (query: string): Promise<readonly (readonly [string, string, boolean, boolean])[]> => {
+    const { body } = await opened.call("GET", `/upcoming?${query}`);
+    const { times } = body as unknown as UpcomingReply;
+    return times.map(({ schedule, at: due, paused, mayOverlap }) => [schedule, due.slice(11, 16), paused, mayOverlap]);
+  };
+  const inAnHour = await at("hours=1");
+  expect(inAnHour.map(([schedule, due]) => `${schedule} ${due}`)).toEqual(
+    ["08:10", "08:20", "08:30", "08:40", "08:50", "09:00"].map((due) => `ping-often ${due}`),
+  );
+  await opened.call("POST", "/schedules/nightly/pause");
+  expect((await at("hours=12")).find(([schedule]) => schedule === "nightly")).toEqual([
+    "nightly",
+    "18:00",
+    true,
+    false,
+  ]);
+  expect(await at("hours=12&lane=none")).toEqual([]);
+  expect((await opened.call("GET", "/upcoming?hours=25")).status).toBe(400);
 });

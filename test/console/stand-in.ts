@@ -18,13 +18,20 @@ export interface StandIn {
   readonly asked: string[];
   /** Path and query of each of them. */
   readonly queries: string[];
+  /** What was sent to be changed, in order. */
+  readonly bodies: object[];
   readonly events: EventDesk;
   stop(): Promise<void>;
 }
 
 export async function openStandIn(files: PageFiles): Promise<StandIn> {
   const events = eventDesk();
-  const state: { mode: Mode; asked: string[]; queries: string[] } = { mode: "loaded", asked: [], queries: [] };
+  const state: { mode: Mode; asked: string[]; queries: string[]; bodies: object[] } = {
+    mode: "loaded",
+    asked: [],
+    queries: [],
+    bodies: [],
+  };
   const app = new Hono();
   app.route(
     "/console",
@@ -36,10 +43,14 @@ export async function openStandIn(files: PageFiles): Promise<StandIn> {
     state.asked.push(`${method} ${path}`);
     state.queries.push(c.req.url.slice(new URL(c.req.url).origin.length));
     const body = method === "POST" ? ((await c.req.json()) as Record<string, unknown>) : {};
+    if (method === "POST") state.bodies.push(body);
     if (state.mode === "error") {
       return c.json({ code: "store-away", detail: "the database does not answer: try again in a few seconds" }, 503);
     }
-    const answer = answerOf(path, state.mode, { ...c.req.query(), ...body });
+    const answer =
+      method === "POST" && path === "/jobs"
+        ? scene.detailOf(3, "PENDING")
+        : answerOf(path, state.mode, { ...c.req.query(), ...body });
     if (answer === null) return c.json({ code: "no-such-route", detail: `there is no ${method} ${path}` }, 404);
     return c.json((state.mode === "hostile" ? hostile(answer) : answer) as object);
   });
@@ -56,6 +67,7 @@ export async function openStandIn(files: PageFiles): Promise<StandIn> {
     },
     asked: state.asked,
     queries: state.queries,
+    bodies: state.bodies,
     events,
     async stop() {
       events.cut();
@@ -94,6 +106,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
     [/^\/jobs\/\d+(\/[\w-]+)?$/, () => scene.detailOf(3, "PENDING")],
     [/^\/schedule-outcomes$/, () => outcomesFor(isEmpty, body)],
+    [/^\/upcoming$/, () => (isEmpty ? { ...scene.upcoming, times: [], parts: [] } : scene.upcoming)],
     [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],
     [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],

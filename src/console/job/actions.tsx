@@ -1,8 +1,10 @@
+import { useState } from "preact/hooks";
 import { cancelJob, retryJob, runJobNow } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
+import { EditedCopy } from "./edited-copy.tsx";
 import { isJobOver, type ShownJobDetail, mayRetry } from "../shape.ts";
 
 interface ActionsProps {
@@ -13,6 +15,7 @@ interface ActionsProps {
 /** What may be done with the job in its state; the keys do the same. */
 export function Actions({ job, onDone }: ActionsProps) {
   const { id, kind, state } = job;
+  const [isEditing, setEditing] = useState(false);
   const act = async (what: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
@@ -39,6 +42,12 @@ export function Actions({ job, onDone }: ActionsProps) {
   ]);
   return (
     <div class="actions">
+      {isEditing ? <EditedCopy job={job} onClose={() => setEditing(false)} /> : null}
+      {isJobOver(state) ? (
+        <button type="button" class="button" onClick={() => setEditing(true)}>
+          Run with another payload
+        </button>
+      ) : null}
       {isEarly(job) ? (
         <button type="button" class="button" onClick={runNow}>
           Run now

@@ -17,7 +17,13 @@ export function History({ job, zone }: { readonly job: ShownJobDetail; readonly 
       <ScrollTable label="Changes">
         <table class="table">
           <TableHead
-            columns={["At", "State", { name: "Attempt", isNumber: true }, "Why", { name: "Worker", width: "col-worker" }]}
+            columns={[
+              "At",
+              "State",
+              { name: "Attempt", isNumber: true },
+              "Why",
+              { name: "Worker", width: "col-worker" },
+            ]}
           />
           <tbody>
             {events.map((event) => (

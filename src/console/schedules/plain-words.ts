@@ -11,8 +11,17 @@ export function plainWords(expression: string): string {
   if (every !== null) return everyWords(Number(every[1]), every[2] ?? "");
   if (expression.startsWith("at ")) return "Once";
   void load();
-  return library.value === null ? expression : cronWords(library.value, expression);
+  if (library.value === null) return expression;
+  const known = said.get(expression);
+  if (known !== undefined) return known;
+  const words = cronWords(library.value, expression);
+  if (said.size < saidMax) said.set(expression, words);
+  return words;
 }
+
+/** Ten thousand schedules say the same again with each refresh. */
+const said = new Map<string, string>();
+const saidMax = 10_000;
 
 const unitWords: Readonly<Record<string, string>> = {
   ms: "millisecond",

@@ -31,13 +31,18 @@ export interface SquareFacts extends Pick<ShownGlance, "outcome" | "reason" | "j
 export const endOfSquare = ({ job, result }: Pick<SquareFacts, "job" | "result">): EndWord | null =>
   job === null ? null : (result ?? "unknown");
 
-/** The last times, the oldest first: the shape tells the decision, the colour the end. */
+/**
+ * The last times, the oldest first: the shape tells the decision, the colour the end. What one of them was is written when
+ * the pointer comes: thousands are drawn that nobody asks about.
+ */
 export function Squares({ last, zone }: { readonly last: readonly SquareFacts[]; readonly zone: string }) {
+  const explain = ({ target }: PointerEvent): void => {
+    const facts = target instanceof HTMLElement ? last[Number(target.dataset["n"] ?? -1)] : undefined;
+    if (facts !== undefined) (target as HTMLElement).title = squareTitle(facts, zone);
+  };
   return (
-    <span class="squares" role="img" aria-label={summaryOf(last)}>
-      {last.toReversed().map((each, index) => (
-        <i key={`${each.at} ${index}`} class={squareClass(each)} title={squareTitle(each, zone)} />
-      ))}
+    <span class="squares" role="img" aria-label={summaryOf(last)} onPointerOver={explain}>
+      {last.map((each, index) => <i key={index} class={squareClass(each)} data-n={index} />).toReversed()}
     </span>
   );
 }
