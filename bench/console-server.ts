@@ -5,7 +5,8 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { consolePage } from "../src/api/console.ts";
 import { bundleConsole } from "../src/bundle-console.ts";
-import { jobOf, largeMap, outcomeRows, run as runOf, summary, tasks as someTasks } from "../test/console/scene.ts";
+import { jobOf, outcomeRows, summary } from "../test/console/scene.ts";
+import { largeMap, run as runOf, tasks as someTasks } from "../test/console/scene-run.ts";
 
 export const tasks = 10_000;
 export const jobs = 100_000;

@@ -1,18 +1,18 @@
 import { describe, expect, it, test } from "vitest";
 import { groupedRun, prefixOf } from "../../src/console/runs/groups.ts";
-import { criticalPath, loadedMap, taskList } from "../../src/console/runs/run-map.ts";
+import { criticalPath, loadedMap, listedTasks } from "../../src/console/runs/run-map.ts";
 import { describeInBrowser } from "./in-browser.ts";
-import { largeMap, runMap } from "./scene.ts";
+import { largeMap, runMap } from "./scene-run.ts";
 
 describe("a run as the page holds it", () => {
   it("lists what needs attention first, and what took longest when asked", () => {
     const { tasks } = loadedMap(runMap);
-    const states = taskList(tasks, { set: "all", text: "", order: "state" }).map(({ state }) => state);
+    const states = listedTasks(tasks, { set: "all", text: "", order: "state" }).map(({ state }) => state);
     expect(states).toEqual(["FAILED", "RUNNING", "PENDING", "SKIPPED", "SUCCESS", "SUCCESS"]);
-    expect(taskList(tasks, { set: "failed", text: "mismatch", order: "state" }).map(({ name }) => name)).toEqual([
+    expect(listedTasks(tasks, { set: "failed", text: "mismatch", order: "state" }).map(({ name }) => name)).toEqual([
       "match",
     ]);
-    expect(taskList(tasks, { set: "failed", text: "orders", order: "state" })).toEqual([]);
+    expect(listedTasks(tasks, { set: "failed", text: "orders", order: "state" })).toEqual([]);
   });
 
   it("groups ten thousand alike tasks by layer, with their counts and the edges between them", () => {

@@ -6,6 +6,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { consolePage, type PageFiles } from "../../src/api/console.ts";
 import * as scene from "./scene.ts";
+import * as runScene from "./scene-run.ts";
 import * as system from "./scene-system.ts";
 
 export type Mode = "loaded" | "empty" | "error" | "hostile";
@@ -114,21 +115,27 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/schedules\/[^/]+\/backfill$/, () => ({ times: backfilled, added: 1, again: 0, dryRun: body["dryRun"] })],
     [/^\/schedules\/[^/]+\/trigger$/, () => ({ id: "3", created: true })],
     [/^\/schedules\/[^/]+\/(pause|resume)$/, () => scene.schedules[0]],
-    [/^\/runs$/, () => ({ runs: list([scene.run, { ...scene.run, id: "8", state: "RUNNING" }]), nextCursor: null })],
-    [/^\/runs\/8$/, () => ({ ...scene.run, id: "8", state: "RUNNING", finishedAt: null })],
-    [/^\/runs\/9$/, () => ({ ...scene.run, id: "9", progress: { ...scene.run.progress, total: 10_000, failed: 1 } })],
-    [/^\/runs\/\d+$/, () => scene.run],
+    [
+      /^\/runs$/,
+      () => ({ runs: list([runScene.run, { ...runScene.run, id: "8", state: "RUNNING" }]), nextCursor: null }),
+    ],
+    [/^\/runs\/8$/, () => ({ ...runScene.run, id: "8", state: "RUNNING", finishedAt: null })],
+    [
+      /^\/runs\/9$/,
+      () => ({ ...runScene.run, id: "9", progress: { ...runScene.run.progress, total: 10_000, failed: 1 } }),
+    ],
+    [/^\/runs\/\d+$/, () => runScene.run],
     [/^\/runs\/\d+\/cancel$/, () => ({ canceled: 2 })],
-    [/^\/runs\/\d+\/rerun$/, () => ({ ...scene.run, id: "8" })],
+    [/^\/runs\/\d+\/rerun$/, () => ({ ...runScene.run, id: "8" })],
     [/^\/bulk$/, () => (body["dryRun"] === true ? { matched: { count: 42, isMore: false } } : bulk("RUNNING"))],
     [/^\/bulk\/5$/, () => bulk("DONE")],
     [
       /^\/runs\/\d+\/tasks$/,
-      () => ({ tasks: list(scene.tasks.filter(({ state }) => isNamed(state, body))), nextCursor: null }),
+      () => ({ tasks: list(runScene.tasks.filter(({ state }) => isNamed(state, body))), nextCursor: null }),
     ],
-    [/^\/runs\/9\/map$/, () => scene.largeMap(10_000)],
-    [/^\/runs\/\d+\/map$/, () => scene.runMap],
-    [/^\/runs\/\d+\/retry$/, () => ({ run: scene.run, again: ["202"] })],
+    [/^\/runs\/9\/map$/, () => runScene.largeMap(10_000)],
+    [/^\/runs\/\d+\/map$/, () => runScene.runMap],
+    [/^\/runs\/\d+\/retry$/, () => ({ run: runScene.run, again: ["202"] })],
     [/^\/dead-letters$/, () => ({ groups: list(system.groups), isMore: false })],
     [/^\/lanes$/, () => ({ lanes: list(system.lanes), caps: list(system.caps), isMore: false })],
     [/^\/lanes\/\w+\/(pause|resume)$/, () => system.lanes[0]],

@@ -81,7 +81,7 @@ export const taskOrders = ["state", "name", "took", "start"] as const;
 export type TaskOrder = (typeof taskOrders)[number];
 
 /** The tasks that are wanted, in the order that is wanted: what needs attention, or what took longest, first. */
-export function taskList(
+export function listedTasks(
   tasks: readonly MapTask[],
   { set, text, order }: { readonly set: TaskSet; readonly text: string; readonly order: TaskOrder },
 ): readonly MapTask[] {

@@ -12,7 +12,7 @@ import { Funnel } from "../runs/funnel.tsx";
 import { TaskGraph } from "../runs/graph.tsx";
 import { TaskGrid } from "../runs/grid.tsx";
 import { FailedList } from "../runs/failed-list.tsx";
-import { type LoadedMap, taskList, type TaskOrder, type TaskSet } from "../runs/run-map.ts";
+import { type LoadedMap, listedTasks, type TaskOrder, type TaskSet } from "../runs/run-map.ts";
 import { TaskBar } from "../runs/task-bar.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
@@ -138,7 +138,7 @@ function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: stri
   const [set, setSet] = useState<TaskSet>(isBad && search === "" ? "bad" : "all");
   const [text, setText] = useState(search);
   const [order, setOrder] = useState<TaskOrder>(map.tasks.length > smallRun ? "state" : "start");
-  const shown = useMemo(() => taskList(map.tasks, { set, text, order }), [map, set, text, order]);
+  const shown = useMemo(() => listedTasks(map.tasks, { set, text, order }), [map, set, text, order]);
   return (
     <>
       <TaskBar tasks={map.tasks} shown={shown.length} set={set} text={text} onSet={setSet} onText={setText} />
