@@ -70,7 +70,9 @@ async function comingUp(
 }
 
 function timesOf(row: ScheduleRow, from: number, to: number): { times: readonly Coming[]; isMore: boolean } {
-  const seen = preview(row.spec, from, limits.upcomingTimesEach);
+  // Most fire once in the span or not at all: sixty times of a thousand schedules take a second.
+  const near = preview(row.spec, from, 2);
+  const seen = (near[1]?.instant ?? Infinity) > to ? near : preview(row.spec, from, limits.upcomingTimesEach);
   const times = seen.flatMap(({ instant, fires }) => (fires && instant <= to ? [{ at: instant, row }] : []));
   const last = seen.at(-1);
   return { times, isMore: seen.length === limits.upcomingTimesEach && last !== undefined && last.instant <= to };

@@ -14,9 +14,9 @@ import { EndsText, latenessText, onTimeText, scheduleStatus } from "./status.tsx
 export const scheduleSortNames = ["id", "next", "lateness", "failing"] as const;
 export type ScheduleSortName = (typeof scheduleSortNames)[number];
 
-const template = "minmax(140px, 1.3fr) minmax(150px, 1.4fr) minmax(170px, 1fr) 134px 318px 76px 68px 140px";
+const template = "minmax(140px, 1.3fr) minmax(150px, 1.4fr) minmax(186px, 1fr) 134px 318px 76px 68px 124px";
 /** Two lines; in a narrow window each row is a block. */
-const rowPixels = { wide: 52, narrow: 196 };
+const rowPixels = { wide: 52, narrow: 206 };
 
 interface OutcomeTableProps {
   readonly rows: OutcomeRows;
