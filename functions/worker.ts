@@ -3,7 +3,7 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { readConfig } from "../src/config.ts";
 import { createLaneGate } from "../src/core/work/lane-gate.ts";
 import { createWorker } from "../src/core/work/worker.ts";
-import { limits } from "../src/core/limits.ts";
+import { workerLimits } from "../src/core/work/worker-limits.ts";
 import manifest from "../package.json" with { type: "json" };
 import { openRuntime } from "../src/runtime.ts";
 
@@ -27,7 +27,7 @@ const worker = createWorker(runtime.ports, runtime.registry, {
 
 process.once("SIGTERM", () => {
   void worker
-    .stop(limits.shutdownMs)
+    .stop(workerLimits.shutdownMs)
     .then(() => runtime.close())
     .finally(() => process.exit(0));
 });

@@ -9,7 +9,7 @@ import { ProblemsFound } from "../src/core/define/problem.ts";
 import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
-import { bundleFunctions, releaseCode } from "./code.ts";
+import { bundleFunctions, type ReleaseCode, releaseCode } from "./code.ts";
 import type { StandInsProps } from "./constructs/stand-ins.ts";
 import { addStage } from "./stack.ts";
 import { type Deployment, deploymentOf } from "./stages.ts";
@@ -23,7 +23,7 @@ for (const stage of wanted()) {
   const deployment = deploymentOf(stage.name);
   const targets = await loadStandIns(stage);
   addStage(app, await checkedTopology(stage), deployment, {
-    code: releaseCode(folders),
+    code: codeOf(releaseCode(folders)),
     image: imageOf("image", deployment.image),
     ...(targets.length === 0 ? {} : { standIns: standInsOf(targets, deployment) }),
   });
@@ -35,6 +35,12 @@ function wanted(): readonly Stage[] {
   const named: unknown = app.node.tryGetContext("stage");
   if (typeof named === "string") return [stageNamed(named)];
   return Object.values<Stage>(stages).filter((stage) => stage.deployed);
+}
+
+/** `-c release=TEXT` runs the migration again where nothing of it changed, as a test of a second deployment needs. */
+function codeOf(code: ReleaseCode): ReleaseCode {
+  const release: unknown = app.node.tryGetContext("release");
+  return typeof release === "string" ? { ...code, release } : code;
 }
 
 /** What `check` refuses is not synthesized either. */

@@ -20,12 +20,12 @@ export class BelfryStack extends Stack {
 export function addStage(
   scope: Construct,
   topology: Topology,
-  { env, terminationProtection, tags, network, database, alarms }: Deployment,
+  { env, terminationProtection, tags, network, database, alarms, spotPasses = false }: Deployment,
   release: Pick<BelfryProps, "code" | "image" | "standIns">,
 ): BelfryStack {
   return new BelfryStack(scope, `belfry-${topology.stage}`, {
     terminationProtection,
     ...(env === undefined ? {} : { env }),
-    belfry: { topology, network, database, alarms, tags, ...release },
+    belfry: { topology, network, database, alarms, spotPasses, tags, ...release },
   });
 }

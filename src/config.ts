@@ -6,7 +6,9 @@ import type { EventSinkSettings } from "./adapters/events/sink.ts";
 import { addressProblem, withoutPassword } from "./adapters/postgres/address.ts";
 import { type CrashPlan, parseCrashPlans } from "./adapters/crash-point.ts";
 import { type LogLevel, logLevels } from "./adapters/telemetry/log.ts";
-import { limits } from "./core/limits.ts";
+import { deliveryLimits } from "./core/ports/delivery-limits.ts";
+import { lockLimits } from "./core/lock/lock-limits.ts";
+import { passLimits } from "./core/scheduler/pass-limits.ts";
 import { type Problem, ProblemsFound } from "./core/define/problem.ts";
 import { type Stage, stageNamed, stageNames } from "./stages.ts";
 
@@ -32,7 +34,6 @@ export interface Config {
   readonly eventBridgeEndpoint: string | null;
   readonly logLevel: LogLevel;
   readonly lockLeaseMs: number;
-  /** How long a scheduler task goes on making passes. */
   readonly passMs: number;
   /** Connections, or null for the topology's number. */
   readonly poolSize: number | null;
@@ -115,6 +116,7 @@ const settings = z.object({
     .string()
     .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, rule("must be a region, for example eu-west-1"))
     .optional(),
+  AWS_USE_DUALSTACK_ENDPOINT: z.enum(["true", "false"], rule("must be true or false")).default("false"),
   AWS_ENDPOINT_URL: endpoint,
   AWS_ENDPOINT_URL_SQS: endpoint,
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
@@ -153,8 +155,8 @@ const settings = z.object({
     .min(16, rule("must be at least 16 characters; it signs what is sent"))
     .optional(),
   BELFRY_LOG_LEVEL: z.enum(logLevels, rule(`must be one of ${logLevels.join(", ")}`)).default("info"),
-  BELFRY_LOCK_LEASE_MS: milliseconds(1_000, 600_000).default(limits.lockLeaseMs),
-  BELFRY_PASS_MS: milliseconds(0, 840_000).default(limits.passMs),
+  BELFRY_LOCK_LEASE_MS: milliseconds(1_000, 600_000).default(lockLimits.lockLeaseMs),
+  BELFRY_PASS_MS: milliseconds(0, 840_000).default(passLimits.passMs),
   BELFRY_POOL_SIZE: z.coerce
     .number(rule("must be a number from 1 to 100"))
     .int()
@@ -162,7 +164,7 @@ const settings = z.object({
     .max(100, rule("must be a number from 1 to 100"))
     .optional(),
   BELFRY_ON_LOCK_OUTAGE: z.enum(["postgres", "skip"], rule("must be postgres or skip")).optional(),
-  BELFRY_DISPATCH_WINDOW_MS: milliseconds(0, limits.queueDelayMsMax).optional(),
+  BELFRY_DISPATCH_WINDOW_MS: milliseconds(0, deliveryLimits.queueDelayMsMax).optional(),
   BELFRY_APPS: z
     .string()
     .transform((text) => text.split(","))
@@ -200,12 +202,8 @@ function relations(value: Settings): readonly Problem[] {
     );
   }
   if (value.BELFRY_DATABASE_AUTH === "iam" && value.BELFRY_DATABASE_SECRET !== undefined) {
-    add(
-      "BELFRY_DATABASE_SECRET",
-      value.BELFRY_DATABASE_SECRET,
-      "goes with password, not with iam",
-      "unset one of the two",
-    );
+    const { BELFRY_DATABASE_SECRET: arn } = value;
+    add("BELFRY_DATABASE_SECRET", arn, "goes with password, not with iam", "unset one of the two");
   }
   if (value.BELFRY_DATABASE_AUTH === "iam" && value.BELFRY_DATABASE_CA === undefined) {
     const fix = "name the PEM file of the RDS certificate authorities";
@@ -223,8 +221,8 @@ function relations(value: Settings): readonly Problem[] {
     add("BELFRY_CRASH_POINT", "(set)", "kills processes on purpose and is refused in prod", "unset it");
   }
   const { BELFRY_DISPATCH_WINDOW_MS: ahead } = value;
-  if (ahead !== undefined && ahead < limits.wakeMs && local === undefined) {
-    const late = `must be at least ${limits.wakeMs}, the time between two wakes: what is due between them would be late`;
+  if (ahead !== undefined && ahead < passLimits.wakeMs && local === undefined) {
+    const late = `must be at least ${passLimits.wakeMs}, the time between two wakes: what is due between them would be late`;
     add("BELFRY_DISPATCH_WINDOW_MS", String(ahead), late, "raise it, or unset it for the stage's own");
   }
   const { BELFRY_TIME_SCALE: scale, BELFRY_TIME_START: start } = value;
@@ -247,6 +245,7 @@ function configOf(value: Settings): Config {
       sqsEndpoint: value.AWS_ENDPOINT_URL_SQS ?? value.AWS_ENDPOINT_URL ?? null,
       dynamodbEndpoint: value.AWS_ENDPOINT_URL_DYNAMODB ?? value.AWS_ENDPOINT_URL ?? null,
       ecsEndpoint: value.AWS_ENDPOINT_URL_ECS ?? value.AWS_ENDPOINT_URL ?? null,
+      isDualStack: value.AWS_USE_DUALSTACK_ENDPOINT === "true",
     },
     queueUrls: value.BELFRY_QUEUE_URLS,
     lockTable: value.BELFRY_LOCK_TABLE ?? null,

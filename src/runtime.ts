@@ -143,7 +143,7 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
 /** A worker keeps one connection for claim, heartbeat and settle, and the rest for its handlers' transactions. */
 function connectionsOf(config: Config, { role, lane }: { role: Role; lane?: string }, topology: Topology) {
   const size = config.poolSize ?? sizeOf(role, topology);
-  const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
+  const password = databasePassword({ ...config, ...config.aws, auth: config.databaseAuth });
   const runsHandlers = role === "worker" || role === "task";
   return {
     url: config.databaseUrl,

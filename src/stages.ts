@@ -18,6 +18,10 @@ export interface Stage {
     /** Connections of one worker process: one for claim, heartbeat and settle, the others for `ctx.tx`. */
     readonly poolPerWorker: number;
   };
+  /** API processes that may hold connections at once: each answers one request, or keeps one console's stream open. */
+  readonly apiConcurrency: number;
+  /** Also reserves as much of the account's concurrency, which a new account refuses: it has 10 in all. Default false. */
+  readonly apiIsReserved?: boolean;
   /** Worker processes per lane, when the lane does not say. At least 2 (the event source mapping's own minimum). */
   readonly laneConcurrency: number;
   readonly workerMemoryMb: number;
@@ -35,6 +39,7 @@ export interface Stage {
 }
 
 const everywhere = {
+  apiConcurrency: 4,
   workerMemoryMb: 512,
   dispatchWindowMs: 5 * 60_000,
   onLockOutage: "postgres",
@@ -87,6 +92,8 @@ export const stages = {
     deployed: true,
     database: { maxConnections: 80, poolPerWorker: 2 },
     laneConcurrency: 2,
+    // A new account has 10 concurrent executions: what this stage may use fits in.
+    apiConcurrency: 6,
     logRetentionDays: 30,
   },
   prod: {
@@ -96,6 +103,7 @@ export const stages = {
     deployed: true,
     database: { maxConnections: 200, poolPerWorker: 2 },
     laneConcurrency: 10,
+    apiConcurrency: 20,
     logRetentionDays: 30,
   },
 } as const satisfies Record<string, Stage>;

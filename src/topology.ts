@@ -3,7 +3,8 @@
  * from it, and a test holds the synthesized template to it: what runs here is what is deployed.
  */
 import type { AppDefinition, JobDefinition, LaneDefinition } from "./core/define/definition.ts";
-import { limits } from "./core/limits.ts";
+import { contractLimits } from "./core/job/contract-limits.ts";
+import { passLimits } from "./core/scheduler/pass-limits.ts";
 import { type Problem, ProblemList } from "./core/define/problem.ts";
 import { ruleOf } from "./core/calendar/rule.ts";
 import { valueFor } from "./core/define/stage.ts";
@@ -26,6 +27,7 @@ export interface Topology {
   readonly dispatchWindowMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: Stage["logRetentionDays"];
+  readonly api: { readonly concurrency: number; readonly isReserved: boolean };
   /** The bus that gets every event, by name or ARN; left out: none does. */
   readonly eventBus?: string;
 }
@@ -98,6 +100,10 @@ export interface DatabaseTopology {
   readonly poolPerWorker: number;
   readonly poolPerDrain: number;
   readonly poolPerSchedulerTask: number;
+  /** Of one API process, beside the one for its transactions. */
+  readonly poolPerApi: number;
+  /** The most that all API processes together can open: the limit of their role. */
+  readonly apiConnections: number;
   /** The most connections all processes together can open. */
   readonly connectionsMax: number;
 }
@@ -113,6 +119,7 @@ const poolPerSchedulerTask = 3;
 /** Two scheduler tasks overlap while one ends and the next starts. */
 const schedulerTasksMax = 2;
 const poolPerDrain = 1;
+const poolPerApi = 2;
 /** Tasks of one kind at once that a kind without `concurrency` is counted with: it has no cap, and should have one. */
 const uncappedTasks = 5;
 /** Instances of the function that takes the events of tasks. */
@@ -128,7 +135,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     deadLetters,
     jobs: scheduledJobs(apps),
     lock: { tableName: `belfry-${stage.name}-lock` },
-    wakes: [{ id: "pass", rateMinutes: limits.wakeMs / 60_000, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
+    wakes: [{ id: "pass", rateMinutes: passLimits.wakeMs / 60_000, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
     scheduleWakes,
     schedulerTask: { cpu: 256, memoryMb: 512, stopTimeoutSeconds: 30 },
     jobTask: jobTaskOf(apps),
@@ -136,6 +143,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     dispatchWindowMs: stage.dispatchWindowMs,
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
+    api: { concurrency: stage.apiConcurrency, isReserved: stage.apiIsReserved ?? false },
     ...(stage.eventBus === undefined ? {} : { eventBus: stage.eventBus }),
   };
 }
@@ -170,8 +178,8 @@ function laneOf(name: string, apps: readonly AppDefinition[], stage: Stage): Lan
 /** The longest handler of the lane and the margin. A Fargate job takes the worker only as long as its launch. */
 function functionTimeout(jobs: readonly JobDefinition[]): number {
   const onLambda = jobs.filter((job) => job.runOn === "lambda").map((job) => job.timeoutMs);
-  const handlerMs = Math.max(limits.timeoutMsDefault, ...onLambda);
-  return Math.ceil((Math.min(handlerMs, limits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
+  const handlerMs = Math.max(contractLimits.timeoutMsDefault, ...onLambda);
+  return Math.ceil((Math.min(handlerMs, contractLimits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
 }
 
 /** Of a job on Fargate that does not give its own. */
@@ -216,8 +224,10 @@ function databaseOf(
   const drains = lanes.length * drain.concurrency * poolPerDrain;
   const schedulers = (schedulerTasksMax + tasks.schedules) * poolPerSchedulerTask;
   const jobs = tasks.jobs * poolPerWorker + (tasks.jobs > 0 ? eventFunctionsMax : 0);
-  const connectionsMax = workers + drains + schedulers + jobs;
-  return { maxConnections, poolPerWorker, poolPerDrain, poolPerSchedulerTask, connectionsMax };
+  const apiConnections = stage.apiConcurrency * (poolPerApi + 1);
+  const connectionsMax = workers + drains + schedulers + jobs + apiConnections;
+  const pools = { poolPerWorker, poolPerDrain, poolPerSchedulerTask, poolPerApi };
+  return { maxConnections, ...pools, apiConnections, connectionsMax };
 }
 
 const poolShareMax = 0.6;
@@ -256,7 +266,7 @@ function checkShared(all: Topology): readonly Problem[] {
       "database.connectionsMax",
       connectionsMax,
       rule,
-      "lower the concurrency of its lanes or use a larger database",
+      "lower the concurrency of its lanes or of the API, or use a larger database",
     );
   }
   const { stopTimeoutSeconds } = all.schedulerTask;

@@ -1,4 +1,4 @@
-import { Stack, Tags, Token, Validations } from "aws-cdk-lib";
+import { CfnDeletionPolicy, CfnResource, Stack, Tags, Token, Validations } from "aws-cdk-lib";
 import { Cluster, type ContainerImage, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
 import { type IManagedPolicy, type IGrantable, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
@@ -36,6 +36,8 @@ export interface BelfryProps {
   readonly topics?: Topics;
   /** Left out: what the apps call is real. */
   readonly standIns?: StandInsProps;
+  /** Whether passes run on spare capacity, which a cluster of the team's own must have too. Default false. */
+  readonly spotPasses?: boolean;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;
   /** Put on every role this makes, as some organisations require. */
@@ -73,14 +75,16 @@ export class Belfry extends Construct {
       share,
       code: code.functions["dead-letter"],
     });
-    this.api = new HttpApi(this, "Http", { share, code: code.functions.api });
-    const cluster = props.cluster ?? ownCluster(this, network);
+    this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology });
+    const isSpot = props.spotPasses ?? false;
+    const cluster = props.cluster ?? ownCluster(this, network, isSpot);
     this.scheduler = new SchedulerTask(this, "Scheduler", {
       topology,
       network,
       database,
       cluster,
       image: props.image,
+      isSpot,
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
     });
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
@@ -112,6 +116,7 @@ export class Belfry extends Construct {
       jobs: this.jobs,
     });
     decorate(this, props);
+    releaseOnFailedCreate(this);
     describe(this, topology);
   }
 
@@ -182,10 +187,11 @@ function sharedEnvironment(
   };
 }
 
-function ownCluster(scope: Construct, network: Network): ICluster {
+function ownCluster(scope: Construct, network: Network, hasSpot: boolean): ICluster {
   const cluster = new Cluster(scope, "Cluster", {
     vpc: network.vpc,
     containerInsightsV2: ContainerInsights.DISABLED,
+    enableFargateCapacityProviders: hasSpot,
   });
   Validations.of(cluster).acknowledge({
     id: "AwsSolutions-ECS4",
@@ -199,8 +205,17 @@ function describe(belfry: Belfry, topology: Topology): void {
   const { region } = Stack.of(belfry);
   Stack.of(belfry).addMetadata("Belfry", {
     MaxConnections: topology.database.maxConnections,
+    ApiConnections: topology.database.apiConnections,
     ...(Token.isUnresolved(region) ? {} : { Region: region }),
   });
+}
+
+/** What a stack leaves behind when it goes is deleted all the same when the deployment that makes it fails. */
+function releaseOnFailedCreate(belfry: Belfry): void {
+  for (const each of belfry.node.findAll()) {
+    if (!(each instanceof CfnResource) || each.cfnOptions.deletionPolicy !== CfnDeletionPolicy.RETAIN) continue;
+    each.cfnOptions.deletionPolicy = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE;
+  }
 }
 
 function decorate(belfry: Belfry, { topology, permissionsBoundary, tags = {} }: BelfryProps): void {

@@ -1,4 +1,4 @@
-import { Aws, CfnElement, Duration, Stack, Validations } from "aws-cdk-lib";
+import { Duration, Stack, Validations } from "aws-cdk-lib";
 import {
   type ContainerImage,
   CpuArchitecture,
@@ -19,6 +19,7 @@ import type { JobTaskTopology } from "../../src/topology.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { imageAuthorities } from "./scheduler-task.ts";
 import { forOurOwn } from "./service-principal.ts";
+import { acknowledgeTasks, grantTaskTags, tasksOf } from "./task-tags.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface FargateJobsProps {
@@ -95,6 +96,7 @@ export class FargateJobs extends Construct {
         conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
       }),
     );
+    if (worker.role !== undefined) grantTaskTags(worker.role, cluster);
   }
 
   /** For whoever cancels jobs: the API, and the scheduler task, which works off changes of many. */
@@ -105,14 +107,11 @@ export class FargateJobs extends Construct {
     canceler.role.addToPrincipalPolicy(
       new PolicyStatement({
         actions: ["ecs:StopTask"],
-        resources: [`arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task/${cluster.clusterName}/*`],
+        resources: [tasksOf(cluster)],
         conditions: { ArnEquals: { "ecs:cluster": cluster.clusterArn } },
       }),
     );
-    Validations.of(canceler.role).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:task/${shownName(cluster)}/*]`,
-      reason: "Tasks get their ids when they are launched; the cluster is named.",
-    });
+    acknowledgeTasks(canceler.role, cluster);
   }
 
   /** A task that others run in the cluster is another family's, and none of ours. */
@@ -149,12 +148,6 @@ export class FargateJobs extends Construct {
       assignPublicIp: network.assignPublicIp,
     });
   }
-}
-
-/** As cdk-nag writes the name of a cluster that is made in the same template. */
-function shownName(cluster: ICluster): string {
-  const own = cluster.node.defaultChild;
-  return own instanceof CfnElement ? `<${Stack.of(own).getLogicalId(own)}>` : cluster.clusterName;
 }
 
 function taskDefinition(

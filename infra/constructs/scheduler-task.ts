@@ -7,8 +7,9 @@ import {
   type ITaskDefinition,
   LogDriver,
   OperatingSystemFamily,
+  PropagatedTagSource,
 } from "aws-cdk-lib/aws-ecs";
-import { Rule, Schedule } from "aws-cdk-lib/aws-events";
+import { CfnRule, Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { EcsTask } from "aws-cdk-lib/aws-events-targets";
 import { type IRole, PolicyStatement, Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
@@ -19,6 +20,7 @@ import type { Database } from "./database.ts";
 import type { Network } from "./network.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { forOurOwn } from "./service-principal.ts";
+import { grantTaskTags } from "./task-tags.ts";
 
 export interface SchedulerTaskProps {
   readonly topology: Topology;
@@ -27,6 +29,8 @@ export interface SchedulerTaskProps {
   readonly cluster: ICluster;
   readonly image: ContainerImage;
   readonly environment: Readonly<Record<string, string>>;
+  /** Passes on spare capacity, at about a third of the price. A refused or interrupted one costs a minute. */
+  readonly isSpot: boolean;
 }
 
 /** Where the Dockerfile puts the authorities of RDS. */
@@ -134,6 +138,7 @@ function wakeRole(scope: Construct, task: FargateTaskDefinition, cluster: IClust
       conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
     }),
   );
+  grantTaskTags(role, cluster);
   return role;
 }
 
@@ -163,8 +168,22 @@ function addWake(scope: Construct, id: string, schedule: Schedule, wake: Wake, p
       deadLetterQueue: parts.lostWakes,
       maxEventAge: Duration.seconds(wake.maximumEventAgeSeconds),
       retryAttempts: wake.retryAttempts,
+      propagateTags: PropagatedTagSource.TASK_DEFINITION,
       ...(command === undefined ? {} : { containerOverrides: [{ containerName, command }] }),
     }),
   );
+  // A pass is made again by the next task; a handler that is interrupted would cost its job a try.
+  if (parts.isSpot && command === undefined) useSpareCapacity(rule);
   return rule;
+}
+
+/** The library's target knows launch types only; the two exclude each other. */
+function useSpareCapacity(rule: Rule): void {
+  const { defaultChild } = rule.node;
+  if (!(defaultChild instanceof CfnRule)) throw new Error(`${rule.node.path} has no resource of its own`);
+  const target = "Targets.0.EcsParameters";
+  defaultChild.addPropertyDeletionOverride(`${target}.LaunchType`);
+  defaultChild.addPropertyOverride(`${target}.CapacityProviderStrategy`, [
+    { CapacityProvider: "FARGATE_SPOT", Weight: 1 },
+  ]);
 }

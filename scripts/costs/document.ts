@@ -4,6 +4,7 @@ import { assumed, jobUses, type Load, loads, metricUses, taskUses } from "./jobs
 import { hoursAMonth, prices, region, type Use, usdOf } from "./prices.ts";
 import { idleUses } from "./resources.ts";
 import { type Synthesized, synthesized } from "./template.ts";
+import { useCases, wakers } from "./use-cases.ts";
 
 const stages = ["small", "prod"] as const;
 
@@ -20,6 +21,7 @@ lists: nothing here was compared with a bill, and no program read AWS's own list
 page to compare it with.
 
 ${parts.join("\n")}
+${wakerPart(await synthesized("small"))}
 ${fargatePart()}
 ## What the million assumes
 
@@ -28,8 +30,8 @@ and ${assumed.logBytesAnInvocation} an invocation. "Ten a batch" is how jobs com
 
 ## What is not in it
 
-What handlers do and call; data between zones and out of AWS; requests of the API and its event streams; backups above the size of
-the disk; snapshots; the image in its registry, and starting it from a registry that is not reached through S3 (through a NAT gateway
+What handlers do and call; data between zones and out of AWS; requests of the API; backups above the size of
+the disk; snapshots; CPU credits of a T4g instance that is busy for hours; the image in its registry, and starting it from a registry that is not reached through S3 (through a NAT gateway
 each start would pay for the whole image); mails of the topics; metrics of faults, which are paid by the hour they last.
 
 ## Prices
@@ -64,6 +66,23 @@ A stage with such jobs has three alarms more for one lane, ${money(3 * prices["C
 `;
 }
 
+function wakerPart({ topology }: Synthesized): string {
+  return `## Who wakes the scheduler
+
+| a month of \`small\` | USD |
+|---|---|
+${wakers(topology)
+  .map(([what, usd]) => `| ${what} | ${money(usd)} |`)
+  .join("\n")}
+
+A task each minute is what is built: a crash, a lost task and a new release are over with the next minute, and the lock lets passes overlap. On
+spare capacity (\`spotPasses\`) Fargate may refuse or interrupt one, which costs a minute; its price changes by the day and is taken for 40 % of
+the other, where AWS says "up to 70 % off". A service has no starts to pay for, but an ended task is replaced at ECS's pace and a deployment has to
+replace it; it is not built, as it saves too little. A function is the cheapest and hands jobs to their queues once a minute only, up to a minute
+late; it is not built either. EventBridge Scheduler in place of a rule would cost the same for a wake: nothing.
+`;
+}
+
 function stagePart(stage: string, { template, topology }: Synthesized): string {
   const idle = [...idleUses(template), metricUses(topology, "always")];
   const busy = metricUses(topology, "busy");
@@ -83,6 +102,12 @@ While jobs run, ${busy.amount} metrics more: ${money(usdOf([busy]))} a month. On
 |---|${loads.map(() => "---|").join("")}
 ${(million[0] ?? []).map(({ what }, k) => `| ${what} | ${cells(million, k)} |`).join("\n")}
 | **together** | ${million.map((uses) => `**${money(usdOf(uses))}**`).join(" | ")} |
+
+| in a month | on top | with the idle stage |
+|---|---|---|
+${useCases(topology, hasGateway)
+  .map(([what, usd]) => `| ${what} | ${money(usd)} | ${money(usd + usdOf(idle))} |`)
+  .join("\n")}
 `;
 }
 

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
 import type { JobId } from "../core/job/job.ts";
-import { limits } from "../core/limits.ts";
+import { contractLimits } from "../core/job/contract-limits.ts";
 import type { OccurrencePlace } from "../core/ports/schedule.ts";
 import { Problem } from "./problem.ts";
 
@@ -32,22 +32,28 @@ const place = text(200)
     return { nominalAt: Number(nominalAt), localTime, fold: Number(fold), timezone };
   });
 
-export const occurrencesQuery = z.strictObject({ limit: limit(limits.listRowsMax, 50), cursor: place.optional() });
+export const occurrencesQuery = z.strictObject({
+  limit: limit(contractLimits.listRowsMax, 50),
+  cursor: place.optional(),
+});
 
 export const schedulesQuery = z.strictObject({
-  limit: limit(limits.schedulesMax, limits.schedulesMax),
-  cursor: text(limits.idCharactersMax).optional(),
+  limit: limit(contractLimits.schedulesMax, contractLimits.schedulesMax),
+  cursor: text(contractLimits.idCharactersMax).optional(),
 });
 
 export const newJobBody = z.strictObject({
   kind: z.string(),
   payload: z.unknown().optional(),
-  key: text(limits.keyCharactersMax).optional(),
+  key: text(contractLimits.keyCharactersMax).optional(),
   delay: z
     .string()
     .transform(parseDuration)
     .refine((ms) => ms !== null, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
-    .refine((ms) => (ms ?? 0) <= limits.delayMsMax, `must be at most ${formatDuration(limits.delayMsMax)}`)
+    .refine(
+      (ms) => (ms ?? 0) <= contractLimits.delayMsMax,
+      `must be at most ${formatDuration(contractLimits.delayMsMax)}`,
+    )
     .transform((ms) => ms ?? 0)
     .optional(),
   dueAt: z.iso

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
-import { limits } from "../core/limits.ts";
+import { contractLimits } from "../core/job/contract-limits.ts";
 
 const text = (max: number) => z.string().min(1).max(max);
 const instant = z.iso
@@ -10,7 +10,10 @@ const pace = z
   .string()
   .transform(parseDuration)
   .refine((ms) => ms !== null && ms >= 1, 'must be a number and a unit: "500ms", "30s", "10m"')
-  .refine((ms) => (ms ?? 0) <= limits.misfireAgeMsMax, `must be at most ${formatDuration(limits.misfireAgeMsMax)}`)
+  .refine(
+    (ms) => (ms ?? 0) <= contractLimits.misfireAgeMsMax,
+    `must be at most ${formatDuration(contractLimits.misfireAgeMsMax)}`,
+  )
   .optional();
 
 const misfire = z.union([
@@ -26,12 +29,12 @@ const misfire = z.union([
 
 /** The options of `defineSchedule`; what the values mean is checked by the core, all problems together. */
 const settings = {
-  kind: text(limits.idCharactersMax),
+  kind: text(contractLimits.idCharactersMax),
   payload: z.unknown().optional(),
-  cron: text(limits.cronCharactersMax).optional(),
-  timezone: text(limits.idCharactersMax).optional(),
-  every: text(limits.cronCharactersMax).optional(),
-  at: text(limits.idCharactersMax).optional(),
+  cron: text(contractLimits.cronCharactersMax).optional(),
+  timezone: text(contractLimits.idCharactersMax).optional(),
+  every: text(contractLimits.cronCharactersMax).optional(),
+  at: text(contractLimits.idCharactersMax).optional(),
   dst: z.strictObject({ gap: z.string().optional(), overlap: z.string().optional() }).optional(),
   misfire: misfire.optional(),
   overlap: z.string().optional(),
@@ -43,7 +46,7 @@ const settings = {
 
 export const newScheduleBody = z.strictObject({ id: text(200), ...settings });
 export const changedScheduleBody = z.strictObject(settings);
-export const triggerBody = z.strictObject({ key: text(limits.keyCharactersMax).optional() });
+export const triggerBody = z.strictObject({ key: text(contractLimits.keyCharactersMax).optional() });
 export const backfillBody = z.strictObject({
   from: instant,
   to: instant,
@@ -54,16 +57,16 @@ export const backfillBody = z.strictObject({
 
 const count = z
   .string()
-  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${limits.previewTimesMax}`)
+  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${contractLimits.previewTimesMax}`)
   .transform(Number)
-  .refine((value) => value <= limits.previewTimesMax, `must be at most ${limits.previewTimesMax}`)
+  .refine((value) => value <= contractLimits.previewTimesMax, `must be at most ${contractLimits.previewTimesMax}`)
   .default(10);
 
 export const nextQuery = z.strictObject({ count, after: instant.optional() });
 export const explainQuery = z.strictObject({ time: text(64) });
 export const previewQuery = z.strictObject({
-  expression: text(limits.cronCharactersMax),
-  timezone: text(limits.idCharactersMax).default("UTC"),
+  expression: text(contractLimits.cronCharactersMax),
+  timezone: text(contractLimits.idCharactersMax).default("UTC"),
   gap: z.enum(["auto", "skip", "shift", "first-valid"]).default("auto"),
   overlap: z.enum(["auto", "first", "second", "both"]).default("auto"),
   count,

@@ -20,9 +20,9 @@ async function create(opened: Opened, body: object = { kind: "ping" }): Promise<
 /** Jobs that FAILED, as many as asked for, written in one statement. */
 async function plantFailed({ pool }: Opened, count: number, code = "BROKEN"): Promise<void> {
   await pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, worker, started_at, handed_at, finished_at, created_at, error_code, error_message)
-     select 'ping', 'null', '\\x00', 'default', 'FAILED', belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+       lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
+     select 'ping', 'null', '\\x00', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
        belfry.now(), belfry.now(), belfry.now(), $2, 'no' from generate_series(1, $1)`,
     [count, code],
   );

@@ -68,9 +68,9 @@ export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
   const served = await serveApi(options, [app, graphs]);
   const { pool, store } = served;
   await pool.query(
-    `insert into belfry.job (kind, payload, payload_hash, lane, state, due_at, generation, attempt, failures, max_attempts,
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
        lease_ms, retention_ms, trace, finished_at, created_at, error_code, error_message)
-     select 'ping', 'null', '\\x00', 'default', 'FAILED', belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(),
+     select 'ping', 'null', '\\x00', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(),
        belfry.now(), 'BROKEN', e'no\\033[31m' from generate_series(1, 2)`,
   );
   const { rows } = await pool.query<{ id: string }>("select id from belfry.job limit 1");

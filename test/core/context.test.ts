@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Context } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { lockLimits } from "../../src/core/lock/lock-limits.ts";
 import { acquireLock } from "../../src/core/lock/lock.ts";
 import { jobOf, shop, sum, world, type World } from "./world.ts";
 
@@ -165,7 +166,7 @@ describe("ctx.batches", () => {
   test.each([
     [{ size: 0, maxIterations: 1 }, "batches.size is 0"],
     [{ size: 1, maxIterations: 1.5 }, "batches.maxIterations is 1.5"],
-    [{ size: limits.batchesSizeMax + 1, maxIterations: 1 }, `from 1 to ${limits.batchesSizeMax}`],
+    [{ size: contractLimits.batchesSizeMax + 1, maxIterations: 1 }, `from 1 to ${contractLimits.batchesSizeMax}`],
     [{ size: { prod: 1 }, maxIterations: 1 }, "batches.size is not set for this stage"],
   ])("refuses limits that make no sense: %j", async (options, message) => {
     const { error } = await inside((ctx) => ctx.batches(options, async () => batch(1, false)));
@@ -224,7 +225,7 @@ describe("ctx.withLock", () => {
     const ports = world((base) => ({ locks: Object.assign({}, base.locks, { read: down }) }));
     const { row } = await inside((ctx) => ctx.withLock("ledger", { ttl: "30s" }, async () => {}), {
       ports,
-      passMs: limits.lockOutageMs * 2,
+      passMs: lockLimits.lockOutageMs * 2,
     });
     expect(row).toMatchObject({ failures: 1, errorMessage: 'the lock store is away; lock "ledger" was not taken' });
   });

@@ -57,6 +57,17 @@ export const rules: readonly Rule[] = [
     mayImport: [/^src\/cli\//, /^src\/adapters\/aws\/signed-fetch\.ts$/],
     packages: "any",
   },
+  // What a deployment needs of an account.
+  {
+    files: /^src\/cli\/preflight\.ts$/,
+    mayImport: [
+      /^src\/cli\//,
+      /^src\/adapters\/aws\//,
+      /^infra\/(stages|engines)\.ts$/,
+      /^src\/(apps|stages|topology)\.ts$/,
+    ],
+    packages: "any",
+  },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
   { files: /^src\/cli\//, mayImport: [/^src\/cli\//, /^package\.json$/], packages: "any" },
   // Plain data about a deployment.

@@ -9,7 +9,7 @@ import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { defineSweep } from "../../src/core/define/define-sweep.ts";
 import { sql } from "../../src/core/define/query.ts";
 import type { Launched } from "../../src/core/ports/launcher.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { measureHealth } from "../../src/core/admin/measure-health.ts";
 import type { Health, Minute } from "../../src/core/ports/overview.ts";
 import { runPasses } from "../../src/core/scheduler/pass.ts";
@@ -117,7 +117,7 @@ async function passes(how: { tasks?: number; isDown?: true; skips?: true; isBrok
       owner: "task",
       stage: stage.name,
       untilMs: 3_000,
-      dispatchWindowMs: limits.dispatchWindowMs,
+      dispatchWindowMs: contractLimits.dispatchWindowMs,
       onLockOutage: how.skips ? "skip" : "postgres",
       signal: new AbortController().signal,
     }),

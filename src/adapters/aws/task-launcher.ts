@@ -59,6 +59,7 @@ function requestOf(launch: TaskLaunch, place: TaskPlace): RunTaskCommandInput {
     taskDefinition: place.taskDefinition,
     count: 1,
     launchType: "FARGATE",
+    propagateTags: "TASK_DEFINITION",
     clientToken,
     startedBy: startedByOf(launch),
     overrides: { ...taskSize, containerOverrides: [{ name: place.container, command }] },

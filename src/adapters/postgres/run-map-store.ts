@@ -1,6 +1,6 @@
 import type { JobId } from "../../core/job/job.ts";
 import type { State } from "../../core/job/state.ts";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { RunMaps } from "../../core/ports/run-map.ts";
 import type { Session } from "./session.ts";
 import { readRunEdges, readRunMap } from "./sql/run-map.ts";
@@ -9,7 +9,7 @@ import { readRunEdges, readRunMap } from "./sql/run-map.ts";
 export function runMapStore(session: Session): RunMaps {
   return {
     async runMap(run) {
-      const { mappedTasksMax, mappedEdgesMax } = limits;
+      const { mappedTasksMax, mappedEdgesMax } = operationsLimits;
       const [rows, edges] = await Promise.all([
         session.run(readRunMap, [run, mappedTasksMax + 1]),
         session.run(readRunEdges, [run, mappedTasksMax, mappedEdgesMax]),

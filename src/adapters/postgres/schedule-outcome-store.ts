@@ -1,6 +1,6 @@
 import type { JobId } from "../../core/job/job.ts";
 import type { State } from "../../core/job/state.ts";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { RunId, RunState } from "../../core/ports/run.ts";
 import type {
   EndResult,
@@ -23,7 +23,14 @@ import {
 export function scheduleOutcomeStore(session: Session): ScheduleOutcomes {
   return {
     async searchSchedules({ search, sort, offset, limit }) {
-      const values = [JSON.stringify(search), sort, limit, offset, needsEnds(search, sort), limits.lastEndLooksMax];
+      const values = [
+        JSON.stringify(search),
+        sort,
+        limit,
+        offset,
+        needsEnds(search, sort),
+        operationsLimits.lastEndLooksMax,
+      ];
       const rows = await session.run(searchSchedules, values);
       return {
         total: rows[0]?.total ?? 0,

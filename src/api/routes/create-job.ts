@@ -4,7 +4,7 @@ import type { JobDefinition } from "../../core/define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../../core/define/errors.ts";
 import { prepare } from "../../core/delivery/enqueue.ts";
 import type { EventView, JobId, NewJob } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { JobRecord } from "../../core/ports/job-search.ts";
 import type { InsertResult } from "../../core/ports/ports.ts";
 import { closest } from "../closest.ts";
@@ -80,7 +80,8 @@ async function create(options: ApiOptions, body: NewJobBody, { write, readBack }
 /** A new job is read back together with others. One with a large payload is read by itself: the others come without it. */
 async function readWritten(options: ApiOptions, id: JobId, readBack: Gathered["readBack"] | null) {
   const written = (await readBack?.(id)) ?? null;
-  if (written === null || written.job.payloadBytes > limits.listPayloadBytesMax) return await readJob(options, id);
+  if (written === null || written.job.payloadBytes > operationsLimits.listPayloadBytesMax)
+    return await readJob(options, id);
   return detailJson({ ...written, attempts: [] }, written.job.createdAt);
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { causes, explainJob } from "../../core/admin/explain-job.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -29,7 +29,10 @@ export function explainEndpoint({ operations }: ApiOptions): Endpoint {
     params: jobPath,
     replies: { 200: explained },
     async handle({ params: { id } }) {
-      const [found, facts] = await Promise.all([operations.job(id), operations.waiting(id, limits.countRowsMax)]);
+      const [found, facts] = await Promise.all([
+        operations.job(id),
+        operations.waiting(id, operationsLimits.countRowsMax),
+      ]);
       if (found === null || facts === null) throw new Problem(404, "unknown-job", `there is no job ${id}`);
       const { job, now } = found;
       const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith("lock:")) ?? null;

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { cancelJobs, retryJobs } from "../../core/admin/control.ts";
 import type { Instant, JobId } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { type JobSearch, jobSorts } from "../../core/ports/job-search.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
 import type { RunId } from "../../core/ports/run.ts";
@@ -26,15 +27,18 @@ export const searchFields = {
     .optional(),
   id: id.optional(),
   /** Words of which each is the id, or a part of the kind, the key or the error. */
-  text: text(limits.searchedTextCharactersMax)
+  text: text(operationsLimits.searchedTextCharactersMax)
     .transform((value) => value.trim().split(/\s+/))
-    .refine((words) => words.length <= limits.searchedWordsMax, `must be at most ${limits.searchedWordsMax} words`)
+    .refine(
+      (words) => words.length <= operationsLimits.searchedWordsMax,
+      `must be at most ${operationsLimits.searchedWordsMax} words`,
+    )
     .optional(),
-  kind: text(limits.idCharactersMax).optional(),
-  lane: text(limits.idCharactersMax).optional(),
-  key: text(limits.keyCharactersMax).optional(),
-  error: text(limits.errorCodeCharactersMax).optional(),
-  fingerprint: text(limits.idCharactersMax).optional(),
+  kind: text(contractLimits.idCharactersMax).optional(),
+  lane: text(contractLimits.idCharactersMax).optional(),
+  key: text(contractLimits.keyCharactersMax).optional(),
+  error: text(contractLimits.errorCodeCharactersMax).optional(),
+  fingerprint: text(contractLimits.idCharactersMax).optional(),
   run: id.optional(),
   schedule: text(200).optional(),
   worker: text(200).optional(),
@@ -50,7 +54,7 @@ const jobsQuery = z
       .string()
       .regex(/^(-?\d{1,18}_)?\d{1,18}$/, "must be the nextCursor of the page before")
       .optional(),
-    limit: limit(limits.listRowsMax, 50),
+    limit: limit(contractLimits.listRowsMax, 50),
   })
   .catchall(text(1_000))
   .superRefine((query, ctx) => {
@@ -66,8 +70,12 @@ export function onlyPayloadMembers(query: Query, ctx: z.RefinementCtx, known: ob
   const others = Object.keys(query).filter((name) => !Object.hasOwn(known, name));
   const unknown = others.filter((name) => !/^payload(\.[^.]{1,100}){1,8}$/.test(name));
   if (unknown.length > 0) ctx.addIssue({ code: "unrecognized_keys", keys: unknown, input: query });
-  if (others.length - unknown.length > limits.searchedPayloadsMax) {
-    ctx.addIssue({ code: "custom", message: `at most ${limits.searchedPayloadsMax} payload members`, input: query });
+  if (others.length - unknown.length > operationsLimits.searchedPayloadsMax) {
+    ctx.addIssue({
+      code: "custom",
+      message: `at most ${operationsLimits.searchedPayloadsMax} payload members`,
+      input: query,
+    });
   }
 }
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { preview } from "../../core/calendar/preview.ts";
 import { parseDuration } from "../../core/calendar/duration.ts";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { scheduleSorts, scheduleStates } from "../../core/ports/schedule-outcome.ts";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
@@ -19,9 +20,9 @@ const outcomesQuery = z.strictObject({
   /** Words of which each is a part of the id, the kind or the app. */
   text: text(200).optional(),
   id: text(200).optional(),
-  kind: text(limits.idCharactersMax).optional(),
-  app: text(limits.idCharactersMax).optional(),
-  zone: text(limits.idCharactersMax).optional(),
+  kind: text(contractLimits.idCharactersMax).optional(),
+  app: text(contractLimits.idCharactersMax).optional(),
+  zone: text(contractLimits.idCharactersMax).optional(),
   state: z.enum(scheduleStates).optional(),
   lateOver: z
     .string()
@@ -35,7 +36,7 @@ const outcomesQuery = z.strictObject({
     .regex(/^\d{1,5}$/, "must be the number of schedules before the page")
     .transform(Number)
     .default(0),
-  limit: limit(limits.outcomeRowsMax, 50),
+  limit: limit(operationsLimits.outcomeRowsMax, 50),
 });
 
 /** GET /schedule-outcomes: a page of schedules, each with its next time and what became of its last ones. */
@@ -61,7 +62,7 @@ async function outcomes(
     ports.store.now(),
   ]);
   const ids = page.schedules.map(({ id }) => id);
-  const last = await operations.latestOccurrences(ids, limits.outcomesShown);
+  const last = await operations.latestOccurrences(ids, operationsLimits.outcomesShown);
   const ends = await operations.occurrenceEnds(jobsOf(last));
   const bySchedule = Map.groupBy(last, ({ scheduleId }) => scheduleId);
   const failing = ids.filter((id) => {
@@ -69,7 +70,7 @@ async function outcomes(
     const hasSuccess = own.some(({ jobId }) => jobId !== null && ends.get(jobId)?.result === "succeeded");
     return !hasSuccess && isFailingNow(own, ends);
   });
-  const since = await operations.failingSince(failing, limits.failingLooksMax);
+  const since = await operations.failingSince(failing, operationsLimits.failingLooksMax);
   const after = cursor + ids.length;
   return {
     schedules: page.schedules.map((row) =>

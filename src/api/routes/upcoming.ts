@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { preview } from "../../core/calendar/preview.ts";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -15,8 +16,8 @@ const upcomingQuery = z.strictObject({
     .regex(/^([1-9]|1\d|2[0-4])$/, "must be a whole number from 1 to 24")
     .transform(Number)
     .default(1),
-  app: text(limits.idCharactersMax).optional(),
-  lane: text(limits.idCharactersMax).optional(),
+  app: text(contractLimits.idCharactersMax).optional(),
+  lane: text(contractLimits.idCharactersMax).optional(),
 });
 
 const partsShown = 60;
@@ -48,12 +49,12 @@ async function comingUp(
     search: { app },
     sort: "next",
     offset: 0,
-    limit: limits.upcomingSchedulesMax,
+    limit: operationsLimits.upcomingSchedulesMax,
   });
   const asked = schedules.filter(({ spec }) => spec.enabled && (lane === undefined || spec.job.lane === lane));
   const found = asked.map((row) => timesOf(row, from, to));
   const times = found.flatMap((each) => each.times).toSorted((a, b) => a.at - b.at);
-  const shown = times.slice(0, limits.upcomingTimesShown);
+  const shown = times.slice(0, operationsLimits.upcomingTimesShown);
   const open = await openSchedules(operations, [...new Set(shown.map(({ row }) => row.id))]);
   const parts = Array.from({ length: partsShown }, () => 0);
   for (const { at } of times) {
@@ -72,10 +73,13 @@ async function comingUp(
 function timesOf(row: ScheduleRow, from: number, to: number): { times: readonly Coming[]; isMore: boolean } {
   // Most fire once in the span or not at all: sixty times of a thousand schedules take a second.
   const near = preview(row.spec, from, 2);
-  const seen = (near[1]?.instant ?? Infinity) > to ? near : preview(row.spec, from, limits.upcomingTimesEach);
+  const seen = (near[1]?.instant ?? Infinity) > to ? near : preview(row.spec, from, operationsLimits.upcomingTimesEach);
   const times = seen.flatMap(({ instant, fires }) => (fires && instant <= to ? [{ at: instant, row }] : []));
   const last = seen.at(-1);
-  return { times, isMore: seen.length === limits.upcomingTimesEach && last !== undefined && last.instant <= to };
+  return {
+    times,
+    isMore: seen.length === operationsLimits.upcomingTimesEach && last !== undefined && last.instant <= to,
+  };
 }
 
 /** Those whose newest job or run has not ended. */

@@ -71,7 +71,8 @@ export const attempt = z
 
 export const jobEvent = z
   .object({
-    id: idText,
+    /** Of the row of history, or the name of a move that the job's own row tells. */
+    id: z.string(),
     at: time,
     from: state.nullable(),
     to: state,

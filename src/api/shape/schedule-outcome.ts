@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JobId } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { endResults, type FailingSince, type OccurrenceEnd } from "../../core/ports/schedule-outcome.ts";
 import type { OccurrenceView, ScheduleRow } from "../../core/ports/schedule.ts";
 import { scheduleJson } from "../view.ts";
@@ -128,7 +128,8 @@ export function scheduleOutcomeJson(row: ScheduleRow, outcomes: Outcomes): Sched
     failingSince: isFailing ? maybeIso(since) : null,
     failingSinceIsMore: isFailing && good < 0 && failing?.isMore === true,
     lastSuccessAt: good < 0 ? maybeIso(failing?.succeededAt ?? null) : (past[good]?.end?.finishedAt ?? null),
-    onTimeShare: lateness.length === 0 ? null : lateness.filter((ms) => ms <= limits.onTimeMs).length / lateness.length,
+    onTimeShare:
+      lateness.length === 0 ? null : lateness.filter((ms) => ms <= operationsLimits.onTimeMs).length / lateness.length,
     latenessMs: lateness[Math.floor(lateness.length / 2)] ?? null,
   };
 }

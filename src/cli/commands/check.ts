@@ -36,7 +36,7 @@ export function checkCommand(world: World, out: Output): Command {
       const names = stage === undefined ? stageNames : [stage];
       const database = stage === undefined ? undefined : world.env["DATABASE_URL"];
       const reports = await Promise.all(names.map((name) => reportOf(name, database)));
-      const waiting = against === undefined ? null : await waitingAgainst(against, apiOf(against, world, command));
+      const waiting = against === undefined ? null : await waitingIn(against, () => apiOf(against, world, command));
       const settings = configProblems(world.env, { complete: environment }).map(told);
       const lost = (waiting?.problems ?? []).map(told);
       const ok = settings.length + lost.length === 0 && reports.every((report) => report.problems.length === 0);
@@ -46,10 +46,21 @@ export function checkCommand(world: World, out: Output): Command {
           ...reports.map(reportText),
           ...(settings.length === 0 ? [] : [problemsText("environment", settings)]),
           ...(waiting === null ? [] : [waitingText(waiting, lost)]),
+          ...(against !== undefined && waiting === null ? [`what waits in ${against}: it is not deployed yet`] : []),
         ].join("\n"),
       );
       if (!ok) throw new Finished(exitCodes.failure);
     });
+}
+
+/** Before the first deployment nothing waits, and a pipeline must get past here. @returns null then. */
+async function waitingIn(stage: string, api: () => ReturnType<typeof apiOf>): Promise<Waiting | null> {
+  try {
+    return await waitingAgainst(stage, api());
+  } catch (error) {
+    if (error instanceof CliError && error.code === "no-stage" && /does not exist/.test(error.message)) return null;
+    throw error;
+  }
 }
 
 interface CheckOptions {

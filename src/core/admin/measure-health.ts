@@ -1,8 +1,7 @@
-import { limits } from "../limits.ts";
+import { minuteMs } from "../job/units.ts";
+import { operationsLimits } from "../ports/operations-limits.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { Operations } from "../ports/operations.ts";
-
-const minuteMs = 60_000;
 
 /**
  * Once a scheduler task: what alarms are about and no single process knows. Claims and losses are those of the last whole
@@ -15,7 +14,7 @@ export async function measureHealth(
   const { metrics, log } = ports;
   try {
     const { now, overdue, deadRowsPercent, oldestTransactionMs, clockBehindMs } = await operations.health(
-      limits.overdueMs,
+      operationsLimits.overdueMs,
     );
     const since = Math.floor(now / minuteMs) * minuteMs - minuteMs;
     const [minute] = await operations.minutes({ since, kind: null, lane: null });
@@ -24,10 +23,11 @@ export async function measureHealth(
     if (isWhole && minute.lost > 0) metrics.add("scheduler.jobs.lost", minute.lost);
     if (overdue > 0) metrics.add("scheduler.occurrences.overdue", overdue);
     if (deadRowsPercent > 0) metrics.add("database.dead_rows", deadRowsPercent, "Percent");
-    if (oldestTransactionMs > limits.oldTransactionMs) {
+    if (oldestTransactionMs > operationsLimits.oldTransactionMs) {
       metrics.add("database.oldest_transaction", oldestTransactionMs, "Milliseconds");
     }
-    if (clockBehindMs > limits.clockBehindMs) metrics.add("database.clock_behind", clockBehindMs, "Milliseconds");
+    if (clockBehindMs > operationsLimits.clockBehindMs)
+      metrics.add("database.clock_behind", clockBehindMs, "Milliseconds");
   } catch (error) {
     log.warn("what alarms watch was not measured; the next task does it", { error });
   }

@@ -1,5 +1,6 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
 import { afterCommit } from "./after-commit.ts";
 import { decodeMessage, type QueueRecord } from "./message.ts";
 import type { Message, Ports } from "../ports/ports.ts";
@@ -45,8 +46,8 @@ async function settleUndelivered(
   options: { readonly dispatchWindowMs: number },
 ): Promise<void> {
   const moved = await ports.store.returnUndelivered(messages, {
-    undeliveredMax: limits.undeliveredMax,
-    backoffMs: limits.deadLetterBackoffMs,
+    undeliveredMax: contractLimits.undeliveredMax,
+    backoffMs: deliveryLimits.deadLetterBackoffMs,
     inSameTransaction: movedHook(ports, registry, "failed"),
   });
   for (const row of moved.rows) {

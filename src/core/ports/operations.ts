@@ -21,7 +21,7 @@ export interface Operations extends ScheduleOutcomes, RunMaps {
   job(
     id: JobId,
   ): Promise<{ job: JobRecord; attempts: readonly AttemptView[]; events: readonly EventView[]; now: Instant } | null>;
-  /** How many jobs match, up to `limit`; those that `lookMs` (`limits.searchMs`) was enough to find. */
+  /** How many jobs match, up to `limit`; those that `lookMs` (`operationsLimits.searchMs`) was enough to find. */
   count(search: JobSearch, limit: number, lookMs?: number): Promise<BoundedCount>;
 
   /** What decides when a job runs; counts stop at `limit`. */
@@ -59,7 +59,7 @@ export interface Operations extends ScheduleOutcomes, RunMaps {
 
   /** How far a named reader of the events is. Null the first time: it begins here and now. */
   reader(name: string): Promise<ReaderPlace | null>;
-  /** For `limits.publishLeaseMs`. @returns its new version; null when it moved, is somebody else's, or has to wait. */
+  /** For `publishLimits.publishLeaseMs`. @returns its new version; null when it moved, is somebody else's, or has to wait. */
   takeReader(name: string, of: { owner: string; version: string }): Promise<string | null>;
   /** Gives it back, to be taken again after a time that doubles with each failure. */
   failReader(name: string, of: { owner: string; version: string }): Promise<void>;
@@ -98,7 +98,7 @@ export interface Operations extends ScheduleOutcomes, RunMaps {
   }): Promise<Bulk>;
   /** Newest first; `id` narrows to one. */
   bulks(options: { id: string | null; limit: number }): Promise<readonly Bulk[]>;
-  /** The oldest RUNNING one that nobody else has gone on with for `limits.bulkLeaseMs`. */
+  /** The oldest RUNNING one that nobody else has gone on with for `operationsLimits.bulkLeaseMs`. */
   takeBulk(owner: string): Promise<Bulk | null>;
   /** Its next jobs, and from where the page after begins; null: there is none. */
   bulkPage(

@@ -33,7 +33,7 @@ export interface SlotUse {
   readonly key: string;
   readonly size: number;
   readonly taken: number;
-  /** Waiting for one of its slots; stops at `limits.countRowsMax`. */
+  /** Waiting for one of its slots; stops at `operationsLimits.countRowsMax`. */
   readonly waiting: number;
   readonly holders: readonly { readonly jobId: JobId; readonly kind: string | null; readonly since: Instant | null }[];
 }

@@ -55,7 +55,7 @@ export type CrashPoint = (name: string) => Promise<void>;
 
 export interface Queue {
   /**
-   * Sends at most `limits.sendBatchMax` messages of one lane in one call.
+   * Sends at most `contractLimits.sendBatchMax` messages of one lane in one call.
    * @returns the indexes that were not accepted. Throws when nothing is known.
    */
   send(lane: string, messages: readonly OutMessage[]): Promise<{ failed: readonly number[] }>;

@@ -17,7 +17,7 @@ export interface MappedTask {
 }
 
 export interface RunMaps {
-  /** Up to `limits.mappedTasksMax` tasks, and of each the first `limits.mappedEdgesMax` edges that lead to it. */
+  /** Up to `operationsLimits.mappedTasksMax` tasks, and of each the first `operationsLimits.mappedEdgesMax` edges that lead to it. */
   runMap(run: RunId): Promise<{
     readonly tasks: readonly MappedTask[];
     readonly edges: readonly (readonly [from: JobId, to: JobId])[];

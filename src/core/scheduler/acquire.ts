@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { lockLimits } from "../lock/lock-limits.ts";
 import { acquireLock, keep, type HeldLock } from "../lock/lock.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
 
@@ -15,7 +15,7 @@ export interface AcquisitionOptions {
 
 /** Takes a named lock and installs its fence, or names its holder; the caller releases it. */
 export async function acquire(ports: Ports, options: AcquisitionOptions): Promise<Acquisition> {
-  const leaseMs = options.lockLeaseMs ?? limits.lockLeaseMs;
+  const leaseMs = options.lockLeaseMs ?? lockLimits.lockLeaseMs;
   const owner = `${options.owner}:${ports.random.id()}`;
   const got = await acquireLock(ports, { name: options.lockName, owner, leaseMs, signal: options.signal });
   if (got.got === "held") return heldBy(ports, got.by);
@@ -43,7 +43,7 @@ async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): P
  */
 async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
   let token = lock.fence;
-  for (let round = 0; round < limits.fenceRaisesMax; round += 1) {
+  for (let round = 0; round < lockLimits.fenceRaisesMax; round += 1) {
     const before = await ports.store.installFence({ name: lock.name, token });
     if (before < token) return { lock, fence: { name: lock.name, token } };
     ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce: before });

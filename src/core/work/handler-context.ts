@@ -6,7 +6,7 @@ import { KeyConflict } from "../define/errors.ts";
 import { prepare } from "../delivery/enqueue.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { Json, NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { acquireLock } from "../lock/lock.ts";
 import type { Log, MetricUnit, Tx } from "../ports/ports.ts";
 import { valueFor, type Staged } from "../define/stage.ts";
@@ -92,9 +92,9 @@ async function enqueueChild<I>(
       `ctx.enqueue("${child.id}") after the job was settled: enqueue inside ctx.tx or before the handler ends`,
     );
   }
-  if (scope.ordinal >= limits.childrenPerJobMax) {
+  if (scope.ordinal >= contractLimits.childrenPerJobMax) {
     throw new RangeError(
-      `ctx.enqueue: more than ${limits.childrenPerJobMax} children of one job: enqueue pages, or use a fan-out`,
+      `ctx.enqueue: more than ${contractLimits.childrenPerJobMax} children of one job: enqueue pages, or use a fan-out`,
     );
   }
   const ordinal = scope.ordinal++;
@@ -158,8 +158,12 @@ async function batches(
   work: (size: number) => Promise<BatchResult>,
 ): Promise<BatchResult> {
   const { stage } = scope.worker.options;
-  const size = within("batches.size", valueFor(stage, options.size), limits.batchesSizeMax);
-  const rounds = within("batches.maxIterations", valueFor(stage, options.maxIterations), limits.batchesIterationsMax);
+  const size = within("batches.size", valueFor(stage, options.size), contractLimits.batchesSizeMax);
+  const rounds = within(
+    "batches.maxIterations",
+    valueFor(stage, options.maxIterations),
+    contractLimits.batchesIterationsMax,
+  );
   let total: BatchResult = { processed: 0, succeeded: 0, failed: 0, hasMore: true };
   for (let round = 0; round < rounds && total.hasMore; round += 1) {
     scope.signal.throwIfAborted();
@@ -185,7 +189,7 @@ async function pages<C extends Json>(
   next: (cursor: C | null) => Promise<C | null>,
   maxPages: number,
 ): Promise<{ pages: number; hasMore: boolean }> {
-  within("pages.maxPages", maxPages, limits.pagesMax);
+  within("pages.maxPages", maxPages, contractLimits.pagesMax);
   let cursor: C | null = null;
   for (let page = 0; page < maxPages; page += 1) {
     scope.signal.throwIfAborted();

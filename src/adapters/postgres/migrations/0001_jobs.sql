@@ -112,6 +112,8 @@ create index job_wait on belfry.job (held_on, due_at, id)
 create index job_out on belfry.job (lane, dispatched_at) where dispatched_at is not null and finished_at is null;
 -- prune-jobs. Leads with the retention: one range a distinct retention, so that long ones never stand in front of short ones.
 create index job_finished on belfry.job (retention_ms, finished_at) where finished_at is not null and run_id is null;
+-- Searches, counts and bulk pages of what has not ended, by id: without it each would walk over all that has.
+create index job_live on belfry.job (id) where finished_at is null;
 -- failure-groups, counts, searches of FAILED: they filter by state.
 create index job_failed on belfry.job (id) where finished_at is not null and error_code is not null;
 -- run-jobs, run-open-jobs, run-canceling, resolve-look, resolve-stop, resume, prune-runs, run, runs: what is open stands together.
@@ -292,18 +294,3 @@ create table belfry.quarantine (
   lane text not null,
   body text not null
 );
-
--- For people with SQL: durations never negative, words instead of flags.
-create view belfry.job_overview as
-  select id, kind, key, state,
-    case
-      when hold = 'slot' then 'held: ' || held_on
-      when hold = 'paused' then 'paused'
-      when blocked then 'waiting for predecessors'
-      when state = 'RETRY_WAIT' then 'retrying at ' || due_at
-      when state in ('PENDING', 'QUEUED') and due_at > belfry.now() then 'scheduled until ' || due_at
-      else lower(state::text)
-    end as phase,
-    lane, failures, max_attempts, attempt, error_code, error_message, due_at, started_at, finished_at,
-    greatest(interval '0', coalesce(finished_at, belfry.now()) - started_at) as ran_for
-  from belfry.job;

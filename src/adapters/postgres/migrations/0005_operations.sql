@@ -102,3 +102,34 @@ create function belfry.fingerprint(kind text, code text, message text) returns t
   language sql immutable parallel safe
   return left(md5(kind || chr(31) || coalesce(code, '') || chr(31)
     || regexp_replace(left(coalesce(message, ''), 300), '[0-9a-fA-F]*[0-9][0-9a-fA-F-]*', '#', 'g')), 12);
+
+-- For people with SQL: durations never negative, words instead of flags.
+create view belfry.job_overview as
+  select id, kind, key, state,
+    case
+      when hold = 'slot' then 'held: ' || held_on
+      when hold = 'paused' then 'paused'
+      when blocked then 'waiting for predecessors'
+      when state = 'RETRY_WAIT' then 'retrying at ' || due_at
+      when state in ('PENDING', 'QUEUED') and due_at > belfry.now() then 'scheduled until ' || due_at
+      else lower(state::text)
+    end as phase,
+    lane, failures, max_attempts, attempt, error_code, error_message, due_at, started_at, finished_at,
+    greatest(interval '0', coalesce(finished_at, belfry.now()) - started_at) as ran_for
+  from belfry.job;
+
+-- Every move of every job, one row each: `place` is where it stands in its event.
+create view belfry.move as
+  select e.id as event_id, m.place, e.xid, e.at, m.job_id, e.from_state, e.to_state, m.attempt, m.generation, e.worker, e.reason,
+    e.caller, e.error_code, m.started_at
+  from belfry.event e
+  cross join lateral unnest(e.job_ids, e.attempts, e.generations, e.started_at) with ordinality
+    as m (job_id, attempt, generation, started_at, place);
+
+-- The attempts that ended: history keeps each that did not succeed, a success is told by its job.
+create view belfry.attempt as
+  select job_id, attempt, coalesce(worker, '') as worker, started_at, at as ended_at, to_state as outcome, error_code, error_message
+  from belfry.history where from_state = 'RUNNING'
+  union all
+  select id, attempt, coalesce(worker, ''), started_at, finished_at, state, null, null
+  from belfry.job where state = 'SUCCESS';

@@ -9,7 +9,7 @@ export interface ReleasedRow extends DispatchedRow {
   readonly taken: number;
 }
 
-const release = releaseWith({ windowMs: "$3", rows: "$2::int" });
+const release = releaseWith({ windowMs: "$3" });
 
 const releasedRows = `${events}, ${history}, ${outbox}
 select c.taken, t.id, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at) as delay_ms, o.id as batch
