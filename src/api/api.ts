@@ -30,8 +30,11 @@ import { metricsEndpoint } from "./routes/metrics.ts";
 import { overviewEndpoints } from "./routes/overview.ts";
 import { previewEndpoint } from "./routes/preview.ts";
 import { runEndpoints } from "./routes/runs.ts";
+import { runMapEndpoint } from "./routes/run-map.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
+import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
+import { upcomingEndpoint } from "./routes/upcoming.ts";
 
 /**
  * The HTTP API: a fetch-shaped app, so that a server, a function URL and a test call the same thing.
@@ -83,6 +86,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...jobEndpoints(options),
     explainEndpoint(options),
     ...runEndpoints(options),
+    runMapEndpoint(options),
     ...laneEndpoints(options),
     capEndpoint(options),
     ...overviewEndpoints(options),
@@ -92,6 +96,8 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...auditEndpoints(options),
     ...eventEndpoints(options),
     ...scheduleEndpoints(options),
+    scheduleOutcomeEndpoint(options),
+    upcomingEndpoint(options),
     ...scheduleControlEndpoints(options),
     previewEndpoint(options),
     ...healthEndpoints(options),

@@ -6,12 +6,11 @@ import type {
   ExpressionReply,
   HealthReply,
   NextTimesReply,
-  OccurrenceListReply,
   ScheduleDetailReply,
-  ScheduleListReply,
   ScheduleReply,
   TriggeredReply,
 } from "../api/shape/schedule.ts";
+import type { OccurrenceListReply, ScheduleOutcomeListReply } from "../api/shape/schedule-outcome.ts";
 import { CliError, type ExitCode, exitCodes } from "./exit.ts";
 
 export interface JobRequest {
@@ -26,7 +25,7 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 /** The API's part under `/schedules`; ids travel encoded. */
 export interface ScheduleClient {
-  list(page: Query): Promise<ScheduleListReply>;
+  list(page: Query): Promise<ScheduleOutcomeListReply>;
   show(id: string): Promise<ScheduleDetailReply>;
   create(schedule: object): Promise<ScheduleReply>;
   update(id: string, schedule: object): Promise<ScheduleReply>;
@@ -118,7 +117,7 @@ interface Calls {
 function scheduleClient({ read, write, change }: Calls): ScheduleClient {
   const at = (id: string): string => `/schedules/${part(id)}`;
   return {
-    list: (page) => read(`/schedules${queryOf(page)}`),
+    list: (page) => read(`/schedule-outcomes${queryOf(page)}`),
     show: (id) => read(at(id)),
     create: (schedule) => write("/schedules", schedule),
     update: (id, schedule) => change("PUT", at(id), schedule),

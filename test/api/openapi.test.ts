@@ -58,7 +58,7 @@ test("every endpoint answers as the document says", async () => {
   ])
     await get(path);
   const run = await startRun(opened);
-  for (const path of ["/runs", `/runs/${run}`, `/runs/${run}/tasks`]) await get(path);
+  for (const path of ["/runs", `/runs/${run}`, `/runs/${run}/tasks`, `/runs/${run}/map`]) await get(path);
   await post(`/runs/${run}/rerun`, {}, 201);
   await post(`/runs/${run}/cancel`);
   await post(`/runs/${run}/retry`);
@@ -90,6 +90,8 @@ test("every endpoint answers as the document says", async () => {
   const window = { from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z", force: true };
   await post("/schedules/nightly/backfill", window);
   await get("/schedules");
+  await get("/upcoming?hours=24");
+  await get("/schedule-outcomes?state=failing&sort=next");
   for (const part of ["", "/occurrences", "/next", "/explain?time=2026-11-21T02:30"])
     await get(`/schedules/nightly${part}`);
   expect(await opened.call("DELETE", "/schedules/nightly", {})).toMatchObject({ status: 200 });

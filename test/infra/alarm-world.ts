@@ -131,7 +131,17 @@ export class AlarmWorld {
   /** Empty tables and queues: what is counted from now on is this fault's. The clock only goes on, or schedules would wait for it. */
   async begin(act: Act = async () => {}): Promise<void> {
     const jobs = ["job", "lease", "event", "history", "outbox", "occurrence", "quarantine", "queue_observation"];
-    const all = [...jobs, "run", "edge", "run_done", "run_delta", "pred_delta", "fallback_lock", "minute", "kind_total"];
+    const all = [
+      ...jobs,
+      "run",
+      "edge",
+      "run_done",
+      "run_delta",
+      "pred_delta",
+      "fallback_lock",
+      "minute",
+      "kind_total",
+    ];
     all.push("batch_count", "reader");
     await this.sql(all.map((table) => `delete from belfry.${table};`).join(""));
     await this.sql("update belfry.slot set job_id = null, attempt = null, free_from = null");

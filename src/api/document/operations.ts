@@ -73,6 +73,11 @@ export const operations = {
     description: "A page of runs, the newest first.",
     example: { query: { state: "RUNNING,FAILED" } },
   },
+  getRunMap: {
+    tag: "runs",
+    description: "Every task of the run, up to 10,000, in columns, with the edges between them.",
+    example: run,
+  },
   getRun: { tag: "runs", description: "Its progress counts jobs; `percent` is of those written so far.", example: run },
   listTasks: {
     tag: "runs",
@@ -172,6 +177,16 @@ export const operations = {
     example: { query: { state: "FAILED" } },
   },
   listSchedules: { tag: "schedules", description: "A page of schedules by id.", example: {} },
+  listScheduleOutcomes: {
+    tag: "schedules",
+    description: "By filter and order, each with its next time, its last 30 times and since when it fails.",
+    example: { query: { state: "failing", sort: "failing" } },
+  },
+  listUpcoming: {
+    tag: "schedules",
+    description: "What all schedules will start, with what is paused and what may overlap.",
+    example: { query: { hours: "1" } },
+  },
   listOccurrences: {
     tag: "schedules",
     description: "What became of each nominal time, the newest first; also after the schedule was deleted.",

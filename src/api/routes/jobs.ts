@@ -18,6 +18,17 @@ import { attemptJson, eventJson } from "../view.ts";
 /** What a search may name; `payload.user.id=42` compares that member of the payload as text. */
 export const searchFields = {
   state: someOf(states, "Only in these states.").optional(),
+  id: id.optional().describe("The job with this id."),
+  text: text(
+    operationsLimits.searchedTextCharactersMax,
+    "Words, of which each is the id, or a part of the kind, the key or the error.",
+  )
+    .transform((value) => value.trim().split(/\s+/))
+    .refine(
+      (words) => words.length <= operationsLimits.searchedWordsMax,
+      `must be at most ${operationsLimits.searchedWordsMax} words`,
+    )
+    .optional(),
   kind: text(contractLimits.idCharactersMax, "Of this kind.").optional(),
   lane: text(contractLimits.idCharactersMax, "Of this lane.").optional(),
   key: text(contractLimits.keyCharactersMax, "With this key.").optional(),
@@ -84,12 +95,15 @@ interface AskedSearch extends z.infer<z.ZodObject<typeof searchFields>> {
 
 /** The search that a query or a body asks for. */
 export function searchOf(query: AskedSearch): JobSearch {
-  const { state, kind, lane, key, error, fingerprint, run, schedule, worker, dueFrom, dueTo } = query;
+  const { state, id: jobId, text: words, kind, lane, key, error } = query;
+  const { fingerprint, run, schedule, worker, dueFrom, dueTo } = query;
   const payload = Object.entries(query)
     .filter(([name]) => name.startsWith("payload."))
     .map(([name, value]) => ({ path: name.split(".").slice(1), value: String(value) }));
   const given = {
     states: state,
+    id: jobId,
+    words,
     kind,
     lane,
     key,

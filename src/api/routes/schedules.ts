@@ -6,11 +6,12 @@ import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { occurrencesQuery, schedulesQuery } from "../query.ts";
 import { text } from "../query-fields.ts";
-import { occurrenceList, scheduleList } from "../shape/schedule.ts";
+import { scheduleList } from "../shape/schedule.ts";
+import { endOf, jobsOf, occurrenceList } from "../shape/schedule-outcome.ts";
 import { occurrenceJson, scheduleJson } from "../view.ts";
 
 /** GET /schedules and GET /schedules/:id/occurrences (newest first). */
-export function scheduleEndpoints({ ports: { store } }: ApiOptions): readonly Endpoint[] {
+export function scheduleEndpoints({ ports: { store }, operations }: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "GET",
@@ -46,7 +47,9 @@ export function scheduleEndpoints({ ports: { store } }: ApiOptions): readonly En
           );
         const last = rows.length < limit ? undefined : rows.at(-1);
         const nextCursor = last === undefined ? null : cursorOf(last);
-        return { status: 200, body: { occurrences: rows.map(occurrenceJson), nextCursor } };
+        const ends = await operations.occurrenceEnds(jobsOf(rows));
+        const occurrences = rows.map((row) => ({ ...occurrenceJson(row), end: endOf(row, ends) }));
+        return { status: 200, body: { occurrences, nextCursor } };
       },
     }),
   ];

@@ -58,10 +58,6 @@ export const occurrence = z
   })
   .meta({ id: "Occurrence" });
 
-export const occurrenceList = z
-  .object({ occurrences: z.array(occurrence), nextCursor: z.string().nullable() })
-  .meta({ id: "OccurrenceList" });
-
 const previewTime = z.object({
   localTime: z.string(),
   fold: z.int(),
@@ -136,7 +132,6 @@ export const health = z
 export type ScheduleReply = z.infer<typeof schedule>;
 export type ScheduleListReply = z.infer<typeof scheduleList>;
 export type ScheduleDetailReply = z.infer<typeof scheduleDetail>;
-export type OccurrenceListReply = z.infer<typeof occurrenceList>;
 export type NextTimesReply = z.infer<typeof nextTimes>;
 export type ExpressionReply = z.infer<typeof previewReply>;
 export type ExplainedTimesReply = z.infer<typeof explainedTimes>;

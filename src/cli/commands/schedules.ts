@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { NextTimesReply, ScheduleReply } from "../../api/shape/schedule.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
+import { endErrorText, endStateText, outcomesText } from "../outcomes.ts";
 import { client, listText } from "../schedules.ts";
 import { backfillCommand } from "./schedules-backfill.ts";
 import { changing } from "./schedules-change.ts";
@@ -16,13 +17,16 @@ export function schedulesCommand(world: World, out: Output): Command {
 
 function list(world: World, out: Output): Command {
   return new Command("list")
-    .description("every schedule with its next time")
-    .option("--limit <count>", "1 to 10000", "10000")
+    .description("schedules with their next time and how the last one ended")
+    .option("--state <state>", "active, failing, late, paused, off or ended")
+    .option("--sort <order>", "id, next, lateness or failing", "id")
+    .option("--limit <count>", "1 to 100", "50")
     .option("--cursor <cursor>", "the nextCursor of the page before")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules list --json")
-    .action(async ({ limit, cursor }: { limit: string; cursor?: string }, command: Command) => {
-      const answer = await client(world, command).list({ limit, cursor });
-      out.result(answer, () => listText(answer.schedules, world.streams.isTerminal));
+    .addHelpText("after", "\nExample:\n  $ npx belfry schedules list --state failing")
+    .action(async (given: Record<"state" | "sort" | "limit" | "cursor", string>, command: Command) => {
+      const { state, sort, limit, cursor } = given;
+      const answer = await client(world, command).list({ state, sort, limit, cursor });
+      out.result(answer, () => outcomesText(answer.schedules, world.streams.isTerminal));
       if (answer.nextCursor !== null) out.note(`more: --cursor ${answer.nextCursor}`);
     });
 }
@@ -87,13 +91,19 @@ function history(world: World, out: Output): Command {
         each.outcome,
         each.reason ?? "",
         each.latenessMs === null ? "" : `${each.latenessMs} ms`,
-        String(each.version),
         each.jobId ?? "",
+        endStateText(each.end),
+        each.end?.tookMs == null ? "" : `${each.end.tookMs} ms`,
+        endErrorText(each.end),
       ]);
       out.result(answer, () =>
         rows.length === 0
           ? "nothing decided yet"
-          : table(["CLOCK", "STATE", "REASON", "LATE", "VERSION", "JOB"], rows, world.streams.isTerminal),
+          : table(
+              ["CLOCK", "DECISION", "REASON", "LATE", "JOB", "STATE", "TOOK", "ERROR"],
+              rows,
+              world.streams.isTerminal,
+            ),
       );
       if (answer.nextCursor !== null) out.note(`more: --cursor '${answer.nextCursor}'`);
     });

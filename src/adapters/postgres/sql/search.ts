@@ -7,6 +7,7 @@ import { isFailed, isOut, isWaiting, listedColumns, recordColumns, type RecordRo
  */
 const within = `($1::jsonb -> 'live' is null or finished_at is null)
   and ($1::jsonb -> 'failed' is null or (${isFailed}))
+  and ($1::jsonb ->> 'id' is null or id = ($1::jsonb ->> 'id')::bigint)
   and ($1::jsonb ->> 'runId' is null or run_id = ($1::jsonb ->> 'runId')::bigint)`;
 
 const matches = `($1::jsonb -> 'states' is null or $1::jsonb -> 'states' ? state::text)
@@ -20,6 +21,9 @@ const matches = `($1::jsonb -> 'states' is null or $1::jsonb -> 'states' ? state
   and ($1::jsonb ->> 'dueTo' is null or due_at <= belfry.at(($1::jsonb ->> 'dueTo')::float8))
   and ($1::jsonb ->> 'fingerprint' is null
     or belfry.fingerprint(kind, error_code, error_message) = $1::jsonb ->> 'fingerprint')
+  and ($1::jsonb -> 'words' is null or not exists (
+    select from jsonb_array_elements_text($1::jsonb -> 'words') w
+    where id::text <> w and strpos(lower(concat_ws(' ', kind, key, error_code, error_message)), lower(w)) = 0))
   and ($1::jsonb -> 'payload' is null or not exists (
     select from jsonb_array_elements($1::jsonb -> 'payload') f
     where payload #>> array(select jsonb_array_elements_text(f -> 'path')) is distinct from f ->> 'value'))`;

@@ -1,10 +1,13 @@
 import { useId, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.tsx";
-import { completed, type Known, type Suggestion, suggest } from "./completion.ts";
+import { completed, type Suggestion } from "./completed.ts";
 
 interface FilterBarProps {
   readonly text: string;
-  readonly known: Known;
+  /** What is filtered, for those who hear the page. */
+  readonly label: string;
+  readonly placeholder: string;
+  readonly suggest: (text: string) => readonly Suggestion[];
   /** Called with each change that is finished: Enter, a chosen suggestion, leaving the field. */
   readonly onFilter: (text: string) => void;
 }
@@ -13,10 +16,10 @@ interface FilterBarProps {
 export const filterFieldId = "filter";
 
 /** A text field that completes fields and values. Arrow keys choose, Enter takes, Escape closes the list. */
-export function FilterBar({ text, known, onFilter }: FilterBarProps) {
+export function FilterBar({ text, label, placeholder, suggest, onFilter }: FilterBarProps) {
   const list = useId();
   const field = useRef<HTMLInputElement>(null);
-  const draft = useDraft({ text, known, onFilter });
+  const draft = useDraft({ text, suggest, onFilter });
   const take = (suggestion: Suggestion): void => {
     draft.take(suggestion);
     field.current?.focus();
@@ -41,12 +44,12 @@ export function FilterBar({ text, known, onFilter }: FilterBarProps) {
         class="filter-field"
         type="text"
         role="combobox"
-        aria-label="Filter jobs"
+        aria-label={label}
         aria-expanded={draft.suggestions.length > 0}
         aria-controls={list}
         aria-autocomplete="list"
         aria-activedescendant={draft.chosen >= 0 ? `${list}-${draft.chosen}` : undefined}
-        placeholder="Filter: state:failed kind:… payload.userId:42"
+        placeholder={placeholder}
         autocomplete="off"
         spellcheck={false}
         value={draft.value}
@@ -62,11 +65,11 @@ export function FilterBar({ text, known, onFilter }: FilterBarProps) {
 }
 
 /** What is being written, until it is finished and becomes the filter. */
-function useDraft({ text, known, onFilter }: FilterBarProps) {
+function useDraft({ text, suggest, onFilter }: Pick<FilterBarProps, "text" | "suggest" | "onFilter">) {
   const [held, setHeld] = useState({ text, value: text, isOpen: false, chosen: -1 });
   const { value, isOpen, chosen } = held.text === text ? held : { value: text, isOpen: false, chosen: -1 };
   const set = (part: Partial<typeof held>): void => setHeld({ text, value, isOpen, chosen, ...part });
-  const suggestions = isOpen ? suggest(value, known) : [];
+  const suggestions = isOpen ? suggest(value) : [];
   const finish = (next: string): void => {
     // Held for the filter that this becomes: going back to the one before shows that one again.
     set({ text: next.trim(), value: next, isOpen: false, chosen: -1 });
