@@ -1,17 +1,7 @@
 import { importsOf } from "./imports.ts";
 
 /** The folders of the core, each above those before it. A folder imports only itself and what is below. */
-export const layers = [
-  "job",
-  "ports",
-  "calendar",
-  "define",
-  "lock",
-  "delivery",
-  "work",
-  "scheduler",
-  "admin",
-] as const;
+export const layers = ["job", "ports", "calendar", "define", "lock", "delivery", "work", "scheduler", "admin"] as const;
 
 /** What a file of the core imports from above, and what it passes on of another folder. */
 export function layerViolations(file: string, text: string): readonly string[] {
