@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
@@ -17,7 +17,7 @@ const settings = { max_wal_size: "8GB", shared_buffers: "512MB", checkpoint_time
 
 /** What the cases stand on: one real Postgres, and an SQS API in a process of its own once somebody asks for it. */
 export interface Ground {
-  /** `settings` are its own, as `name = value`. A fresh, migrated database with `raw.job`: the same columns, indexes and checks as `belfry.job`, without its guard. */
+  /** `settings` are its own, as `name = value`. A fresh, migrated database with `raw.job`: the table of the roofs, frozen in `raw-table.sql`. */
   database(options?: { readonly settings?: readonly string[] }): Promise<Database>;
   sqs(): Promise<Sqs>;
   close(): Promise<void>;
@@ -100,7 +100,7 @@ async function createDatabase(server: RunningPostgres, name: string, own: readon
     options: keptPlanSettings,
   });
   pool.on("error", () => {});
-  await pool.query("create schema raw; create table raw.job (like belfry.job including all)");
+  await pool.query(readFileSync(new URL("./raw-table.sql", import.meta.url), "utf8"));
   const connections: { close(): Promise<void> }[] = [];
   return {
     url: url.href,

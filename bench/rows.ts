@@ -11,11 +11,17 @@ const shared = `kind, payload, payload_hash, lane, max_attempts, lease_ms, reten
 const sharedValues = `'noop', 'null'::jsonb, decode('74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b', 'hex'),
   'default', 4, 20000, ${limits.retentionMsDefault}, 'trace', belfry.now()`;
 
+/** What one table has and the other has not. A loaded job names no event. */
+const own = {
+  belfry: { columns: "event_id", values: "0", sent: "dispatched_at" },
+  raw: { columns: "alone", values: "false", sent: "handed_at" },
+} as const;
+
 /** Waiting rows that are due: what a relay takes. */
 export async function loadWaiting(pool: pg.Pool, where: Where, rows: number): Promise<void> {
   await pool.query(
-    `insert into ${where}.job (${shared}, state, due_at)
-     select ${sharedValues}, 'PENDING', belfry.now() - n * interval '1 ms' from generate_series(1, $1) n`,
+    `insert into ${where}.job (${shared}, ${own[where].columns}, state, due_at)
+     select ${sharedValues}, ${own[where].values}, 'PENDING', belfry.now() - n * interval '1 ms' from generate_series(1, $1) n`,
     [rows],
   );
 }
@@ -23,8 +29,8 @@ export async function loadWaiting(pool: pg.Pool, where: Where, rows: number): Pr
 /** QUEUED rows with their messages: what a worker claims. */
 export async function loadQueued(pool: pg.Pool, where: Where, rows: number): Promise<readonly Message[]> {
   const { rows: loaded } = await pool.query<{ id: JobId; generation: number }>(
-    `insert into ${where}.job (${shared}, state, due_at, generation, handed_at)
-     select ${sharedValues}, 'QUEUED', belfry.now(), 1, belfry.now() from generate_series(1, $1)
+    `insert into ${where}.job (${shared}, ${own[where].columns}, state, due_at, generation, ${own[where].sent})
+     select ${sharedValues}, ${own[where].values}, 'QUEUED', belfry.now(), 1, belfry.now() from generate_series(1, $1)
      returning id, generation`,
     [rows],
   );
@@ -37,19 +43,19 @@ export async function loadCrowd(
   rows: { future: number; held: number; finished: number },
 ): Promise<void> {
   await pool.query(
-    `insert into belfry.job (${shared}, state, due_at)
-     select ${sharedValues}, 'PENDING', belfry.now() + interval '1 day' + n * interval '1 s' from generate_series(1, $1) n`,
+    `insert into belfry.job (${shared}, event_id, state, due_at)
+     select ${sharedValues}, 0, 'PENDING', belfry.now() + interval '1 day' + n * interval '1 s' from generate_series(1, $1) n`,
     [rows.future],
   );
   await pool.query(
-    `insert into belfry.job (${shared}, state, due_at, hold, held_on, slot_keys)
-     select ${sharedValues}, 'PENDING', belfry.now() - n * interval '1 s', 'slot', 'cap:noop', '{cap:noop}'
+    `insert into belfry.job (${shared}, event_id, state, due_at, hold, held_on, slot_keys)
+     select ${sharedValues}, 0, 'PENDING', belfry.now() - n * interval '1 s', 'slot', 'cap:noop', '{cap:noop}'
      from generate_series(1, $1) n`,
     [rows.held],
   );
   await pool.query(
-    `insert into belfry.job (${shared}, state, due_at, finished_at, generation, attempt)
-     select ${sharedValues}, 'SUCCESS', belfry.now() - n * interval '1 s', belfry.now(), 1, 1 from generate_series(1, $1) n`,
+    `insert into belfry.job (${shared}, event_id, state, due_at, finished_at, generation, attempt)
+     select ${sharedValues}, 0, 'SUCCESS', belfry.now() - n * interval '1 s', belfry.now(), 1, 1 from generate_series(1, $1) n`,
     [rows.finished],
   );
   await pool.query("vacuum analyze belfry.job");
@@ -58,7 +64,7 @@ export async function loadCrowd(
 
 /** Empties what a round filled, in both tables, so that every round starts alike. */
 export async function emptyTables(pool: pg.Pool): Promise<void> {
-  await pool.query("truncate belfry.job, belfry.event, belfry.handoff, raw.job");
+  await pool.query("truncate belfry.job, belfry.lease, belfry.event, belfry.history, belfry.outbox, raw.job");
 }
 
 /** Jobs as a client would hand them to the store. */

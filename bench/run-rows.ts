@@ -7,7 +7,7 @@ import { newJobs } from "./rows.ts";
 /** Empties what a round of runs filled. */
 export async function emptyRuns(pool: pg.Pool): Promise<void> {
   await pool.query(
-    `truncate belfry.job, belfry.event, belfry.handoff, belfry.edge, belfry.run, belfry.run_done,
+    `truncate belfry.job, belfry.lease, belfry.event, belfry.history, belfry.outbox, belfry.edge, belfry.run, belfry.run_done,
       belfry.run_delta, belfry.pred_delta, raw.job`,
   );
 }
@@ -38,13 +38,17 @@ export function tasksOf(after: readonly (readonly number[])[]): readonly NewTask
   }));
 }
 
+/** Who claims, and so who may settle. */
+export const claimant = "worker-0";
+
 /** Starts a run and claims all that it hands off. */
 export async function claimed(store: Store, run: NewRun): Promise<readonly Claimed[]> {
-  const { outbox } = await store.startRun(run, { dispatchWindowMs: limits.dispatchWindowMs });
-  const messages = outbox.flatMap((handoff) => handoff.messages);
+  const { aftermath } = await store.startRun(run, { dispatchWindowMs: limits.dispatchWindowMs });
+  const messages = aftermath.outbox.flatMap((batch) => batch.messages);
   const running: Claimed[] = [];
   for (let from = 0; from < messages.length; from += 500) {
-    running.push(...(await store.claim(messages.slice(from, from + 500), { worker: "worker-0", alone: false })));
+    const page = messages.slice(from, from + 500);
+    running.push(...(await store.claim(page, { worker: claimant, alone: false })).claimed);
   }
   if (running.length !== messages.length) throw new Error(`${running.length} of ${messages.length} jobs were claimed`);
   return running;

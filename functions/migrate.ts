@@ -1,8 +1,13 @@
 /** Brings the database to this release: invoked by the deployment, before anything of the release runs. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { databasePassword } from "../src/adapters/aws/database-password.ts";
-import { applicationRole, createDatabaseRoles, grantOwnRows } from "../src/adapters/postgres/access.ts";
+import { type DatabaseAuth, databasePassword } from "../src/adapters/aws/database-password.ts";
+import {
+  type AccessOptions,
+  applicationRole,
+  ensureDatabaseRoles,
+  grantOwnRows,
+} from "../src/adapters/postgres/access.ts";
 import { migrate, type Migrated } from "../src/adapters/postgres/migrate.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { installDefinitions } from "../src/core/scheduler/install-schedules.ts";
@@ -26,11 +31,16 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
   if (event.RequestType === "Delete") return { PhysicalResourceId: event.PhysicalResourceId ?? physicalId };
   const config = readConfig(process.env);
   const ca = config.databaseCaFile === null ? {} : { ca: readFileSync(config.databaseCaFile, "utf8") };
-  const hasRoles = await createRoles(config, ca);
-  const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
-  const target = { url: config.databaseUrl, ...ca, ...(password === null ? {} : { password }) };
+  const target = accessBy(config, config.databaseUrl, config.databaseAuth, ca);
   const runtime = await openRuntime(config, { role: "setup" });
   try {
+    const administrators = administratorsOf(config, ca);
+    const hasRoles = administrators.length > 0;
+    if (hasRoles) {
+      const { apiConnections } = runtime.topology.database;
+      const made = await ensureDatabaseRoles({ owner: target, administrators, apiConnections });
+      if (made) runtime.ports.log.info("the administrator made the roles", { apiConnections });
+    }
     const own = await migrate(target);
     report("belfry", own);
     for (const { name, migrations } of runtime.apps) {
@@ -47,19 +57,32 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
     await runtime.close();
   }
 
-  function report(name: string, { applied, version }: Migrated): void {
+  function report(name: string, { applied, version, newer }: Migrated): void {
     runtime.ports.log.info("migrated", { name, applied, version });
+    // What CloudFormation asks for when it rolls a release back, and a deployment of an older commit.
+    if (newer.length > 0) runtime.ports.log.warn("this release is older than the database", { name, newer, version });
   }
 }
 
-/** Only where the deployment made the database: an existing one has its user already. @returns whether it did. */
-async function createRoles(config: Config, ca: { ca?: string }): Promise<boolean> {
+/**
+ * Only where the deployment made the database: an existing one has its user already. The administrator comes as the owner does,
+ * by IAM, or by the secret that RDS keeps where the stage chose one.
+ */
+function administratorsOf(config: Config, ca: Authorities): readonly AccessOptions[] {
   const url = process.env["BELFRY_ADMIN_DATABASE_URL"];
   const arn = process.env["BELFRY_ADMIN_DATABASE_SECRET"];
-  if (!url || !arn) return false;
-  const { secretsEndpoint } = config;
-  const auth = { kind: "secret", arn } as const;
-  const password = databasePassword({ auth, databaseUrl: url, region: config.aws.region, secretsEndpoint });
-  await createDatabaseRoles({ url, ...ca, ...(password === null ? {} : { password }) });
-  return true;
+  if (!url) return [];
+  return [
+    accessBy(config, url, config.databaseAuth, ca),
+    ...(arn ? [accessBy(config, url, { kind: "secret", arn }, ca)] : []),
+  ];
+}
+
+interface Authorities {
+  readonly ca?: string;
+}
+
+function accessBy(config: Config, url: string, auth: DatabaseAuth, ca: Authorities): AccessOptions {
+  const password = databasePassword({ ...config, ...config.aws, auth, databaseUrl: url });
+  return { url, ...ca, ...(password === null ? {} : { password }) };
 }

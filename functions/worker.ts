@@ -3,7 +3,7 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { readConfig } from "../src/config.ts";
 import { createLaneGate } from "../src/core/work/lane-gate.ts";
 import { createWorker } from "../src/core/work/worker.ts";
-import { limits } from "../src/core/limits.ts";
+import { workerLimits } from "../src/core/work/worker-limits.ts";
 import manifest from "../package.json" with { type: "json" };
 import { openRuntime } from "../src/runtime.ts";
 
@@ -27,7 +27,7 @@ const worker = createWorker(runtime.ports, runtime.registry, {
 
 process.once("SIGTERM", () => {
   void worker
-    .stop(limits.shutdownMs)
+    .stop(workerLimits.shutdownMs)
     .then(() => runtime.close())
     .finally(() => process.exit(0));
 });
@@ -39,6 +39,8 @@ export async function handler(
 ): Promise<SQSBatchResponse> {
   // The sandbox ends in the machine's time, and the worker counts in the system's, which may be compressed.
   const remainingMs = (): number => context.getRemainingTimeInMillis() * config.timeScale;
+  const stale = await runtime.secrets.refresh();
+  if (stale !== null) runtime.ports.log.warn("secrets were not read again; the last ones are used", { error: stale });
   const { failed } = await worker.handle(event.Records, { remainingMs });
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 }

@@ -8,8 +8,9 @@ import { checkApps } from "../src/core/define/check.ts";
 import { ProblemsFound } from "../src/core/define/problem.ts";
 import { type Stage, stageNamed, stageNames, stages } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
+import { checkSettings, missingSettings } from "../src/lane-settings.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
-import { bundleFunctions, releaseCode } from "./code.ts";
+import { bundleFunctions, type ReleaseCode, releaseCode } from "./code.ts";
 import type { StandInsProps } from "./constructs/stand-ins.ts";
 import { addStage } from "./stack.ts";
 import { type Deployment, deploymentOf } from "./stages.ts";
@@ -20,10 +21,10 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks
 const folders = await bundleFunctions(app.outdir);
 
 for (const stage of wanted()) {
-  const deployment = deploymentOf(stage.name);
+  const deployment = heard(deploymentOf(stage.name));
   const targets = await loadStandIns(stage);
   addStage(app, await checkedTopology(stage), deployment, {
-    code: releaseCode(folders),
+    code: codeOf(releaseCode(folders)),
     image: imageOf("image", deployment.image),
     ...(targets.length === 0 ? {} : { standIns: standInsOf(targets, deployment) }),
   });
@@ -37,11 +38,28 @@ function wanted(): readonly Stage[] {
   return Object.values<Stage>(stages).filter((stage) => stage.deployed);
 }
 
+/** `-c release=TEXT` runs the migration again where nothing of it changed, as a test of a second deployment needs. */
+function codeOf(code: ReleaseCode): ReleaseCode {
+  const release: unknown = app.node.tryGetContext("release");
+  return typeof release === "string" ? { ...code, release } : code;
+}
+
+/** `-c subscriber=ADDRESS` says who is told of alarms, without a line in the code. */
+function heard(deployment: Deployment): Deployment {
+  const named: unknown = app.node.tryGetContext("subscriber");
+  return typeof named === "string" ? { ...deployment, subscribers: [named] } : deployment;
+}
+
 /** What `check` refuses is not synthesized either. */
 async function checkedTopology(stage: Stage): Promise<Topology> {
   const apps = await loadApps(stage);
   const all = topology(apps, stage);
-  const problems = [...checkApps(apps, stage.name, stageNames), ...checkTopology(all)];
+  const problems = [
+    ...checkApps(apps, stage.name, stageNames),
+    ...checkTopology(all),
+    ...checkSettings(stage, all.lanes),
+    ...missingSettings(stage.name, all.lanes),
+  ];
   if (problems.length > 0) throw new ProblemsFound(problems);
   return all;
 }

@@ -1,6 +1,7 @@
 import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import type { Topology } from "../src/topology.ts";
+import { requireSubscribers } from "./constructs/alarm-subscribers.ts";
 import { Belfry, type BelfryProps } from "./constructs/belfry.ts";
 import type { Deployment } from "./stages.ts";
 
@@ -20,12 +21,22 @@ export class BelfryStack extends Stack {
 export function addStage(
   scope: Construct,
   topology: Topology,
-  { env, terminationProtection, tags, network, database, alarms }: Deployment,
+  { env, terminationProtection, tags, network, database, alarms, subscribers, spotPasses = false }: Deployment,
   release: Pick<BelfryProps, "code" | "image" | "standIns">,
 ): BelfryStack {
+  requireSubscribers(topology.stage, terminationProtection, subscribers);
   return new BelfryStack(scope, `belfry-${topology.stage}`, {
     terminationProtection,
     ...(env === undefined ? {} : { env }),
-    belfry: { topology, network, database, alarms, tags, ...release },
+    belfry: {
+      topology,
+      network,
+      database,
+      alarms,
+      spotPasses,
+      tags,
+      ...(subscribers === undefined ? {} : { subscribers }),
+      ...release,
+    },
   });
 }

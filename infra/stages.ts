@@ -1,4 +1,5 @@
 import { type AlarmChoices, usualAlarms } from "./constructs/alarm-choices.ts";
+import type { Subscribers } from "./constructs/alarm-subscribers.ts";
 import type { DatabaseProps } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
 
@@ -8,6 +9,8 @@ export interface Deployment {
   readonly env?: { readonly account?: string; readonly region: string };
   readonly network: NetworkProps;
   readonly database: DatabaseProps;
+  /** Whether the scheduler's passes run on spare capacity. Default false. */
+  readonly spotPasses?: boolean;
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
   readonly image?: string;
   /** As `image`, of the targets that the examples call. */
@@ -15,6 +18,12 @@ export interface Deployment {
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
   readonly alarms: AlarmChoices;
+  /** Who is told of them; with termination protection it has to be said. `-c subscriber=ADDRESS` of the CLI goes before it. */
+  readonly subscribers?: Subscribers;
+  /**
+   * Of the stack, as `database.deletionProtection` is of its database. Set both to true once the first deployment has
+   * succeeded, and deploy again: before that they keep a failed one from being cleaned up.
+   */
   readonly terminationProtection: boolean;
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -24,16 +33,25 @@ const smallDatabase = {
   kind: "instance",
   instanceClass: "db.t4g.micro",
   storageGb: 20,
+  maxStorageGb: 100,
   multiAz: false,
   backupDays: 1,
+  onDelete: "snapshot",
   deletionProtection: false,
+} as const;
+
+/** A team's address is not known here. Replace it by yours: ["ops@example.com"]. */
+const noSubscribersYet = {
+  acknowledged:
+    "set subscribers in infra/stages.ts, pass -c subscriber=ADDRESS, or subscribe to the topics of the outputs",
 } as const;
 
 /** The deployed stages, side by side. */
 export const deployments: Readonly<Record<string, Deployment>> = {
   dev: {
-    network: { kind: "small" },
+    network: { kind: "small", ipv4: "none" },
     database: smallDatabase,
+    spotPasses: true,
     alarms: usualAlarms,
     terminationProtection: false,
     tags: {},
@@ -48,32 +66,39 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     tags: {},
   },
   smoke: {
-    network: { kind: "small" },
+    network: { kind: "small", ipv4: "none" },
     database: smallDatabase,
+    spotPasses: true,
     judged: true,
     alarms: usualAlarms,
     terminationProtection: false,
     tags: {},
   },
   small: {
-    network: { kind: "small" },
-    database: { ...smallDatabase, backupDays: 7, deletionProtection: true },
+    network: { kind: "small", ipv4: "none" },
+    database: { ...smallDatabase, backupDays: 7, onDelete: "keep" },
+    spotPasses: true,
     alarms: usualAlarms,
-    terminationProtection: true,
+    subscribers: noSubscribersYet,
+    terminationProtection: false,
     tags: {},
   },
   prod: {
-    network: { kind: "default" },
+    // One gateway would save 36.50 USD a month; then the standby's zone could start no task while the other one fails.
+    network: { kind: "default", ipv4: "gateway", gateways: 2 },
     database: {
       kind: "instance",
       instanceClass: "db.t4g.medium",
       storageGb: 50,
+      maxStorageGb: 500,
       multiAz: true,
       backupDays: 7,
-      deletionProtection: true,
+      onDelete: "keep",
+      deletionProtection: false,
     },
     alarms: usualAlarms,
-    terminationProtection: true,
+    subscribers: noSubscribersYet,
+    terminationProtection: false,
     tags: {},
   },
 };

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { eventSink } from "../src/adapters/events/sink.ts";
-import { type Config, readConfig } from "../src/config.ts";
+import { type Config, readConfig, webhookSecret } from "../src/config.ts";
 import { measureHealth } from "../src/core/admin/measure-health.ts";
 import { type EventSink, publishing } from "../src/core/admin/publish.ts";
 import { upkeep } from "../src/core/admin/upkeep.ts";
@@ -24,13 +24,13 @@ export async function pass(signal: AbortSignal): Promise<number> {
 
 async function passWithUpkeep(
   config: Config,
-  { ports, registry, operations }: Runtime,
+  { ports, registry, operations, secrets }: Runtime,
   signal: AbortSignal,
 ): Promise<PassReport> {
   const owner = `${hostname()}:${process.pid}`;
   const { dispatchWindowMs, onLockOutage, lockLeaseMs } = config;
   const ended = new AbortController();
-  const sink = sinkOf(config);
+  const sink = sinkOf(config, secrets.get(webhookSecret));
   const sending =
     sink === null ? null : publishing(ports, operations, { sink, owner: `${owner}:publisher`, signal: ended.signal });
   const tidying = upkeep(ports, registry, operations, { owner, dispatchWindowMs, signal: ended.signal });
@@ -44,7 +44,7 @@ async function passWithUpkeep(
       lockLeaseMs,
       signal,
     });
-    if (report.outcome === "done") await measureHealth(ports, operations);
+    if (report.outcome === "done") await measureHealth(ports, operations, registry);
     return report;
   } finally {
     ended.abort();
@@ -52,6 +52,9 @@ async function passWithUpkeep(
   }
 }
 
-function sinkOf({ eventSink: settings, eventBridgeEndpoint: endpoint, stage, aws }: Config): EventSink | null {
-  return settings === null ? null : eventSink(settings, { stage: stage.name, region: aws.region, endpoint });
+function sinkOf(
+  { eventSink: settings, eventBridgeEndpoint: endpoint, stage, aws }: Config,
+  secret: string | undefined,
+): EventSink | null {
+  return settings === null ? null : eventSink(settings, { stage: stage.name, region: aws.region, endpoint, secret });
 }

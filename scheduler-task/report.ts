@@ -19,6 +19,12 @@ export const exitCodes = {
   "job-failed": 7,
 } as const;
 
+/** Of the job that a task runs, where its launch says so: only that lane's settings have to be there. */
+export function ownLane(): { readonly lane?: string } {
+  const lane = process.env["BELFRY_LANE"];
+  return lane === undefined || lane === "" ? {} : { lane };
+}
+
 interface Report {
   readonly outcome: string;
   readonly heldBy?: string | null;

@@ -4,12 +4,12 @@ import { readConfig } from "../src/config.ts";
 import { taskWorker, type AttemptRef } from "../src/core/ports/ports.ts";
 import { runJob } from "../src/core/work/run-job.ts";
 import { openRuntime } from "../src/runtime.ts";
-import { exitCodes, print } from "./report.ts";
+import { exitCodes, ownLane, print } from "./report.ts";
 
 /** Runs one try, which a worker claimed and launched this task for (`runOn: "fargate"`). */
 export async function runTry(task: AttemptRef & { readonly from: string }, signal: AbortSignal): Promise<number> {
   const config = readConfig(process.env);
-  const runtime = await openRuntime(config, { role: "task" });
+  const runtime = await openRuntime(config, { role: "task", ...ownLane() });
   try {
     const own = (await ownTask(process.env)) ?? hostname();
     const worker = taskWorker(own, `${process.pid}:${runtime.ports.random.id().slice(0, 8)}`);

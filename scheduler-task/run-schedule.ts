@@ -2,13 +2,13 @@ import { hostname } from "node:os";
 import { readConfig } from "../src/config.ts";
 import { runSchedule } from "../src/core/scheduler/run-schedule.ts";
 import { openRuntime } from "../src/runtime.ts";
-import { exitCodes, print } from "./report.ts";
+import { exitCodes, ownLane, print } from "./report.ts";
 
 /** Takes the schedule's own lock and does the work of its time (`launch: "rule"`), with the connections of a worker. */
 export async function runScheduleById(id: string, signal: AbortSignal): Promise<number> {
   const config = readConfig(process.env);
   const { dispatchWindowMs, onLockOutage, lockLeaseMs } = config;
-  const runtime = await openRuntime(config, { role: "task" });
+  const runtime = await openRuntime(config, { role: "task", ...ownLane() });
   try {
     await runtime.checkDatabase();
     const owner = `${hostname()}:${process.pid}`;

@@ -43,7 +43,7 @@ const meanings: Readonly<Record<State, string>> = {
   RUNNING: "a worker holds it under a lease, as the attempt in its row",
   RETRY_WAIT: "a try has failed and another one is due later",
   SUCCESS: "done; its result is in the row",
-  FAILED: "it waits for a person: permanent error, tries used up, undeliverable, or parked as ambiguous",
+  FAILED: "it waits for a person: permanent error, attempts used up, undeliverable, or parked as ambiguous",
   CANCELED: "a person or the API ended it",
   SKIPPED: "it was decided not to run it, with the reason in its event",
 };

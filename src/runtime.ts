@@ -23,7 +23,9 @@ import type { Operations } from "./core/ports/operations.ts";
 import type { Ports } from "./core/ports/ports.ts";
 import { ProblemsFound } from "./core/define/problem.ts";
 import { stageNames } from "./stages.ts";
-import { checkTopology, topology as topologyOf, type Topology } from "./topology.ts";
+import { missingSettings } from "./lane-settings.ts";
+import { openSecrets, type Secrets } from "./secrets.ts";
+import { checkTopology, defaultLane, type LaneTopology, topology as topologyOf, type Topology } from "./topology.ts";
 
 /** What a process is for. It decides how many connections it opens and what its logs call it. */
 export type Role = "worker" | "task" | "dead-letter" | "ecs-events" | "scheduler" | "api" | "setup";
@@ -37,6 +39,7 @@ export interface Runtime {
   readonly client: Client;
   readonly topology: Topology;
   readonly apps: readonly AppDefinition[];
+  readonly secrets: Secrets;
   /** The number of the newest migration in the database; 0 when it has no tables of ours. */
   schemaVersion(): Promise<number>;
   /**
@@ -61,13 +64,17 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const topology = topologyOf(apps, config.stage);
   const unfit = checkTopology(topology);
   if (unfit.length > 0) throw new ProblemsFound(unfit);
+  const secrets = await secretsOf(config, options, topology);
   const connections = connect(connectionsOf(config, options, topology));
   const sqs = sqsClient(config.aws);
   const dynamodb = dynamodbClient(config.aws);
   // A task runs what it was started for: launching another one for it would never end.
   const ecs = config.tasks === null || options.role === "task" ? null : ecsClient(config.aws);
+  const operations = createOperations(connections);
   const ports: Ports = {
-    ...portsOf(config, options, { topology, connections, sqs, dynamodb }),
+    tally: operations,
+    secret: (name) => secrets.get(name),
+    ...portsOf(config, options, { topology, registry, connections, sqs, dynamodb }),
     ...(ecs === null || config.tasks === null
       ? {}
       : { launcher: createEcsLauncher({ client: ecs, place: config.tasks }) }),
@@ -76,11 +83,12 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   bindClient(client);
   return {
     ports,
-    operations: createOperations(connections),
+    operations,
     registry,
     client,
     topology,
     apps,
+    secrets,
     schemaVersion: () => schemaVersion(connections.main),
     async checkDatabase({ patient = false } = {}) {
       try {
@@ -113,15 +121,41 @@ async function appsOf(config: Config): Promise<readonly AppDefinition[]> {
   return modules.flatMap((module) => module.default);
 }
 
+/**
+ * What handlers of the lane ask for is there before the first of them runs. Locally the stage's plain values come from the
+ * code, as they come from the template in a deployment.
+ * @throws ProblemsFound naming everything that is missing.
+ */
+async function secretsOf(
+  config: Config,
+  { role, lane }: { role: Role; lane?: string },
+  topology: Topology,
+): Promise<Secrets> {
+  const runsHandlers = role === "worker" || role === "task";
+  const lanes = runsHandlers ? topology.lanes.filter(({ name }) => lane === undefined || name === lane) : [];
+  for (const { environment } of lanes) {
+    for (const [name, value] of Object.entries(environment)) process.env[name] ??= value;
+  }
+  const given = { ...process.env, ...config.secrets };
+  const missing = missingSettings(config.stage.name, lanes.map(withoutReferences), given);
+  if (missing.length > 0) throw new ProblemsFound(missing);
+  const { region } = config.aws;
+  return openSecrets(config.secrets, { region, ...config }, process.env);
+}
+
+/** What a stage says about its secrets reaches a process as `BELFRY_SECRETS`; a machine of a developer has the values. */
+const withoutReferences = (lane: LaneTopology): LaneTopology => ({ ...lane, secrets: {} });
+
 interface Opened {
   readonly topology: Topology;
+  readonly registry: Registry;
   readonly connections: ReturnType<typeof connect>;
   readonly sqs: ReturnType<typeof sqsClient>;
   readonly dynamodb: ReturnType<typeof dynamodbClient>;
 }
 
 function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, opened: Opened): Ports {
-  const { topology, connections, sqs, dynamodb } = opened;
+  const { topology, registry, connections, sqs, dynamodb } = opened;
   const stage = config.stage.name;
   const names = Object.fromEntries(topology.lanes.map((each) => [each.name, each.queueName]));
   return {
@@ -132,9 +166,8 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
     random: systemRandom,
     log: createLog({ service: role, level: config.logLevel, fields: lane === undefined ? { stage } : { stage, lane } }),
     metrics: createMetrics({
-      service: role,
-      dimensions: lane === undefined ? { stage } : { stage, lane },
-      jobs: topology.jobs.map(({ kind }) => kind),
+      stage,
+      laneOf: (job) => registry.jobs.get(job)?.lane ?? lane ?? defaultLane,
     }),
     crashPoint: createCrashPoint(config.crashPlans),
   };
@@ -143,7 +176,7 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
 /** A worker keeps one connection for claim, heartbeat and settle, and the rest for its handlers' transactions. */
 function connectionsOf(config: Config, { role, lane }: { role: Role; lane?: string }, topology: Topology) {
   const size = config.poolSize ?? sizeOf(role, topology);
-  const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
+  const password = databasePassword({ ...config, ...config.aws, auth: config.databaseAuth });
   const runsHandlers = role === "worker" || role === "task";
   return {
     url: config.databaseUrl,

@@ -18,6 +18,10 @@ export interface Stage {
     /** Connections of one worker process: one for claim, heartbeat and settle, the others for `ctx.tx`. */
     readonly poolPerWorker: number;
   };
+  /** API processes that may hold connections at once: each answers one request, or keeps one console's stream open. */
+  readonly apiConcurrency: number;
+  /** Also reserves as much of the account's concurrency, which a new account refuses: it has 10 in all. Default false. */
+  readonly apiIsReserved?: boolean;
   /** Worker processes per lane, when the lane does not say. At least 2 (the event source mapping's own minimum). */
   readonly laneConcurrency: number;
   readonly workerMemoryMb: number;
@@ -32,9 +36,26 @@ export interface Stage {
   readonly operators?: readonly string[];
   /** Name or ARN of the EventBridge bus that gets every event; left out: none does. */
   readonly eventBus?: string;
+  /** In place of a bus: the address that gets every event by POST, and where the secret that signs them is kept. */
+  readonly eventWebhook?: { readonly url: string; readonly secret: string };
+  /** What handlers of a lane are given, on Lambda and in tasks on Fargate. */
+  readonly lanes?: Readonly<Record<string, LaneSettings>>;
+}
+
+export interface LaneSettings {
+  /** Of its functions, in place of `workerMemoryMb`. A job on Fargate has its own `size`. */
+  readonly memoryMb?: number;
+  /** In plain text in the template: no secrets. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /**
+   * By name, where the value is kept: the ARN of a secret in Secrets Manager, or the ARN or path of an SSM parameter. Read
+   * when a process starts; neither the template nor a log ever has the value.
+   */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 const everywhere = {
+  apiConcurrency: 4,
   workerMemoryMb: 512,
   dispatchWindowMs: 5 * 60_000,
   onLockOutage: "postgres",
@@ -87,6 +108,8 @@ export const stages = {
     deployed: true,
     database: { maxConnections: 80, poolPerWorker: 2 },
     laneConcurrency: 2,
+    // A new account has 10 concurrent executions: what this stage may use fits in.
+    apiConcurrency: 6,
     logRetentionDays: 30,
   },
   prod: {
@@ -96,6 +119,7 @@ export const stages = {
     deployed: true,
     database: { maxConnections: 200, poolPerWorker: 2 },
     laneConcurrency: 10,
+    apiConcurrency: 20,
     logRetentionDays: 30,
   },
 } as const satisfies Record<string, Stage>;

@@ -3,18 +3,21 @@
  * from it, and a test holds the synthesized template to it: what runs here is what is deployed.
  */
 import type { AppDefinition, JobDefinition, LaneDefinition } from "./core/define/definition.ts";
-import { limits } from "./core/limits.ts";
+import { contractLimits } from "./core/job/contract-limits.ts";
+import { passLimits } from "./core/scheduler/pass-limits.ts";
 import { type Problem, ProblemList } from "./core/define/problem.ts";
 import { ruleOf } from "./core/calendar/rule.ts";
 import { valueFor } from "./core/define/stage.ts";
+import { checkSizes } from "./deployment-limits.ts";
+import { type LaneNeeds, needsOf, settingsOf } from "./lane-settings.ts";
 import type { Stage } from "./stages.ts";
 
 export interface Topology {
   readonly stage: string;
   readonly lanes: readonly LaneTopology[];
   readonly deadLetters: DeadLetterTopology;
-  /** What schedules run: the jobs whose times and failures are watched. */
-  readonly jobs: readonly WatchedJob[];
+  /** What jobs do, and alarms are about: nobody pays for an alarm that cannot go off. */
+  readonly uses: { readonly sweeps: boolean; readonly runs: boolean; readonly parking: boolean };
   readonly lock: { readonly tableName: string };
   readonly wakes: readonly WakeTopology[];
   /** The rules of schedules that have their own (`launch: "rule"`), by id. */
@@ -26,19 +29,16 @@ export interface Topology {
   readonly dispatchWindowMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: Stage["logRetentionDays"];
+  readonly api: { readonly concurrency: number; readonly isReserved: boolean };
   /** The bus that gets every event, by name or ARN; left out: none does. */
   readonly eventBus?: string;
-}
-
-export interface WatchedJob {
-  readonly kind: string;
-  readonly lane: string;
-  /** Whether it says itself when it starts too late. */
-  readonly isSweep: boolean;
+  readonly eventWebhook?: Stage["eventWebhook"];
+  /** Whether events go to a bus or a webhook. */
+  readonly publishes: boolean;
 }
 
 /** A queue, its dead-letter queue and the worker between them. */
-export interface LaneTopology {
+export interface LaneTopology extends LaneNeeds {
   readonly name: string;
   /** Used where queues have names (locally). Deployed queues get theirs from CloudFormation. */
   readonly queueName: string;
@@ -75,6 +75,8 @@ export interface WakeTopology {
 /** A rule that starts `run-schedule` for one schedule. */
 export interface ScheduleWakeTopology {
   readonly schedule: string;
+  /** Of its job, which runs in the task. */
+  readonly lane: string;
   /** AWS's form in UTC: a wake for each of its times, and maybe for others, which find nothing due. */
   readonly expression: string;
   readonly maximumEventAgeSeconds: number;
@@ -98,6 +100,10 @@ export interface DatabaseTopology {
   readonly poolPerWorker: number;
   readonly poolPerDrain: number;
   readonly poolPerSchedulerTask: number;
+  /** Of one API process, beside the one for its transactions. */
+  readonly poolPerApi: number;
+  /** The most that all API processes together can open: the limit of their role. */
+  readonly apiConnections: number;
   /** The most connections all processes together can open. */
   readonly connectionsMax: number;
 }
@@ -113,6 +119,7 @@ const poolPerSchedulerTask = 3;
 /** Two scheduler tasks overlap while one ends and the next starts. */
 const schedulerTasksMax = 2;
 const poolPerDrain = 1;
+const poolPerApi = 2;
 /** Tasks of one kind at once that a kind without `concurrency` is counted with: it has no cap, and should have one. */
 const uncappedTasks = 5;
 /** Instances of the function that takes the events of tasks. */
@@ -126,9 +133,9 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     stage: stage.name,
     lanes,
     deadLetters,
-    jobs: scheduledJobs(apps),
+    uses: usesOf(apps),
     lock: { tableName: `belfry-${stage.name}-lock` },
-    wakes: [{ id: "pass", rateMinutes: limits.wakeMs / 60_000, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
+    wakes: [{ id: "pass", rateMinutes: passLimits.wakeMs / 60_000, maximumEventAgeSeconds: 120, retryAttempts: 2 }],
     scheduleWakes,
     schedulerTask: { cpu: 256, memoryMb: 512, stopTimeoutSeconds: 30 },
     jobTask: jobTaskOf(apps),
@@ -136,7 +143,10 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     dispatchWindowMs: stage.dispatchWindowMs,
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
+    api: { concurrency: stage.apiConcurrency, isReserved: stage.apiIsReserved ?? false },
+    publishes: stage.eventBus !== undefined || stage.eventWebhook !== undefined,
     ...(stage.eventBus === undefined ? {} : { eventBus: stage.eventBus }),
+    ...(stage.eventWebhook === undefined ? {} : { eventWebhook: stage.eventWebhook }),
   };
 }
 
@@ -163,15 +173,16 @@ function laneOf(name: string, apps: readonly AppDefinition[], stage: Stage): Lan
     batchingWindowSeconds: batchSize > 10 ? 1 : 0,
     concurrency: valueFor(stage.name, settings.concurrency) ?? stage.laneConcurrency,
     functionTimeoutSeconds,
-    memoryMb: stage.workerMemoryMb,
+    memoryMb: settingsOf(name, stage).memoryMb ?? stage.workerMemoryMb,
+    ...needsOf(name, apps, stage),
   };
 }
 
 /** The longest handler of the lane and the margin. A Fargate job takes the worker only as long as its launch. */
 function functionTimeout(jobs: readonly JobDefinition[]): number {
   const onLambda = jobs.filter((job) => job.runOn === "lambda").map((job) => job.timeoutMs);
-  const handlerMs = Math.max(limits.timeoutMsDefault, ...onLambda);
-  return Math.ceil((Math.min(handlerMs, limits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
+  const handlerMs = Math.max(contractLimits.timeoutMsDefault, ...onLambda);
+  return Math.ceil((Math.min(handlerMs, contractLimits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
 }
 
 /** Of a job on Fargate that does not give its own. */
@@ -189,19 +200,29 @@ const jobTasksMax = (apps: readonly AppDefinition[]): number =>
     .flatMap((app) => app.jobs.filter((job) => job.runOn === "fargate"))
     .reduce((sum, { concurrency }) => sum + (concurrency ?? uncappedTasks), 0);
 
-function scheduledJobs(apps: readonly AppDefinition[]): Topology["jobs"] {
-  const jobs = new Map(apps.flatMap((app) => app.schedules.map(({ job }) => [job.id, job] as const)));
-  return [...jobs.values()]
-    .map(({ id, lane, body }) => ({ kind: id, lane, isSweep: body.is === "sweep" }))
-    .toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
+function usesOf(apps: readonly AppDefinition[]): Topology["uses"] {
+  const jobs = apps.flatMap((app) => app.jobs);
+  return {
+    sweeps: jobs.some((job) => job.body.is === "sweep"),
+    runs: jobs.some((job) => ["graph", "dataGraph", "fanOut"].includes(job.body.is)),
+    parking: jobs.some((job) => job.onAmbiguous === "park"),
+  };
 }
 
 /** Schedules that are off in the stage have no rule: a wake would only find them off. */
 function scheduleWakesOf(apps: readonly AppDefinition[], stage: Stage): readonly ScheduleWakeTopology[] {
-  const specs = apps.flatMap((app) => app.schedules.map((schedule) => schedule.spec(stage.name, app.name)));
-  return specs
-    .filter((spec) => spec.enabled && spec.launch === "rule")
-    .map((spec) => ({ schedule: spec.id, expression: ruleOf(spec), maximumEventAgeSeconds: 120, retryAttempts: 2 }))
+  const schedules = apps.flatMap((app) =>
+    app.schedules.map((schedule) => ({ spec: schedule.spec(stage.name, app.name), lane: schedule.job.lane })),
+  );
+  return schedules
+    .filter(({ spec }) => spec.enabled && spec.launch === "rule")
+    .map(({ spec, lane }) => ({
+      schedule: spec.id,
+      lane,
+      expression: ruleOf(spec),
+      maximumEventAgeSeconds: 120,
+      retryAttempts: 2,
+    }))
     .toSorted((a, b) => (a.schedule < b.schedule ? -1 : 1));
 }
 
@@ -216,8 +237,10 @@ function databaseOf(
   const drains = lanes.length * drain.concurrency * poolPerDrain;
   const schedulers = (schedulerTasksMax + tasks.schedules) * poolPerSchedulerTask;
   const jobs = tasks.jobs * poolPerWorker + (tasks.jobs > 0 ? eventFunctionsMax : 0);
-  const connectionsMax = workers + drains + schedulers + jobs;
-  return { maxConnections, poolPerWorker, poolPerDrain, poolPerSchedulerTask, connectionsMax };
+  const apiConnections = stage.apiConcurrency * (poolPerApi + 1);
+  const connectionsMax = workers + drains + schedulers + jobs + apiConnections;
+  const pools = { poolPerWorker, poolPerDrain, poolPerSchedulerTask, poolPerApi };
+  return { maxConnections, ...pools, apiConnections, connectionsMax };
 }
 
 const poolShareMax = 0.6;
@@ -248,6 +271,7 @@ function checkLane(lane: LaneTopology): readonly Problem[] {
 
 function checkShared(all: Topology): readonly Problem[] {
   const problems = new ProblemList(`stage "${all.stage}"`);
+  checkSizes(problems, all);
   const { connectionsMax, maxConnections } = all.database;
   const allowed = Math.floor(poolShareMax * maxConnections);
   if (connectionsMax > allowed) {
@@ -256,7 +280,7 @@ function checkShared(all: Topology): readonly Problem[] {
       "database.connectionsMax",
       connectionsMax,
       rule,
-      "lower the concurrency of its lanes or use a larger database",
+      "lower the concurrency of its lanes or of the API, or use a larger database",
     );
   }
   const { stopTimeoutSeconds } = all.schedulerTask;

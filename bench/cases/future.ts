@@ -57,6 +57,6 @@ async function workRate(
 /** What a round added goes, the crowd stays. */
 async function dropRound({ pool }: Database): Promise<void> {
   await pool.query("delete from belfry.job where state = 'QUEUED' or (state = 'SUCCESS' and started_at is not null)");
-  await pool.query("truncate belfry.event, belfry.handoff");
+  await pool.query("truncate belfry.lease, belfry.event, belfry.history, belfry.outbox");
   await pool.query("vacuum belfry.job");
 }

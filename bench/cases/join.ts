@@ -1,12 +1,11 @@
 import { limits } from "../../src/core/limits.ts";
 import type { Claimed, Message, Queue, Store } from "../../src/core/ports/ports.ts";
-import { resolveAfter } from "../../src/core/delivery/resolve.ts";
-import { sendOutbox } from "../../src/core/delivery/send.ts";
+import { afterCommit } from "../../src/core/delivery/after-commit.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, type Figure, inTurns, measured, perSecond } from "../measure.ts";
 import { noQueue, pagesOf, portsWith, shared } from "../ports.ts";
 import { rawComplete } from "../raw-cas.ts";
-import { emptyRuns, loadRunning, startedRun, successOf } from "../run-rows.ts";
+import { claimant, emptyRuns, loadRunning, startedRun, successOf } from "../run-rows.ts";
 
 const width = 10_000;
 const batch = 250;
@@ -63,11 +62,10 @@ async function endAll(stores: readonly Store[], running: readonly Claimed[], joi
   const ports = stores.map((store) => portsWith(store, queue));
   await shared(pagesOf(running, batch), stores.length, async (page, loop) => {
     const mine = ports[loop] ?? portsWith(stores[0] as Store, queue);
-    const settled = await mine.store.settle(page.map(successOf), { worker: `worker-${loop}`, dispatchWindowMs });
+    const settled = await mine.store.settle(page.map(successOf), { worker: claimant, dispatchWindowMs });
     if (settled.settled.length !== page.length) throw new Error("a settle was refused");
     settledMs = performance.now();
-    await sendOutbox(mine, settled.outbox);
-    await resolveAfter(mine, settled.runs ?? [], { dispatchWindowMs });
+    await afterCommit(mine, settled.aftermath, { dispatchWindowMs });
   });
   if (Number.isNaN(queuedMs)) throw new Error("the join was not released by those who ended its predecessors");
   return Math.max(0, queuedMs - settledMs);

@@ -136,7 +136,7 @@ async function tellWhy(system: System, window: { readonly from: number; readonly
   const { rows } = await system.pool.query<{ line: string }>(
     `select format('%s job %s %s, due %s: %s', o.outcome, j.id, j.state, j.due_at::time, string_agg(format('%s %s', e.at::time,
        coalesce(e.reason, e.to_state::text)), ', ' order by e.id)) as line
-     from belfry.occurrence o left join belfry.job j on j.id = o.job_id left join belfry.event e on e.job_id = j.id
+     from belfry.occurrence o left join belfry.job j on j.id = o.job_id left join belfry.history e on e.job_id = j.id
      where o.nominal_at >= belfry.at($1) and o.nominal_at < belfry.at($2) and o.outcome <> 'FIRED'
      group by o.outcome, j.id limit 5`,
     [window.from, window.until],

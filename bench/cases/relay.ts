@@ -33,7 +33,7 @@ export async function relay(ground: Ground): Promise<readonly Figure[]> {
 export async function relayAll(store: Store, total: number, limit: number): Promise<void> {
   for (let moved = 0; moved < total;) {
     const outbox = await store.relay({ dispatchWindowMs: limits.dispatchWindowMs, limit });
-    const now = outbox.reduce((sum, handoff) => sum + handoff.messages.length, 0);
+    const now = outbox.reduce((sum, batch) => sum + batch.messages.length, 0);
     if (now === 0) throw new Error(`the relay moved ${moved} of ${total} rows`);
     moved += now;
   }

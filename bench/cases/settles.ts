@@ -2,11 +2,11 @@ import pg from "pg";
 import { connect, createPostgresStore } from "../../src/adapters/postgres/index.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Claimed, Store } from "../../src/core/ports/ports.ts";
-import { resolveAfter } from "../../src/core/delivery/resolve.ts";
+import { afterCommit } from "../../src/core/delivery/after-commit.ts";
 import type { Database, Ground } from "../ground.ts";
 import { type Figure, measured, perSecond, rounds } from "../measure.ts";
 import { portsWith, shared } from "../ports.ts";
-import { aRun, claimed, emptyRuns, successOf, tasksOf } from "../run-rows.ts";
+import { aRun, claimant, claimed, emptyRuns, successOf, tasksOf } from "../run-rows.ts";
 
 const count = 1_000;
 const successors = 400;
@@ -57,8 +57,8 @@ const predecessorsOf = (join: number, round: number): number[] => [
 ];
 
 async function settleOne(store: Store, job: Claimed): Promise<void> {
-  const { runs = [] } = await store.settle([successOf(job)], { worker: "bench", dispatchWindowMs });
-  await resolveAfter(portsWith(store), runs, { dispatchWindowMs });
+  const { aftermath } = await store.settle([successOf(job)], { worker: claimant, dispatchWindowMs });
+  await afterCommit(portsWith(store), aftermath, { dispatchWindowMs });
 }
 
 /** Sessions report what they counted when they end, which they have. */

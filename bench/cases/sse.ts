@@ -96,8 +96,8 @@ function startLoad({ pool }: Database, { lateMs }: { lateMs: number }): Load {
   const committed = new Map<string, number>();
   const late: Promise<void>[] = [];
   const over = new AbortController();
-  const text = `insert into belfry.event (job_id, at, to_state, attempt, generation)
-    values (1, belfry.now(), 'QUEUED', 0, 1) returning id`;
+  const text = `insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
+    values (nextval('belfry.event_id_seq'), belfry.now(), 'QUEUED', '{1}', '{0}', '{1}') returning xid || '.' || id || '.1' as id`;
   const lateOne = async (): Promise<void> => {
     const client = await pool.connect();
     await client.query("begin");

@@ -37,6 +37,8 @@ function publisher(): Deliver<OutboxMessage, true> {
   const sqs = new SQSClient({
     endpoint: need("ORDERS_QUEUE_ENDPOINT"),
     useQueueUrlAsEndpoint: false,
+    // The SDK refuses an endpoint together with AWS's dual-stack names, which a deployed function has switched on.
+    useDualstackEndpoint: false,
     maxAttempts: 1,
     requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
   });

@@ -1,18 +1,35 @@
 import type { Check, Finding } from "./check.ts";
+import { joined } from "./processes.ts";
 import { at, byId, isObject, ofType, ownFunctions, referred, type Template } from "./template.ts";
 
 export const dataChecks: readonly Check[] = [
   {
     id: "lock-table",
-    rule: "the lock table expires no item, cannot be deleted and can be restored: a lost item lets a fence start again",
+    rule: "the lock table expires no item, stays when the stack goes, and can be restored: a lost item lets a fence start again",
     find: (template) =>
       ofType(template, "AWS::DynamoDB::GlobalTable").flatMap(({ id, properties }) => {
+        const policy = template.Resources[id]?.DeletionPolicy;
         const problems = [
           ...(properties["TimeToLiveSpecification"] === undefined ? [] : ["has a time to live"]),
-          ...(everyReplica(properties, "DeletionProtectionEnabled") ? [] : ["can be deleted"]),
+          ...(policy === "RetainExceptOnCreate" ? [] : [`is left to DeletionPolicy ${policy ?? "Delete"}`]),
+          ...(everyReplica(properties, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")
+            ? []
+            : ["cannot be restored"]),
         ];
         return problems.map((detail) => ({ resource: id, detail }));
       }),
+  },
+  {
+    id: "first-deployment",
+    rule: "what a deployment makes it can also delete when it fails: no Retain on creation, no protection of a server that the rollback must delete",
+    find: (template) => [
+      ...Object.entries(template.Resources)
+        .filter(([, resource]) => resource.DeletionPolicy === "Retain")
+        .map(([resource]) => ({ resource, detail: "DeletionPolicy Retain: RetainExceptOnCreate keeps it as well" })),
+      ...ofType(template, "AWS::DynamoDB::GlobalTable")
+        .filter(({ properties }) => everyReplica(properties, "DeletionProtectionEnabled"))
+        .map(({ id }) => ({ resource: id, detail: "DeletionProtectionEnabled" })),
+    ],
   },
   {
     id: "private-database",
@@ -45,6 +62,11 @@ export const dataChecks: readonly Check[] = [
     find: connections,
   },
   {
+    id: "api-connections",
+    rule: "the API connects as a role with a limit of its own, or a burst of requests takes the scheduler's connections",
+    find: unlimitedApis,
+  },
+  {
     id: "migration-first",
     rule: "functions, tasks and rules of a release wait for its migration",
     find: (template) => {
@@ -62,11 +84,25 @@ export const dataChecks: readonly Check[] = [
   },
 ];
 
+/** Where the deployment makes the roles, the API has the one whose connections are limited. */
+function unlimitedApis(template: Template): readonly Finding[] {
+  const urlOf = (fn: unknown): string => joined(at(fn, "Environment", "Variables", "DATABASE_URL"));
+  const makesRoles = ownFunctions(template).some(
+    ({ properties }) => at(properties, "Environment", "Variables", "BELFRY_ADMIN_DATABASE_URL") !== undefined,
+  );
+  if (!makesRoles) return [];
+  return ofType(template, "AWS::Lambda::Url").flatMap(({ properties }) => {
+    const fn = byId(template, referred(properties["TargetFunctionArn"]));
+    if (fn === null || urlOf(fn.properties).startsWith("postgresql://belfry_api@")) return [];
+    return [{ resource: fn.id, detail: `DATABASE_URL ${urlOf(fn.properties)}` }];
+  });
+}
+
 const isMigration = (id: string): boolean => /MigrationMigrate/.test(id);
 
-const everyReplica = (properties: unknown, field: string): boolean => {
+const everyReplica = (properties: unknown, ...path: readonly string[]): boolean => {
   const replicas = at(properties, "Replicas");
-  return Array.isArray(replicas) && replicas.every((replica) => at(replica, field) === true);
+  return Array.isArray(replicas) && replicas.every((replica) => at(replica, ...path) === true);
 };
 
 const share = 0.6;
@@ -90,7 +126,13 @@ function connections(template: Template): readonly Finding[] {
     name: "tasks",
     count: tasksAtOnce * taskPool(properties),
   }));
-  const all = [...byFunction, ...tasks];
+  const api = at(template.Metadata, "Belfry", "ApiConnections");
+  if (typeof api !== "number" && ofType(template, "AWS::Lambda::Url").length > 0) {
+    return [
+      { resource: "(template)", detail: "the connections of the API are not counted: Metadata.Belfry.ApiConnections" },
+    ];
+  }
+  const all = [...byFunction, ...tasks, { name: "API", count: Number(api ?? 0) }];
   const sum = all.reduce((total, { count }) => total + count, 0);
   if (sum <= Math.floor(share * max)) return [];
   const parts = all.map(({ name, count }) => `${name} ${count}`).join(", ");

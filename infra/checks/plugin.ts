@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { IPolicyValidationContext, IPolicyValidationPlugin, PolicyValidationPluginReport } from "aws-cdk-lib";
 import { checks } from "./index.ts";
-import type { Template } from "./template.ts";
+import { pathOf, type Template } from "./template.ts";
 
 /** Our own checks as a validation of every synthesis: a finding fails it. */
 export class BelfryChecks implements IPolicyValidationPlugin {
@@ -19,7 +19,7 @@ export class BelfryChecks implements IPolicyValidationPlugin {
           templatePath,
           locations: [detail],
         }));
-        const details = found.map(({ resource, detail }) => `${resource}: ${detail}`).join("; ");
+        const details = found.map(({ resource, detail }) => `${pathOf(template, resource)}: ${detail}`).join("; ");
         return [{ ruleName: id, description: `${rule} (${details})`, severity: "error", violatingResources }];
       });
     });

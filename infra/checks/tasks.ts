@@ -67,6 +67,33 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
+    id: "spare-capacity",
+    rule: "a task that asks for spare capacity names no launch type, and its cluster has that capacity",
+    find: (template) => {
+      const offered = ofType(template, "AWS::ECS::ClusterCapacityProviderAssociations").flatMap(({ properties }) =>
+        listAt(properties, "CapacityProviders"),
+      );
+      return targets(template).flatMap(({ rule, target }) => {
+        const asked = listAt(target, "EcsParameters", "CapacityProviderStrategy");
+        const missing = asked.map((each) => at(each, "CapacityProvider")).filter((name) => !offered.includes(name));
+        const both = asked.length > 0 && at(target, "EcsParameters", "LaunchType") !== undefined;
+        return [
+          ...missing.map((name) => ({ resource: rule.id, detail: `no cluster has ${String(name)}` })),
+          ...(both ? [{ resource: rule.id, detail: "LaunchType beside CapacityProviderStrategy" }] : []),
+        ];
+      });
+    },
+  },
+  {
+    id: "tagged-tasks",
+    rule: "a task gets the tags of its definition, or the bill does not say which stage it was",
+    find: (template) =>
+      targets(template)
+        .filter(({ target }) => at(target, "EcsParameters") !== undefined)
+        .filter(({ target }) => at(target, "EcsParameters", "PropagateTags") !== "TASK_DEFINITION")
+        .map(({ rule }) => ({ resource: rule.id, detail: "PropagateTags is not TASK_DEFINITION" })),
+  },
+  {
     id: "public-address",
     rule: "a task in a public subnet has a public address, or it cannot reach AWS",
     find: (template) =>

@@ -8,6 +8,10 @@ export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
   readonly DependsOn?: string | readonly string[];
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+  readonly CreationPolicy?: unknown;
+  readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
 export interface Found {
@@ -33,6 +37,12 @@ const found = (id: string, { Type: type, Properties, DependsOn = [] }: TemplateR
   properties: Properties ?? {},
   dependsOn: typeof DependsOn === "string" ? [DependsOn] : DependsOn,
 });
+
+/** The construct that a resource comes from, where the synthesis wrote it down; else its logical id. */
+export function pathOf(template: Template, id: string): string {
+  const path = template.Resources[id]?.Metadata?.["aws:cdk:path"];
+  return typeof path === "string" ? path : id;
+}
 
 /** What a `Ref` or `Fn::GetAtt` names; null for anything else. */
 export function referred(value: unknown): string | null {

@@ -5,10 +5,22 @@ export type Choice = number | "none";
 export interface AlarmChoices {
   /** Wakes without a finished task; missing data counts. Page. */
   readonly schedulerSilentWakes: Choice;
-  /** Seconds that 99 of 100 tries of a job stay below, by job, for 5 minutes. Warn. */
-  readonly executionP99Seconds: Choice;
-  /** Percent of processed items that failed, by job, for 10 minutes. No items are fine. Page. */
+  /** Jobs of any kind and lane that ended FAILED in the last 5 minutes. Warn. */
+  readonly failedJobs: Choice;
+  /** Percent of a kind's jobs that ended FAILED over 10 minutes, of a kind with 3 such jobs at least. Page. */
+  readonly failingKindPercent: Choice;
+  /** Runs that ended FAILED in the last 5 minutes, where jobs start runs. Page. */
+  readonly failedRuns: Choice;
+  /** Jobs that are FAILED, since whenever: somebody has to decide. Warn. */
+  readonly waitingDeadLetters: Choice;
+  /** Percent of a kind's tries over 10 minutes that took longer than 5 minutes. Warn. */
+  readonly slowTriesPercent: Choice;
+  /** Percent of a kind's jobs over 10 minutes that started more than a minute late. Warn. */
+  readonly lateStartsPercent: Choice;
+  /** Percent of the items of a kind's batches that failed over 10 minutes. Page. */
   readonly failedItemsPercent: Choice;
+  /** Percent of a kind's jobs over 10 minutes that did not get their lock, of a kind with 3 such jobs at least. Warn. */
+  readonly jobLockFailedPercent: Choice;
   /** Percent of tries to get the scheduler's lock that failed. Warn. */
   readonly lockFailedPercent: Choice;
   /** Times that the lock store was away, in 5 minutes. Page. */
@@ -21,8 +33,8 @@ export interface AlarmChoices {
   readonly rescuedPercent: Choice;
   /** Steps of a pass that failed, in 5 minutes. Warn. */
   readonly failedSteps: Choice;
-  /** Seconds between due and start that 99 of 100 jobs stay below, by job. Warn. */
-  readonly latenessP99Seconds: Choice;
+  /** Times in 5 minutes that the bus or the webhook did not accept events, where there is one. Warn. */
+  readonly failedPublishes: Choice;
   /** Times in 5 minutes that a sweep started later than its own `maxLateness`. Page. */
   readonly lateSweeps: Choice;
   /** Occurrences PLANNED although their time was 10 minutes ago or more: none may be left undecided. Page. */
@@ -45,26 +57,62 @@ export interface AlarmChoices {
   readonly failedInvocations: Choice;
   /** Throttled invocations of a function in 5 minutes. Warn. */
   readonly throttles: Choice;
-  /** Launches of a lane in 5 minutes that ECS refused for good: each is a failed try. Warn. */
+  /** Invocations of a function in 5 minutes that crashed or timed out. Warn. */
+  readonly functionErrors: Choice;
+  /** Percent of its timeout that an invocation of a worker or the API took. Warn. */
+  readonly nearTimeoutPercent: Choice;
+  /** Answers of the API in 5 minutes with a status of 500 and above. Warn. */
+  readonly apiErrors: Choice;
+  /** Messages in 5 minutes that are no message of ours. Warn. */
+  readonly unreadableMessages: Choice;
+  /** Jobs in 5 minutes whose message died before a worker claimed it. Warn. */
+  readonly undeliveredJobs: Choice;
+  /** Launches in 5 minutes that ECS refused for good: each is a failed try. Warn. */
   readonly failedLaunches: Choice;
-  /** Launches of a lane that found no room, in each of three times 5 minutes. Warn. */
+  /** Launches that found no room, in each of three times 5 minutes. Warn. */
   readonly postponedLaunches: Choice;
   /** Ends of tasks that no function could take. Warn. */
   readonly lostEvents: Choice;
+  /** Tasks of jobs that run longer than any job may. Warn. */
+  readonly endlessTasks: Choice;
+  /** Percent of the database's disk that is free, where RDS gives a fixed one. Page. */
+  readonly freeStoragePercent: Choice;
+  /** Percent of `max_connections` that are in use, for 15 minutes. Page. */
+  readonly connectionsPercent: Choice;
+  /** Megabytes of memory that the database has left, for 15 minutes. Warn. */
+  readonly freeMemoryMb: Choice;
+  /** Percent of the database's CPU, for 30 minutes. Warn. */
+  readonly cpuPercent: Choice;
+  /** CPU credits that a burstable database has left. Warn. */
+  readonly cpuCredits: Choice;
+  /** Percent of the largest capacity of an Aurora cluster, for 15 minutes. Warn. */
+  readonly capacityPercent: Choice;
+  /** Transaction ids in use, of 2,147,483,647. Page. */
+  readonly transactionIds: Choice;
+  /** Seconds that a replica is behind, where there is one. Warn. */
+  readonly replicaLagSeconds: Choice;
+  /** Failed status checks of the NAT instance, or connections that the NAT gateway could not make. Page. */
+  readonly wayOutFailures: Choice;
 }
 
 /** What fits most stages; spread it and change single ones. */
 export const usualAlarms: AlarmChoices = {
   schedulerSilentWakes: 2,
-  executionP99Seconds: 300,
+  failedJobs: 0,
+  failingKindPercent: 50,
+  failedRuns: 0,
+  waitingDeadLetters: 0,
+  slowTriesPercent: 1,
+  lateStartsPercent: 1,
   failedItemsPercent: 10,
+  jobLockFailedPercent: 50,
   lockFailedPercent: 50,
   lockOutages: 0,
   lockSkips: 0,
   rescues: 0,
   rescuedPercent: 1,
   failedSteps: 0,
-  latenessP99Seconds: 60,
+  failedPublishes: 0,
   lateSweeps: 0,
   overdueOccurrences: 0,
   ambiguousJobs: 0,
@@ -76,9 +124,24 @@ export const usualAlarms: AlarmChoices = {
   lostWakes: 0,
   failedInvocations: 0,
   throttles: 0,
+  functionErrors: 0,
+  nearTimeoutPercent: 95,
+  apiErrors: 5,
+  unreadableMessages: 0,
+  undeliveredJobs: 0,
   failedLaunches: 0,
   postponedLaunches: 0,
   lostEvents: 0,
+  endlessTasks: 0,
+  freeStoragePercent: 20,
+  connectionsPercent: 80,
+  freeMemoryMb: 64,
+  cpuPercent: 90,
+  cpuCredits: 20,
+  capacityPercent: 95,
+  transactionIds: 1_000_000_000,
+  replicaLagSeconds: 300,
+  wayOutFailures: 0,
 };
 
 /** For a stage that nobody is called for. */

@@ -1,7 +1,8 @@
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import { CfnDBCluster, CfnDBClusterParameterGroup, CfnDBInstance } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
-import { type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
+import { engineVersions } from "../engines.ts";
+import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
 
 export interface AuroraServerlessProps extends ServerProps {
   /** Capacity units of half a gigabyte steps. 0 pauses when idle, which a scheduler that wakes each minute prevents. */
@@ -9,11 +10,9 @@ export interface AuroraServerlessProps extends ServerProps {
   readonly maxCapacity: number;
 }
 
-export const auroraVersion = "17.4";
-
 /** An Aurora cluster with one serverless writer. Readers are left out: whatever decides reads the writer. */
 export function makeAurora(scope: Construct, props: AuroraServerlessProps, place: ServerPlace): Server {
-  const { minCapacity, maxCapacity, deletionProtection } = props;
+  const { minCapacity, maxCapacity, onDelete } = props;
   const parameters = new CfnDBClusterParameterGroup(scope, "Parameters", {
     family: "aurora-postgresql17",
     description: "Belfry",
@@ -22,7 +21,7 @@ export function makeAurora(scope: Construct, props: AuroraServerlessProps, place
   const cluster = new CfnDBCluster(scope, "Cluster", {
     ...place.shared,
     engine: "aurora-postgresql",
-    engineVersion: auroraVersion,
+    engineVersion: engineVersions["aurora-postgresql"],
     databaseName: place.databaseName,
     serverlessV2ScalingConfiguration: { minCapacity, maxCapacity },
     dbClusterParameterGroupName: parameters.ref,
@@ -35,8 +34,8 @@ export function makeAurora(scope: Construct, props: AuroraServerlessProps, place
     publiclyAccessible: false,
     autoMinorVersionUpgrade: true,
   });
-  cluster.applyRemovalPolicy(deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.SNAPSHOT);
-  writer.applyRemovalPolicy(deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY);
+  if (onDelete === "keep") keepWith(cluster, writer, parameters);
+  else cluster.applyRemovalPolicy(RemovalPolicy.SNAPSHOT);
   Validations.of(cluster).acknowledge(...serverReasons(props));
   return {
     host: cluster.attrEndpointAddress,

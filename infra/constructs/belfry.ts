@@ -1,4 +1,4 @@
-import { Stack, Tags, Token, Validations } from "aws-cdk-lib";
+import { CfnDeletionPolicy, CfnResource, Stack, Tags, Token, Validations } from "aws-cdk-lib";
 import { Cluster, type ContainerImage, ContainerInsights, type ICluster } from "aws-cdk-lib/aws-ecs";
 import { type IManagedPolicy, type IGrantable, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
@@ -8,6 +8,7 @@ import type { ReleaseCode } from "../code.ts";
 import type { Database } from "./database.ts";
 import { Alarms } from "./alarms.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
+import { subscribe, type Subscribers } from "./alarm-subscribers.ts";
 import { AlarmTopics, type Topics } from "./alarm-topics.ts";
 import { createDatabase, type DatabaseProps } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
@@ -34,14 +35,26 @@ export interface BelfryProps {
   readonly alarms: AlarmChoices;
   /** The team's own topics. Default: two new ones, to subscribe to. */
   readonly topics?: Topics;
+  /** Who is told by them. Left out: who subscribes to them later. */
+  readonly subscribers?: Subscribers;
   /** Left out: what the apps call is real. */
   readonly standIns?: StandInsProps;
+  /** Whether passes run on spare capacity, which a cluster of the team's own must have too. Default false. */
+  readonly spotPasses?: boolean;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;
   /** Put on every role this makes, as some organisations require. */
   readonly permissionsBoundary?: IManagedPolicy;
   /** On everything that can carry tags, besides `belfry:stage`. */
   readonly tags?: Readonly<Record<string, string>>;
+}
+
+interface AlarmedParts {
+  readonly workers: readonly Function[];
+  readonly drain: DeadLetterDrain;
+  readonly migration: Migration;
+  readonly database: Database;
+  readonly network: Network;
 }
 
 /** One whole deployment of Belfry, to put into any stack. */
@@ -73,15 +86,18 @@ export class Belfry extends Construct {
       share,
       code: code.functions["dead-letter"],
     });
-    this.api = new HttpApi(this, "Http", { share, code: code.functions.api });
-    const cluster = props.cluster ?? ownCluster(this, network);
+    this.api = new HttpApi(this, "Http", { share, code: code.functions.api, topology });
+    const isSpot = props.spotPasses ?? false;
+    const cluster = props.cluster ?? ownCluster(this, network, isSpot);
     this.scheduler = new SchedulerTask(this, "Scheduler", {
       topology,
       network,
       database,
       cluster,
       image: props.image,
+      isSpot,
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
+      lanes: this.lanes,
     });
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     this.jobs = this.#fargateJobs(props, { share, cluster, locks, workers });
@@ -102,17 +118,39 @@ export class Belfry extends Construct {
       ...(this.jobs === null ? [] : [this.jobs]),
       ...(standIns === null ? [] : [standIns]),
     ]);
-    new Alarms(this, "Alarms", {
-      topology,
-      choices: props.alarms,
-      topics: props.topics ?? new AlarmTopics(this, "Topics"),
-      lanes: this.lanes,
-      functions: [...workers, drain.function, this.api.function, ...(this.jobs === null ? [] : [this.jobs.events])],
-      scheduler: this.scheduler,
-      jobs: this.jobs,
-    });
+    this.#alarm(props, { drain, workers, migration, database, network });
     decorate(this, props);
+    releaseOnFailedCreate(this);
     describe(this, topology);
+  }
+
+  #alarm(props: BelfryProps, parts: AlarmedParts): void {
+    const topics = props.topics ?? new AlarmTopics(this, "Topics");
+    if (props.subscribers !== undefined) subscribe(this, topics, props.subscribers);
+    const { workers, migration, drain, database, network } = parts;
+    new Alarms(this, "Alarms", {
+      topology: props.topology,
+      choices: props.alarms,
+      topics,
+      lanes: this.lanes,
+      functions: {
+        workers,
+        api: this.api.function,
+        migration: migration.function,
+        others: [drain.function, ...(this.jobs === null ? [] : [this.jobs.events])],
+      },
+      wakes: { lost: this.scheduler.lostWakes, rules: this.scheduler.wakes },
+      lostEvents: this.jobs?.lostEvents ?? null,
+      database,
+      network,
+    });
+  }
+
+  /** To grant, and to give variables and secrets to its handlers. @throws Error when the stage has no such lane. */
+  lane(name: string): Lane {
+    const lane = this.lanes.find((each) => each.name === name);
+    if (lane !== undefined) return lane;
+    throw new Error(`there is no lane "${name}": use one of ${this.lanes.map((each) => each.name).join(", ")}`);
   }
 
   /** Workers launch, whoever cancels stops, and a task may do what a worker may. */
@@ -133,10 +171,11 @@ export class Belfry extends Construct {
     });
     for (const [index, lane] of this.lanes.entries()) {
       const worker = workers[index];
-      if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker);
+      if (worker !== undefined && jobTask.lanes.includes(lane.name)) jobs.grantLaunch(worker, lane);
       for (const sender of [jobs.role, jobs.events]) lane.grantSend(sender);
     }
     for (const canceler of [this.api.function, this.scheduler]) jobs.grantStop(canceler);
+    jobs.grantLook(this.scheduler.role);
     locks.grantHandlerLocks(jobs.role);
     return jobs;
   }
@@ -182,10 +221,11 @@ function sharedEnvironment(
   };
 }
 
-function ownCluster(scope: Construct, network: Network): ICluster {
+function ownCluster(scope: Construct, network: Network, hasSpot: boolean): ICluster {
   const cluster = new Cluster(scope, "Cluster", {
     vpc: network.vpc,
     containerInsightsV2: ContainerInsights.DISABLED,
+    enableFargateCapacityProviders: hasSpot,
   });
   Validations.of(cluster).acknowledge({
     id: "AwsSolutions-ECS4",
@@ -199,8 +239,17 @@ function describe(belfry: Belfry, topology: Topology): void {
   const { region } = Stack.of(belfry);
   Stack.of(belfry).addMetadata("Belfry", {
     MaxConnections: topology.database.maxConnections,
+    ApiConnections: topology.database.apiConnections,
     ...(Token.isUnresolved(region) ? {} : { Region: region }),
   });
+}
+
+/** What a stack leaves behind when it goes is deleted all the same when the deployment that makes it fails. */
+function releaseOnFailedCreate(belfry: Belfry): void {
+  for (const each of belfry.node.findAll()) {
+    if (!(each instanceof CfnResource) || each.cfnOptions.deletionPolicy !== CfnDeletionPolicy.RETAIN) continue;
+    each.cfnOptions.deletionPolicy = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE;
+  }
 }
 
 function decorate(belfry: Belfry, { topology, permissionsBoundary, tags = {} }: BelfryProps): void {

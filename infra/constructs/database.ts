@@ -10,11 +10,13 @@ export interface Database {
   /** Whether its certificate must be signed by the authorities of RDS. */
   readonly verifyCertificate: boolean;
   grantConnect(grantee: IGrantable): void;
+  /** The API comes as a role of its own, whose connections are limited; null where the team gives one user for all. */
+  readonly api: DatabaseAccess | null;
   /** For the migration alone: the owner of the tables, and who may make the roles; null where that is the team's work. */
-  readonly administration: DatabaseAdministration | null;
+  readonly administration: DatabaseAccess | null;
 }
 
-export interface DatabaseAdministration {
+export interface DatabaseAccess {
   readonly environment: Readonly<Record<string, string>>;
   grant(grantee: IGrantable): void;
 }

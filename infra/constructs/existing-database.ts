@@ -23,6 +23,7 @@ export class ExistingDatabase extends Construct implements Database {
   readonly clients: ISecurityGroup;
   readonly environment: Readonly<Record<string, string>>;
   readonly administration = null;
+  readonly api = null;
   readonly verifyCertificate: boolean;
   readonly #secret: ISecret;
 

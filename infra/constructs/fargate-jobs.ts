@@ -1,4 +1,4 @@
-import { Aws, CfnElement, Duration, Stack, Validations } from "aws-cdk-lib";
+import { Duration, Lazy, Stack, Validations } from "aws-cdk-lib";
 import {
   type ContainerImage,
   CpuArchitecture,
@@ -16,9 +16,11 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { JobTaskTopology } from "../../src/topology.ts";
+import type { Lane } from "./lane.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { imageAuthorities } from "./scheduler-task.ts";
 import { forOurOwn } from "./service-principal.ts";
+import { acknowledgeTasks, grantTaskTags, tasksOf } from "./task-tags.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface FargateJobsProps {
@@ -78,9 +80,11 @@ export class FargateJobs extends Construct {
   }
 
   /** RunTask of this task in this cluster, with its two roles. */
-  grantLaunch(worker: Function): void {
+  grantLaunch(worker: Function, lane: Lane): void {
     const { cluster } = this.#props;
-    worker.addEnvironment("BELFRY_TASKS", this.#place());
+    // One task definition for all lanes: which lane a task is for, and what its handlers are given, comes with its launch.
+    lane.grantPrincipal.join(this.role);
+    worker.addEnvironment("BELFRY_TASKS", this.#place(lane));
     worker.addToRolePolicy(
       new PolicyStatement({
         actions: ["ecs:RunTask"],
@@ -95,9 +99,10 @@ export class FargateJobs extends Construct {
         conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
       }),
     );
+    if (worker.role !== undefined) grantTaskTags(worker.role, cluster);
   }
 
-  /** For whoever cancels jobs: the API, and the scheduler task, which works off changes of many. */
+  /** For what cancels jobs: the API, and the scheduler task, which works off changes of many. */
   grantStop(canceler: Canceler): void {
     const { cluster } = this.#props;
     canceler.addEnvironment("BELFRY_TASKS", this.#place());
@@ -105,14 +110,16 @@ export class FargateJobs extends Construct {
     canceler.role.addToPrincipalPolicy(
       new PolicyStatement({
         actions: ["ecs:StopTask"],
-        resources: [`arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task/${cluster.clusterName}/*`],
+        resources: [tasksOf(cluster)],
         conditions: { ArnEquals: { "ecs:cluster": cluster.clusterArn } },
       }),
     );
-    Validations.of(canceler.role).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:task/${shownName(cluster)}/*]`,
-      reason: "Tasks get their ids when they are launched; the cluster is named.",
-    });
+    acknowledgeTasks(canceler.role, cluster);
+  }
+
+  /** For the scheduler task, which tells of tasks that never end. */
+  grantLook(role: IRole): void {
+    allowLooking(role, this.#props.cluster);
   }
 
   /** A task that others run in the cluster is another family's, and none of ours. */
@@ -137,10 +144,12 @@ export class FargateJobs extends Construct {
     );
   }
 
-  #place(): string {
+  #place(lane?: Lane): string {
     const { cluster, share } = this.#props;
     const { network, database } = share;
+    const environment = Lazy.any({ produce: () => lane?.taskEnvironment() });
     return Stack.of(this).toJsonString({
+      ...(lane === undefined ? {} : { environment }),
       cluster: cluster.clusterName,
       taskDefinition: this.#task.taskDefinitionArn,
       container: containerName,
@@ -151,10 +160,15 @@ export class FargateJobs extends Construct {
   }
 }
 
-/** As cdk-nag writes the name of a cluster that is made in the same template. */
-function shownName(cluster: ICluster): string {
-  const own = cluster.node.defaultChild;
-  return own instanceof CfnElement ? `<${Stack.of(own).getLogicalId(own)}>` : cluster.clusterName;
+/** Which tasks of jobs run in the cluster, and for how long. */
+function allowLooking(role: IRole, cluster: ICluster): void {
+  const conditions = { ArnEquals: { "ecs:cluster": cluster.clusterArn } };
+  const actions = ["ecs:ListTasks", "ecs:DescribeTasks"];
+  role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ["*"], conditions }));
+  Validations.of(role).acknowledge({
+    id: "AwsSolutions-IAM5[Resource::*]",
+    reason: "Listing tasks takes no resource; the cluster is named by a condition.",
+  });
 }
 
 function taskDefinition(

@@ -1,11 +1,13 @@
 import { CfnOutput } from "aws-cdk-lib";
 import { type Code, type Function, FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
+import type { Topology } from "../../src/topology.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface HttpApiProps {
   readonly share: FunctionShare;
   readonly code: Code;
+  readonly topology: Topology;
 }
 
 const memoryMb = 512;
@@ -17,7 +19,7 @@ export class HttpApi extends Construct {
   readonly function: Function;
   readonly url: string;
 
-  constructor(scope: Construct, id: string, { share, code }: HttpApiProps) {
+  constructor(scope: Construct, id: string, { share, code, topology }: HttpApiProps) {
     super(scope, id);
     this.function = new VpcFunction(this, "Api", {
       share,
@@ -25,7 +27,9 @@ export class HttpApi extends Construct {
       description: "The HTTP API",
       timeoutSeconds,
       memoryMb,
-      environment: { BELFRY_POOL_SIZE: "2" },
+      environment: { BELFRY_POOL_SIZE: String(topology.database.poolPerApi) },
+      access: share.database.api,
+      ...(topology.api.isReserved ? { reservedConcurrency: topology.api.concurrency } : {}),
     }).function;
     const url = this.function.addFunctionUrl({
       authType: FunctionUrlAuthType.AWS_IAM,

@@ -1,9 +1,15 @@
-import { RemovalPolicy } from "aws-cdk-lib";
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import type { Code, Function } from "aws-cdk-lib/aws-lambda";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
+import type { ISecret } from "aws-cdk-lib/aws-secretsmanager";
+import type { IStringParameter } from "aws-cdk-lib/aws-ssm";
 import { Construct } from "constructs";
+import { describe } from "../../src/core/define/problem.ts";
+import { missingSettings } from "../../src/lane-settings.ts";
 import type { LaneTopology, Topology } from "../../src/topology.ts";
+import { LanePrincipal } from "./lane-principal.ts";
+import { grantRead, secretsVariable } from "./lane-settings.ts";
 import { deadLetterQueue, encryptedQueue } from "./queue.ts";
 import { addQueueSource } from "./queue-source.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
@@ -13,18 +19,27 @@ export interface LaneQueuesProps {
   readonly topology: Topology;
 }
 
-/** One lane: its queue, its dead-letter queue and, once `addWorker` was called, its worker. */
-export class Lane extends Construct {
+/**
+ * One lane: its queue, its dead-letter queue and, once `addWorker` was called, its worker. What is granted to it, and the
+ * variables and secrets it is given, are for all that runs its jobs, functions and tasks.
+ */
+export class Lane extends Construct implements IGrantable {
   readonly name: string;
+  readonly grantPrincipal = new LanePrincipal();
   readonly queue: Queue;
   readonly deadLetters: Queue;
   readonly #topology: Topology;
   readonly #lane: LaneTopology;
+  readonly #environment: Record<string, string>;
+  readonly #secrets: Record<string, string> = {};
+  #worker: Function | null = null;
 
   constructor(scope: Construct, id: string, { lane, topology }: LaneQueuesProps) {
     super(scope, id);
     this.name = lane.name;
     this.#lane = lane;
+    this.#environment = { ...lane.environment };
+    this.node.addValidation({ validate: () => this.#missing() });
     this.#topology = topology;
     // A dead letter keeps the time it was first sent, so this queue keeps messages longer than its source.
     this.deadLetters = deadLetterQueue(this, "DeadLetters", {
@@ -58,6 +73,10 @@ export class Lane extends Construct {
         BELFRY_POOL_SIZE: String(this.#topology.database.poolPerWorker),
       },
     }).function;
+    this.#worker = worker;
+    this.grantPrincipal.join(worker);
+    for (const [name, value] of Object.entries(this.#environment)) worker.addEnvironment(name, value);
+    for (const [name, reference] of Object.entries(lane.secrets)) this.addSecret(name, reference);
     addQueueSource(worker, "Messages", {
       queue: this.queue,
       batchSize: lane.batchSize,
@@ -66,4 +85,36 @@ export class Lane extends Construct {
     });
     return worker;
   }
+
+  /** For handlers, in plain text. */
+  addEnvironment(name: string, value: string): void {
+    this.#environment[name] = value;
+    this.#worker?.addEnvironment(name, value);
+  }
+
+  /** For handlers, by `ctx.secret(name)`. @param secret or the ARN of one, or the ARN or path of an SSM parameter. */
+  addSecret(name: string, secret: string | Pick<ISecret, "secretArn"> | Pick<IStringParameter, "parameterArn">): void {
+    const reference = referenceOf(secret);
+    const isFirst = Object.keys(this.#secrets).length === 0;
+    this.#secrets[name] = reference;
+    if (isFirst) this.#worker?.addEnvironment("BELFRY_SECRETS", secretsVariable(this, this.#secrets));
+    grantRead(this, reference, this);
+  }
+
+  /** Also of tasks that run its jobs, which have no environment of the lane in their definition: they get it when they start. */
+  taskEnvironment(): Readonly<Record<string, string>> {
+    const secrets =
+      Object.keys(this.#secrets).length === 0 ? {} : { BELFRY_SECRETS: Stack.of(this).toJsonString(this.#secrets) };
+    return { BELFRY_LANE: this.name, ...this.#environment, ...secrets };
+  }
+
+  #missing(): string[] {
+    const lane = { ...this.#lane, environment: this.#environment, secrets: this.#secrets };
+    return missingSettings(this.#topology.stage, [lane]).map(describe);
+  }
+}
+
+function referenceOf(secret: Parameters<Lane["addSecret"]>[1]): string {
+  if (typeof secret === "string") return secret;
+  return "secretArn" in secret ? secret.secretArn : secret.parameterArn;
 }

@@ -19,8 +19,8 @@ export class LockTable extends Construct {
       partitionKey: { name: "name", type: AttributeType.STRING },
       billing: Billing.onDemand(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      // Not protected against deletion: that would also refuse the rollback of a first deployment.
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
   }
 

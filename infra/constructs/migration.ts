@@ -3,7 +3,7 @@ import type { CfnFunction, Code, Function } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct, type IDependable } from "constructs";
-import type { DatabaseAdministration } from "./database.ts";
+import type { DatabaseAccess } from "./database.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface MigrationProps {
@@ -11,7 +11,7 @@ export interface MigrationProps {
   readonly code: Code;
   /** Differs whenever there may be something to migrate: the hash of the migration's bundle. */
   readonly release: string;
-  readonly administration: DatabaseAdministration | null;
+  readonly administration: DatabaseAccess | null;
 }
 
 const timeoutSeconds = 600;
@@ -19,8 +19,9 @@ const timeoutSeconds = 600;
 const serviceTimeoutSeconds = 900;
 
 /**
- * Brings the database to the release before anything of the release runs. Statements wait 5 s for a lock at most and
- * files are applied whole, so a migration that fails changes nothing, fails the deployment, and the old release runs on.
+ * Brings the database to the release before anything of the release runs. Statements wait 5 s for a lock at most and each
+ * file is applied whole or not at all. One that fails fails the deployment; the files before it stay, and the old release,
+ * which CloudFormation brings back, accepts them while they only expand the tables.
  */
 export class Migration extends Construct {
   readonly function: Function;
@@ -34,9 +35,9 @@ export class Migration extends Construct {
       description: "Brings the database to this release's schema and writes its definitions",
       timeoutSeconds,
       memoryMb: 512,
-      environment: { BELFRY_POOL_SIZE: "2", ...administration?.environment },
+      environment: { BELFRY_POOL_SIZE: "2" },
+      access: administration,
     }).function;
-    if (administration !== null) administration.grant(this.function);
     const provider = new Provider(this, "Provider", {
       onEventHandler: this.function,
       logGroup: new LogGroup(this, "Log", { retention: share.logRetentionDays }),

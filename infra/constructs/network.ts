@@ -1,36 +1,40 @@
-import { CfnParameter, Fn, Annotations, Stack, Token, Validations } from "aws-cdk-lib";
+import { CfnParameter, Fn, Annotations, Stack, Token } from "aws-cdk-lib";
 import {
   FlowLogDestination,
   FlowLogTrafficType,
   GatewayVpcEndpointAwsService,
-  InstanceClass,
-  InstanceSize,
-  InstanceType,
+  IpProtocol,
   type IVpc,
-  NatProvider,
-  NatTrafficDirection,
-  Peer,
-  Port,
   type SubnetSelection,
   SubnetType,
   Vpc,
 } from "aws-cdk-lib/aws-ec2";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { addNatInstance } from "./nat-instance.ts";
 
-/** Where a deployment runs. A network of ours spans two zones, because RDS asks for two. */
+/** How processes reach the targets outside AWS that answer over IPv4 only. AWS's own services need none of it. */
+export type Ipv4 =
+  /** Not at all. A handler that calls such a target fails with ENETUNREACH. */
+  | { readonly ipv4: "none" }
+  /** A NAT gateway in one zone, or in both: then no zone depends on the other. */
+  | { readonly ipv4: "gateway"; readonly gateways: 1 | 2 }
+  /** An instance that forwards, of an Amazon Linux 2023 image for ARM that you name, so that no new image replaces it. */
+  | { readonly ipv4: "instance"; readonly imageId: string };
+
+/** Where a deployment runs. A network that Belfry makes spans two zones, because RDS asks for two, and has IPv6. */
 export type NetworkProps =
-  | {
-      /** One NAT gateway for both zones. */
+  | ({
+      /** Nothing in it has a public address but its gateways. */
       readonly kind: "default";
       /** Names of two zones. Needed where the stack names its region; else CloudFormation takes the first two. */
       readonly zones?: readonly [string, string];
-    }
-  | {
-      /** The cheap one: tasks have public addresses and no inbound, functions go out through a NAT instance. */
+    } & Exclude<Ipv4, { ipv4: "none" }>)
+  | ({
+      /** The cheap one: tasks have public addresses and no inbound. */
       readonly kind: "small";
       readonly zones?: readonly [string, string];
-    }
+    } & Ipv4)
   | {
       /** The team's own. */
       readonly kind: "existing";
@@ -58,6 +62,8 @@ export class Network extends Construct {
   /** Whether a task needs a public address to reach AWS's services. */
   readonly assignPublicIp: boolean;
   readonly data: SubnetSelection;
+  /** Whether functions reach AWS's services over IPv6. */
+  readonly isDualStack: boolean;
 
   constructor(scope: Construct, id: string, props: NetworkConstructProps) {
     super(scope, id);
@@ -67,6 +73,7 @@ export class Network extends Construct {
     this.vpc = isOurs
       ? (ownVpc(this, network, props.logRetentionDays) as IVpc)
       : existingVpc(this, network, props.stage);
+    this.isDualStack = isOurs;
     this.assignPublicIp = network.kind === "small";
     this.functions = isOurs ? { subnetType: SubnetType.PRIVATE_WITH_EGRESS } : givenSubnets(network, this.vpc);
     this.tasks = network.kind === "small" ? { subnetType: SubnetType.PUBLIC } : this.functions;
@@ -78,14 +85,13 @@ type OwnNetwork = Extract<NetworkProps, { kind: "default" | "small" }>;
 type OthersNetwork = Exclude<NetworkProps, OwnNetwork>;
 
 function ownVpc(scope: Construct, network: OwnNetwork, logRetentionDays: number): Vpc {
-  const isSmall = network.kind === "small";
-  const instance = isSmall ? natInstance() : null;
   const vpc = new Vpc(scope, "Vpc", {
     ...(network.zones === undefined ? zonesByRegion(scope) : { availabilityZones: [...network.zones] }),
     // Nothing of ours is in the default group, and closing it would take a function with rights over all groups.
     restrictDefaultSecurityGroup: false,
-    natGateways: 1,
-    natGatewayProvider: instance ?? NatProvider.gateway(),
+    // Private subnets reach AWS's services over IPv6, through an egress-only gateway, which is free.
+    ipProtocol: IpProtocol.DUAL_STACK,
+    natGateways: network.ipv4 === "gateway" ? network.gateways : 0,
     subnetConfiguration: [
       { name: "public", subnetType: SubnetType.PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false },
       { name: "private", subnetType: SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 22 },
@@ -101,10 +107,7 @@ function ownVpc(scope: Construct, network: OwnNetwork, logRetentionDays: number)
     trafficType: FlowLogTrafficType.REJECT,
     destination: FlowLogDestination.toCloudWatchLogs(new LogGroup(scope, "FlowLog", { retention: logRetentionDays })),
   });
-  if (instance !== null) {
-    instance.securityGroup.addIngressRule(Peer.ipv4(vpc.vpcCidrBlock), Port.allTraffic(), "From inside the VPC");
-    acknowledgeNatInstance(vpc);
-  }
+  if (network.ipv4 === "instance") addNatInstance(scope, vpc, network.imageId);
   return vpc;
 }
 
@@ -114,24 +117,6 @@ function zonesByRegion(scope: Construct): { maxAzs: number } {
   if (Token.isUnresolved(region)) return { maxAzs: 2 };
   throw new Error(
     `network.zones is missing: the stack is for ${region}, so name two of its zones, for example ["${region}a", "${region}b"]`,
-  );
-}
-
-const natInstance = () =>
-  NatProvider.instanceV2({
-    instanceType: InstanceType.of(InstanceClass.T4G, InstanceSize.NANO),
-    defaultAllowedTraffic: NatTrafficDirection.OUTBOUND_ONLY,
-  });
-
-function acknowledgeNatInstance(vpc: Vpc): void {
-  Validations.of(vpc).acknowledge(
-    { id: "AwsSolutions-EC28", reason: "A NAT instance of the cheap stage: its basic monitoring is enough." },
-    { id: "AwsSolutions-EC26", reason: "The disk of the NAT instance holds its operating system and nothing of ours." },
-    {
-      id: "AwsSolutions-EC23",
-      reason: "The NAT instance takes traffic from the VPC's own range, which the rule cannot read.",
-    },
-    { id: "AwsSolutions-EC29", reason: "The NAT instance holds nothing and must go with the stack." },
   );
 }
 

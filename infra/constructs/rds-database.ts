@@ -1,16 +1,17 @@
-import { ArnFormat, Stack } from "aws-cdk-lib";
+import { ArnFormat, CfnResource, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { type ISecurityGroup, Port, SecurityGroup } from "aws-cdk-lib/aws-ec2";
 import { Grant, type IGrantable } from "aws-cdk-lib/aws-iam";
 import { CfnDBSubnetGroup } from "aws-cdk-lib/aws-rds";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
-import type { Database, DatabaseAdministration } from "./database.ts";
+import type { Database, DatabaseAccess } from "./database.ts";
 import type { Network } from "./network.ts";
 
 const databaseName = "belfry";
-/** The roles in Postgres of the migration and of every other process of ours. They prove themselves by IAM and have no password. */
+/** The roles in Postgres of the migration, of processes with handlers and of the API. They prove themselves by IAM and have no password. */
 const databaseOwner = "belfry_owner";
 const databaseUser = "belfry_app";
+const apiUser = "belfry_api";
 const administrator = "belfry_admin";
 const port = 5432;
 
@@ -18,7 +19,15 @@ const port = 5432;
 export interface ServerProps {
   /** Days that backups, and with them any second in between, are kept. */
   readonly backupDays: number;
+  /** Off at first, because it would also refuse the rollback of a first deployment that fails. */
   readonly deletionProtection: boolean;
+  /** What stays when the stack goes: the server itself, or its last snapshot. */
+  readonly onDelete: "keep" | "snapshot";
+  /**
+   * How the administrator comes, who makes the roles the first time. Default `iam`: without a password, and so without a
+   * secret to pay for. `secret`: RDS makes a password, keeps it in Secrets Manager and rotates it.
+   */
+  readonly administrator?: "iam" | "secret";
 }
 
 /** What whoever makes the server is given. */
@@ -37,7 +46,7 @@ export interface Server {
   readonly host: string;
   /** Its own id, not its name: IAM names it in `rds-db:connect`. */
   readonly resourceId: string;
-  /** What RDS made for the administrator and rotates. */
+  /** What RDS made for the administrator and rotates, where the stage chose `secret`. */
   readonly secretArn: string;
 }
 
@@ -49,14 +58,15 @@ export interface RdsDatabaseProps {
 }
 
 /**
- * A Postgres 17 that RDS runs: encrypted, in subnets without a way out, TLS required, users proven by IAM. What IAM
- * replaces is the password of the application; the administrator's is made, kept and rotated by RDS.
+ * A Postgres 17 that RDS runs: encrypted, in subnets without a way out, TLS required, users proven by IAM, the administrator
+ * too where the stage does not choose a secret.
  */
 export class RdsDatabase extends Construct implements Database {
   readonly clients: ISecurityGroup;
   readonly environment: Readonly<Record<string, string>>;
   readonly verifyCertificate = true;
-  readonly administration: DatabaseAdministration;
+  readonly administration: DatabaseAccess;
+  readonly api: DatabaseAccess;
   readonly #resourceId: string;
 
   constructor(scope: Construct, id: string, { network, maxConnections, settings, make }: RdsDatabaseProps) {
@@ -66,6 +76,10 @@ export class RdsDatabase extends Construct implements Database {
       dbSubnetGroupDescription: "Belfry",
       subnetIds: network.vpc.selectSubnets(network.data).subnetIds,
     });
+    if (settings.onDelete === "keep") {
+      keepWith(subnets);
+      for (const each of groups.server.node.findAll()) if (each instanceof CfnResource) keepWith(each);
+    }
     const { host, resourceId, secretArn } = make(this, {
       securityGroups: [groups.server.securityGroupId],
       databaseName,
@@ -76,58 +90,79 @@ export class RdsDatabase extends Construct implements Database {
     this.clients = groups.clients;
     this.environment = { DATABASE_URL: `postgresql://${databaseUser}@${where}`, BELFRY_DATABASE_AUTH: "iam" };
     this.#resourceId = resourceId;
-    const secret = Secret.fromSecretCompleteArn(this, "Administrator", secretArn);
+    this.api = {
+      environment: { DATABASE_URL: `postgresql://${apiUser}@${where}` },
+      grant: (grantee) => this.#grantConnectAs([apiUser], grantee),
+    };
+    const secret =
+      settings.administrator === "secret" ? Secret.fromSecretCompleteArn(this, "Administrator", secretArn) : null;
     this.administration = {
       environment: {
         DATABASE_URL: `postgresql://${databaseOwner}@${where}`,
         BELFRY_ADMIN_DATABASE_URL: `postgresql://${administrator}@${where}`,
-        BELFRY_ADMIN_DATABASE_SECRET: secretArn,
+        ...(secret === null ? {} : { BELFRY_ADMIN_DATABASE_SECRET: secretArn }),
       },
       grant: (grantee) => {
-        secret.grantRead(grantee);
-        this.#grantConnectAs(databaseOwner, grantee);
+        secret?.grantRead(grantee);
+        this.#grantConnectAs([databaseOwner, administrator], grantee);
       },
     };
   }
 
   grantConnect(grantee: IGrantable): void {
-    this.#grantConnectAs(databaseUser, grantee);
+    this.#grantConnectAs([databaseUser], grantee);
   }
 
-  #grantConnectAs(user: string, grantee: IGrantable): void {
-    const arn = Stack.of(this).formatArn({
-      service: "rds-db",
-      resource: "dbuser",
-      resourceName: `${this.#resourceId}/${user}`,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
-    Grant.addToPrincipal({ grantee, actions: ["rds-db:connect"], resourceArns: [arn] });
+  #grantConnectAs(users: readonly string[], grantee: IGrantable): void {
+    const resourceArns = users.map((user) =>
+      Stack.of(this).formatArn({
+        service: "rds-db",
+        resource: "dbuser",
+        resourceName: `${this.#resourceId}/${user}`,
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      }),
+    );
+    Grant.addToPrincipal({ grantee, actions: ["rds-db:connect"], resourceArns });
   }
 }
 
 /** Clients may reach the server, nobody else, and neither may call anybody by it. */
-function accessGroups(scope: Construct, { vpc }: Network): { server: SecurityGroup; clients: SecurityGroup } {
+function accessGroups(
+  scope: Construct,
+  { vpc, isDualStack }: Network,
+): { server: SecurityGroup; clients: SecurityGroup } {
   const server = new SecurityGroup(scope, "Server", {
     vpc,
     description: "The database of Belfry",
     allowAllOutbound: false,
   });
-  const clients = new SecurityGroup(scope, "Clients", { vpc, description: "Processes of Belfry" });
+  const clients = new SecurityGroup(scope, "Clients", {
+    vpc,
+    description: "Processes of Belfry",
+    allowAllIpv6Outbound: isDualStack,
+  });
   server.addIngressRule(clients, Port.tcp(port), "Processes of Belfry");
   return { server, clients };
 }
 
-const sharedProps = ({ backupDays, deletionProtection }: ServerProps, dbSubnetGroupName: string) => ({
+const sharedProps = (settings: ServerProps, dbSubnetGroupName: string) => ({
   masterUsername: administrator,
-  manageMasterUserPassword: true,
+  ...(settings.administrator === "secret"
+    ? { manageMasterUserPassword: true }
+    : { masterUserAuthenticationType: "iam-db-auth" }),
   enableIamDatabaseAuthentication: true,
   storageEncrypted: true,
-  backupRetentionPeriod: backupDays,
-  deletionProtection,
+  backupRetentionPeriod: settings.backupDays,
+  deletionProtection: settings.deletionProtection,
   copyTagsToSnapshot: true,
-  enableCloudwatchLogsExports: ["postgresql"],
+  // The server's log is not exported: RDS would make a group for it that keeps its lines for ever. RDS itself keeps three days.
   dbSubnetGroupName,
 });
+
+/** A server that stays needs what it stands on: its subnet group and the groups of its subnets stay for the same reason. */
+export function keepWith(...resources: readonly CfnResource[]): void {
+  for (const resource of resources) resource.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+}
 
 const parametersFor = (maxConnections: number): Readonly<Record<string, string>> => ({
   "rds.force_ssl": "1",
@@ -143,5 +178,7 @@ export const serverReasons = ({ deletionProtection }: ServerProps) => [
   { id: "AwsSolutions-RDS11", reason: "Only our own processes reach the port: another number would hide nothing." },
   ...(deletionProtection
     ? []
-    : [{ id: "AwsSolutions-RDS10", reason: "This stage may be destroyed; a snapshot stays." }]),
+    : [
+        { id: "AwsSolutions-RDS10", reason: "Switched on after the first deployment, whose rollback it would refuse." },
+      ]),
 ];

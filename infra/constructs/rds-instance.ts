@@ -1,16 +1,17 @@
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import { CfnDBInstance, CfnDBParameterGroup } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
-import { type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
+import { engineVersions } from "../engines.ts";
+import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
 
 export interface RdsInstanceProps extends ServerProps {
   /** For example `db.t4g.micro`. */
   readonly instanceClass: string;
   readonly storageGb: number;
+  /** RDS adds disk by itself up to this, before it is full. */
+  readonly maxStorageGb: number;
   readonly multiAz: boolean;
 }
-
-export const instanceVersion = "17.7";
 
 /** One instance, with a standby in another zone where `multiAz` says so. */
 export function makeInstance(scope: Construct, props: RdsInstanceProps, place: ServerPlace): Server {
@@ -22,10 +23,11 @@ export function makeInstance(scope: Construct, props: RdsInstanceProps, place: S
   const instance = new CfnDBInstance(scope, "Instance", {
     ...place.shared,
     engine: "postgres",
-    engineVersion: instanceVersion,
+    engineVersion: engineVersions.postgres,
     dbInstanceClass: props.instanceClass,
     dbName: place.databaseName,
     allocatedStorage: String(props.storageGb),
+    maxAllocatedStorage: props.maxStorageGb,
     storageType: "gp3",
     multiAz: props.multiAz,
     autoMinorVersionUpgrade: true,
@@ -33,7 +35,8 @@ export function makeInstance(scope: Construct, props: RdsInstanceProps, place: S
     dbParameterGroupName: parameters.ref,
     vpcSecurityGroups: place.securityGroups,
   });
-  instance.applyRemovalPolicy(props.deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.SNAPSHOT);
+  if (props.onDelete === "keep") keepWith(instance, parameters);
+  else instance.applyRemovalPolicy(RemovalPolicy.SNAPSHOT);
   Validations.of(instance).acknowledge(
     ...serverReasons(props),
     ...(props.multiAz ? [] : [{ id: "AwsSolutions-RDS3", reason: "This stage chose one zone for its price." }]),

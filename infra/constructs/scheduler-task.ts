@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from "aws-cdk-lib";
+import { Duration, Lazy, Stack, Validations } from "aws-cdk-lib";
 import {
   type ContainerImage,
   CpuArchitecture,
@@ -7,18 +7,22 @@ import {
   type ITaskDefinition,
   LogDriver,
   OperatingSystemFamily,
+  PropagatedTagSource,
 } from "aws-cdk-lib/aws-ecs";
-import { Rule, Schedule } from "aws-cdk-lib/aws-events";
-import { EcsTask } from "aws-cdk-lib/aws-events-targets";
+import { CfnRule, Rule, Schedule } from "aws-cdk-lib/aws-events";
+import { EcsTask, type TaskEnvironmentVariable } from "aws-cdk-lib/aws-events-targets";
 import { type IRole, PolicyStatement, Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { Topology, WakeTopology } from "../../src/topology.ts";
 import type { Database } from "./database.ts";
+import type { Lane } from "./lane.ts";
+import { grantRead, secretsVariable } from "./lane-settings.ts";
 import type { Network } from "./network.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { forOurOwn } from "./service-principal.ts";
+import { grantTaskTags } from "./task-tags.ts";
 
 export interface SchedulerTaskProps {
   readonly topology: Topology;
@@ -27,6 +31,10 @@ export interface SchedulerTaskProps {
   readonly cluster: ICluster;
   readonly image: ContainerImage;
   readonly environment: Readonly<Record<string, string>>;
+  /** Passes on spare capacity, at about a third of the price. A refused or interrupted one costs a minute. */
+  readonly isSpot: boolean;
+  /** Those whose schedules have rules of their own: their jobs run in this task. */
+  readonly lanes: readonly Lane[];
 }
 
 /** Where the Dockerfile puts the authorities of RDS. */
@@ -36,6 +44,8 @@ export const imageAuthorities = "/app/rds-ca.pem";
 export class SchedulerTask extends Construct {
   readonly role: IRole;
   readonly rules: readonly Rule[];
+  /** Those of the passes, without those of single schedules. */
+  readonly wakes: readonly Rule[];
   readonly lostWakes: Queue;
   readonly #task: FargateTaskDefinition;
 
@@ -44,6 +54,7 @@ export class SchedulerTask extends Construct {
     const task = taskDefinition(this, props);
     props.database.grantConnect(task.taskRole);
     if (props.topology.eventBus !== undefined) grantPutEvents(task.taskRole, this, props.topology.eventBus);
+    if (props.topology.eventWebhook !== undefined) grantRead(this, props.topology.eventWebhook.secret, task.taskRole);
     this.lostWakes = deadLetterQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 });
     const parts = { task, lostWakes: this.lostWakes, role: wakeRole(this, task, props.cluster), ...props };
     const wakes = props.topology.wakes.map((wake) =>
@@ -51,14 +62,17 @@ export class SchedulerTask extends Construct {
     );
     const schedules = props.topology.scheduleWakes.map((wake) => {
       const command = ["run-schedule", wake.schedule];
+      const lane = props.lanes.find(({ name }) => name === wake.lane);
+      lane?.grantPrincipal.join(task.taskRole);
       return addWake(
         this,
         `Schedule-${wake.schedule}`,
         Schedule.expression(wake.expression),
-        { ...wake, command },
+        { ...wake, command, lane },
         parts,
       );
     });
+    this.wakes = wakes;
     this.rules = [...wakes, ...schedules];
     this.role = task.taskRole;
     this.#task = task;
@@ -96,6 +110,7 @@ function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTas
       ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: imageAuthorities } : {}),
       ...database.environment,
       ...props.environment,
+      ...webhookEnvironment(scope, props.topology),
     },
     stopTimeout: Duration.seconds(stopTimeoutSeconds),
     readonlyRootFilesystem: true,
@@ -116,6 +131,13 @@ function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTas
   return task;
 }
 
+/** Where events are posted, and where the secret that signs them is kept. */
+function webhookEnvironment(scope: Construct, { eventWebhook }: Topology): Readonly<Record<string, string>> {
+  if (eventWebhook === undefined) return {};
+  const secrets = { BELFRY_EVENT_WEBHOOK_SECRET: eventWebhook.secret };
+  return { BELFRY_EVENT_WEBHOOK: eventWebhook.url, BELFRY_SECRETS: secretsVariable(scope, secrets) };
+}
+
 /** EventBridge may start this task and give it its two roles, and nothing else. */
 function wakeRole(scope: Construct, task: FargateTaskDefinition, cluster: ICluster): Role {
   const role = new Role(scope, "WakeRole", { assumedBy: forOurOwn("rules") });
@@ -134,6 +156,7 @@ function wakeRole(scope: Construct, task: FargateTaskDefinition, cluster: IClust
       conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
     }),
   );
+  grantTaskTags(role, cluster);
   return role;
 }
 
@@ -143,11 +166,18 @@ interface WakeParts extends SchedulerTaskProps {
   readonly role: Role;
 }
 
-type Wake = Pick<WakeTopology, "maximumEventAgeSeconds" | "retryAttempts"> & { readonly command?: string[] };
+type Wake = Pick<WakeTopology, "maximumEventAgeSeconds" | "retryAttempts"> & {
+  readonly command?: string[];
+  readonly lane?: Lane | undefined;
+};
+
+const variables = (lane: Lane | undefined): readonly TaskEnvironmentVariable[] =>
+  Object.entries(lane?.taskEnvironment() ?? {}).map(([name, value]) => ({ name, value }));
 
 /** A stale wake is worth nothing, because the next one does its work: EventBridge's default would replay it for a day. */
 function addWake(scope: Construct, id: string, schedule: Schedule, wake: Wake, parts: WakeParts): Rule {
-  const { command } = wake;
+  const { command, lane } = wake;
+  const environment = Lazy.any({ produce: () => variables(lane) }) as unknown as TaskEnvironmentVariable[];
   const rule = new Rule(scope, id, { schedule });
   rule.addTarget(
     new EcsTask({
@@ -163,8 +193,22 @@ function addWake(scope: Construct, id: string, schedule: Schedule, wake: Wake, p
       deadLetterQueue: parts.lostWakes,
       maxEventAge: Duration.seconds(wake.maximumEventAgeSeconds),
       retryAttempts: wake.retryAttempts,
-      ...(command === undefined ? {} : { containerOverrides: [{ containerName, command }] }),
+      propagateTags: PropagatedTagSource.TASK_DEFINITION,
+      ...(command === undefined ? {} : { containerOverrides: [{ containerName, command, environment }] }),
     }),
   );
+  // A pass is made again by the next task; a handler that is interrupted would cost its job a try.
+  if (parts.isSpot && command === undefined) useSpareCapacity(rule);
   return rule;
+}
+
+/** The library's target knows launch types only; the two exclude each other. */
+function useSpareCapacity(rule: Rule): void {
+  const { defaultChild } = rule.node;
+  if (!(defaultChild instanceof CfnRule)) throw new Error(`${rule.node.path} has no resource of its own`);
+  const target = "Targets.0.EcsParameters";
+  defaultChild.addPropertyDeletionOverride(`${target}.LaunchType`);
+  defaultChild.addPropertyOverride(`${target}.CapacityProviderStrategy`, [
+    { CapacityProvider: "FARGATE_SPOT", Weight: 1 },
+  ]);
 }

@@ -3,7 +3,7 @@ import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws
 import { Architecture, type Code, Function, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Database } from "./database.ts";
+import type { Database, DatabaseAccess } from "./database.ts";
 import type { Network } from "./network.ts";
 
 /** What every function of a deployment shares. */
@@ -22,10 +22,21 @@ export interface VpcFunctionProps {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly environment?: Readonly<Record<string, string>>;
+  /** How it connects. Default, and where it is null: as every process with handlers. */
+  readonly access?: DatabaseAccess | null;
+  /** Taken out of the account's concurrency. Default: none is. */
+  readonly reservedConcurrency?: number;
 }
 
 /** Lambda brings the authorities of RDS along, but Node does not load them by itself. */
 const authorities = "/var/runtime/ca-cert.pem";
+
+const sourceMaps = "--enable-source-maps";
+/** The SDK, a handler's own clients among them, then takes the names of AWS's services that answer over IPv6 too. */
+const dualStack = {
+  NODE_OPTIONS: `${sourceMaps} --dns-result-order=ipv6first`,
+  AWS_USE_DUALSTACK_ENDPOINT: "true",
+};
 
 /** A function of ours next to the database, with a role of its own that may only write its log and connect. */
 export class VpcFunction extends Construct {
@@ -34,6 +45,7 @@ export class VpcFunction extends Construct {
   constructor(scope: Construct, id: string, props: VpcFunctionProps) {
     super(scope, id);
     const { network, database, logRetentionDays, environment } = props.share;
+    const { access, reservedConcurrency } = props;
     const logGroup = new LogGroup(this, "Log", { retention: logRetentionDays });
     const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
@@ -50,17 +62,21 @@ export class VpcFunction extends Construct {
       vpc: network.vpc,
       vpcSubnets: network.functions,
       securityGroups: [database.clients],
+      ...(network.isDualStack ? { ipv6AllowedForDualStack: true } : {}),
       environment: {
-        NODE_OPTIONS: "--enable-source-maps",
+        ...(network.isDualStack ? dualStack : { NODE_OPTIONS: sourceMaps }),
         ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: authorities } : {}),
         ...database.environment,
+        ...access?.environment,
         ...environment,
         ...props.environment,
       },
+      ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       logGroup,
       tracing: Tracing.DISABLED,
     });
-    database.grantConnect(role);
+    if (access) access.grant(role);
+    else database.grantConnect(role);
     acknowledge(this.function);
   }
 }

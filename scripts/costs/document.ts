@@ -1,9 +1,11 @@
 import { ofType } from "../../infra/checks/template.ts";
 import { jobTaskSize } from "../../src/topology.ts";
+import { kindPart } from "./kinds.ts";
 import { assumed, jobUses, type Load, loads, metricUses, taskUses } from "./jobs.ts";
 import { hoursAMonth, prices, region, type Use, usdOf } from "./prices.ts";
 import { idleUses } from "./resources.ts";
 import { type Synthesized, synthesized } from "./template.ts";
+import { useCases, wakers } from "./use-cases.ts";
 
 const stages = ["small", "prod"] as const;
 
@@ -20,6 +22,8 @@ lists: nothing here was compared with a bill, and no program read AWS's own list
 page to compare it with.
 
 ${parts.join("\n")}
+${wakerPart(await synthesized("small"))}
+${kindPart((await synthesized("prod")).topology)}
 ${fargatePart()}
 ## What the million assumes
 
@@ -29,8 +33,9 @@ and ${assumed.logBytesAnInvocation} an invocation. "Ten a batch" is how jobs com
 ## What is not in it
 
 What handlers do and call; data between zones and out of AWS; requests of the API and its event streams; backups above the size of
-the disk; snapshots; the image in its registry, and starting it from a registry that is not reached through S3 (through a NAT gateway
-each start would pay for the whole image); mails of the topics; metrics of faults, which are paid by the hour they last.
+the disk; snapshots; CPU credits of a T4g instance that is busy for hours; the image in its registry, and starting it from a registry
+that is not reached through S3 (through a NAT gateway each start would pay for the whole image); a dashboard beyond the three that an
+account has for nothing; mails of the topics; metrics of faults, which are paid by the hour they last.
 
 ## Prices
 
@@ -60,7 +65,24 @@ as above; its disk of 20 GB is included. In a stage whose network is \`small\` e
 |---|---|
 ${rows.map(([what, uses]) => `| ${what} | ${usdOf(uses).toFixed(4)} |`).join("\n")}
 
-A stage with such jobs has three alarms more for one lane, ${money(3 * prices["CloudWatch alarm, metric"].usd)} a month.
+A stage with such jobs has alarms of its own for them: ${money(6 * prices["CloudWatch alarm, metric"].usd)} a month, for any number of lanes.
+`;
+}
+
+function wakerPart({ topology }: Synthesized): string {
+  return `## Who wakes the scheduler
+
+| a month of \`small\` | USD |
+|---|---|
+${wakers(topology)
+  .map(([what, usd]) => `| ${what} | ${money(usd)} |`)
+  .join("\n")}
+
+A task each minute is what is built: a crash, a lost task and a new release are over with the next minute, and the lock lets passes overlap. On
+spare capacity (\`spotPasses\`) Fargate may refuse or interrupt one, which costs a minute; its price changes by the day and is taken for 40 % of
+the other, where AWS says "up to 70 % off". A service has no starts to pay for, but an ended task is replaced at ECS's pace and a deployment has to
+replace it; it is not built, as it saves too little. A function is the cheapest and hands jobs to their queues once a minute only, up to a minute
+late; it is not built either. EventBridge Scheduler in place of a rule would cost the same for a wake: nothing.
 `;
 }
 
@@ -83,6 +105,12 @@ While jobs run, ${busy.amount} metrics more: ${money(usdOf([busy]))} a month. On
 |---|${loads.map(() => "---|").join("")}
 ${(million[0] ?? []).map(({ what }, k) => `| ${what} | ${cells(million, k)} |`).join("\n")}
 | **together** | ${million.map((uses) => `**${money(usdOf(uses))}**`).join(" | ")} |
+
+| in a month | on top | with the idle stage |
+|---|---|---|
+${useCases(topology, hasGateway)
+  .map(([what, usd]) => `| ${what} | ${money(usd)} | ${money(usd + usdOf(idle))} |`)
+  .join("\n")}
 `;
 }
 

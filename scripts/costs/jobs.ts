@@ -1,5 +1,5 @@
 import type { Topology } from "../../src/topology.ts";
-import { catalog } from "../../src/adapters/telemetry/catalog.ts";
+import { catalog, idleMetrics } from "../../src/adapters/telemetry/catalog.ts";
 import { jobTaskSize } from "../../src/topology.ts";
 import type { PriceName, Use } from "./prices.ts";
 
@@ -54,13 +54,9 @@ export function taskUses(tasks: number, minutes: number): readonly Use[] {
 }
 
 /** Own metrics that are written in a month. @param when which of them: those of a fault are paid by the hour it lasts. */
-export function metricUses({ lanes, jobs }: Topology, when: "always" | "busy"): Use {
-  const counts = Object.entries(catalog).map(([name, shape]) => {
-    if (name === "scheduler.execution.time") return when === "always" ? 1 : jobs.length;
-    if (shape.when !== when) return 0;
-    if (shape.by === "job") return jobs.length;
-    return shape.writer === "worker" ? lanes.length : 1;
-  });
-  const amount = counts.reduce((sum, count) => sum + count, 0);
-  return use("CloudWatch metric", amount, when === "always" ? "metrics of an idle system" : "metrics while jobs run");
+export function metricUses({ lanes }: Topology, when: "always" | "busy"): Use {
+  if (when === "always") return use("CloudWatch metric", idleMetrics.length, "metrics of an idle system");
+  const busy = Object.values(catalog).filter((shape) => shape.when === "busy");
+  const amount = busy.reduce((sum, { by }) => sum + (by === "lane" ? lanes.length : 1), 0);
+  return use("CloudWatch metric", amount, "metrics while jobs run");
 }

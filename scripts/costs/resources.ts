@@ -14,6 +14,8 @@ const gb = 1_000_000_000;
 const pollsAMonth = (5 * minutesAMonth * 60) / 20;
 /** Taking the lock, a heartbeat every 10 s for 55 s, releasing it; reading it before and after. */
 const lockCalls = { writes: 8, reads: 3 };
+/** A pass ends after 57 s; Fargate bills from the pull of the image, which we have not measured and take for 15 s. */
+export const billedSeconds = 72;
 /** Lines of a pass that found nothing, and what goes through a NAT gateway to start a task: layers come by the S3 endpoint. */
 const wakeBytes = { log: 4_000, network: 100_000 };
 
@@ -23,8 +25,11 @@ export const rows: Readonly<Record<string, Row>> = {
     const metrics = listAt(properties, "Metrics").filter((each) => at(each, "MetricStat") !== undefined).length;
     return [use("CloudWatch alarm, metric", Math.max(1, metrics), "alarms, by the metrics they read")];
   },
+  // The first three of an account cost nothing.
+  "AWS::CloudWatch::Dashboard": free,
   "AWS::DynamoDB::GlobalTable": free,
   "AWS::EC2::EIP": () => [use("public IPv4 address", hoursAMonth, "address of the NAT")],
+  "AWS::EC2::EgressOnlyInternetGateway": free,
   "AWS::EC2::FlowLog": free,
   "AWS::EC2::Instance": ({ properties }) => [
     use(priced(`EC2 ${String(properties["InstanceType"])}`), hoursAMonth, "NAT instance"),
@@ -41,6 +46,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "AWS::EC2::Subnet": free,
   "AWS::EC2::SubnetRouteTableAssociation": free,
   "AWS::EC2::VPC": free,
+  "AWS::EC2::VPCCidrBlock": free,
   // Gateways to S3 and DynamoDB are free; an interface is not, and has no row yet.
   "AWS::EC2::VPCEndpoint": ({ id, properties }) => {
     if (properties["VpcEndpointType"] === "Gateway") return [];
@@ -48,6 +54,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "AWS::EC2::VPCGatewayAttachment": free,
   "AWS::ECS::Cluster": free,
+  "AWS::ECS::ClusterCapacityProviderAssociations": free,
   "AWS::ECS::TaskDefinition": free,
   "AWS::Events::Rule": wakes,
   "AWS::IAM::InstanceProfile": free,
@@ -70,6 +77,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "AWS::RDS::DBParameterGroup": free,
   "AWS::RDS::DBSubnetGroup": free,
+  "AWS::SNS::Subscription": free,
   "AWS::SNS::Topic": free,
   "AWS::SNS::TopicPolicy": free,
   "AWS::SQS::Queue": free,
@@ -95,24 +103,37 @@ export function idleUses(template: Template): readonly Use[] {
   });
 }
 
-/** A rule that starts a task: what its tasks use, each a minute at least. Rules without one cost nothing. */
+/** A rule that starts a task: what its tasks use. Rules without one cost nothing. */
 function wakes({ properties }: Found, template: Template): readonly Use[] {
   const [target] = listAt(properties, "Targets");
   const task = byId(template, referred(at(target, "EcsParameters", "TaskDefinitionArn")));
   if (task === null) return [];
   const times = timesAMonth(String(properties["ScheduleExpression"]));
-  const hours = times / 60;
+  const hours = (times * billedSeconds) / 3_600;
+  const isSpot = listAt(target, "EcsParameters", "CapacityProviderStrategy").length > 0;
   const network = at(target, "EcsParameters", "NetworkConfiguration", "AwsVpcConfiguration", "AssignPublicIp");
   const hasGateway = Object.values(template.Resources).some(({ Type }) => Type === "AWS::EC2::NatGateway");
   return [
-    use("Fargate ARM, CPU", (hours * Number(task.properties["Cpu"])) / 1_024, "scheduler tasks"),
-    use("Fargate ARM, memory", (hours * Number(task.properties["Memory"])) / 1_024, "scheduler tasks"),
+    ...taskHours(hours, { cpu: Number(task.properties["Cpu"]), memoryMb: Number(task.properties["Memory"]) }, isSpot),
     use("EventBridge, events", times / million, "wakes"),
     use("DynamoDB, writes", (times * lockCalls.writes) / million, "the scheduler's lock"),
     use("DynamoDB, reads", (times * lockCalls.reads) / million, "the scheduler's lock"),
     use("CloudWatch logs, written", (times * wakeBytes.log) / gb, "log of the scheduler"),
     ...(network === "ENABLED" ? [use("public IPv4 address", hours, "address of the scheduler tasks")] : []),
     ...(hasGateway ? [use("NAT gateway, data", (times * wakeBytes.network) / gb, "starts of the tasks")] : []),
+  ];
+}
+
+/** What a task of a size costs for some hours. */
+export function taskHours(
+  hours: number,
+  { cpu, memoryMb }: { readonly cpu: number; readonly memoryMb: number },
+  isSpot: boolean,
+): readonly Use[] {
+  const what = isSpot ? "scheduler tasks, on spare capacity" : "scheduler tasks";
+  return [
+    use(isSpot ? "Fargate Spot ARM, CPU" : "Fargate ARM, CPU", (hours * cpu) / 1_024, what),
+    use(isSpot ? "Fargate Spot ARM, memory" : "Fargate ARM, memory", (hours * memoryMb) / 1_024, what),
   ];
 }
 

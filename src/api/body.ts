@@ -1,8 +1,8 @@
-import { limits } from "../core/limits.ts";
+import { contractLimits } from "../core/job/contract-limits.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** Bytes a request body may have: the largest payload and room for the fields around it. */
-export const bodyBytesMax = limits.payloadBytesMax + 16 * 1024;
+export const bodyBytesMax = contractLimits.payloadBytesMax + 16 * 1024;
 
 /**
  * The JSON of a request; undefined where it has no body. Size, depth and number of keys are checked on the way in and on the
@@ -94,13 +94,16 @@ function scan(text: string): void {
         break;
     }
     // One level and a few keys more than a payload may have, for the object around it.
-    if (depth > limits.payloadDepthMax + 1) {
-      throw new HttpProblem("too-deep", `the body is nested deeper than ${limits.payloadDepthMax} levels: flatten it`);
+    if (depth > contractLimits.payloadDepthMax + 1) {
+      throw new HttpProblem(
+        "too-deep",
+        `the body is nested deeper than ${contractLimits.payloadDepthMax} levels: flatten it`,
+      );
     }
-    if (keys > limits.payloadKeysMax + 8) {
+    if (keys > contractLimits.payloadKeysMax + 8) {
       throw new HttpProblem(
         "too-many-keys",
-        `the body has more than ${limits.payloadKeysMax} keys: pass a reference instead`,
+        `the body has more than ${contractLimits.payloadKeysMax} keys: pass a reference instead`,
       );
     }
   }

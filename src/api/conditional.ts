@@ -1,4 +1,4 @@
-import { limits } from "../core/limits.ts";
+import { contractLimits } from "../core/job/contract-limits.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 
 /** The header's key. It is refused where nothing would heed it: two creates would follow. @throws HttpProblem 400 */
@@ -16,8 +16,8 @@ export function readIdempotencyKey(
   }
   // The draft of the standard quotes it; most clients do not.
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
-  if (key.length >= 1 && key.length <= limits.keyCharactersMax) return key;
-  throw invalidField(path, `must have 1 to ${limits.keyCharactersMax} characters`);
+  if (key.length >= 1 && key.length <= contractLimits.keyCharactersMax) return key;
+  throw invalidField(path, `must have 1 to ${contractLimits.keyCharactersMax} characters`);
 }
 
 /** @throws HttpProblem 400 where nothing would heed it. */

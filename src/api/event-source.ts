@@ -1,7 +1,7 @@
 import { type EventFilter, matchesFilter, type StreamCursor } from "../core/ports/event-stream.ts";
 import type { Operations } from "../core/ports/operations.ts";
 import type { Clock } from "../core/ports/ports.ts";
-import { limits } from "../core/limits.ts";
+import { streamLimits } from "../core/ports/stream-limits.ts";
 import { type Batch, batchOf, type LiveFeed } from "./live-feed.ts";
 
 export interface LiveStreamOptions {
@@ -31,7 +31,7 @@ export function eventSource(options: LiveStreamOptions): Response {
       },
       cancel: () => end(),
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: limits.streamBufferBytesMax }),
+    new ByteLengthQueuingStrategy({ highWaterMark: streamLimits.streamBufferBytesMax }),
   );
   return new Response(body, {
     headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
@@ -75,13 +75,13 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStream
     writer.write(framesOf(batch, filter, seen));
   };
   const listening = feed.listen((batch) => (early === null ? send(batch) : early.push(batch)));
-  const timers = [clock.after(limits.streamCloseMs, () => end())];
+  const timers = [clock.after(streamLimits.streamCloseMs, () => end())];
   const beat = (): void => {
     // The id alone moves the client on past events that its filter left out.
     writer.write(upto === null ? ": still here\n\n" : `: still here\nid: ${upto}\n\n`);
-    if (isOpen) timers[1] = clock.after(limits.streamCommentMs, beat);
+    if (isOpen) timers[1] = clock.after(streamLimits.streamCommentMs, beat);
   };
-  timers[1] = clock.after(limits.streamCommentMs, beat);
+  timers[1] = clock.after(streamLimits.streamCommentMs, beat);
   const end = (): void => {
     if (!isOpen) return;
     isOpen = false;
@@ -89,7 +89,7 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStream
     for (const cancel of timers) cancel();
     writer.close();
   };
-  writer.write(`retry: ${limits.streamRetryMs}\n\n`);
+  writer.write(`retry: ${streamLimits.streamRetryMs}\n\n`);
 
   /** What came before the feed's first batch is read here; what both bring is sent once. */
   const begin = async (): Promise<void> => {
@@ -97,7 +97,7 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStream
     upto ??= at;
     if (cursor === null) writer.write(`id: ${at}\nevent: snapshot\ndata: ${await snapshot()}\n\n`);
     for (let from = cursor; from !== null;) {
-      const page = await operations.stream(from, limits.streamRowsMax);
+      const page = await operations.stream(from, streamLimits.streamRowsMax);
       send(batchOf(page.events, from, page.cursor, page.isGap));
       for (const { id } of page.events) remember(seen, id);
       from = page.isMore && isOpen ? page.cursor : null;
@@ -112,7 +112,7 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStream
 /** What was read here may come once more with the feed's next batches; what was read long before cannot. */
 function remember(seen: Set<string>, id: string): void {
   seen.add(id);
-  if (seen.size <= limits.streamSeenMax) return;
+  if (seen.size <= streamLimits.streamSeenMax) return;
   for (const oldest of seen) {
     seen.delete(oldest);
     return;

@@ -1,7 +1,7 @@
-import { limits } from "../core/limits.ts";
+import { operationsLimits } from "../core/ports/operations-limits.ts";
 
 export interface GatheredOptions<I> {
-  /** What an item weighs; a call takes `limits.gatheredBytesMax` of them, and always one. Default: nothing. */
+  /** What an item weighs; a call takes `operationsLimits.gatheredBytesMax` of them, and always one. Default: nothing. */
   readonly bytesOf?: (item: I) => number;
   /**
    * Whether an error may be one item's fault. Each item is then tried alone, so only for errors after which nothing was done.
@@ -42,10 +42,10 @@ export function gathered<I, O>(
 
 /** How many of those that wait go into the next call. */
 function fitting<I, O>(waiting: readonly Waiting<I, O>[], { bytesOf }: GatheredOptions<I>): number {
-  if (bytesOf === undefined) return limits.gatheredRowsMax;
+  if (bytesOf === undefined) return operationsLimits.gatheredRowsMax;
   let bytes = 0;
-  const over = waiting.findIndex(({ item }) => (bytes += bytesOf(item)) > limits.gatheredBytesMax);
-  return over === -1 ? limits.gatheredRowsMax : Math.min(Math.max(over, 1), limits.gatheredRowsMax);
+  const over = waiting.findIndex(({ item }) => (bytes += bytesOf(item)) > operationsLimits.gatheredBytesMax);
+  return over === -1 ? operationsLimits.gatheredRowsMax : Math.min(Math.max(over, 1), operationsLimits.gatheredRowsMax);
 }
 
 async function answer<I, O>(

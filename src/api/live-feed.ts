@@ -2,7 +2,7 @@ import type { StreamCursor, StreamEvent } from "../core/ports/event-stream.ts";
 import { publishedEvent } from "../core/admin/publish.ts";
 import type { Operations } from "../core/ports/operations.ts";
 import type { Clock, Log } from "../core/ports/ports.ts";
-import { limits } from "../core/limits.ts";
+import { streamLimits } from "../core/ports/stream-limits.ts";
 
 /** What one look found, made ready for sending once for all listeners. */
 export interface Batch {
@@ -35,17 +35,17 @@ export function createLiveFeed(options: { operations: Operations; clock: Clock; 
   const read = async (): Promise<void> => {
     while (listeners.size > 0) {
       try {
-        const page = await operations.stream(cursor, limits.streamRowsMax);
+        const page = await operations.stream(cursor, streamLimits.streamRowsMax);
         if (page.events.length > 0 || page.isGap) {
           const batch = batchOf(page.events, cursor ?? page.cursor, page.cursor, page.isGap);
           for (const listen of listeners) listen(batch);
         }
         cursor = page.cursor;
         begun.resolve(cursor);
-        if (!page.isMore) await clock.sleep(limits.streamLookMs);
+        if (!page.isMore) await clock.sleep(streamLimits.streamLookMs);
       } catch (error) {
         log.warn("the events could not be read; the next look goes on from the same place", { error });
-        await clock.sleep(limits.streamRetryMs);
+        await clock.sleep(streamLimits.streamRetryMs);
       }
     }
     isReading = false;

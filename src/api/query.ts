@@ -1,7 +1,7 @@
+import { contractLimits } from "../core/job/contract-limits.ts";
 import type { Context } from "hono";
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
-import { limits } from "../core/limits.ts";
 import type { OccurrencePlace } from "../core/ports/schedule.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 import { limit, text } from "./query-fields.ts";
@@ -18,25 +18,31 @@ const place = text(200)
   })
   .meta({ description: pageBefore, as: { type: "string" } });
 
-export const occurrencesQuery = z.strictObject({ limit: limit(limits.listRowsMax, 50), cursor: place.optional() });
+export const occurrencesQuery = z.strictObject({
+  limit: limit(contractLimits.listRowsMax, 50),
+  cursor: place.optional(),
+});
 
 export const schedulesQuery = z.strictObject({
-  limit: limit(limits.schedulesMax, limits.schedulesMax),
-  cursor: text(limits.idCharactersMax, pageBefore).optional(),
+  limit: limit(contractLimits.schedulesMax, contractLimits.schedulesMax),
+  cursor: text(contractLimits.idCharactersMax, pageBefore).optional(),
 });
 
 export const newJobBody = z.strictObject({
-  kind: text(limits.idCharactersMax, "The id of its definition."),
+  kind: text(contractLimits.idCharactersMax, "The id of its definition."),
   payload: z.unknown().optional().describe("What its definition asks for; left out where it asks for nothing."),
   key: text(
-    limits.keyCharactersMax,
+    contractLimits.keyCharactersMax,
     "Unique by kind while the job is kept: the same one makes no second job.",
   ).optional(),
   delay: z
     .string("must be a text")
     .transform(parseDuration)
     .refine((ms) => ms !== null, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
-    .refine((ms) => (ms ?? 0) <= limits.delayMsMax, `must be at most ${formatDuration(limits.delayMsMax)}`)
+    .refine(
+      (ms) => (ms ?? 0) <= contractLimits.delayMsMax,
+      `must be at most ${formatDuration(contractLimits.delayMsMax)}`,
+    )
     .transform((ms) => ms ?? 0)
     .optional()
     .describe("Due this long after now, like `30s`, `10m` or `2h`."),

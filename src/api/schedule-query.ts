@@ -1,13 +1,16 @@
+import { contractLimits } from "../core/job/contract-limits.ts";
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
-import { limits } from "../core/limits.ts";
 import { instant, text, whole } from "./query-fields.ts";
 
 const pace = z
   .string()
   .transform(parseDuration)
   .refine((ms) => ms !== null && ms >= 1, 'must be a number and a unit: "500ms", "30s", "10m"')
-  .refine((ms) => (ms ?? 0) <= limits.misfireAgeMsMax, `must be at most ${formatDuration(limits.misfireAgeMsMax)}`)
+  .refine(
+    (ms) => (ms ?? 0) <= contractLimits.misfireAgeMsMax,
+    `must be at most ${formatDuration(contractLimits.misfireAgeMsMax)}`,
+  )
   .optional();
 
 const misfire = z.union([
@@ -23,12 +26,12 @@ const misfire = z.union([
 
 /** The options of `defineSchedule`; what the values mean is checked by the core, all problems together. */
 const settings = {
-  kind: text(limits.idCharactersMax),
+  kind: text(contractLimits.idCharactersMax),
   payload: z.unknown().optional(),
-  cron: text(limits.cronCharactersMax).optional(),
-  timezone: text(limits.idCharactersMax).optional(),
-  every: text(limits.cronCharactersMax).optional(),
-  at: text(limits.idCharactersMax).optional(),
+  cron: text(contractLimits.cronCharactersMax).optional(),
+  timezone: text(contractLimits.idCharactersMax).optional(),
+  every: text(contractLimits.cronCharactersMax).optional(),
+  at: text(contractLimits.idCharactersMax).optional(),
   dst: z.strictObject({ gap: z.string().optional(), overlap: z.string().optional() }).optional(),
   misfire: misfire.optional(),
   overlap: z.string().optional(),
@@ -41,7 +44,7 @@ const settings = {
 export const newScheduleBody = z.strictObject({ id: text(200), ...settings });
 export const changedScheduleBody = z.strictObject(settings);
 export const patchedScheduleBody = z.strictObject({ ...settings, kind: settings.kind.optional() });
-export const triggerBody = z.strictObject({ key: text(limits.keyCharactersMax).optional() });
+export const triggerBody = z.strictObject({ key: text(contractLimits.keyCharactersMax).optional() });
 export const backfillBody = z.strictObject({
   from: instant,
   to: instant,
@@ -50,7 +53,7 @@ export const backfillBody = z.strictObject({
   pace,
 });
 
-const count = whole(limits.previewTimesMax, 10, "How many times.");
+const count = whole(contractLimits.previewTimesMax, 10, "How many times.");
 
 export const nextQuery = z.strictObject({
   count,
@@ -60,8 +63,8 @@ export const explainQuery = z.strictObject({
   time: text(64, "`09:00` of today, `2026-11-21T09:00` by the schedule's clock, or an instant."),
 });
 export const previewQuery = z.strictObject({
-  expression: text(limits.cronCharactersMax, "Five fields, `cron(...)`, `rate(...)` or a duration."),
-  timezone: text(limits.idCharactersMax).default("UTC").describe("IANA name."),
+  expression: text(contractLimits.cronCharactersMax, "Five fields, `cron(...)`, `rate(...)` or a duration."),
+  timezone: text(contractLimits.idCharactersMax).default("UTC").describe("IANA name."),
   gap: z
     .enum(["auto", "skip", "shift", "first-valid"])
     .default("auto")

@@ -1,8 +1,10 @@
+import { readEnvFile } from "./env-file.ts";
 import { exitCodes } from "./exit.ts";
 import { runCommandLine } from "./run.ts";
 
 /** Runs the command line of this process and sets its exit code. */
 export async function main(): Promise<void> {
+  readEnvFile();
   // `dev` takes these signals for itself: it waits for the system to stop.
   const interrupt = new AbortController();
   process.once("SIGINT", () => interrupt.abort());

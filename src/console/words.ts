@@ -54,7 +54,7 @@ const reasons: Readonly<Record<string, string>> = {
   "dst-gap": "the clock skipped this time",
   withdrawn: "the schedule was changed",
   permanent: "it was refused for good",
-  "tries used up": "no try was left",
+  "attempts used up": "no attempt was left",
   ambiguous: "nobody knows whether what it did outside happened",
   undeliverable: "no worker took any of its messages",
   unsettleable: "its result could not be written",

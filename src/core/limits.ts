@@ -1,254 +1,28 @@
-/**
- * Every bound of the system, in one place, the unit last in the name.
- * A loop, batch, queue, wait or payload without a line here is a defect.
- */
+/** All bounds under one name, until the SQL adapter, its tests and the bench read those of their owners. */
+import { contractLimits } from "./job/contract-limits.ts";
+import { lockLimits } from "./lock/lock-limits.ts";
+import { deliveryLimits } from "./ports/delivery-limits.ts";
+import { operationsLimits } from "./ports/operations-limits.ts";
+import { publishLimits } from "./ports/publish-limits.ts";
+import { runLimits } from "./ports/run-limits.ts";
+import { scheduleLimits } from "./ports/schedule-limits.ts";
+import { streamLimits } from "./ports/stream-limits.ts";
+import { passLimits } from "./scheduler/pass-limits.ts";
+import { workerLimits } from "./work/worker-limits.ts";
+
 export const limits = {
-  // definitions and input
-  idCharactersMax: 64,
-  keyCharactersMax: 512,
-  payloadBytesMax: 256 * 1024,
-  payloadDepthMax: 64,
-  payloadKeysMax: 10_000,
-  resultBytesMax: 64 * 1024,
-  errorCodeCharactersMax: 64,
-  errorMessageCharactersMax: 2_000,
-  retentionMsDefault: 30 * 86_400_000,
-  historyRowsMax: 1_000,
-  quarantineCharactersMax: 65_536,
-  schedulesMax: 10_000,
-  historyMs: 90 * 86_400_000,
+  ...contractLimits,
+  ...deliveryLimits,
+  ...lockLimits,
+  ...operationsLimits,
+  ...passLimits,
+  ...publishLimits,
+  ...runLimits,
+  ...scheduleLimits,
+  ...streamLimits,
+  ...workerLimits,
+  // Of the SQL adapter alone.
   partitionDaysAhead: 7,
-  retentionMsMin: 7 * 86_400_000,
-  retentionMsMax: 3_660 * 86_400_000,
-  slotsMax: 10_000,
-  misfireAgeMsMax: 366 * 86_400_000,
-  startDeadlineMsMin: 1_000,
-  startDeadlineMsMax: 366 * 86_400_000,
-  misfireCountMax: 100_000,
-  laneCharactersMax: 32,
-  laneConcurrencyMax: 1_000,
-
-  // the API
-  listRowsMax: 500,
-  countedRowsMax: 1_000,
-  /** How long one of the counts beside the states looks: there are eight, and pages that are open ask again and again. */
-  countedMs: 50,
-  listPayloadBytesMax: 2_048,
-  /** Rows one look of a search goes through, and how long a search goes on looking before it answers with what it has. */
-  searchRowsMax: 5_000,
-  searchMs: 100,
-  searchedPayloadsMax: 5,
-  countRowsMax: 10_000,
-  liveRowsMax: 200_000,
-  failureRowsMax: 10_000,
-  /** An occurrence that is still PLANNED this long after its time: longer than a backlog that is being worked off. */
-  overdueMs: 600_000,
-  /** Tables with fewer dead rows are nobody's problem. */
-  deadRowsMin: 10_000,
-  oldTransactionMs: 1_000,
-  clockBehindMs: 1_000,
-  failureGroupsMax: 200,
-  slotGroupsShownMax: 200,
-  slotHoldersShownMax: 20,
-  workersShownMax: 500,
-  workerJobsShownMax: 100,
-  workerSeenMs: 3_600_000,
-  locksShownMax: 100,
-  minutesShownMax: 1_440,
-  kindsShownMax: 1_000,
-  rollUpRowsMax: 5_000,
-  bulkRowsMax: 500,
-  /** Each may have a task to stop, and all of a page are stopped well within the lease. */
-  bulkCancelRowsMax: 100,
-  bulkLeaseMs: 10_000,
-  bulkCountMax: 100_000,
-  unholdRowsMax: 1_000,
-  unholdRoundsMax: 1_000,
-  streamRowsMax: 1_000,
-  streamSeenMax: 20_000,
-  streamLookMs: 250,
-  streamCommentMs: 15_000,
-  streamCloseMs: 55_000,
-  streamRetryMs: 1_000,
-  streamBufferBytesMax: 1_048_576,
-  streamSnapshotJobsMax: 100,
-
-  // the publisher of events: a sink's time ends before the lease does
-  publishRowsMax: 100,
-  publishMs: 15_000,
-  publishCallMs: 5_000,
-  publishLeaseMs: 30_000,
-  publishRetryMs: 1_000,
-  publishRetryMsMax: 300_000,
-  eventBridgeBatchMax: 10,
-
-  // attempts
-  maxAttemptsDefault: 4,
-  maxAttemptsMax: 1_000,
-  timeoutMsDefault: 30_000,
-  lambdaTimeoutMsMax: 14 * 60_000 + 30_000,
-  fargateTimeoutMsMax: 7 * 86_400_000,
-  retryBaseMsDefault: 1_000,
-  retryCapMsDefault: 3_600_000,
-  interruptionsMax: 20,
-  undeliveredMax: 3,
-  deadLetterBackoffMs: 60_000,
-
-  // leases
-  leaseMsDefault: 20_000,
-  leaseMsMin: 1_000,
-  leaseMsMax: 12 * 3_600_000,
-  heartbeatsPerLease: 3,
-
-  // enqueue and hand-off
-  insertRowsMax: 1_000,
-  /** What one statement writes for requests that came at the same time: rows, and bytes of payload. */
-  /** Requests that go together wait no longer than this for a key that another transaction holds; its own then waits alone. */
-  gatheredLockWaitMs: 100,
-  /** Requests that wait alone for a held key, each on a connection of its own; the next one is refused. */
-  heldKeysMax: 2,
-  gatheredRowsMax: 500,
-  gatheredBytesMax: 4 * 1024 * 1024,
-  insertRoundsMax: 5,
-  delayMsMax: 366 * 86_400_000,
-  /** The end of the year 9999. */
-  dueAtMsMax: 253_402_300_799_999,
-  dispatchWindowMs: 5 * 60_000,
-  sendBatchMax: 10,
-  sendConcurrencyMax: 4,
-  queueDelayMsMax: 900_000,
-  earlyMessageWaitMsMax: 2_000,
-  earlyClaimRoundsMax: 3,
-  stuckMessageDelayMs: 1_000,
-  outboxOpenMs: 5_000,
-  handoffsResentMax: 20,
-  wakeRowsMax: 100,
-  requeueRowsMax: 500,
-  runningSampleMax: 1_000,
-  emptyQueueMs: 5_000,
-  unclaimedMs: 30_000,
-  /** What a queue counts as delayed may be a message that is late: by a minute, and then it has to be received. */
-  lateMessageMs: 90_000,
-  /** Between two scheduler tasks: longer ago, and the queue may have been full and empty again. */
-  sightAgeMsMax: 15_000,
-  aheadRowsMax: 10_000,
-  aheadSinceMs: 2_000,
-  overtakenMs: 120_000,
-
-  // schedules
-  cronCharactersMax: 256,
-  everyMsMin: 1_000,
-  everyMsMax: 3_660 * 86_400_000,
-  nextFireYearsMax: 48,
-  missedAfterMs: 120_000,
-  catchUpPaceMsDefault: 1_000,
-  zoneChunksMax: 1_024,
-  timetablesMax: 20_000,
-  gapReadingsMax: 2_000,
-  toldProblemsMax: 1_000,
-  scheduleVersionsMax: 10_000,
-  holderLookBackMax: 3_000,
-  backfillTimesMax: 10_000,
-  backfillDaysMax: 3_660,
-  previewTimesMax: 500,
-  answersMax: 50,
-  ruleGraceMs: 90_000,
-  ruleEarlyMs: 10_000,
-
-  // one pass of the scheduler task
-  relayRowsMax: 500,
-  relayRoundsMax: 20,
-  /** How long a lease must stand expired, seen twice by one process, before its jobs are rescued. */
-  rescueLookMs: 3_000,
-  /** After a heartbeat that failed: less than `rescueLookMs`. */
-  heartbeatRetryMs: 1_000,
-  rescueRowsMax: 500,
-  rescueRoundsMax: 10,
-  tickSchedulesMax: 500,
-  tickTimesPerScheduleMax: 1_000,
-  tickRoundsMax: 10,
-  tickRowsMax: 20_000,
-  pruneRowsMax: 1_000,
-  wakeMs: 60_000,
-  passMs: 55_000,
-  passIntervalMs: 1_000,
-
-  // the worker
-  claimLockTimeoutMs: 2_000,
-  lockedClaimsMax: 2,
-  workerRescueIntervalMs: 5_000,
-  workerRescueRowsMax: 20,
-  settleGroupMax: 500,
-  settleGatherMs: 5,
-  settleTriesMax: 3,
-  settleRetryMs: 200,
-  /** Between two tries to write an outcome while the store is away: less than `rescueLookMs`. */
-  settleRetryMsMax: 1_000,
-  /** Left of an invocation when the last try to write an outcome begins. */
-  settleMarginMs: 500,
-  /** However long the process may still run. */
-  settleForMsMax: 15 * 60_000,
-  /** Before messages are given back because the store is away: doubles with each batch, up to the second. */
-  giveBackPauseMs: 1_000,
-  giveBackPauseMsMax: 15_000,
-  /** Before the end of a worker's time: longer than `abortGraceMs`, so that what was left behind can still be written. */
-  deadlineMarginMs: 3_000,
-  abortGraceMs: 1_000,
-  shutdownMs: 15_000,
-  /** Longer than a release takes to reach the last worker. */
-  unknownKindMs: 900_000,
-  unknownKindRetryMs: 5_000,
-  unknownKindRetryMsMax: 60_000,
-  launchLeaseMs: 180_000,
-  launchRetryMs: 30_000,
-  /** Between two launches of one worker: ECS takes about 20 RunTask a second from a whole account. */
-  launchIntervalMs: 100,
-  launchesWaitingMax: 100,
-  launchWaitMs: 5_000,
-  launchWaitMsMax: 120_000,
-  taskVersionsMax: 10_000,
-  taskStopsConcurrencyMax: 4,
-  childrenPerJobMax: 1_000,
-  batchesSizeMax: 10_000,
-  batchesIterationsMax: 1_000,
-  pagesMax: 10_000,
-
-  // runs
-  tasksMax: 50_000,
-  edgesMax: 500_000,
-  taskNameCharactersMax: 128,
-  graphProblemsShownMax: 20,
-  edgesShownMax: 1_000,
-  runVersionMax: 1_000_000,
-  wideJoinOver: 32,
-  insertTasksMax: 10_000,
-  insertEdgesMax: 50_000,
-  releasedRowsMax: 500,
-  resolveRowsMax: 200,
-  resolveRoundsMax: 10,
-  passResolveRoundsMax: 100,
-  runDeltasMax: 100,
-  cancelRowsMax: 1_000,
-  cancelRoundsMax: 1_000,
-  cancelingRunsMax: 10,
-  aheadRunsMax: 1_000,
-  withdrawnKeyCharactersMax: 480,
-  rerunsMax: 1_000,
-  fanOutPageRowsMax: 1_000,
-  starterAttemptsDefault: 12,
-  materializeBeforeMsMax: 86_400_000,
-  sweepBatchDefault: 500,
-  sweepIterationsDefault: 10,
-
-  // the lock
-  lockLeaseMs: 30_000,
-  lockOutageMs: 10_000,
-  lockErrorRetriesMax: 10,
-  lockLooksPerLease: 10,
-  fenceRaisesMax: 3,
-  lockNameCharactersMax: 128,
-
-  // transactions
   keptPlanRowsMax: 50,
   serializationRetriesMax: 3,
   serializationRetryMs: 50,
@@ -262,7 +36,4 @@ export const limits = {
   commitLookMs: 100,
   fenceWaitMs: 300,
   fenceInstallTriesMax: 20,
-
-  // the local system
-  watchedFoldersMax: 1_000,
 } as const;

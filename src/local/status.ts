@@ -1,7 +1,7 @@
 import { connect } from "../adapters/postgres/connect.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
 import type { JobView } from "../core/job/job.ts";
-import { limits } from "../core/limits.ts";
+import { operationsLimits } from "../core/ports/operations-limits.ts";
 import type { JobCounts } from "../core/ports/store.ts";
 import { states } from "../core/job/state.ts";
 
@@ -40,7 +40,7 @@ export function statusLine({ counts, last }: Status): string {
   ];
   const shown = groups
     .filter(([, n]) => n > 0)
-    .map(([name, n]) => `${n}${n >= limits.countedRowsMax ? "+" : ""} ${name}`);
+    .map(([name, n]) => `${n}${n >= operationsLimits.countedRowsMax ? "+" : ""} ${name}`);
   const jobs = shown.length === 0 ? "no jobs yet" : shown.join("  ");
   if (last === null) return jobs;
   const error = last.errorCode === null ? "" : ` (${last.errorCode})`;

@@ -1,6 +1,7 @@
 import { type FSWatcher, readdirSync, watch } from "node:fs";
 import { join } from "node:path";
-import { limits } from "../core/limits.ts";
+
+const watchedFoldersMax = 1_000;
 
 /** Settles for this long before it reports: an editor writes a file in several steps. */
 const settleMs = 100;
@@ -28,7 +29,7 @@ export function watchSources(folders: readonly string[], not: string, changed: (
   const follow = (folder: string): boolean => {
     watchers.get(folder)?.close();
     watchers.delete(folder);
-    if (folder === not || watchers.size >= limits.watchedFoldersMax) return false;
+    if (folder === not || watchers.size >= watchedFoldersMax) return false;
     const children = foldersIn(folder);
     if (children === null) return false;
     const watcher = watch(folder, (event, file) => {

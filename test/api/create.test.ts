@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { DatabaseError } from "../../src/adapters/postgres/failure.ts";
-import { limits } from "../../src/core/limits.ts";
+import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
 import { openApi } from "./harness.ts";
 
 const patience = { timeout: 30_000, interval: 5 };
@@ -101,5 +101,5 @@ test("large payloads that come at once go in statements of a bounded size", asyn
   const name = "x".repeat(200_000);
   const creates = Array.from({ length: 60 }, () => opened.call("POST", "/jobs", { kind: "greet", payload: { name } }));
   expect(new Set((await Promise.all(creates)).map(({ status }) => status))).toEqual(new Set([201]));
-  expect(Math.max(...inserts)).toBeLessThanOrEqual(limits.gatheredBytesMax / name.length);
+  expect(Math.max(...inserts)).toBeLessThanOrEqual(operationsLimits.gatheredBytesMax / name.length);
 });

@@ -73,14 +73,14 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     "a paused lane",
     async (o) => {
       await o.operations.pauseLane("default", true, "ada");
-      return await plant(o, "state, due_at, hold", "'PENDING', belfry.now(), 'paused'");
+      return await plant(o, "state, due_at, hold, held_on", "'PENDING', belfry.now(), 'paused', 'lane:default'");
     },
     { cause: "lane-paused", advice: "resume the lane: belfry lanes resume default" },
   ],
   [
     "no worker",
     async (o) => {
-      const id = await plant(o, "state, due_at, handed_at", "'QUEUED', belfry.now(), belfry.now()");
+      const id = await plant(o, "state, due_at, dispatched_at", "'QUEUED', belfry.now(), belfry.now()");
       await o.advance(60_000);
       return id;
     },
@@ -130,7 +130,7 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
         "'SKIPPED', belfry.now(), belfry.now(), array['lock:shared']",
       );
       await o.pool.query(
-        "insert into belfry.event (job_id, at, from_state, to_state, attempt, generation, reason) values ($1, belfry.now(), 'QUEUED', 'SKIPPED', 0, 1, 'lock-held')",
+        "insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, reason) values ($1, belfry.now(), 'QUEUED', 'SKIPPED', 0, 1, 'lock-held')",
         [id],
       );
       return id;
@@ -141,8 +141,8 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     "others before it",
     async (o) => {
       const handed = (ms: number) => `'QUEUED', belfry.now(), belfry.now() - ${ms} * interval '1 ms'`;
-      for (const ms of [30, 20]) await plant(o, "state, due_at, handed_at", handed(ms));
-      return await plant(o, "state, due_at, handed_at", handed(10));
+      for (const ms of [30, 20]) await plant(o, "state, due_at, dispatched_at", handed(ms));
+      return await plant(o, "state, due_at, dispatched_at", handed(10));
     },
     { cause: "queued", sentence: "it is queued in lane default behind 2; 0 run there now" },
   ],
@@ -157,14 +157,14 @@ test("a job that runs and one that ended are no riddle, and one that never was i
   const opened = await openApi();
   const running = await plant(
     opened,
-    "state, due_at, attempt, worker, started_at, lease_until",
-    "'RUNNING', belfry.now(), 1, 'w', belfry.now(), belfry.now()",
+    "state, due_at, attempt, worker, started_at, lease_id, dispatched_at",
+    "'RUNNING', belfry.now(), 1, 'w', belfry.now(), 0, belfry.now()",
   );
   expect(await why(opened, running)).toMatchObject({ cause: "running" });
   const inTask = await plant(
     opened,
-    "state, due_at, attempt, worker, started_at, lease_until",
-    "'RUNNING', belfry.now(), 1, 'task/0a1b:17:c', belfry.now(), belfry.now()",
+    "state, due_at, attempt, worker, started_at, lease_id, dispatched_at",
+    "'RUNNING', belfry.now(), 1, 'task/0a1b:17:c', belfry.now(), 0, belfry.now()",
   );
   expect(await why(opened, inTask)).toMatchObject({
     sentence: "it runs since 2026-11-21T08:00:00.000Z on ECS task 0a1b, as task/0a1b:17:c",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { openApi } from "./harness.ts";
 
 const post = (payload: string): string => `{"kind":"greet","payload":${payload}}`;
@@ -38,7 +38,7 @@ test("brackets and colons inside strings count for nothing", async () => {
 
 test("a payload at the depth limit passes the check of the body", async () => {
   const { call } = await openApi();
-  const depth = limits.payloadDepthMax;
+  const depth = contractLimits.payloadDepthMax;
   const { body } = await call("POST", "/jobs", post("[".repeat(depth) + "]".repeat(depth)));
   expect(body.code).toBe("invalid-payload");
 });

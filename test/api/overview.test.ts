@@ -180,16 +180,20 @@ test("every change is noted with who asked for it, and who may only look changes
   expect((await stranger.call("GET", "/jobs")).status).toBe(401);
 });
 
-test("metrics tell by job how long tries took, what batches did and which locks were held", async () => {
+test("metrics tell by kind how tries and jobs ended, how late they started, what batches did, and what waits", async () => {
   const opened = await openApi();
   await opened.operations.rollUp(10);
   await finish(opened, await create(opened, { kind: "ping" }), "SUCCESS");
-  await addUp(opened, { created: 1, ended: 1 });
+  await finish(opened, await create(opened, { kind: "ping" }), "FAILED");
+  await create(opened, { kind: "greet", payload: { name: "Ada" } });
+  const batches = { processed: 30, succeeded: 15, failed: 15 };
+  await opened.operations.countBatches({ kind: "ping", lane: "default" }, batches);
+  await addUp(opened, { created: 3, ended: 2 });
   await vi.waitFor(
     async () => {
       await opened.operations.rollUp(10);
-      const [total] = await opened.operations.kindTotals();
-      expect(total?.tries).toBe(1);
+      const total = (await opened.operations.kindTotals()).find(({ kind }) => kind === "ping");
+      expect([total?.tries.count, total?.itemsFailed]).toEqual([2, 15]);
     },
     { timeout: 45_000, interval: 20 },
   );
@@ -198,13 +202,22 @@ test("metrics tell by job how long tries took, what batches did and which locks 
   const lines = (await response.text()).split("\n");
   for (const line of [
     "# TYPE scheduler_execution_time_seconds histogram",
-    'scheduler_execution_time_seconds_bucket{job="ping",le="0.005"} 1',
-    'scheduler_execution_time_seconds_bucket{job="ping",le="+Inf"} 1',
-    'scheduler_items_processed_total{job="ping"} 5',
-    'scheduler_items_succeeded_total{job="ping"} 4',
-    'scheduler_items_failed_total{job="ping"} 1',
-    'scheduler_lock_acquired_total{job="ping"} 0',
-    'scheduler_lock_failed_total{job="ping"} 0',
+    'scheduler_execution_time_seconds_bucket{kind="ping",lane="default",status="success",le="0.005"} 1',
+    'scheduler_execution_time_seconds_count{kind="ping",lane="default",status="failure"} 1',
+    'belfry_start_lateness_seconds_count{kind="ping",lane="default"} 2',
+    'belfry_attempts_total{kind="ping",lane="default",status="success"} 1',
+    'belfry_attempts_total{kind="ping",lane="default",status="failed"} 1',
+    'belfry_attempts_total{kind="ping",lane="default",status="lost"} 0',
+    'belfry_jobs_created_total{kind="ping",lane="default"} 2',
+    'belfry_jobs_ended_total{kind="ping",lane="default",state="FAILED"} 1',
+    // Only batches count: what a handler returns is its own.
+    'scheduler_items_processed_total{kind="ping",lane="default"} 30',
+    'scheduler_items_failed_total{kind="ping",lane="default"} 15',
+    'scheduler_lock_acquired_total{kind="ping",lane="default"} 0',
+    'belfry_jobs{lane="default",state="QUEUED"} 1',
+    'belfry_backlog_jobs{lane="default"} 1',
+    "belfry_dead_letters 1",
+    "belfry_runs_failed_lately 0",
   ]) {
     expect(lines).toContain(line);
   }

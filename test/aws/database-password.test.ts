@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { databasePassword } from "../../src/adapters/aws/database-password.ts";
-import { createDatabaseRoles } from "../../src/adapters/postgres/access.ts";
+import { ensureDatabaseRoles, grantOwnRows } from "../../src/adapters/postgres/access.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { listen } from "../../src/local/services/server.ts";
 import { blankDatabase } from "../support/database.ts";
@@ -95,33 +95,94 @@ afterEach(async () => {
   database = null;
 });
 
-test("the migration's role may make tables, the processes' may not, and both come by IAM, also when they are made twice", async () => {
-  database = await blankDatabase();
-  const { url } = database;
+/** A server as RDS gives it: its administrator is no superuser, makes roles, and may give out `rds_iam`. */
+async function managedServer() {
+  const { url, close } = await blankDatabase();
   const client = new Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();
-  try {
-    await client.query("do $$ begin create role rds_iam; exception when duplicate_object then null; end $$");
-    await createDatabaseRoles({ url });
-    await createDatabaseRoles({ url });
-    const { rows } = await client.query<{ name: string; member: boolean; creates: boolean; super: boolean }>(
-      `select rolname as name, pg_has_role(oid, 'rds_iam', 'member') as member, rolsuper as super,
-         has_database_privilege(oid, current_database(), 'create')
-           or has_schema_privilege(oid, 'public', 'create') as creates
-       from pg_roles where rolname in ('belfry_app', 'belfry_owner') order by rolname`,
-    );
-    expect(rows).toEqual([
-      { name: "belfry_app", member: true, creates: false, super: false },
-      { name: "belfry_owner", member: true, creates: true, super: false },
-    ]);
-  } finally {
-    await client.query("drop owned by belfry_app, belfry_owner");
-    await client.query("drop role belfry_app, belfry_owner");
+  const name = new URL(url).pathname.slice(1);
+  await client.query(`do $$ begin create role rds_iam; exception when duplicate_object then null; end $$`);
+  await client.query(
+    `create role belfry_admin login createrole password 'admin'; alter database "${name}" owner to belfry_admin`,
+  );
+  await client.query("grant rds_iam to belfry_admin with admin option, inherit false, set false");
+  onTestFinished(async () => {
+    for (const role of ["belfry_api", "belfry_app", "belfry_owner", "belfry_admin"]) {
+      await client.query(
+        `do $$ begin drop owned by ${role} cascade; exception when undefined_object then null; end $$`,
+      );
+      await client.query(`alter database "${name}" owner to current_user`);
+      await client.query(`drop role if exists ${role}`);
+    }
     await client.query("drop role rds_iam");
     await client.end();
+    await close();
+  });
+  const as = (username: string, password: string): { url: string } => ({
+    url: Object.assign(new URL(url), { username, password }).href,
+  });
+  return { client, as };
+}
+
+test("the administrator makes the roles once, by the second of its ways in, and only the owner comes afterwards", async () => {
+  const { client, as } = await managedServer();
+  const owner = as("belfry_owner", "owner");
+  const administrators = [as("belfry_admin", "not this one"), as("belfry_admin", "admin")];
+  expect(await ensureDatabaseRoles({ owner, administrators, apiConnections: 2 })).toBe(true);
+  await client.query("alter role belfry_owner password 'owner'");
+  expect(await ensureDatabaseRoles({ owner, administrators: [], apiConnections: 2 })).toBe(false);
+  const { rows } = await client.query<{
+    name: string;
+    member: boolean;
+    creates: boolean;
+    super: boolean;
+    most: number;
+  }>(
+    `select rolname as name, pg_has_role(oid, 'rds_iam', 'member') as member, rolsuper as super, rolconnlimit as most,
+       has_database_privilege(oid, current_database(), 'create')
+         or has_schema_privilege(oid, 'public', 'create') as creates
+     from pg_roles where rolname in ('belfry_api', 'belfry_app', 'belfry_owner') order by rolname`,
+  );
+  expect(rows).toEqual([
+    { name: "belfry_api", member: true, creates: false, super: false, most: 2 },
+    { name: "belfry_app", member: true, creates: false, super: false, most: -1 },
+    { name: "belfry_owner", member: true, creates: true, super: false, most: -1 },
+  ]);
+});
+
+test("another limit of the API is the administrator's work again, and the server refuses one connection more", async () => {
+  const { client, as } = await managedServer();
+  const administrators = [as("belfry_admin", "admin")];
+  const owner = as("belfry_owner", "owner");
+  await ensureDatabaseRoles({ owner, administrators, apiConnections: 5 });
+  await client.query("alter role belfry_owner password 'owner'; alter role belfry_api password 'api'");
+  expect(await ensureDatabaseRoles({ owner, administrators, apiConnections: 1 })).toBe(true);
+  await migrate(owner);
+  await grantOwnRows(owner, "belfry_app");
+  const [first, second] = [
+    new Client(clientOf(as("belfry_api", "api"))),
+    new Client(clientOf(as("belfry_api", "api"))),
+  ];
+  try {
+    await first.connect();
+    expect((await first.query("select count(*)::int as jobs from belfry.job")).rows).toEqual([{ jobs: 0 }]);
+    await expect(second.connect()).rejects.toMatchObject({ code: "53300" });
+  } finally {
+    await first.end();
   }
 });
+
+test("an owner that is refused and an administrator that is refused are the administrator's error, a server that is away is its own", async () => {
+  const { as } = await managedServer();
+  const options = { owner: as("belfry_owner", "owner"), apiConnections: 1 };
+  const wrong = [as("belfry_admin", "wrong")];
+  await expect(ensureDatabaseRoles({ ...options, administrators: wrong })).rejects.toThrow(/password was refused/);
+  const away = { url: "postgresql://belfry_owner@127.0.0.1:1/belfry" };
+  await expect(ensureDatabaseRoles({ ...options, owner: away, administrators: wrong })).rejects.toThrow(/ECONNREFUSED/);
+});
+
+const clientOf = ({ url }: { url: string }) => ({ connectionString: url });
 
 test("a password that was asked for is used in place of the URL's own", async () => {
   database = await blankDatabase();

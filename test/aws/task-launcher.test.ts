@@ -70,6 +70,33 @@ launcherContract("the local ECS API", async () => {
   return { launcher, describe: (task) => describeTask(client, task) };
 });
 
+it("a task is given what the lane of its worker has", async () => {
+  const { client, ecs } = await open();
+  const asked: unknown[] = [];
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      if (context.commandName === "RunTaskCommand") asked.push((args.input as { overrides: unknown }).overrides);
+      return next(args);
+    },
+    { step: "initialize" },
+  );
+  const environment = { BELFRY_LANE: "mail", MAIL_FROM: "a@example.com" };
+  await createEcsLauncher({ client, place: { ...place, environment } }).launch(launchOf());
+  expect(asked).toMatchObject([
+    {
+      containerOverrides: [
+        {
+          environment: [
+            { name: "BELFRY_LANE", value: "mail" },
+            { name: "MAIL_FROM", value: "a@example.com" },
+          ],
+        },
+      ],
+    },
+  ]);
+  expect(ecs.running()).toHaveLength(1);
+});
+
 describe("the local ECS API", () => {
   const lastOf = (events: readonly TaskEvent[]) =>
     until("the task to stop", () => events.find(({ detail }) => detail.lastStatus === "STOPPED") ?? null);

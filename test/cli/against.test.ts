@@ -1,8 +1,10 @@
+import { createServer } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { checkAgainst } from "../../src/core/define/against.ts";
 import { describe as told } from "../../src/core/define/problem.ts";
 import { defineApp, defineGraph, defineJob } from "../../src/core/index.ts";
+import { listen } from "../../src/local/services/server.ts";
 import { belfry, serveApi, signIn } from "./harness.ts";
 
 const mail = (payload: z.ZodType<{ to: string }, { to: string }>) => defineJob({ id: "mail", payload, run: () => {} });
@@ -78,4 +80,22 @@ test("--stage without a region says what to set", async () => {
   const { code, err } = await belfry(["jobs", "list", "--stage", "prod"]);
   expect(code).toBe(2);
   expect(err).toContain("AWS_REGION");
+});
+
+test("a stage that is not deployed yet has nothing that waits, and one that does not answer is still an error", async () => {
+  signIn();
+  const answering = async (status: number, text: string): Promise<string> => {
+    const server = createServer((_, response) => void response.writeHead(status).end(text));
+    const port = await listen(server, 0, "CloudFormation");
+    onTestFinished(() => void server.close());
+    return `http://127.0.0.1:${port}`;
+  };
+  const missing = await answering(400, "<Message>Stack with id belfry-prod does not exist</Message>");
+  const there = { AWS_REGION: "eu-west-1", AWS_ENDPOINT_URL: missing };
+  expect(await belfry(["check", "--against", "prod"], { env: there })).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("what waits in prod: it is not deployed yet") as unknown,
+  });
+  const broken = { ...there, AWS_ENDPOINT_URL: await answering(500, "<Message>Rate exceeded</Message>") };
+  expect(await belfry(["check", "--against", "prod"], { env: broken })).toMatchObject({ code: 3 });
 });

@@ -16,7 +16,12 @@ interface Written {
   readonly schedules: readonly unknown[];
   readonly nextCursor: string;
   readonly environment: readonly { readonly field: string; readonly message: string }[];
-  readonly findings: readonly { readonly name: string; readonly ok: boolean; readonly fix?: string }[];
+  readonly findings: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly detail: string;
+    readonly fix?: string;
+  }[];
   readonly stages: readonly { readonly stage: string; readonly problems: readonly unknown[] }[];
 }
 

@@ -64,6 +64,12 @@ export function launcherContract(what: string, open: () => Promise<OpenLauncher>
       expect(seen).toMatchObject({ cpu: "1024", memory: "4096" });
     });
 
+    it("tells how many tasks run since before an instant", async () => {
+      await accepted(launchOf());
+      expect(await opened.launcher.runningSince(0)).toBe(0);
+      expect(await opened.launcher.runningSince(Date.now() + 60_000)).toBeGreaterThan(0);
+    });
+
     it("stops a task with the reason", async () => {
       const task = await accepted(launchOf());
       await opened.launcher.stop(task, "job 7 was canceled");

@@ -9,13 +9,14 @@ import { encodeMessage } from "../../src/core/delivery/message.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
 import type { Job } from "../../src/core/define/context.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { runLimits } from "../../src/core/ports/run-limits.ts";
 import { noAftermath, type Store } from "../../src/core/ports/ports.ts";
 import { stateOf, startedRun, type Driven } from "../runs/drive.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { jobOf, lane, shop, sum, world } from "./world.ts";
 
-const window = { dispatchWindowMs: limits.dispatchWindowMs };
+const window = { dispatchWindowMs: contractLimits.dispatchWindowMs };
 const chain = (run: () => void = () => {}): Job<undefined> =>
   defineGraph({
     id: "chain",
@@ -46,11 +47,12 @@ describe("the run of a task that ends without its worker is resolved before the 
     const run = await startedRun(chain(), undefined);
     const { world: ports, registry } = run.shop;
     const jobId = await taskId(run, "a");
-    for (let death = 1; death <= limits.undeliveredMax; death += 1) {
+    for (let death = 1; death <= contractLimits.undeliveredMax; death += 1) {
       const { generation } = await jobOf(ports, jobId);
       const body = encodeMessage({ jobId, generation, trace: "" });
       await drain(ports, registry, [{ messageId: "dead", body }], { lane, ...window });
-      if (death < limits.undeliveredMax) await ports.store.relay({ dispatchWindowMs: limits.delayMsMax, limit: 10 });
+      if (death < contractLimits.undeliveredMax)
+        await ports.store.relay({ dispatchWindowMs: contractLimits.delayMsMax, limit: 10 });
     }
     expect([await stateOf(run), await runState(run)]).toEqual([{ a: "FAILED", b: "SKIPPED" }, "FAILED"]);
   });
@@ -59,12 +61,12 @@ describe("the run of a task that ends without its worker is resolved before the 
     const run = await startedRun(chain(), undefined);
     const { world: ports, registry } = run.shop;
     const jobId = await taskId(run, "a");
-    for (let lost = 1; lost <= limits.interruptionsMax; lost += 1) {
+    for (let lost = 1; lost <= contractLimits.interruptionsMax; lost += 1) {
       const { state, generation } = await jobOf(ports, jobId);
       if (state !== "QUEUED") break;
       // Alone, so that each loss is a failure.
       await ports.store.claim([{ jobId, generation, trace: "" }], { worker: "gone", alone: true });
-      await ports.clock.advance(limits.leaseMsMax + 1);
+      await ports.clock.advance(contractLimits.leaseMsMax + 1);
       await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, ...window });
     }
     expect([await stateOf(run), await runState(run)]).toEqual([{ a: "FAILED", b: "SKIPPED" }, "FAILED"]);
@@ -89,9 +91,11 @@ describe("retry of one job", () => {
     const { world: ports, enqueue, work } = await shop([fails]);
     const id = await enqueue(fails, undefined);
     await work();
-    const others = Array.from({ length: 12_000 }, () => aJob({ lane: "other", delayMs: limits.dispatchWindowMs + 1 }));
+    const others = Array.from({ length: 12_000 }, () =>
+      aJob({ lane: "other", delayMs: contractLimits.dispatchWindowMs + 1 }),
+    );
     await ports.store.insert(others, window);
-    await ports.clock.advance(limits.dispatchWindowMs);
+    await ports.clock.advance(contractLimits.dispatchWindowMs);
     expect(await retryJobs(ports, [id], window)).toEqual([id]);
     expect(ports.queue.receive("other", 20_000)).toEqual([]);
     expect(ports.queue.receive(lane, 10)).toHaveLength(1);
@@ -124,6 +128,6 @@ describe("what fails after a commit", () => {
     const resolved = { steps: 1, more: true, closed: [], aftermath: noAftermath };
     const ports = broken({ resolve: async () => ((rounds += 1), resolved) });
     await afterCommit(ports, { ...noAftermath, runs: ["1" as never] }, window);
-    expect(rounds).toBe(limits.resolveRoundsMax);
+    expect(rounds).toBe(runLimits.resolveRoundsMax);
   });
 });

@@ -1,7 +1,9 @@
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { noAftermath, type Queue, type Store } from "../../src/core/ports/ports.ts";
 import { acknowledge, gate, jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
 
@@ -79,7 +81,7 @@ describe("a message that comes before its job is due", () => {
     const { enqueue, work } = await shop([job], ports);
     await enqueue(job, { n: 1 });
     expect(await work()).toEqual([]);
-    expect([ports.queue.size(lane), ports.queue.nextVisibleAt(lane)]).toEqual([1, limits.stuckMessageDelayMs]);
+    expect([ports.queue.size(lane), ports.queue.nextVisibleAt(lane)]).toEqual([1, deliveryLimits.stuckMessageDelayMs]);
   });
 
   test("keeps nobody of its batch waiting", async () => {
@@ -157,7 +159,7 @@ describe("when the store fails", () => {
     await enqueue(hello, undefined);
     await enqueue(hello, undefined);
     const batch = work();
-    await ports.clock.advance(limits.giveBackPauseMs);
+    await ports.clock.advance(workerLimits.giveBackPauseMs);
     expect(await batch).toEqual(["m1", "m2"]);
     expect(ports.clock.pending()).toBe(0);
   });
@@ -196,7 +198,7 @@ describe("when the store fails", () => {
     const fresh = await enqueue(hello, undefined);
     for (const { body } of stale) ports.queue.put(lane, body);
     const batch = work();
-    await ports.clock.advance(limits.giveBackPauseMs);
+    await ports.clock.advance(workerLimits.giveBackPauseMs);
     expect(await batch).toHaveLength(1);
     expect((await jobOf(ports, fresh)).state).toBe("SUCCESS");
     expect(ports.clock.pending()).toBe(0);
@@ -290,6 +292,6 @@ describe("a page of many messages", () => {
     sizes.length = 0;
     const records = bodies.map((body, n) => ({ messageId: `e${n}`, body }));
     expect(await worker.handle(records, { remainingMs: () => 600_000 })).toEqual({ failed: [] });
-    expect(sizes).toEqual([limits.sendBatchMax, limits.sendBatchMax, 3]);
+    expect(sizes).toEqual([contractLimits.sendBatchMax, contractLimits.sendBatchMax, 3]);
   });
 });

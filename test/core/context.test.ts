@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Context } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { lockLimits } from "../../src/core/lock/lock-limits.ts";
 import { acquireLock } from "../../src/core/lock/lock.ts";
 import { jobOf, shop, sum, world, type World } from "./world.ts";
 
@@ -136,6 +137,32 @@ describe("ctx.batches", () => {
     expect(sum(ports.measured, "scheduler.items.left", "job")).toBe(1);
   });
 
+  test("what batches did is counted although the attempt fails, by metrics and as a row", async () => {
+    const counted: unknown[] = [];
+    const tally = { countBatches: async (of: object, done: object) => void counted.push({ ...of, ...done }) };
+    const ports = { ...world(), tally };
+    const { error } = await inside(
+      (ctx) =>
+        ctx.batches({ size: 10, maxIterations: 5 }, async () => {
+          if (sum(ports.measured, "asked") > 0) throw new Error("broken off");
+          ctx.metric("asked", 1);
+          return batch(10, true);
+        }),
+      { ports },
+    );
+    expect(error).toEqual(new Error("broken off"));
+    expect(sum(ports.measured, "scheduler.items.failed", "job")).toBe(1);
+    expect(counted).toEqual([{ kind: "job", lane: "default", processed: 10, succeeded: 9, failed: 1, hasMore: true }]);
+  });
+
+  test("a count that cannot be written does not fail the attempt", async () => {
+    const tally = { countBatches: () => Promise.reject(new Error("away")) };
+    const { value } = await inside((ctx) => ctx.batches({ size: 1, maxIterations: 1 }, async () => batch(1, false)), {
+      ports: { ...world(), tally },
+    });
+    expect(value).toMatchObject({ processed: 1 });
+  });
+
   test("takes its limits by stage", async () => {
     const sizes: number[] = [];
     await inside((ctx) =>
@@ -165,7 +192,7 @@ describe("ctx.batches", () => {
   test.each([
     [{ size: 0, maxIterations: 1 }, "batches.size is 0"],
     [{ size: 1, maxIterations: 1.5 }, "batches.maxIterations is 1.5"],
-    [{ size: limits.batchesSizeMax + 1, maxIterations: 1 }, `from 1 to ${limits.batchesSizeMax}`],
+    [{ size: contractLimits.batchesSizeMax + 1, maxIterations: 1 }, `from 1 to ${contractLimits.batchesSizeMax}`],
     [{ size: { prod: 1 }, maxIterations: 1 }, "batches.size is not set for this stage"],
   ])("refuses limits that make no sense: %j", async (options, message) => {
     const { error } = await inside((ctx) => ctx.batches(options, async () => batch(1, false)));
@@ -224,8 +251,41 @@ describe("ctx.withLock", () => {
     const ports = world((base) => ({ locks: Object.assign({}, base.locks, { read: down }) }));
     const { row } = await inside((ctx) => ctx.withLock("ledger", { ttl: "30s" }, async () => {}), {
       ports,
-      passMs: limits.lockOutageMs * 2,
+      passMs: lockLimits.lockOutageMs * 2,
     });
     expect(row).toMatchObject({ failures: 1, errorMessage: 'the lock store is away; lock "ledger" was not taken' });
+  });
+});
+
+describe("a secret", () => {
+  const given = { ...world(), secret: (name: string) => (name === "KEY" ? "open sesame" : undefined) };
+  const asking = async (names: readonly string[]) => {
+    const ports = { ...world(), secret: given.secret };
+    let answer: unknown;
+    const job = defineJob({
+      id: "job",
+      secrets: names,
+      run: (_, ctx) => {
+        try {
+          answer = ctx.secret("KEY");
+        } catch (error) {
+          answer = error instanceof Error ? error.message : error;
+        }
+      },
+    });
+    const { enqueue, work } = await shop([job], ports);
+    await enqueue(job, undefined);
+    await work();
+    return { answer, ports };
+  };
+
+  test("is given to a job that names it, and stands in no log line", async () => {
+    const { answer, ports } = await asking(["KEY"]);
+    expect(answer).toBe("open sesame");
+    expect(JSON.stringify(ports.lines)).not.toContain("open sesame");
+  });
+
+  test("is refused to a job that does not", async () => {
+    expect((await asking([])).answer).toBe('job "job" does not name the secret "KEY": add it to its `secrets`');
   });
 });

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { backoffMs, type RetryPolicy } from "../../src/core/job/backoff.ts";
 import { decide, type Outcome, type AttemptCounters } from "../../src/core/job/decide.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { isAllowed } from "../../src/core/job/state.ts";
 
 const retry: RetryPolicy = { maxAttempts: 3, backoff: "exponential", baseMs: 1_000, capMs: 60_000, jitter: false };
@@ -45,7 +45,7 @@ describe("the next state of a job", () => {
       afterMs: 7_000,
       counted,
     });
-    const last = tries({ failures: 2, interruptions: limits.interruptionsMax - 1 });
+    const last = tries({ failures: 2, interruptions: contractLimits.interruptionsMax - 1 });
     const waits = { to: "RETRY_WAIT", reason: "postponed", delayMs: 7_000, failures: 0, errorCode: "NO_ROOM" };
     expect(decide(last, postponed(false), 0.5)).toMatchObject({ ...waits, interruptions: 0 });
     expect(decide(tries(), postponed(true), 0.5)).toMatchObject({ ...waits, interruptions: 1 });
@@ -63,7 +63,10 @@ describe("the next state of a job", () => {
   });
 
   test("the failure that uses up the tries is FAILED", () => {
-    expect(decide(tries({ failures: 2 }), retryable(), 0.5)).toMatchObject({ to: "FAILED", reason: "tries used up" });
+    expect(decide(tries({ failures: 2 }), retryable(), 0.5)).toMatchObject({
+      to: "FAILED",
+      reason: "attempts used up",
+    });
     expect(decide(tries({ failures: 1 }), retryable(), 0.5)).toMatchObject({ to: "RETRY_WAIT" });
   });
 
@@ -83,7 +86,7 @@ describe("the next state of a job", () => {
   );
 
   test("a wait longer than any delay may be is cut to the longest", () => {
-    expect(decide(tries(), retryable(limits.delayMsMax * 10), 0.5).delayMs).toBe(limits.delayMsMax);
+    expect(decide(tries(), retryable(contractLimits.delayMsMax * 10), 0.5).delayMs).toBe(contractLimits.delayMsMax);
   });
 
   test("an ambiguous end is retried unless the definition parks it", () => {
@@ -104,8 +107,12 @@ describe("the next state of a job", () => {
 
   test("the last interruption that is allowed ends the job", () => {
     const at = (interruptions: number) => decide(tries({ interruptions }), { is: "released", reason: "stopped" }, 0.5);
-    expect(at(limits.interruptionsMax - 2).to).toBe("QUEUED");
-    expect(at(limits.interruptionsMax - 1)).toMatchObject({ to: "FAILED", reason: "interrupted", interruptions: 1 });
+    expect(at(contractLimits.interruptionsMax - 2).to).toBe("QUEUED");
+    expect(at(contractLimits.interruptionsMax - 1)).toMatchObject({
+      to: "FAILED",
+      reason: "interrupted",
+      interruptions: 1,
+    });
   });
 
   test("every decision is a move the state machine allows, and counts at most one failure or interruption", () => {
@@ -115,7 +122,7 @@ describe("the next state of a job", () => {
         expect(isAllowed("RUNNING", decision.to)).toBe(true);
         expect(decision.failures + decision.interruptions).toBe(outcome.is === "success" ? 0 : 1);
         expect(decision.delayMs).toBeGreaterThanOrEqual(0);
-        expect(decision.delayMs).toBeLessThanOrEqual(limits.delayMsMax);
+        expect(decision.delayMs).toBeLessThanOrEqual(contractLimits.delayMsMax);
         expect(decision.errorCode === null).toBe(decision.to === "SUCCESS" || decision.to === "QUEUED");
       }),
     );
@@ -134,7 +141,7 @@ const anyRetry = fc
   .map(({ over, ...rest }): RetryPolicy => ({ ...rest, capMs: rest.baseMs + over }));
 const anyTries = fc.record({
   failures: fc.integer({ min: 0, max: 1_000 }),
-  interruptions: fc.integer({ min: 0, max: limits.interruptionsMax }),
+  interruptions: fc.integer({ min: 0, max: contractLimits.interruptionsMax }),
   maxAttempts: fc.integer({ min: 1, max: 1_000 }),
   retry: anyRetry,
   onAmbiguous: fc.constantFrom("retry" as const, "park" as const),

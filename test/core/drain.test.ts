@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { drain } from "../../src/core/delivery/drain.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { encodeMessage } from "../../src/core/delivery/message.ts";
 import { requeueLost, type QueueObservations } from "../../src/core/delivery/requeue.ts";
 import { jobOf, lane, movesOf, shop, sum, world } from "./world.ts";
@@ -29,10 +30,10 @@ describe("a message in the dead-letter queue", () => {
     });
     const { enqueue, world: ports, registry } = await shop([hooked]);
     const id = await enqueue(hooked, undefined);
-    for (let death = 0; death < limits.undeliveredMax; death += 1) {
+    for (let death = 0; death < contractLimits.undeliveredMax; death += 1) {
       const { generation, state } = await jobOf(ports, id);
       if (state === "PENDING") {
-        await ports.clock.advance(limits.deadLetterBackoffMs * 10);
+        await ports.clock.advance(deliveryLimits.deadLetterBackoffMs * 10);
         await ports.store.relay({ dispatchWindowMs: 0, limit: 1 });
       }
       const now = await jobOf(ports, id);
@@ -83,7 +84,7 @@ describe("a message the queue lost", () => {
     const sights: QueueObservations = new Map();
     await ports.clock.advance(1_000);
     expect(await look(ports, registry, sights)).toEqual({ requeued: 0 });
-    await ports.clock.advance(limits.emptyQueueMs + 1);
+    await ports.clock.advance(deliveryLimits.emptyQueueMs + 1);
     expect(await look(ports, registry, sights)).toEqual({ requeued: 1 });
     expect((await movesOf(ports, id)).at(-1)).toBe("QUEUED>PENDING");
   });

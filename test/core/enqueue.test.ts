@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
 import { bindClient, boundClient } from "../../src/core/ports/client.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { jobOf, lane, shop, world } from "./world.ts";
 
 const mail = defineJob({ id: "mail", payload: z.object({ n: z.number().default(1) }), run: () => {} });
@@ -57,10 +57,13 @@ describe("enqueue", () => {
     }));
     const { client } = await shop([mail], ports);
     await client.enqueue(definitionOf(mail), [{ payload: { n: 0 }, key: "k0" }]);
-    const items = Array.from({ length: limits.insertRowsMax + 5 }, (_, n) => ({ payload: { n: n + 1 }, key: `k${n}` }));
+    const items = Array.from({ length: contractLimits.insertRowsMax + 5 }, (_, n) => ({
+      payload: { n: n + 1 },
+      key: `k${n}`,
+    }));
     await expect(client.enqueue(definitionOf(mail), items)).rejects.toThrow("another payload");
-    expect(pages).toEqual([1, limits.insertRowsMax, 5]);
-    expect(await ports.store.jobs({ states: ["QUEUED"], limit: 2_000 })).toHaveLength(limits.insertRowsMax + 5);
+    expect(pages).toEqual([1, contractLimits.insertRowsMax, 5]);
+    expect(await ports.store.jobs({ states: ["QUEUED"], limit: 2_000 })).toHaveLength(contractLimits.insertRowsMax + 5);
   });
 
   test("creates the slot groups of a kind first, so that its jobs cannot wait for a group that does not exist", async () => {
@@ -76,7 +79,7 @@ describe("enqueue", () => {
   test.each([
     [{ delayMs: -1 }, /delay of "mail" is -1 ms/],
     [{ delayMs: Number.NaN }, /delay of "mail" is NaN ms/],
-    [{ delayMs: limits.delayMsMax + 1 }, /must lie between 0 and/],
+    [{ delayMs: contractLimits.delayMsMax + 1 }, /must lie between 0 and/],
     [{ dueAt: new Date(Number.NaN) }, /dueAt of "mail" is not a valid Date/],
     [{ dueAt: new Date(-8.64e15) }, /dueAt of "mail" is -271821-04-20T00:00:00.000Z; it must lie between/],
     [{ dueAt: new Date(8.64e15) }, /it must lie between the years 1970 and 9999/],
@@ -87,7 +90,7 @@ describe("enqueue", () => {
 
   test("a job due later waits without a message", async () => {
     const { enqueue, world: ports } = await shop([mail]);
-    const id = await enqueue(mail, { n: 1 }, { delayMs: limits.dispatchWindowMs + 60_000 });
+    const id = await enqueue(mail, { n: 1 }, { delayMs: contractLimits.dispatchWindowMs + 60_000 });
     expect((await jobOf(ports, id)).state).toBe("PENDING");
     expect(ports.queue.size(lane)).toBe(0);
   });

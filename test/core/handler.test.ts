@@ -3,7 +3,8 @@ import { defineJob } from "../../src/core/define/define-job.ts";
 import { AmbiguousError, PermanentError, RetryLater } from "../../src/core/define/errors.ts";
 import { runHandler } from "../../src/core/work/handler.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../../src/core/work/lease-keeper.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import type { Message } from "../../src/core/ports/ports.ts";
 import { createSettler } from "../../src/core/work/settler.ts";
 import type { Context, Job } from "../../src/core/define/context.ts";
@@ -92,7 +93,7 @@ describe("what a handler throws", () => {
   });
 
   test("a result that JSON cannot say fails at once: another try would say the same", async () => {
-    const big = defineJob({ id: "big", run: () => "x".repeat(limits.resultBytesMax + 1) });
+    const big = defineJob({ id: "big", run: () => "x".repeat(contractLimits.resultBytesMax + 1) });
     expect((await runOne(big)).row).toMatchObject({ state: "FAILED", errorCode: "INVALID_RESULT" });
   });
 });
@@ -115,7 +116,7 @@ describe("time", () => {
   test("a handler that ignores its signal is left behind after the grace, and what it returns later changes nothing", async () => {
     let late = (): void => {};
     const deaf = waiting((_ctx, resolve) => (late = resolve));
-    const { row, ports, failed } = await runOne(deaf, { passMs: 30_000 + limits.abortGraceMs + 10 });
+    const { row, ports, failed } = await runOne(deaf, { passMs: 30_000 + workerLimits.abortGraceMs + 10 });
     expect(row).toMatchObject({ failures: 1, errorCode: "TIMEOUT", state: "QUEUED" });
     expect(failed).toEqual([]);
     late();
@@ -132,7 +133,7 @@ describe("time", () => {
     const obedient = waiting((ctx, _, reject) => ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason)));
     const { row } = await runOne(obedient, {
       remainingMs: () => 10_000,
-      passMs: 10_000 - limits.deadlineMarginMs + 10,
+      passMs: 10_000 - workerLimits.deadlineMarginMs + 10,
     });
     expect(row).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
   });

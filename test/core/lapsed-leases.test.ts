@@ -1,8 +1,9 @@
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { describe, expect, test } from "vitest";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { createLapsedLeases } from "../../src/core/delivery/lapsed-leases.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
-import { limits } from "../../src/core/limits.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { jobOf, shop, world } from "./world.ts";
 
@@ -12,16 +13,16 @@ describe("a lease is rescued", () => {
   test("when it stood expired and unchanged between two looks", () => {
     const lapsed = createLapsedLeases();
     expect(lapsed.look([lease("1", 10)], 0)).toEqual([]);
-    expect(lapsed.look([lease("1", 10)], limits.rescueLookMs - 1)).toEqual([]);
-    expect(lapsed.look([lease("1", 10)], limits.rescueLookMs)).toEqual(["1"]);
+    expect(lapsed.look([lease("1", 10)], deliveryLimits.rescueLookMs - 1)).toEqual([]);
+    expect(lapsed.look([lease("1", 10)], deliveryLimits.rescueLookMs)).toEqual(["1"]);
   });
 
   test("not when its worker renewed it between the looks", () => {
     const lapsed = createLapsedLeases();
     lapsed.look([lease("1", 10)], 0);
-    expect(lapsed.look([lease("1", 20)], limits.rescueLookMs)).toEqual([]);
-    lapsed.look([], 2 * limits.rescueLookMs);
-    expect(lapsed.look([lease("1", 20)], 3 * limits.rescueLookMs)).toEqual([]);
+    expect(lapsed.look([lease("1", 20)], deliveryLimits.rescueLookMs)).toEqual([]);
+    lapsed.look([], 2 * deliveryLimits.rescueLookMs);
+    expect(lapsed.look([lease("1", 20)], 3 * deliveryLimits.rescueLookMs)).toEqual([]);
   });
 });
 
@@ -50,7 +51,7 @@ test("a database clock that jumps ahead by a lease takes no job from a live work
   const options = { lapsed, limit: 10, rounds: 1, dispatchWindowMs: 0 };
   expect(await rescue(ports, open.registry, options)).toEqual({ rescued: 0 });
   // Its next heartbeat comes within a third of its lease by its own clock.
-  await ports.clock.advance(limits.leaseMsDefault / 3);
+  await ports.clock.advance(contractLimits.leaseMsDefault / 3);
   expect(await rescue(ports, open.registry, options)).toEqual({ rescued: 0 });
   end.resolve();
   expect(await batch).toEqual([]);

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import type { Job } from "../../src/core/define/context.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { cancelJobs } from "../../src/core/admin/control.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
 import { runBulkPage } from "../../src/core/admin/run-bulk.ts";
@@ -34,6 +35,7 @@ function launcher(answer?: () => Launched): RecordingLauncher {
     async stop(task) {
       stopped.push(task);
     },
+    runningSince: async () => 0,
   };
 }
 
@@ -49,7 +51,7 @@ async function yard(job: Job<void>, port = launcher()) {
   const opened = await shop([job]);
   const { world: own, registry } = opened;
   const ports = { ...own, launcher: port };
-  const options = { stage: "test", dispatchWindowMs: limits.dispatchWindowMs };
+  const options = { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs };
   const worker = createWorker(ports, registry, { ...options, worker: "worker-1", lane });
   const records = (): readonly QueueRecord[] => opened.receive(100);
   return {
@@ -122,7 +124,7 @@ test("a task that never starts is waited for as long as a task may take, and the
   const { enqueue, work, launched, task, registry, world: ports } = await yard(job);
   const id = await enqueue(job, undefined);
   await work();
-  await ports.clock.advance(limits.launchLeaseMs - 1_000);
+  await ports.clock.advance(workerLimits.launchLeaseMs - 1_000);
   expect(await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1, dispatchWindowMs: 0 })).toMatchObject({
     rescued: 0,
   });
@@ -179,7 +181,7 @@ test("no room on Fargate costs no try: the job waits longer each time, and its r
     await ports.clock.advance(waitMs);
   }
   expect(waits).toEqual(waits.toSorted((a, b) => a - b));
-  expect(waits.at(-1)).toBeLessThanOrEqual(limits.launchWaitMsMax);
+  expect(waits.at(-1)).toBeLessThanOrEqual(workerLimits.launchWaitMsMax);
   expect(sum(ports.measured, "job.launch.postponed")).toBe(6);
 });
 
@@ -200,11 +202,11 @@ test("launches of one worker are spaced out, so that a burst stays below what EC
   });
   for (let n = 0; n < 10; n += 1) await enqueue(job, undefined);
   const working = work();
-  await ports.clock.advance(10 * limits.launchIntervalMs);
+  await ports.clock.advance(10 * workerLimits.launchIntervalMs);
   await working;
   const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
   expect(gaps).toHaveLength(9);
-  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(limits.launchIntervalMs);
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(workerLimits.launchIntervalMs);
 });
 
 test("a canceled job's task is stopped, and one that has not begun is left to find itself refused", async () => {
@@ -222,7 +224,7 @@ test("a canceled job's task is stopped, and one that has not begun is left to fi
   const { enqueue, work, launched, stopped, task, registry, world: ports } = await yard(job);
   const [first, second] = [await enqueue(job, undefined), await enqueue(job, undefined)];
   const working = work();
-  await ports.clock.advance(limits.launchIntervalMs);
+  await ports.clock.advance(workerLimits.launchIntervalMs);
   await working;
   const running = task(
     launched.find(({ jobId }) => jobId === first),

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { Interruption } from "../../src/core/work/interruption.ts";
 import { createLeaseKeeper, type LeaseKeeper } from "../../src/core/work/lease-keeper.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Claimed, HeldAttempt, Store } from "../../src/core/ports/ports.ts";
 import { world, type World } from "./world.ts";
 
 const leaseMs = 30_000;
-const thirdMs = leaseMs / limits.heartbeatsPerLease;
+const thirdMs = leaseMs / contractLimits.heartbeatsPerLease;
 
 const job = (id: number, over: Partial<Claimed> = {}): Claimed => ({
   jobId: String(id) as JobId,
@@ -81,7 +81,7 @@ describe("the leases of running jobs", () => {
     await ports.clock.advance(leaseMs);
     const times = asked.filter((renew) => renew.held.some((each) => each.jobId === "2")).map((renew) => renew.atMs);
     expect(times[0]).toBeLessThanOrEqual(1_000 + thirdMs);
-    expect(times).toHaveLength(limits.heartbeatsPerLease);
+    expect(times).toHaveLength(contractLimits.heartbeatsPerLease);
   });
 
   test("a slow answer does not pile up calls", async () => {

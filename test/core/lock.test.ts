@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { lockLimits } from "../../src/core/lock/lock-limits.ts";
 import { acquireLock, type Acquired, type HeldLock } from "../../src/core/lock/lock.ts";
 import type { LockStore } from "../../src/core/ports/ports.ts";
 import { world, type World } from "./world.ts";
@@ -75,7 +76,7 @@ describe("taking a lock", () => {
     const ports = world();
     await acquire(ports, "a");
     const got = watched(acquire(ports, "b"));
-    await ports.clock.advance(leaseMs / limits.heartbeatsPerLease + leaseMs / limits.lockLooksPerLease);
+    await ports.clock.advance(leaseMs / contractLimits.heartbeatsPerLease + leaseMs / lockLimits.lockLooksPerLease);
     expect(got.value).toEqual({ got: "held", by: "a" });
   });
 
@@ -84,7 +85,7 @@ describe("taking a lock", () => {
     const first = held(await acquire(ports, "a"));
     const got = watched(acquire(ports, "b"));
     await first.release();
-    await ports.clock.advance(leaseMs / limits.lockLooksPerLease);
+    await ports.clock.advance(leaseMs / lockLimits.lockLooksPerLease);
     expect(got.value).toMatchObject({ got: "lock" });
   });
 
@@ -92,7 +93,7 @@ describe("taking a lock", () => {
     const ports = world();
     await diedHolding(ports);
     const both = [watched(acquire(ports, "b")), watched(acquire(ports, "c"))];
-    await ports.clock.advance(leaseMs + leaseMs / limits.lockLooksPerLease);
+    await ports.clock.advance(leaseMs + leaseMs / lockLimits.lockLooksPerLease);
     expect(new Set(both.map((each) => each.value?.got))).toEqual(new Set(["held", "lock"]));
     expect(both.find((each) => each.value?.got === "held")?.value).toMatchObject({
       by: ports.locks.items.get(name)?.owner,
@@ -123,7 +124,7 @@ describe("when the lock store does not answer well", () => {
       },
     }));
     const got = watched(acquire(ports, "a"));
-    await ports.clock.advance(limits.lockOutageMs);
+    await ports.clock.advance(lockLimits.lockOutageMs);
     expect(got.value).toMatchObject({ got: "lock", lock: { fence: 1 } });
     expect(lost).toBe(1);
   });
@@ -147,11 +148,11 @@ describe("when the lock store does not answer well", () => {
       },
     }));
     const got = watched(acquire(ports, "a"));
-    await ports.clock.advance(limits.lockOutageMs - 1);
+    await ports.clock.advance(lockLimits.lockOutageMs - 1);
     expect(got.value).toBeNull();
-    await ports.clock.advance(limits.lockOutageMs);
+    await ports.clock.advance(lockLimits.lockOutageMs);
     expect(got.value).toMatchObject({ got: "outage", error: new Error("503") });
-    expect(reads).toBeLessThanOrEqual(limits.lockErrorRetriesMax + 1);
+    expect(reads).toBeLessThanOrEqual(lockLimits.lockErrorRetriesMax + 1);
     expect(ports.clock.pending()).toBe(0);
   });
 
@@ -159,7 +160,7 @@ describe("when the lock store does not answer well", () => {
     let failures = 3;
     const ports = faulty((locks) => ({ read: (of) => (failures-- > 0 ? down() : locks.read(of)) }));
     const got = watched(acquire(ports, "a"));
-    await ports.clock.advance(limits.lockOutageMs);
+    await ports.clock.advance(lockLimits.lockOutageMs);
     expect(got.value).toMatchObject({ got: "lock" });
   });
 });
@@ -170,7 +171,7 @@ describe("keeping a lock", () => {
     const lock = held(await acquire(ports, "a"));
     const seen = new Set<string>();
     for (let third = 0; third < 30; third += 1) {
-      await ports.clock.advance(leaseMs / limits.heartbeatsPerLease);
+      await ports.clock.advance(leaseMs / contractLimits.heartbeatsPerLease);
       seen.add(ports.locks.items.get(name)?.rvn ?? "");
     }
     expect(seen.size).toBe(30);
@@ -183,7 +184,7 @@ describe("keeping a lock", () => {
     const item = ports.locks.items.get(name);
     if (item === undefined) throw new Error("no item");
     ports.locks.items.set(name, { ...item, owner: "b", fence: item.fence + 1 });
-    await ports.clock.advance(leaseMs / limits.heartbeatsPerLease);
+    await ports.clock.advance(leaseMs / contractLimits.heartbeatsPerLease);
     expect(lock.lost.aborted).toBe(true);
     expect(ports.clock.pending()).toBe(0);
   });
@@ -192,7 +193,7 @@ describe("keeping a lock", () => {
     const ports = world();
     const lock = held(await acquire(ports, "a"));
     ports.locks.items.clear();
-    await ports.clock.advance(leaseMs / limits.heartbeatsPerLease);
+    await ports.clock.advance(leaseMs / contractLimits.heartbeatsPerLease);
     expect(lock.lost.aborted).toBe(true);
   });
 

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob, definitionOf } from "../../src/core/define/define-job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { canonical, checkedJson, newJob, slotGroupsOf } from "../../src/core/define/new-job.ts";
 
 describe("the canonical text of an input", () => {
@@ -78,8 +78,10 @@ describe("the canonical text of an input", () => {
       for (let level = 0; level < depth; level += 1) value = [value];
       return value;
     };
-    expect(canonical(nested(limits.payloadDepthMax))).toContain("1");
-    expect(() => canonical(nested(limits.payloadDepthMax + 1))).toThrow(`deeper than ${limits.payloadDepthMax}`);
+    expect(canonical(nested(contractLimits.payloadDepthMax))).toContain("1");
+    expect(() => canonical(nested(contractLimits.payloadDepthMax + 1))).toThrow(
+      `deeper than ${contractLimits.payloadDepthMax}`,
+    );
     expect(() => canonical(nested(100_000))).toThrow(RangeError);
   });
 
@@ -89,8 +91,10 @@ describe("the canonical text of an input", () => {
       const object = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]));
       return { a: object(half), b: object(keys - half - 2) };
     };
-    expect(canonical(withKeys(limits.payloadKeysMax))).toContain("k1");
-    expect(() => canonical(withKeys(limits.payloadKeysMax + 1))).toThrow(`more than ${limits.payloadKeysMax} keys`);
+    expect(canonical(withKeys(contractLimits.payloadKeysMax))).toContain("k1");
+    expect(() => canonical(withKeys(contractLimits.payloadKeysMax + 1))).toThrow(
+      `more than ${contractLimits.payloadKeysMax} keys`,
+    );
   });
 });
 
@@ -98,9 +102,11 @@ describe("the size of a payload", () => {
   const ofBytes = (bytes: number): string => "x".repeat(bytes - 2);
 
   test("is taken up to the limit and refused one byte above it", () => {
-    expect(checkedJson("mail", ofBytes(limits.payloadBytesMax))).toHaveLength(limits.payloadBytesMax - 2);
-    expect(() => checkedJson("mail", ofBytes(limits.payloadBytesMax + 1))).toThrow(
-      `payload of "mail" is ${limits.payloadBytesMax + 1} bytes; the limit is ${limits.payloadBytesMax}`,
+    expect(checkedJson("mail", ofBytes(contractLimits.payloadBytesMax))).toHaveLength(
+      contractLimits.payloadBytesMax - 2,
+    );
+    expect(() => checkedJson("mail", ofBytes(contractLimits.payloadBytesMax + 1))).toThrow(
+      `payload of "mail" is ${contractLimits.payloadBytesMax + 1} bytes; the limit is ${contractLimits.payloadBytesMax}`,
     );
   });
 
@@ -135,15 +141,15 @@ describe("a new job", () => {
       key: "k",
       lane: "post",
       leaseMs: 9_000,
-      maxAttempts: limits.maxAttemptsDefault,
-      retentionMs: limits.retentionMsDefault,
+      maxAttempts: contractLimits.maxAttemptsDefault,
+      retentionMs: contractLimits.retentionMsDefault,
       expiresAt: null,
     });
   });
 
   test.each([
     ["empty", ""],
-    ["too long", "k".repeat(limits.keyCharactersMax + 1)],
+    ["too long", "k".repeat(contractLimits.keyCharactersMax + 1)],
     ["with a NUL", "a\u0000b"],
     ["with half a surrogate pair", "a\uD83D"],
   ])("refuses a key that is %s, and names the kind", (_what, key) => {
@@ -151,7 +157,7 @@ describe("a new job", () => {
   });
 
   test("takes a key of the greatest length", () => {
-    const key = "k".repeat(limits.keyCharactersMax);
+    const key = "k".repeat(contractLimits.keyCharactersMax);
     expect(newJob(mail, "dev", { ...input, key }).key).toBe(key);
   });
 

@@ -1,18 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { FenceLost, type Queue, type Store } from "../../src/core/ports/ports.ts";
 import { relay, resendOpen } from "../../src/core/delivery/relay.ts";
 import { aRow } from "./rows.ts";
 import { lane, world, type World } from "./world.ts";
 
-const { dispatchWindowMs } = limits;
+const { dispatchWindowMs } = contractLimits;
 
 /** Rows that wait and are due by now. */
 async function withWaiting(rows: number, faults: (store: Store) => Partial<Store> = () => ({})): Promise<World> {
   const ports = world((base) => ({ store: Object.assign({}, base.store, faults(base.store)) }));
   const later = Array.from({ length: rows }, () => ({ ...aRow, delayMs: dispatchWindowMs + 1_000 }));
-  for (let from = 0; from < rows; from += limits.insertRowsMax) {
-    await ports.store.insert(later.slice(from, from + limits.insertRowsMax), { dispatchWindowMs });
+  for (let from = 0; from < rows; from += contractLimits.insertRowsMax) {
+    await ports.store.insert(later.slice(from, from + contractLimits.insertRowsMax), { dispatchWindowMs });
   }
   await ports.clock.advance(dispatchWindowMs + 1_000);
   return ports;
@@ -20,9 +21,9 @@ async function withWaiting(rows: number, faults: (store: Store) => Partial<Store
 
 describe("the relay", () => {
   test("hands off everything that is due, by bounded batches, and confirms it", async () => {
-    const ports = await withWaiting(limits.relayRowsMax * 2 + 7);
-    expect(await relay(ports, { dispatchWindowMs })).toEqual({ relayed: limits.relayRowsMax * 2 + 7 });
-    expect(ports.queue.size(lane)).toBe(limits.relayRowsMax * 2 + 7);
+    const ports = await withWaiting(deliveryLimits.relayRowsMax * 2 + 7);
+    expect(await relay(ports, { dispatchWindowMs })).toEqual({ relayed: deliveryLimits.relayRowsMax * 2 + 7 });
+    expect(ports.queue.size(lane)).toBe(deliveryLimits.relayRowsMax * 2 + 7);
     expect(ports.store.tables.outbox.size).toBe(0);
     expect(ports.passed.filter((name) => name === "relay.claimed")).toHaveLength(3);
   });
@@ -34,30 +35,32 @@ describe("the relay", () => {
   });
 
   test("claims the next batch while it sends the one before", async () => {
-    const ports = await withWaiting(limits.relayRowsMax + 1);
+    const ports = await withWaiting(deliveryLimits.relayRowsMax + 1);
     await relay(ports, { dispatchWindowMs });
     expect(ports.passed.slice(0, 3)).toEqual(["relay.claimed", "relay.claimed", "relay.sent"]);
   });
 
   test("has sent what it claimed when a later claim loses the fence", async () => {
     let calls = 0;
-    const ports = await withWaiting(limits.relayRowsMax * 3, (store) => ({
+    const ports = await withWaiting(deliveryLimits.relayRowsMax * 3, (store) => ({
       relay: (options) => (++calls === 2 ? Promise.reject(new FenceLost("newer")) : store.relay(options)),
     }));
     await expect(relay(ports, { dispatchWindowMs })).rejects.toBeInstanceOf(FenceLost);
-    expect(ports.queue.size(lane)).toBe(limits.relayRowsMax);
+    expect(ports.queue.size(lane)).toBe(deliveryLimits.relayRowsMax);
     expect(ports.store.tables.outbox.size).toBe(0);
   });
 
   test("claims no more once it is told to stop", async () => {
     const stop = new AbortController();
-    const ports = await withWaiting(limits.relayRowsMax * 3, (store) => ({
+    const ports = await withWaiting(deliveryLimits.relayRowsMax * 3, (store) => ({
       relay: (options) => {
         stop.abort();
         return store.relay(options);
       },
     }));
-    expect(await relay(ports, { dispatchWindowMs, signal: stop.signal })).toEqual({ relayed: limits.relayRowsMax });
+    expect(await relay(ports, { dispatchWindowMs, signal: stop.signal })).toEqual({
+      relayed: deliveryLimits.relayRowsMax,
+    });
   });
 });
 
@@ -68,26 +71,26 @@ describe("sending open hand-offs again", () => {
       send === undefined ? {} : { queue: Object.assign({}, base.queue, { send: send(base.queue) }) },
     );
     for (let row = 0; row < rows; row += 1) await ports.store.insert([aRow], { dispatchWindowMs });
-    await ports.clock.advance(limits.outboxOpenMs + 1_000);
+    await ports.clock.advance(deliveryLimits.outboxOpenMs + 1_000);
     return ports;
   }
 
   test("catches up after a queue was away: many enqueues a pass, not one page of them", async () => {
-    const ports = await withOpen(limits.handoffsResentMax * 5);
-    expect(await resendOpen(ports, { rounds: limits.relayRoundsMax })).toEqual({
-      resent: limits.handoffsResentMax * 5,
+    const ports = await withOpen(deliveryLimits.handoffsResentMax * 5);
+    expect(await resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax })).toEqual({
+      resent: deliveryLimits.handoffsResentMax * 5,
     });
-    expect(ports.queue.size(lane)).toBe(limits.handoffsResentMax * 5);
+    expect(ports.queue.size(lane)).toBe(deliveryLimits.handoffsResentMax * 5);
     expect(ports.store.tables.outbox.size).toBe(0);
   });
 
   test("ends with the first page that a queue does not take", async () => {
     let calls = 0;
-    const ports = await withOpen(limits.handoffsResentMax * 5, () => async (_lane, messages) => {
+    const ports = await withOpen(deliveryLimits.handoffsResentMax * 5, () => async (_lane, messages) => {
       calls += 1;
       return { failed: messages.map((_, index) => index) };
     });
-    await resendOpen(ports, { rounds: limits.relayRoundsMax });
-    expect(calls).toBe(limits.handoffsResentMax / limits.sendBatchMax);
+    await resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax });
+    expect(calls).toBe(deliveryLimits.handoffsResentMax / contractLimits.sendBatchMax);
   });
 });

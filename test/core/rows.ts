@@ -1,5 +1,5 @@
 import type { NewJob } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 
 /** A row as `newJob` would make it, for tests that need one no definition of today would write. */
 export const aRow: NewJob = {
@@ -13,7 +13,7 @@ export const aRow: NewJob = {
   expiresAt: null,
   leaseMs: 20_000,
   maxAttempts: 4,
-  retentionMs: limits.retentionMsDefault,
+  retentionMs: contractLimits.retentionMsDefault,
   slotKeys: [],
   trace: "t",
 };

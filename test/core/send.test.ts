@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import type { OutboxBatch, OutMessage, Queue, Store } from "../../src/core/ports/ports.ts";
 import { sendOutbox } from "../../src/core/delivery/send.ts";
 import { world, type World } from "./world.ts";
@@ -80,7 +80,7 @@ describe("sending hand-offs", () => {
   test("keeps only a few calls under way", async () => {
     const { ports, busiest } = sending();
     await sendOutbox(ports, [handoff("h1", "a", 200)]);
-    expect(busiest()).toBe(limits.sendConcurrencyMax);
+    expect(busiest()).toBe(deliveryLimits.sendConcurrencyMax);
   });
 
   test("asks the queue nothing when there is nothing to send", async () => {
@@ -114,7 +114,9 @@ describe("sending hand-offs", () => {
       return { failed: [] };
     });
     expect(await sendOutbox(ports, [handoff("h1", "away", 500), handoff("h2", "b", 30)])).toBe(30);
-    expect(calls.filter((call) => call.lane === "away").length).toBeLessThanOrEqual(limits.sendConcurrencyMax * 2);
+    expect(calls.filter((call) => call.lane === "away").length).toBeLessThanOrEqual(
+      deliveryLimits.sendConcurrencyMax * 2,
+    );
     expect(confirmed.map(({ id, failed }) => [id, failed.length])).toEqual([
       ["h1", 500],
       ["h2", 0],

@@ -1,8 +1,8 @@
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { SettledJob } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { limits } from "../../src/core/limits.ts";
 import { StoreAway, UnknownOutcome, type Settlement, type Store } from "../../src/core/ports/ports.ts";
 import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
 
@@ -53,7 +53,7 @@ describe("settling in groups", () => {
     const open = await shop([mixed], ports);
     const ids = await Promise.all([0, 1, 2].map((n) => open.enqueue(mixed, { n })));
     const batch = open.work();
-    await ports.clock.advance(limits.settleGatherMs);
+    await ports.clock.advance(workerLimits.settleGatherMs);
     expect(groups.map((group) => group.length)).toEqual([2]);
     slow.open();
     await ports.clock.settle();
@@ -65,10 +65,10 @@ describe("settling in groups", () => {
   test("a group is never larger than the limit", async () => {
     const { ports, groups } = watching((_, write) => write());
     const open = await shop([plain], ports);
-    const jobs = limits.settleGroupMax + 3;
+    const jobs = workerLimits.settleGroupMax + 3;
     await enqueueMany(open, jobs);
     await open.work({ max: jobs });
-    expect(groups.map((group) => group.length)).toEqual([limits.settleGroupMax, 3]);
+    expect(groups.map((group) => group.length)).toEqual([workerLimits.settleGroupMax, 3]);
   });
 });
 
@@ -82,7 +82,7 @@ describe("a settle that fails", () => {
     const open = await shop([plain], ports);
     const ids = await enqueueMany(open, 3);
     const batch = open.work();
-    await ports.clock.advance(limits.settleRetryMs);
+    await ports.clock.advance(workerLimits.settleRetryMs);
     expect(await batch).toEqual([]);
     expect(groups.map((group) => group.length)).toEqual([3, 3]);
     for (const id of ids) expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
@@ -107,7 +107,7 @@ describe("a settle that fails", () => {
     const batch = open.work({ remainingMs: () => endsAtMs - ports.clock.elapsedMs() });
     await ports.clock.advance(60_000);
     isAway = false;
-    await ports.clock.advance(limits.settleRetryMsMax);
+    await ports.clock.advance(workerLimits.settleRetryMsMax);
     expect(await batch).toEqual([]);
     expect(await jobOf(ports, id ?? ("" as never))).toMatchObject({ state: "SUCCESS", attempt: 1, failures: 0 });
     expect(groups.length).toBeLessThan(70);
@@ -129,7 +129,7 @@ describe("a settle that fails", () => {
     const batch = open.work();
     await ports.clock.advance(10_000);
     expect(await batch).toEqual(["m1"]);
-    expect(groups).toHaveLength(limits.settleTriesMax);
+    expect(groups).toHaveLength(workerLimits.settleTriesMax);
     expect((await jobOf(ports, id ?? ("" as never))).state).toBe("RUNNING");
     expect(ports.clock.pending()).toBe(0);
   });

@@ -3,7 +3,7 @@ import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { registry as registryOf } from "../../src/core/define/definition.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { type InSameTransaction, type Ports, taskWorker } from "../../src/core/ports/ports.ts";
 import { canceledTasks } from "../../src/core/work/stop-tasks.ts";
 
@@ -57,7 +57,7 @@ test("of many canceled jobs every task is stopped, a few at a time, whichever pa
   // One refusal is not in the way of the others.
   expect(new Set(stopped)).toEqual(new Set(page.map(({ jobId }) => `t${jobId}`).filter((task) => task !== "t7")));
   expect(stopped).toHaveLength(999);
-  expect(most()).toBe(limits.taskStopsConcurrencyMax);
+  expect(most()).toBe(workerLimits.taskStopsConcurrencyMax);
 });
 
 test("a job that runs in its worker has no task to stop", async () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { SettledJob } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { taskWorker } from "../../src/core/ports/ports.ts";
 import { startedByOf } from "../../src/core/work/task-end.ts";
 import { createTaskWatch } from "../../src/core/work/task-watch.ts";
@@ -47,7 +48,7 @@ async function launchedJob(options: { isLaunchedOnly?: boolean } = {}) {
   settledWith.length = 0;
   const opened = await shop([job]);
   const { world: ports, registry } = opened;
-  const watch = createTaskWatch(ports, registry, { stage: "test", dispatchWindowMs: limits.dispatchWindowMs });
+  const watch = createTaskWatch(ports, registry, { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs });
   const id = await opened.enqueue(job, undefined);
   const claim = async (task: string): Promise<number> => {
     const row = await jobOf(ports, id);
@@ -113,18 +114,18 @@ describe("a task that never started", () => {
     const after = await row();
     expect(after).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, errorCode: "TASK_NOT_STARTED" });
     expect(after.errorMessage).toContain("CannotPullContainerError");
-    expect(after.dueAt - (await ports.store.now())).toBeGreaterThan(limits.launchWaitMs / 4);
+    expect(after.dueAt - (await ports.store.now())).toBeGreaterThan(workerLimits.launchWaitMs / 4);
     expect(settledWith).toEqual([]);
   });
 
   test("fails its job in the end, with a code of its own", async () => {
     const { ports, watch, id, claim, row } = await launchedJob({ isLaunchedOnly: true });
-    for (let n = 1; n < limits.interruptionsMax; n += 1) {
+    for (let n = 1; n < contractLimits.interruptionsMax; n += 1) {
       await watch.notice(stopOf(id, { ...stop, task: `t${n}`, attempt: n }));
-      await ports.clock.advance(limits.launchWaitMsMax);
+      await ports.clock.advance(workerLimits.launchWaitMsMax);
       await claim("");
     }
-    await watch.notice(stopOf(id, { ...stop, task: "last", attempt: limits.interruptionsMax }));
+    await watch.notice(stopOf(id, { ...stop, task: "last", attempt: contractLimits.interruptionsMax }));
     expect(await row()).toMatchObject({ state: "FAILED", failures: 0, errorCode: "TASK_NOT_STARTED" });
   });
 

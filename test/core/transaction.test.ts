@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Context } from "../../src/core/define/context.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { UnknownOutcome, type Store } from "../../src/core/ports/ports.ts";
 import { jobOf, lane, movesOf, shop, sum, world, type World } from "./world.ts";
 
@@ -74,7 +74,7 @@ describe("ctx.tx", () => {
     const hanging = await enqueue(job, { hangs: true });
     await enqueue(job, { hangs: false });
     const batch = work();
-    await ports.clock.advance(30_000 + limits.abortGraceMs + 10);
+    await ports.clock.advance(30_000 + workerLimits.abortGraceMs + 10);
     await batch;
     expect(await jobOf(ports, hanging)).toMatchObject({ failures: 1, errorCode: "TIMEOUT" });
     expect(abandoned.map((signal) => signal?.aborted)).toEqual([true, false]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defineJob } from "../../src/core/index.ts";
-import { limits } from "../../src/core/limits.ts";
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { acknowledge, jobOf, shop, type Shop, world } from "./world.ts";
 
 const minute = 60_000;
@@ -43,7 +43,7 @@ describe("a job whose kind a worker does not know", () => {
 
   test("is asked for seldom, and FAILED with what to do once no release can be on its way any more", async () => {
     const { older, row } = await releases();
-    await live(older, limits.unknownKindMs + 2 * minute);
+    await live(older, workerLimits.unknownKindMs + 2 * minute);
     expect(await row()).toMatchObject({
       state: "FAILED",
       failures: 1,
@@ -55,7 +55,7 @@ describe("a job whose kind a worker does not know", () => {
 
   test("is FAILED at once when it was made long ago: its kind was taken out of the code", async () => {
     const { older, clock, row } = await releases();
-    await clock.advance(limits.unknownKindMs + minute);
+    await clock.advance(workerLimits.unknownKindMs + minute);
     await live(older, 5_000);
     expect(await row()).toMatchObject({ state: "FAILED", attempt: 1, errorCode: "UNKNOWN_KIND" });
   });

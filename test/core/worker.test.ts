@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import { encodeMessage } from "../../src/core/delivery/message.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
 import { aRow } from "./rows.ts";
@@ -172,7 +173,7 @@ describe("what nobody can run", () => {
     const { enqueue, work, world: ports } = await shop([broken, hello]);
     const good = await enqueue(hello, undefined);
     const { results } = await ports.store.insert([{ ...aRow, kind: "broken", payload: "now" }], {
-      dispatchWindowMs: limits.dispatchWindowMs,
+      dispatchWindowMs: contractLimits.dispatchWindowMs,
     });
     const bad = results[0]?.id ?? good;
     ports.queue.put(lane, encodeMessage({ jobId: bad, generation: 1, trace: "" }));
@@ -224,7 +225,7 @@ describe("between batches", () => {
     ports.queue.delete(lane, [record?.messageId ?? ""]);
     await worker.handle([], { remainingMs: plenty });
     expect(sum(ports.measured, "job.rescued", "mail")).toBe(0);
-    await ports.clock.advance(limits.workerRescueIntervalMs);
+    await ports.clock.advance(workerLimits.workerRescueIntervalMs);
     await worker.handle([], { remainingMs: plenty });
     expect(sum(ports.measured, "job.rescued", "mail")).toBe(1);
     expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED", failures: 1 });
@@ -237,7 +238,7 @@ describe("between batches", () => {
       store: Object.assign({}, base.store, { lapsedLeases: () => Promise.reject(new Error("down")) }),
     }));
     const { worker } = await shop([], ports);
-    await ports.clock.advance(limits.workerRescueIntervalMs);
+    await ports.clock.advance(workerLimits.workerRescueIntervalMs);
     expect(await worker.handle([], { remainingMs: plenty })).toEqual({ failed: [] });
     expect(ports.lines.some((line) => line.level === "warn" && line.message.includes("rescue failed"))).toBe(true);
   });

@@ -6,7 +6,7 @@ import type { Job } from "../../src/core/define/context.ts";
 import { createClient, type Client } from "../../src/core/delivery/enqueue.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Log, Metrics, Ports, Random } from "../../src/core/ports/ports.ts";
 import type { QueueRecord } from "../../src/core/delivery/message.ts";
 import { createWorker, type Worker } from "../../src/core/work/worker.ts";
@@ -119,7 +119,7 @@ const plenty = (): number => 600_000;
 export async function shop(jobs: readonly Job<never>[], ports: World = world()): Promise<Shop> {
   const registry = registryFor(...jobs);
   await installDefinitions(ports, registry, { stage: "test" });
-  const options = { stage: "test", dispatchWindowMs: limits.dispatchWindowMs };
+  const options = { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs };
   const client = createClient(ports, options);
   const another = (worker: string): Worker => createWorker(ports, registry, { ...options, worker, lane });
   const worker = another("worker-1");

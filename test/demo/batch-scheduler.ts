@@ -151,7 +151,7 @@ const cutOff = `
   where outcome <> 'SUCCESS' and job_id in (select id from belfry.job where kind = any($1))`;
 const wrongJobs = `
   select format('job %s %s %s', id, state, coalesce(error_message, reason_of_skip)) as named
-  from (select job.*, (select reason from belfry.event where job_id = job.id order by event.id desc limit 1) as reason_of_skip
+  from (select job.*, (select reason from belfry.history where job_id = job.id order by history.id desc limit 1) as reason_of_skip
     from belfry.job) as job
   where kind = any($1)
     and (state in ('FAILED', 'CANCELED') or (state = 'SKIPPED' and reason_of_skip not in ('overlap', 'lock-held')))`;

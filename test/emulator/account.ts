@@ -1,4 +1,4 @@
-import type { Aws } from "./aws-call.ts";
+import type { Aws } from "../../src/adapters/aws/aws-call.ts";
 
 interface Described {
   readonly subnets: readonly string[];

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Template } from "../../infra/checks/template.ts";
-import type { Aws } from "./aws-call.ts";
+import type { Aws } from "../../src/adapters/aws/aws-call.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -12,6 +12,8 @@ export interface Cdk {
   bootstrap(): Promise<void>;
   /** @param context for the app, like `image`. @returns the outputs of the stack by name. */
   deploy(context?: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>>;
+  /** The same stack by another app, a TypeScript file of this project. */
+  deployBy(app: string, context?: Readonly<Record<string, string>>): Promise<void>;
   destroy(): Promise<void>;
   /** What the last deploy said, for example whether there was a change. */
   readonly said: () => string;
@@ -38,14 +40,18 @@ export function cdkAt(aws: Aws, { folder, stage, environment, onOutput = () => {
   const run = async (...args: readonly string[]): Promise<void> => {
     last = await cli([...args, "--output", assembly, "-c", `stage=${stage}`], aws, { environment, onOutput });
   };
+  const deploy = async (context: Readonly<Record<string, string>>, ...options: readonly string[]): Promise<void> => {
+    const given = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    await run("deploy", stackName, "--require-approval", "never", "--outputs-file", outputs, ...given, ...options);
+  };
   return {
     bootstrap: () => run("bootstrap", `aws://${aws.account}/${aws.region}`),
     async deploy(context = {}) {
-      const given = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-      await run("deploy", stackName, "--require-approval", "never", "--outputs-file", outputs, ...given);
+      await deploy(context);
       const read = JSON.parse(readFileSync(outputs, "utf8")) as Record<string, Record<string, string>>;
       return read[stackName] ?? {};
     },
+    deployBy: (app, context = {}) => deploy(context, "--app", `${process.execPath} ${app}`),
     destroy: () => run("destroy", stackName, "--force"),
     said: () => last,
     template: () => JSON.parse(readFileSync(join(assembly, `${stackName}.template.json`), "utf8")) as Template,

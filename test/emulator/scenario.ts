@@ -1,7 +1,7 @@
 /** The core of the system on the deployed parts: the API's function, queues, workers, drain and two schedulers. */
 import { signedFetch } from "../../src/adapters/aws/signed-fetch.ts";
 import { until } from "../proof/until.ts";
-import type { Aws } from "./aws-call.ts";
+import type { Aws } from "../../src/adapters/aws/aws-call.ts";
 import { everyCommand } from "./commands.ts";
 import { wake } from "./scheduler.ts";
 
@@ -36,7 +36,7 @@ export type Step = readonly [name: string, run: (deployed: Deployed) => Promise<
 
 export const steps: readonly Step[] = [
   ["the API answers signed requests and knows its schema", health],
-  ["a job that is enqueued is run by the deployed worker", succeeds],
+  ["a job that is enqueued is run by the deployed worker", (deployed) => succeeds(deployed)],
   ["a job whose first two tries fail succeeds with the third, and one that goes on failing stops there", retries],
   ["a second enqueue of a key makes no second job", once],
   ["a job that waits is cancelled, and no message of it runs", cancels],
@@ -53,8 +53,8 @@ export async function health(deployed: DeployedApi): Promise<string> {
   return JSON.stringify(body);
 }
 
-export async function succeeds(deployed: DeployedApi): Promise<string> {
-  const id = await enqueue(deployed, "succeeds");
+export async function succeeds(deployed: DeployedApi, key = "succeeds"): Promise<string> {
+  const id = await enqueue(deployed, key);
   await until(`job ${id} to succeed`, waitMs, async () => (await stateOf(deployed, id)) === "SUCCESS");
   return `job ${id}`;
 }

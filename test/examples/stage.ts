@@ -11,7 +11,8 @@ import { onTestFinished } from "vitest";
 import { type AppDefinition, registry as registryOf, type Registry } from "../../src/core/define/definition.ts";
 import { type Client, createClient } from "../../src/core/delivery/enqueue.ts";
 import type { JobId, Json } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { passLimits } from "../../src/core/scheduler/pass-limits.ts";
 import { pass } from "../../src/core/scheduler/pass.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
 import { installDefinitions } from "../../src/core/scheduler/install-schedules.ts";
@@ -64,7 +65,7 @@ export async function stageOf(
   const ports = world(() => ({ store: db.store, crashPoint }));
   const registry = registryOf([app]);
   await installDefinitions(ports, registry, { stage: "dev" });
-  const options = { stage: "dev", dispatchWindowMs: limits.dispatchWindowMs };
+  const options = { stage: "dev", dispatchWindowMs: contractLimits.dispatchWindowMs };
   const another = (name: string): Worker => createWorker(ports, registry, { ...options, worker: name, lane });
   const client = createClient(ports, options);
   const worker = another("worker-1");
@@ -95,9 +96,9 @@ export async function stageOf(
     async rescue() {
       await rescue(ports, registry, {
         lapsed: atOnce,
-        limit: limits.rescueRowsMax,
+        limit: passLimits.rescueRowsMax,
         rounds: 1,
-        dispatchWindowMs: limits.dispatchWindowMs,
+        dispatchWindowMs: contractLimits.dispatchWindowMs,
       });
     },
     async advance(ms) {

@@ -34,7 +34,11 @@ export const rules: readonly Rule[] = [
   // The command line speaks to the API. The commands that must work without one are named here, with what they need.
   {
     files: /^src\/cli\/commands\/check\.ts$/,
-    mayImport: [/^src\/cli\//, /^src\/(apps|stages|topology|config)\.ts$/, /^src\/core\/define\/(check|problem)\.ts$/],
+    mayImport: [
+      /^src\/cli\//,
+      /^src\/(apps|stages|topology|config|lane-settings)\.ts$/,
+      /^src\/core\/define\/(check|problem)\.ts$/,
+    ],
     packages: "any",
   },
   {
@@ -57,6 +61,17 @@ export const rules: readonly Rule[] = [
     mayImport: [/^src\/cli\//, /^src\/adapters\/aws\/signed-fetch\.ts$/],
     packages: "any",
   },
+  // What a deployment needs of an account.
+  {
+    files: /^src\/cli\/preflight\.ts$/,
+    mayImport: [
+      /^src\/cli\//,
+      /^src\/adapters\/aws\//,
+      /^infra\/(stages|engines)\.ts$/,
+      /^src\/(apps|stages|topology)\.ts$/,
+    ],
+    packages: "any",
+  },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
   {
     files: /^src\/cli\//,
@@ -66,7 +81,11 @@ export const rules: readonly Rule[] = [
   },
   // Plain data about a deployment.
   { files: /^src\/stages\.ts$/, mayImport: [], packages: { named: [] } },
-  { files: /^src\/topology\.ts$/, mayImport: [/^src\/core\//, /^src\/stages\.ts$/], packages: { named: [] } },
+  {
+    files: /^src\/(topology|lane-settings|deployment-limits)\.ts$/,
+    mayImport: [/^src\/core\//, /^src\/(stages|lane-settings|deployment-limits)\.ts$/],
+    packages: { named: [] },
+  },
   {
     files: /^src\/apps\.ts$/,
     mayImport: [
@@ -77,13 +96,13 @@ export const rules: readonly Rule[] = [
     packages: { named: [] },
   },
   {
-    files: /^src\/config\.ts$/,
-    mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/stages\.ts$/],
+    files: /^src\/config(-schema)?\.ts$/,
+    mayImport: [/^src\/core\//, /^src\/adapters\//, /^src\/(stages|config-schema)\.ts$/],
     packages: { named: [/^zod$/, /^node:url$/] },
   },
   // What wires things together.
   {
-    files: /^(functions|scheduler-task|src\/local)\/|^src\/(runtime|connect|database)\.ts$/,
+    files: /^(functions|scheduler-task|src\/local)\/|^src\/(runtime|connect|database|secrets)\.ts$/,
     mayImport: [/^(src|jobs|examples|functions|scheduler-task)\//, /^package\.json$/],
     packages: "any",
   },
@@ -103,7 +122,7 @@ export const rules: readonly Rule[] = [
     files: /^infra\//,
     mayImport: [
       /^infra\//,
-      /^src\/(topology|stages|apps|bundle-console)\.ts$/,
+      /^src\/(topology|lane-settings|stages|apps|bundle-console)\.ts$/,
       /^src\/core\/define\/(check|problem)\.ts$/,
     ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },

@@ -6,7 +6,7 @@ import manifest from "../../package.json" with { type: "json" };
 const read = (name: string): string =>
   readFileSync(new URL(`../../.github/workflows/${name}.yml`, import.meta.url), "utf8");
 
-test.each(["ci", "deploy"])(
+test.each(["ci", "deploy", "drift"])(
   "%s is YAML, says that we did not run it, and pins every action to a commit",
   async (name) => {
     const text = read(name);

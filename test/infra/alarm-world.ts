@@ -1,185 +1,296 @@
-/** What real passes and a real worker write: once healthy, and once for each thing that the alarms are for. */
+/**
+ * A system of the real entry points on a real Postgres: the functions' handlers and the tasks' commands, as Lambda, ECS and
+ * the queues call them. What they write to stdout is what CloudWatch would read.
+ */
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { DeleteMessageCommand, PurgeQueueCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { vi } from "vitest";
-import { createMetrics } from "../../src/adapters/telemetry/metrics.ts";
-import type { Context, Job } from "../../src/core/define/context.ts";
-import { AmbiguousError } from "../../src/core/define/errors.ts";
-import { defineApp } from "../../src/core/define/define-app.ts";
-import { defineJob } from "../../src/core/define/define-job.ts";
-import { defineSchedule } from "../../src/core/define/define-schedule.ts";
-import { defineSweep } from "../../src/core/define/define-sweep.ts";
-import { sql } from "../../src/core/define/query.ts";
-import type { Launched } from "../../src/core/ports/launcher.ts";
-import { limits } from "../../src/core/limits.ts";
-import { measureHealth } from "../../src/core/admin/measure-health.ts";
-import type { Health, Minute } from "../../src/core/ports/overview.ts";
-import { runPasses } from "../../src/core/scheduler/pass.ts";
+import { dynamodbClient, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import { readConfig } from "../../src/config.ts";
+import type { JobId } from "../../src/core/job/job.ts";
+import { startDynamodb } from "../../src/local/services/dynamodb.ts";
+import { startSqs } from "../../src/local/services/sqs.ts";
+import { createResources, type LaneQueues } from "../../src/local/setup/resources.ts";
 import { type Stage, stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
-import { registryFor, shop, world, type World } from "../core/world.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { app, fault, type Act } from "./alarm-app.ts";
 import { type Emitted, emittedIn } from "./emitted.ts";
 
-const batch = defineJob({
-  id: "batch",
-  timeout: "10m",
-  onAmbiguous: "park",
-  retry: { maxAttempts: 1 },
-  run: async (_, ctx) => fault.handler(ctx),
-});
-const sweep = defineSweep({
-  id: "due",
-  due: () => sql`select 1 as id`,
-  key: () => "k",
-  each: batch,
-  payload: () => undefined,
-  maxLateness: "60s",
-});
-const long = defineJob({ id: "long", runOn: "fargate", concurrency: 1, run: () => {} });
-const each = { cron: "* * * * *", timezone: "UTC" } as const;
-const app = defineApp({
-  name: "app",
-  jobs: [batch, sweep, long],
-  schedules: [defineSchedule({ id: "batch", ...each, run: batch }), defineSchedule({ id: "due", ...each, run: sweep })],
-});
 /** A stage in which every alarm is made. */
-const stage: Stage = { ...stages.dev, onLockOutage: "skip" };
+const stage: Stage = {
+  ...stages.dev,
+  onLockOutage: "skip",
+  eventWebhook: { url: "https://events.example.com/", secret: "/dev/webhook" },
+};
 export const watched = topology([app], stage);
 
-type Handler = (ctx: Context) => Promise<void>;
+interface Invoked {
+  readonly statusCode: number;
+  readonly body: string;
+}
+type Handler = (event: unknown, context: { getRemainingTimeInMillis(): number }) => Promise<never>;
 
-const items =
-  (failed: number): Handler =>
-  async (ctx) => {
-    const page = { processed: 10, succeeded: 10 - failed, failed, hasMore: false };
-    await ctx.batches({ size: 10, maxIterations: 1 }, async () => page);
-  };
-/** What the job does: set by each fault before it works. */
-const fault: { handler: Handler } = { handler: items(0) };
-
-export const healthy = (): Promise<readonly Emitted[]> =>
-  written(async () => {
-    await passes({});
-    await work(batch, items(0));
-    await work(sweep, items(0));
-    await measured({}, { started: 100 });
-  });
-
-/** By what is wrong: the lines of that fault alone. */
-export const faults: Readonly<Record<string, () => Promise<readonly Emitted[]>>> = {
-  "no task runs": () => written(async () => {}),
-  "ten tasks at once": () => written(() => passes({ tasks: 10 })),
-  "the lock store is away": () => written(() => passes({ isDown: true })),
-  "the lock store is away and Postgres does not stand in": () => written(() => passes({ isDown: true, skips: true })),
-  "steps of the pass fail": () => written(() => passes({ isBroken: true })),
-  "workers go silent": () => written(() => measured({}, { started: 100, lost: 2 })),
-  "times are left undecided": () => written(() => measured({ overdue: 1 })),
-  "dead rows pile up": () => written(() => measured({ deadRowsPercent: 60 })),
-  "the database's clock stepped back": () => written(() => measured({ clockBehindMs: 60_000 })),
-  "a transaction stays open": () => written(() => measured({ oldestTransactionMs: 700_000 })),
-  "half of the items fail": () => written(() => work(batch, items(5))),
-  "a try takes six minutes": () => written(() => work(batch, items(0), { slowMs: 360_000 })),
-  "a sweep's query takes six minutes": () => written(() => work(sweep, items(0), { slowMs: 360_000 })),
-  "a job starts two minutes late": () => written(() => work(batch, items(0), { lateMs: 120_000 })),
-  "a sweep starts two minutes late": () => written(() => work(sweep, items(0), { lateMs: 120_000 })),
-  "ECS refuses a task": () => written(() => launch(() => Promise.reject(new Error("no such task definition")))),
-  "Fargate has no room": () => written(() => launch(async () => ({ is: "no-room", reason: "RESOURCE:MEMORY" }))),
-  "a call has no answer": () => written(() => work(batch, () => Promise.reject(new AmbiguousError("no answer")))),
+/** What ECS and the receiver of events answer now. */
+export const outside = {
+  runTask: (): { status: number; body: unknown } => ({ status: 200, body: { tasks: [{ taskArn: "arn:task/c/t1" }] } }),
+  tasksSince: null as number | null,
+  webhookStatus: 204,
 };
 
-/** Metrics go to a console of their own, so the stream below it is watched. */
-async function written(act: () => Promise<void>): Promise<readonly Emitted[]> {
+export class AlarmWorld {
+  readonly database: TestDatabase;
+  readonly operations: ReturnType<typeof createOperations>;
+  readonly statuses: number[] = [];
+  /** The command of the task that was launched last. */
+  launched: readonly string[] = [];
+  readonly #queues: readonly LaneQueues[];
+  readonly #sqs: SQSClient;
+  readonly #stops: (() => Promise<unknown>)[];
+  #functions: Readonly<Record<"worker" | "mail" | "drain" | "api", Handler>> | null = null;
+
+  private constructor(parts: {
+    database: TestDatabase;
+    queues: readonly LaneQueues[];
+    sqs: SQSClient;
+    stops: (() => Promise<unknown>)[];
+  }) {
+    this.database = parts.database;
+    this.operations = createOperations(parts.database.connections);
+    this.#queues = parts.queues;
+    this.#sqs = parts.sqs;
+    this.#stops = parts.stops;
+  }
+
+  static async open(): Promise<AlarmWorld> {
+    const database = await freshDatabase({ own: true });
+    // The server of the tests is quick instead of safe, which no function would accept.
+    await database.pool.query(
+      `alter database "${new URL(database.url).pathname.slice(1)}" set synchronous_commit = on`,
+    );
+    const [sqs, dynamodb] = await Promise.all([startSqs(), startDynamodb({ folder: null })]);
+    const world: { current: AlarmWorld | null } = { current: null };
+    const ecs = await listen((request, body) => ecsAnswer(request, body, world.current));
+    const hook = await listen(async () => ({ status: outside.webhookStatus, body: "" }));
+    const place = { cluster: "c", taskDefinition: "job", container: "Job", subnets: ["s"], securityGroups: ["g"] };
+    const variables = {
+      BELFRY_STAGE: stage.name,
+      DATABASE_URL: database.url,
+      BELFRY_APPS: new URL("alarm-app.ts", import.meta.url).href,
+      BELFRY_TASKS: JSON.stringify({ ...place, assignPublicIp: false }),
+      BELFRY_EVENT_WEBHOOK: hook.url,
+      BELFRY_EVENT_WEBHOOK_SECRET: "a secret that is long enough",
+      BELFRY_LOG_LEVEL: "silent",
+      BELFRY_PASS_MS: "0",
+      BELFRY_LOCK_LEASE_MS: "1000",
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      AWS_ENDPOINT_URL_SQS: sqs.url,
+      AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url,
+      AWS_ENDPOINT_URL_ECS: ecs.url,
+    };
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    const { aws } = readConfig(process.env);
+    const clients = { sqs: sqsClient(aws), dynamodb: dynamodbClient(aws) };
+    const queues = await createResources(clients, watched, { timeScale: 1 });
+    const stops = [() => database.close(), () => sqs.stop(), () => dynamodb.stop(), ecs.stop, hook.stop];
+    world.current = new AlarmWorld({ database, queues, sqs: clients.sqs, stops });
+    await world.current.#start();
+    return world.current;
+  }
+
+  /** Each function as its file is deployed: what it reads from its environment, it reads once. */
+  async #start(): Promise<void> {
+    const { handler: migrate } = await import("../../functions/migrate.ts");
+    await migrate({ RequestType: "Create" });
+    const worker = async (lane: string): Promise<Handler> => {
+      vi.stubEnv("BELFRY_LANE", lane);
+      vi.resetModules();
+      const { handler } = await import("../../functions/worker.ts");
+      vi.stubEnv("BELFRY_LANE", "");
+      return handler as unknown as Handler;
+    };
+    this.#functions = {
+      mail: await worker("mail"),
+      worker: await worker("default"),
+      drain: (await import("../../functions/dead-letter.ts")).handler as unknown as Handler,
+      api: (await import("../../functions/api.ts")).handler as unknown as Handler,
+    };
+    await this.call("POST", "/schedules/ruled/pause", {});
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.#stops) await stop();
+    vi.unstubAllEnvs();
+  }
+
+  /** Empty tables and queues: what is counted from now on is this fault's. The clock only goes on, or schedules would wait for it. */
+  async begin(act: Act = async () => {}): Promise<void> {
+    const tables = [
+      "job",
+      "event",
+      "handoff",
+      "run",
+      "edge",
+      "occurrence",
+      "minute",
+      "kind_total",
+      "batch_count",
+      "reader",
+    ];
+    const all = [...tables, "quarantine", "run_done", "run_delta", "pred_delta", "stand_in_lock"];
+    await this.sql(all.map((table) => `delete from belfry.${table};`).join(""));
+    await this.sql("update belfry.slot set job_id = null, attempt = null, free_from = null");
+    for (const { url } of this.#queues) await this.#sqs.send(new PurgeQueueCommand({ QueueUrl: url }));
+    Object.assign(outside, { runTask: acceptTask, tasksSince: null, webhookStatus: 204 });
+    fault.act = act;
+    this.statuses.length = 0;
+    await this.operations.rollUp(10);
+  }
+
+  sql = async (text: string): Promise<unknown> => await this.database.pool.query(text);
+
+  /** Through the API's function. */
+  async call(method: string, path: string, body?: unknown): Promise<Invoked> {
+    const domainName = "abc.lambda-url.us-east-1.on.aws";
+    const http = { method, path, protocol: "HTTP/1.1", sourceIp: "127.0.0.1", userAgent: "test" };
+    const authorizer = { iam: { userArn: "arn:aws:iam::000000000000:user/ada" } };
+    const answer: Invoked = await this.#invoke("api", {
+      version: "2.0",
+      rawPath: path,
+      rawQueryString: "",
+      headers: { host: domainName, "content-type": "application/json" },
+      requestContext: { domainName, http, authorizer },
+      isBase64Encoded: false,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    this.statuses.push(answer.statusCode);
+    return answer;
+  }
+
+  async enqueue(kind: string, count = 1): Promise<void> {
+    for (let n = 0; n < count; n += 1) {
+      const { statusCode, body } = await this.call("POST", "/jobs", { kind });
+      if (statusCode !== 201) throw new Error(`POST /jobs ${kind}: ${statusCode} ${body}`);
+    }
+  }
+
+  /** As the event source mapping of a lane does, until no job of it is due: the API may send a message after its answer. */
+  async work(name: "worker" | "mail" = "worker"): Promise<void> {
+    const lane = name === "mail" ? "mail" : "default";
+    const url = this.#queues.find((queue) => queue.lane.name === lane)?.url;
+    await vi.waitFor(
+      async () => {
+        await this.#deliver(name, url);
+        const due = `select id from belfry.job where lane = $1 and state = 'QUEUED' and due_at <= belfry.now()`;
+        const { rowCount } = await this.database.pool.query(due, [lane]);
+        if (rowCount !== 0) throw new Error(`${rowCount} jobs of lane ${lane} are still due`);
+      },
+      { timeout: 60_000, interval: 50 },
+    );
+  }
+
+  async #deliver(name: "worker" | "mail", QueueUrl: string | undefined): Promise<void> {
+    for (;;) {
+      const receive = { QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 };
+      const { Messages = [] } = await this.#sqs.send(new ReceiveMessageCommand(receive));
+      if (Messages.length === 0) return;
+      const Records = Messages.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+      await this.#invoke(name, { Records });
+      for (const { ReceiptHandle } of Messages) {
+        await this.#sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+      }
+    }
+  }
+
+  drain = async (bodies: readonly string[]): Promise<unknown> =>
+    await this.#invoke("drain", { Records: bodies.map((body, n) => ({ messageId: `m${n}`, body })) });
+
+  /** A scheduler task that finds everything added up, which in a deployment takes a second or two. */
+  async pass(): Promise<unknown> {
+    await vi.waitFor(async () => this.#isAddedUp(), { timeout: 60_000, interval: 50 });
+    const { pass } = await import("../../scheduler-task/pass.ts");
+    return pass(new AbortController().signal);
+  }
+
+  async #isAddedUp(): Promise<void> {
+    await this.operations.rollUp(1_000);
+    const { rows } = await this.database.pool.query<{ left: number }>(`select
+      (select count(*) from belfry.event, belfry.reader where name = 'roll-up' and xid >= upto::xid8)
+      + (select count(*) from belfry.batch_count) as left`);
+    if (Number(rows[0]?.left) > 0) throw new Error("events are not added up yet");
+  }
+
+  async runSchedule(id: string): Promise<unknown> {
+    const { runScheduleById } = await import("../../scheduler-task/run-schedule.ts");
+    return runScheduleById(id, new AbortController().signal);
+  }
+
+  /** The task that a worker launched last. */
+  async runLaunched(): Promise<unknown> {
+    const { runTry } = await import("../../scheduler-task/run-job.ts");
+    const [, jobId = "", attempt = "", from = ""] = this.launched;
+    return runTry({ jobId: jobId as JobId, attempt: Number(attempt), from }, new AbortController().signal);
+  }
+
+  async #invoke<T>(name: "worker" | "mail" | "drain" | "api", event: unknown): Promise<T> {
+    if (this.#functions === null) throw new Error("the functions were not started");
+    return await this.#functions[name](event, { getRemainingTimeInMillis: () => 900_000 });
+  }
+}
+
+/** What the processes write meanwhile: the stream is watched, because metrics go to a console of their own. */
+export async function emitted(act: () => Promise<unknown>): Promise<readonly Emitted[]> {
   const lines: string[] = [];
-  const spy = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    lines.push(...String(text).split("\n"));
-    return true;
-  });
+  const spies = [process.stdout, process.stderr].map((stream) =>
+    vi.spyOn(stream, "write").mockImplementation((text) => {
+      lines.push(...String(text).split("\n"));
+      return true;
+    }),
+  );
   try {
     await act();
   } finally {
-    spy.mockRestore();
+    for (const spy of spies) spy.mockRestore();
   }
   return emittedIn(lines);
 }
 
-const schedulerMetrics = () => createMetrics({ service: "scheduler", dimensions: { stage: stage.name } });
+const acceptTask = outside.runTask;
 
-async function passes(how: { tasks?: number; isDown?: true; skips?: true; isBroken?: true }): Promise<void> {
-  const metrics = schedulerMetrics();
-  const away = (): Promise<never> => Promise.reject(new Error("away"));
-  const ports = world((base) => ({
-    metrics,
-    ...(how.isDown ? { locks: Object.assign({}, base.locks, { read: away, take: away }) } : {}),
-    ...(how.isBroken
-      ? { store: Object.assign({}, base.store, { relay: away, rescue: away, dueSchedules: away }) }
-      : {}),
-  }));
-  const tasks = Array.from({ length: how.tasks ?? 1 }, () =>
-    runPasses(ports, registryFor(), {
-      owner: "task",
-      stage: stage.name,
-      untilMs: 3_000,
-      dispatchWindowMs: limits.dispatchWindowMs,
-      onLockOutage: how.skips ? "skip" : "postgres",
-      signal: new AbortController().signal,
-    }),
-  );
-  await advanceUntil(ports, Promise.allSettled(tasks), 1_000);
+async function ecsAnswer(request: IncomingMessage, body: string, world: AlarmWorld | null) {
+  const target = String(request.headers["x-amz-target"]).split(".").at(-1);
+  if (target === "RunTask") {
+    const { overrides } = JSON.parse(body) as { overrides: { containerOverrides: { command: string[] }[] } };
+    if (world !== null) world.launched = overrides.containerOverrides[0]?.command ?? [];
+    return outside.runTask();
+  }
+  const since = outside.tasksSince;
+  if (target === "ListTasks") return { status: 200, body: { taskArns: since === null ? [] : ["arn:task/c/t1"] } };
+  return { status: 200, body: { tasks: since === null ? [] : [{ taskArn: "arn:task/c/t1", createdAt: since }] } };
 }
 
-async function measured(health: Partial<Health>, minute: Partial<Minute> = {}): Promise<void> {
-  const metrics = schedulerMetrics();
-  const quiet = { created: 0, succeeded: 0, failed: 0, retried: 0, canceled: 0, skipped: 0, runMs: 0 };
-  await measureHealth(
-    { metrics, log: world().log },
-    {
-      health: async () => ({
-        now: 200_000,
-        overdue: 0,
-        deadRowsPercent: 0,
-        oldestTransactionMs: 0,
-        clockBehindMs: 0,
-        ...health,
-      }),
-      minutes: async () => [{ ...quiet, at: 120_000, started: 0, lost: 0, ...minute }],
-    },
-  );
-  metrics.flush();
-}
+type Answer = { readonly status: number; readonly body: unknown };
 
-async function work(job: Job<void>, handler: Handler, { lateMs = 0, slowMs = 0 } = {}): Promise<void> {
-  const dimensions = { stage: stage.name, lane: "default" };
-  const metrics = createMetrics({ service: "worker", dimensions, jobs: watched.jobs.map(({ kind }) => kind) });
-  const at = await shop(
-    [batch, sweep],
-    world(({ store, clock }) => {
-      const slowly = async <T>(act: () => Promise<T>): Promise<T> => {
-        await clock.sleep(slowMs);
-        return act();
-      };
-      fault.handler = (ctx) => slowly(() => handler(ctx));
-      const transaction: typeof store.transaction = (act, options) => slowly(() => store.transaction(act, options));
-      return { metrics, store: job === sweep ? Object.assign({}, store, { transaction }) : store };
-    }),
-  );
-  await at.enqueue(job, undefined);
-  await at.world.clock.advance(lateMs);
-  await advanceUntil(at.world, at.work(), 1_000);
-  metrics.flush();
-}
-
-async function launch(answer: () => Promise<Launched>): Promise<void> {
-  const metrics = createMetrics({ service: "worker", dimensions: { stage: stage.name, lane: "default" } });
-  const at = await shop(
-    [long],
-    world(() => ({ metrics, launcher: { launch: answer, stop: async () => {} } })),
-  );
-  await at.enqueue(long, undefined);
-  await advanceUntil(at.world, at.work(), 1_000);
-  metrics.flush();
-}
-
-async function advanceUntil(ports: World, end: Promise<unknown>, stepMs: number): Promise<void> {
-  const ended = new AbortController();
-  const seen = end.finally(() => ended.abort());
-  while (!ended.signal.aborted) await ports.clock.advance(stepMs);
-  await seen;
+async function listen(
+  answer: (request: IncomingMessage, body: string) => Promise<Answer>,
+): Promise<{ url: string; stop: () => Promise<unknown> }> {
+  const server: Server = createServer((request, response) => {
+    void (async () => {
+      const { status, body } = await answer(request, Buffer.concat(await request.toArray()).toString());
+      response.writeHead(status, { "content-type": "application/x-amz-json-1.1" });
+      response.end(body === "" ? "" : JSON.stringify(body));
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const stop = async () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }

@@ -6,7 +6,9 @@ import { CfnInclude } from "aws-cdk-lib/cloudformation-include";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, describe, expect, test } from "vitest";
 import { checks } from "../../infra/checks/index.ts";
-import type { Template } from "../../infra/checks/template.ts";
+import { decided } from "../../infra/checks/reach.ts";
+import { pathOf, type Template } from "../../infra/checks/template.ts";
+import type { NetworkProps } from "../../infra/constructs/network.ts";
 import { loadApps } from "../../src/apps.ts";
 import { stages } from "../../src/stages.ts";
 import { topology } from "../../src/topology.ts";
@@ -23,11 +25,21 @@ const faults = await Promise.all(
     ...((await import(`./faults/${file}`)) as { default: Fault }).default,
   })),
 );
-const template = templateOf(topology(await loadApps(stages.dev), stages.dev)).toJSON() as EditableTemplate;
+const all = topology(await loadApps(stages.dev), stages.dev);
+const networks = {
+  none: { kind: "small", ipv4: "none" },
+  instance: { kind: "small", ipv4: "instance", imageId: "ami-0123456789abcdef0" },
+  gateway: { kind: "default", ipv4: "gateway", gateways: 2 },
+} as const satisfies Record<string, NetworkProps>;
+const templates = Object.fromEntries(
+  Object.entries(networks).map(([ipv4, network]) => [ipv4, templateOf(all, { network }).toJSON()]),
+) as Record<keyof typeof networks, EditableTemplate>;
 
-/** Ids of our own rules that find something, with where. */
+/** Ids of our own rules that find something, with where and what. */
 const ours = (subject: Template): readonly string[] =>
-  checks.flatMap(({ id, find }) => find(subject).map(({ resource }) => `${id} ${resource}`));
+  checks.flatMap(({ id, find }) =>
+    find(subject).map(({ resource, detail }) => `${id} ${pathOf(subject, resource)}: ${detail}`),
+  );
 
 /** Findings of cdk-nag, which reads constructs: the template becomes some again, without its acknowledgements. */
 function nags(subject: Template, name: string): readonly string[] {
@@ -42,18 +54,28 @@ function nags(subject: Template, name: string): readonly string[] {
     );
 }
 
-test("there are at least 20 faults, and every rule of ours is needed by one", () => {
-  expect(faults.length).toBeGreaterThanOrEqual(20);
+test("there are at least 40 faults, and every rule of ours is needed by one", () => {
+  expect(faults.length).toBeGreaterThanOrEqual(40);
   const needed = new Set(faults.map(({ refusedBy }) => refusedBy));
   expect(checks.map(({ id }) => id).filter((id) => !needed.has(id))).toEqual([]);
 });
 
-test("a stage as it is breaks none of our rules", () => {
+test.each(Object.entries(templates))("a stage whose way out is %s breaks none of our rules", (_, template) => {
   expect(ours(template)).toEqual([]);
 });
 
-describe.each(faults)("$file: $name", ({ file, refusedBy, plant }) => {
+test("every function and task is decided in a network that the stage makes, and none in a network by parameters", () => {
+  expect(decided(templates.none)).toMatchObject({ undecided: [], findings: [] });
+  expect(decided(templates.none).paths).toBeGreaterThan(80);
+  const theirs = { network: { kind: "by-parameters" }, database: { kind: "existing" } } as const;
+  const template = templateOf(all, theirs).toJSON() as EditableTemplate;
+  expect(decided(template)).toMatchObject({ paths: 0, findings: [] });
+  expect(decided(template).undecided.length).toBeGreaterThan(5);
+});
+
+describe.each(faults)("$file: $name", ({ file, refusedBy, plant, ipv4 = "none", at = "", saying = /^/ }) => {
   test(`is refused by ${refusedBy}`, () => {
+    const template = templates[ipv4];
     const faulty = structuredClone(template);
     plant(faulty);
     expect(faulty).not.toEqual(template);
@@ -61,6 +83,10 @@ describe.each(faults)("$file: $name", ({ file, refusedBy, plant }) => {
     const find = (subject: Template, name: string) => (isNag ? nags(subject, name) : ours(subject));
     const before = new Set(find(template, "before"));
     const added = find(faulty, file.replaceAll(/\W/g, "-")).filter((finding) => !before.has(finding));
-    expect(added.filter((finding) => finding.startsWith(refusedBy))).not.toEqual([]);
+    const refusals = added.filter((finding) => finding.startsWith(refusedBy));
+    expect(refusals.filter((finding) => finding.includes(at) && saying.test(finding))).not.toEqual([]);
+    // With the construct's path, or the whole template where no single construct is to blame.
+    const nameless = refusals.filter((finding) => !/ (test|belfry-dev)\/|\(template\)/.test(finding));
+    expect(isNag ? [] : nameless).toEqual([]);
   });
 });

@@ -53,6 +53,8 @@ const scheduler = templateWith((stack) => {
     cluster,
     image,
     environment: { BELFRY_STAGE: "dev" },
+    isSpot: false,
+    lanes: [],
   });
 });
 
@@ -67,12 +69,10 @@ test("the lock table is keyed by name, never expires an item, and stays when the
   expect(table?.Properties).toMatchObject({
     KeySchema: [{ AttributeName: "name", KeyType: "HASH" }],
     BillingMode: "PAY_PER_REQUEST",
-    Replicas: [
-      { DeletionProtectionEnabled: true, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
-    ],
+    Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }],
   });
   expect(table?.Properties).not.toHaveProperty("TimeToLiveSpecification");
-  expect(table?.DeletionPolicy).toBe("Retain");
+  expect(table?.DeletionPolicy).toBe("RetainExceptOnCreate");
 });
 
 test("whoever locks may read and update items, and never delete one", () => {
@@ -131,7 +131,7 @@ test("what belongs to the team is found by the parameters of its stage", () => {
   );
 });
 
-test("a wake may run the task and pass on its two roles to ECS, and nothing else", () => {
+test("a wake may run the task with its tags and pass on its two roles to ECS, and nothing else", () => {
   const [wake] = resources(scheduler, "AWS::IAM::Policy").filter(({ id }) => id.includes("WakeRole"));
   const { Statement } = (wake?.Properties["PolicyDocument"] ?? { Statement: [] }) as {
     Statement: Record<string, unknown>[];
@@ -139,8 +139,9 @@ test("a wake may run the task and pass on its two roles to ECS, and nothing else
   expect(Statement).toMatchObject([
     { Action: "ecs:RunTask", Condition: { ArnEquals: { "ecs:cluster": expect.anything() as unknown } } },
     { Action: "iam:PassRole", Condition: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } } },
+    { Action: "ecs:TagResource", Condition: { StringEquals: { "ecs:CreateAction": "RunTask" } } },
   ]);
-  expect(Statement).toHaveLength(2);
+  expect(Statement).toHaveLength(3);
   expect(Statement[1]?.["Resource"]).toHaveLength(2);
 });
 

@@ -40,11 +40,10 @@ test("every metric that the code writes is in the catalog, so that its price is 
   expect(names.filter((name) => !Object.hasOwn(catalog, name ?? ""))).toEqual([]);
 });
 
-test("a metric of ours is told apart by a job only where an alarm is about that job; an app's own is left as it is", () => {
-  const jobs = new Set(["watched"]);
-  expect(kept("job.lateness", { job: "watched" }, jobs)).toEqual({ job: "watched" });
-  expect(kept("job.lateness", { job: "other" }, jobs)).toEqual({});
-  expect(kept("job.success", { job: "watched" }, jobs)).toEqual({});
-  expect(kept("scheduler.step.failed", { step: "tick" }, jobs)).toEqual({ step: "tick" });
-  expect(kept("orders.open", { job: "other", shop: "1" }, jobs)).toEqual({ job: "other", shop: "1" });
+test("a metric is told apart by the lane of its job, never by the job; an app's own is left as it is", () => {
+  const laneOf = (job: string): string => `lane of ${job}`;
+  expect(kept("job.lateness", { job: "a" }, laneOf)).toEqual({ lane: "lane of a" });
+  expect(kept("scheduler.execution.time", {}, laneOf)).toEqual({});
+  expect(kept("sweep.late", { job: "a" }, laneOf)).toEqual({});
+  expect(kept("orders.open", { job: "a", shop: "1" }, laneOf)).toEqual({ job: "a", shop: "1" });
 });

@@ -77,6 +77,8 @@ function statistic({ Metric, Stat: name }: Stat, all: readonly Emitted[]): numbe
   if (name === "Sum") return values.reduce((sum, value) => sum + value, 0);
   if (name === "SampleCount") return values.length;
   if (name === "Maximum") return values.at(-1) ?? null;
+  if (name === "Minimum") return values[0] ?? null;
+  if (name === "Average") return values.reduce((sum, value) => sum + value, 0) / values.length;
   if (name === "p99") return values[Math.ceil(values.length * 0.99) - 1] ?? null;
   throw new Error(`no statistic "${name}" here: add it`);
 }

@@ -14,7 +14,10 @@ import { code, image, newApp, resources, stackOf, templateOf } from "./synthesiz
 const all = topology(await loadApps(stages.prod), stages.prod);
 const database = deployments["prod"]?.database ?? { kind: "existing" as const };
 const inRegion = (region: string, zones: readonly [string, string]) =>
-  templateOf(all, { env: { account: "123456789012", region }, network: { kind: "default", zones } });
+  templateOf(all, {
+    env: { account: "123456789012", region },
+    network: { kind: "default", ipv4: "gateway", gateways: 1, zones },
+  });
 
 test.each([
   { region: "eu-central-1", zones: ["eu-central-1a", "eu-central-1b"] as const },
@@ -30,17 +33,37 @@ test("a stage that names its region but not its zones is refused with what to wr
   );
 });
 
-test("the default network has one NAT gateway, and tasks without public addresses", () => {
-  const template = templateOf(all);
+test("the default network may have one NAT gateway, and its tasks have no public addresses", () => {
+  const template = templateOf(all, { network: { kind: "default", ipv4: "gateway", gateways: 1 } });
   expect(resources(template, "AWS::EC2::NatGateway")).toHaveLength(1);
   expect(resources(template, "AWS::EC2::Instance")).toEqual([]);
   expect(JSON.stringify(resources(template, "AWS::Events::Rule"))).toContain('"AssignPublicIp":"DISABLED"');
 });
 
-test("the small network has a NAT instance instead, and its tasks have addresses but nothing can call them", () => {
+test("a gateway in each zone makes no zone depend on the other", () => {
+  const template = templateOf(all, { network: { kind: "default", ipv4: "gateway", gateways: 2 } });
+  expect(resources(template, "AWS::EC2::NatGateway")).toHaveLength(2);
+  const routes = resources(template, "AWS::EC2::Route").flatMap(({ Properties }) => Properties["NatGatewayId"] ?? []);
+  expect(new Set(routes.map((gateway) => JSON.stringify(gateway)))).toHaveProperty("size", 2);
+});
+
+test("an instance of its own image forwards instead of a gateway, and a new image of Amazon's does not replace it", () => {
+  const small = { kind: "small", ipv4: "instance", imageId: "ami-0123456789abcdef0" } as const;
+  const template = templateOf(topology([], stages.dev), { network: small });
+  const [nat, ...others] = resources(template, "AWS::EC2::Instance");
+  expect(others).toEqual([]);
+  expect(nat?.Properties).toMatchObject({ ImageId: small.imageId, SourceDestCheck: false });
+  const boot = JSON.stringify(nat?.Properties["UserData"]);
+  // Each line may fail, the last one asks for a page, and what the exit code was is signalled.
+  expect(boot).toMatch(/set -euo pipefail.*nft list table ip nat.*curl --fail/);
+  expect(boot).toContain("cfn-signal --stack");
+});
+
+test("the small network has no NAT, its functions use IPv6, and nothing can call its tasks' addresses", () => {
   const template = templateOf(topology([], stages.dev));
   expect(resources(template, "AWS::EC2::NatGateway")).toEqual([]);
-  expect(resources(template, "AWS::EC2::Instance")).toHaveLength(1);
+  expect(resources(template, "AWS::EC2::Instance")).toEqual([]);
+  expect(resources(template, "AWS::EC2::EgressOnlyInternetGateway")).toHaveLength(1);
   expect(JSON.stringify(resources(template, "AWS::Events::Rule"))).toContain('"AssignPublicIp":"ENABLED"');
   const open = JSON.stringify(
     resources(template, "AWS::EC2::SecurityGroup").map((group) => group.Properties["SecurityGroupIngress"] ?? []),
@@ -53,22 +76,23 @@ test("subnets without a way out hold the database, and only clients of ours reac
   const [ingress] = resources(template, "AWS::EC2::SecurityGroupIngress");
   expect(ingress?.Properties).toMatchObject({ FromPort: 5432, ToPort: 5432 });
   expect(resources(template, "AWS::RDS::DBInstance")[0]).toMatchObject({
-    DeletionPolicy: "Retain",
+    DeletionPolicy: "RetainExceptOnCreate",
     Properties: {
       MultiAZ: true,
       StorageEncrypted: true,
       PubliclyAccessible: false,
       BackupRetentionPeriod: 7,
-      DeletionProtection: true,
+      DeletionProtection: false,
+      MaxAllocatedStorage: 500,
       EnableIAMDatabaseAuthentication: true,
-      ManageMasterUserPassword: true,
+      MasterUserAuthenticationType: "iam-db-auth",
     },
   });
 });
 
 test("Aurora Serverless takes the instance's place by one property", () => {
   const aurora = { kind: "aurora-serverless", minCapacity: 0.5, maxCapacity: 4, backupDays: 7 } as const;
-  const template = templateOf(all, { database: { ...aurora, deletionProtection: true } });
+  const template = templateOf(all, { database: { ...aurora, onDelete: "keep", deletionProtection: true } });
   expect(resources(template, "AWS::RDS::DBCluster")[0]?.Properties).toMatchObject({
     ServerlessV2ScalingConfiguration: { MinCapacity: 0.5, MaxCapacity: 4 },
     StorageEncrypted: true,

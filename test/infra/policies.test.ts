@@ -72,6 +72,7 @@ test("the migration alone connects as the owner of the tables, every other proce
   const others = all.filter((line) => !line.endsWith(" belfry_app"));
   expect(all.length).toBeGreaterThan(5);
   expect(others).toEqual([
+    "BelfryHttpApiFunction belfry_api",
     "BelfryMigrationMigrateFunction belfry_owner",
     "BelfryMigrationMigrateFunction belfry_admin",
   ]);

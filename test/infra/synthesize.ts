@@ -31,7 +31,8 @@ export const code: ReleaseCode = {
 export const image = ContainerImage.fromRegistry("belfry");
 
 /** An app with the flags of cdk.json, which the CLI would pass. */
-export const newApp = (): App => new App({ context, analyticsReporting: false });
+export const newApp = (): App =>
+  new App({ context: { ...context, "aws:cdk:enable-path-metadata": true }, analyticsReporting: false });
 
 /** Of the stage's own network and database, or of the given ones. */
 export function templateOf(topology: Topology, over: Partial<Deployment> = {}, standIns?: StandInsProps): Template {

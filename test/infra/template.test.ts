@@ -1,5 +1,6 @@
 import { Match, type Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, test } from "vitest";
+import { deploymentOf } from "../../infra/stages.ts";
 import { loadApps } from "../../src/apps.ts";
 import { type Stage, stages } from "../../src/stages.ts";
 import { type LaneTopology, topology, type Topology } from "../../src/topology.ts";
@@ -69,6 +70,9 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
   });
 
   test("each wake starts one scheduler task, is retried as often as it says, and is kept when lost", () => {
+    const isSpot = deploymentOf(stage.name).spotPasses === true;
+    const spare = { CapacityProviderStrategy: [{ CapacityProvider: "FARGATE_SPOT", Weight: 1 }] };
+    const onDemand = { LaunchType: "FARGATE" };
     const rules = resources(template, "AWS::Events::Rule");
     expect(rules).toHaveLength(all.wakes.length + all.scheduleWakes.length);
     for (const wake of all.wakes) {
@@ -82,7 +86,7 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
               MaximumEventAgeInSeconds: wake.maximumEventAgeSeconds,
               MaximumRetryAttempts: wake.retryAttempts,
             },
-            EcsParameters: Match.objectLike({ TaskCount: 1, LaunchType: "FARGATE" }),
+            EcsParameters: Match.objectLike({ TaskCount: 1, ...(isSpot ? spare : onDemand) }),
           }),
         ],
       });
@@ -96,10 +100,11 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
         ? []
         : [{ at: Properties["ScheduleExpression"], input: JSON.parse(target.Input ?? "") as unknown }];
     });
-    const container = (schedule: string) => ({
-      containerOverrides: [{ name: "Pass", command: ["run-schedule", schedule] }],
-    });
-    const wanted = all.scheduleWakes.map((wake) => ({ at: wake.expression, input: container(wake.schedule) }));
+    const container = ({ schedule, lane }: (typeof all.scheduleWakes)[number]) => {
+      const environment = [{ name: "BELFRY_LANE", value: lane }];
+      return { containerOverrides: [{ name: "Pass", command: ["run-schedule", schedule], environment }] };
+    };
+    const wanted = all.scheduleWakes.map((wake) => ({ at: wake.expression, input: container(wake) }));
     expect(own).toHaveLength(wanted.length);
     expect(own).toEqual(expect.arrayContaining(wanted));
   });
@@ -142,7 +147,7 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
       resources(template, type),
     );
     const lanes = kept.filter(({ id }) => !id.includes("LostWakes"));
-    expect(new Set(lanes.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(new Set(["Retain"]));
+    expect(new Set(lanes.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(new Set(["RetainExceptOnCreate"]));
   });
 
   test("every log group has an end to what it keeps", () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { JobView } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
 import { statusLine } from "../../src/local/status.ts";
 
 const none = {
@@ -21,8 +21,8 @@ it("shows what is scheduled ahead apart from what is queued", () => {
 });
 
 it("says that a number is only the most it counts", () => {
-  const counts = { ...none, SUCCESS: limits.countedRowsMax };
-  expect(statusLine({ counts, last: null })).toBe(`${limits.countedRowsMax}+ success`);
+  const counts = { ...none, SUCCESS: operationsLimits.countedRowsMax };
+  expect(statusLine({ counts, last: null })).toBe(`${operationsLimits.countedRowsMax}+ success`);
 });
 
 it("ends with the job that ended last, and its error", () => {

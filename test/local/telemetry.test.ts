@@ -44,7 +44,7 @@ it("keeps the message and the stack of an error", () => {
 
 it("writes metrics in the embedded format, one line for each set of dimensions, once", () => {
   const lines = written(`
-    const metrics = createMetrics({ service: "worker", dimensions: { stage: "dev" } });
+    const metrics = createMetrics({ stage: "dev", laneOf: () => "default" });
     metrics.add("job.claimed", 1); metrics.add("job.claimed", 2);
     metrics.add("job.duration", 5, "Milliseconds", { job: "hello" });
     metrics.flush(); metrics.flush();`);
@@ -59,7 +59,7 @@ it("writes metrics in the embedded format, one line for each set of dimensions, 
 
 it("keeps the dimensions of a set after a flush", () => {
   const lines = written(`
-    const metrics = createMetrics({ service: "worker", dimensions: { stage: "dev" } });
+    const metrics = createMetrics({ stage: "dev", laneOf: () => "default" });
     for (const value of [1, 2]) { metrics.add("job.duration", value, "Milliseconds", { job: "hello" }); metrics.flush(); }`);
   expect(lines.map(({ stage, job }) => [stage, job])).toEqual([
     ["dev", "hello"],

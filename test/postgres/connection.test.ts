@@ -141,7 +141,7 @@ describe("a connection that breaks", () => {
     await other.query("select 1 from belfry.job where id = $1 for no key update", [held.jobId]);
     const settle = store.settle([settlementOf(held)], settleOptions);
     const end =
-      "select pg_terminate_backend(pid) from pg_stat_activity where query like '/* belfry:settle-done %' and state = 'active' and datname = current_database()";
+      "select pg_terminate_backend(pid) from pg_stat_activity where query like '/* belfry:settle *%' and state = 'active' and datname = current_database()";
     const ended = endOnce(() => pool.query(end));
     await expect(settle).rejects.toThrow(UnknownOutcome);
     await ended;

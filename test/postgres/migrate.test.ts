@@ -41,7 +41,7 @@ describe("migrate", () => {
   test("makes the tables once, and a second run finds nothing to do", async () => {
     const names = migrationFiles(ownFolder).map(({ name }) => name);
     expect((await migrate({ url: database.url })).applied).toEqual(names);
-    expect(await migrate({ url: database.url })).toEqual({ applied: [], version: names.length });
+    expect(await migrate({ url: database.url })).toEqual({ applied: [], version: names.length, newer: [] });
     expect(await schemaVersion(client)).toBe(names.length);
     await assertSchema(client);
   });
@@ -128,6 +128,48 @@ describe("migrate refuses", () => {
     await expect(shop()).rejects.toThrow(
       "the database is at schema version 2 of shop, this code knows 1: deploy the newer code",
     );
+  });
+
+  test("a database of which one newer file expands the tables and another one does not", async () => {
+    file("0003_expand_third.sql", "alter table shop.item add column name text");
+    file("0004_contract.sql", "alter table shop.item drop column id");
+    await shop();
+    for (const name of ["0003_expand_third.sql", "0004_contract.sql"]) rmSync(join(folder, name));
+    await expect(shop()).rejects.toThrow("schema version 4 of shop, this code knows 2");
+  });
+});
+
+describe("a release that goes back", () => {
+  const older = (set: "belfry" | "shop") =>
+    set === "belfry" ? migrate({ url: database.url }) : migrate({ url: database.url, app: "shop", folder });
+
+  test("finds a database that a newer one has only expanded, and leaves it: Belfry's own files", async () => {
+    cpSync(ownFolder, folder, { recursive: true });
+    file(`${next(1)}_expand_future.sql`, "create table belfry.future (id int)");
+    await migrate({ url: database.url, folder });
+    const again = { applied: [], version: schemaVersionOfCode + 1, newer: [`${next(1)}_expand_future.sql`] };
+    expect(await older("belfry")).toEqual(again);
+    // And the newer one comes again, with what it had applied already.
+    expect(await migrate({ url: database.url, folder })).toMatchObject({ applied: [], newer: [] });
+  });
+
+  test("and an app's files, also where the second of two had failed", async () => {
+    file("0001_first.sql", "create schema shop");
+    await shop();
+    file("0002_expand_second.sql", "create table shop.item (id int)");
+    file("0003_expand_third.sql", "select no_such_column");
+    await expect(shop()).rejects.toThrow("0003_expand_third.sql");
+    for (const name of ["0002_expand_second.sql", "0003_expand_third.sql"]) rmSync(join(folder, name));
+    expect(await older("shop")).toEqual({ applied: [], version: 2, newer: ["0002_expand_second.sql"] });
+  });
+
+  test("is refused when a file that it knows was edited, whatever came after it", async () => {
+    file("0001_first.sql", "create schema shop");
+    file("0002_expand_second.sql", "create table shop.item (id int)");
+    await shop();
+    rmSync(join(folder, "0002_expand_second.sql"));
+    file("0001_first.sql", "create schema shop; -- edited");
+    await expect(older("shop")).rejects.toThrow("was edited after it was applied");
   });
 });
 

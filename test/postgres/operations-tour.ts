@@ -5,6 +5,7 @@ import { jobSorts } from "../../src/core/ports/job-search.ts";
 
 /** Uses what operators look at and steer once or more, so that each of its statements runs. */
 export async function operationsTour(operations: Operations): Promise<void> {
+  await operations.countBatches({ kind: "tour", lane: "tour" }, { processed: 3, succeeded: 2, failed: 1 });
   await operations.rollUp(1_000);
   const { jobs } = await operations.jobs({ search: {}, sort: "newest", cursor: null, limit: 10 });
   for (const sort of jobSorts) await operations.jobs({ search: { states: ["FAILED"] }, sort, cursor: null, limit: 10 });
@@ -26,6 +27,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.failureGroups({ kind: null });
   await operations.fences();
   await operations.health(60_000);
+  await operations.failures();
   await operations.minutes({ since: 0, kind: null, lane: null });
   await operations.kindTotals();
   await operations.note([

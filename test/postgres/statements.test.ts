@@ -8,7 +8,15 @@ import { operationsTour } from "./operations-tour.ts";
 import { tour } from "./tour.ts";
 
 /** Statements that no verb of the store runs: the migration runner's, a deployment's, the test clock's, and what only a fault brings. */
-const elsewhere = new Set(["begin", "transaction-status", "fence-end-idle", "server", "schema", "schema-path", "verify-events"]);
+const elsewhere = new Set([
+  "begin",
+  "transaction-status",
+  "fence-end-idle",
+  "server",
+  "schema",
+  "schema-path",
+  "verify-events",
+]);
 const isElsewhere = (name: string): boolean =>
   elsewhere.has(name) ||
   name.startsWith("migration-") ||
@@ -23,9 +31,21 @@ const mayScan = new Set(["schedules", "schedules-changed", "partition-work", "he
 const readsCatalog = new Set(["partition-make", "partition-drop"]);
 
 /** For people, a bounded number of rows but many: `limits` says how many each looks at. */
-const looksAtMany = new Set(["live", "failure-groups", "slots", "workers", "roll-up", "roll-up-end", "waiting"]);
+const looksAtMany = new Set([
+  "live",
+  "failure-groups",
+  "slots",
+  "workers",
+  "roll-up",
+  "roll-up-end",
+  "waiting",
+  "requeue-not-yet-due",
+]);
 const isWide = (name: string): boolean =>
   [mayScan, looksAtMany, readsCatalog].some((wide) => wide.has(name)) || name.startsWith("search-");
+
+/** Holds only what runs now. */
+const small = "lease";
 
 /** Pages one execution may touch, whatever lies in the tables: some are for 10 rows with 9 indexes, events and partitions. */
 const buffersMax = 600;
@@ -63,7 +83,9 @@ describe("every statement of the store", () => {
         await burst(db.pool);
         await tour(db.store, db.clock, "after");
         await operationsTour(operations);
-        expect(plans.filter((plan) => plan.scanned.length > 0 && !isWide(plan.name)).map(readable)).toEqual([]);
+        expect(
+          plans.filter((plan) => plan.scanned.some((table) => table !== small) && !isWide(plan.name)).map(readable),
+        ).toEqual([]);
         expect(plans.filter((plan) => plan.buffers > mayTouch(plan.name) && !isWide(plan.name)).map(readable)).toEqual(
           [],
         );

@@ -72,9 +72,11 @@ describe("the guard of the job table", () => {
 
   test.each(["PENDING", "RETRY_WAIT"] as const)("%s -> QUEUED needs a new generation", async (from) => {
     const id = await place(from);
-    expect(await attemptUpdate(`update belfry.job set state = 'QUEUED', dispatched_at = belfry.now(), ${event} where id = ${id}`)).toContain(
-      "needs a new generation",
-    );
+    expect(
+      await attemptUpdate(
+        `update belfry.job set state = 'QUEUED', dispatched_at = belfry.now(), ${event} where id = ${id}`,
+      ),
+    ).toContain("needs a new generation");
   });
 
   test("a released job needs a new generation, so that its old message cannot claim it", async () => {

@@ -15,7 +15,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   expand: [
     {
       file: "/src/adapters/postgres/migrate.ts",
-      from: "if (!newer.every((row) => /^\\d+_expand_/.test(row.name)))",
+      from: "if (!newer.every(expands))",
       to: "if (newer.length > 0)",
     },
   ],
@@ -29,7 +29,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   resend: [
     {
       file: "/src/core/scheduler/pass.ts",
-      from: '["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],',
+      from: '["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, ...fenced })],',
       to: "",
     },
     {
@@ -42,7 +42,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A worker that is told to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
   /** A settle asks only whether the job is running, not whose try runs. */
-  attempt: [{ file: "/src/adapters/postgres/sql/settle.ts", from: "and g.held = g.attempt", to: "" }],
+  attempt: [{ file: "/src/adapters/postgres/sql/settle.ts", from: "and held = attempt and worker = $12", to: "" }],
   /** A pass writes although its token is old. */
   fence: [{ file: "/src/adapters/postgres/session.ts", from: "if (valid.length === 0)", to: "if (false)" }],
   /** A batch that died is charged to all of its members. */
@@ -67,7 +67,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   late: [
     {
       file: "/src/core/delivery/requeue.ts",
-      from: "mayBeLate ? Math.max(seenMs, limits.lateMessageMs) : seenMs",
+      from: "mayBeLate ? Math.max(seenMs, deliveryLimits.lateMessageMs) : seenMs",
       to: "seenMs",
     },
   ],
@@ -143,7 +143,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A join starts with its first predecessor. */
   counters: [
     {
-      file: "/src/adapters/postgres/sql/settle-run.ts",
+      file: "/src/adapters/postgres/sql/release.ts",
       from: "belfry.join_verdict(l.join_rule, l.preds_open - c.n,",
       to: "belfry.join_verdict(l.join_rule, 0,",
     },

@@ -91,9 +91,9 @@ const texts = {
       ${milliseconds("scheduled_for")} as "scheduledFor", error_code as "errorCode", error_message as "errorMessage",
       payload, worker, ${milliseconds("due_at")} as "dueAt", run_id::text as "runId"
     from belfry.job order by job.id`,
-  events: `select id::text, job_id::text as "jobId", ${milliseconds("at")} as at, from_state as "from", to_state as "to",
-      attempt, generation, worker, reason
-    from belfry.event order by event.id`,
+  events: `select event_id || '.' || place as id, job_id::text as "jobId", ${milliseconds("at")} as at, from_state as "from",
+      to_state as "to", attempt, generation, worker, reason
+    from belfry.move order by event_id, place`,
   attempts: `select job_id::text as "jobId", attempt, worker, ${milliseconds("started_at")} as "startedAt",
       ${milliseconds("ended_at")} as "endedAt", outcome, error_code as "errorCode"
     from belfry.attempt order by job_id, attempt`,
@@ -103,8 +103,8 @@ const texts = {
   slots: `select key, n, job_id::text as "jobId", ${milliseconds("free_from")} as "freeFrom"
     from belfry.slot where n > 0 order by key, n`,
   outbox: `select id::text, (select jsonb_agg(jsonb_build_object('jobId', job::text, 'generation', gen))
-      from unnest(ids, gens) as m (job, gen)) as members
-    from belfry.handoff order by handoff.id`,
+      from unnest(job_ids, generations) as m (job, gen)) as members
+    from belfry.outbox order by outbox.id`,
   runs: `select r.id::text, r.state, r.sealed, r.on_failure as "onFailure", ${milliseconds("r.created_at")} as "createdAt",
       r.starter_id::text as "starterId", p.total, p.ok, p.failed, p.skipped, coalesce(t.tasks, '[]') as tasks
     from belfry.run r join belfry.run_progress p on p.id = r.id left join lateral (

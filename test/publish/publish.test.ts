@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { webhookSink } from "../../src/adapters/events/webhook.ts";
-import { limits } from "../../src/core/limits.ts";
+import { publishLimits } from "../../src/core/ports/publish-limits.ts";
 import { type EventSink, publishing, publishPage } from "../../src/core/admin/publish.ts";
 import { openApi } from "../api/harness.ts";
 import { type Received, receiver } from "./sink.ts";
@@ -55,13 +55,13 @@ test("a sink that refuses gets the same events under the same ids, later each ti
   expect(await publish(hook(url))).toBe(0);
   expect(await publish(hook(url))).toBe(0);
   expect(received).toHaveLength(1);
-  await advance(limits.publishRetryMs);
+  await advance(publishLimits.publishRetryMs);
   await publish(hook(url));
-  await advance(limits.publishRetryMs);
+  await advance(publishLimits.publishRetryMs);
   await publish(hook(url));
   expect(received).toHaveLength(2);
   expect(await marked()).toEqual([false, false, false]);
-  await advance(limits.publishRetryMs);
+  await advance(publishLimits.publishRetryMs);
   expect(await publish(hook(url))).toBe(3);
   expect(await marked()).toEqual([true, true, true]);
   const ids = idsOf(received);
@@ -77,7 +77,7 @@ test("a process that dies between sending and marking is followed by one that se
   await expect(publish(hook(url), "dead")).rejects.toThrow("killed");
   operations.markPublished = markPublished;
   expect(await publish(hook(url), "heir")).toBe(0);
-  await advance(limits.publishLeaseMs);
+  await advance(publishLimits.publishLeaseMs);
   expect(await publish(hook(url), "heir")).toBe(3);
   const ids = idsOf(received);
   expect(ids.slice(3)).toEqual(ids.slice(0, 3));
@@ -91,7 +91,7 @@ test("of two publishers one sends; a late owner cannot mark what another has mar
     name: "slow",
     async send() {
       expect(await publish(hook(url), "other")).toBe(0);
-      await advance(limits.publishLeaseMs);
+      await advance(publishLimits.publishLeaseMs);
       expect(await publish(hook(url), "other")).toBe(3);
       await pool.query("update belfry.event set published_at = 'epoch'");
     },
@@ -109,7 +109,7 @@ test("a late commit is published after what overtook it, and an open transaction
   const late = await pool.connect();
   await late.query("begin");
   await late.query(
-    "insert into belfry.event (job_id, at, to_state, attempt, generation) values (1, belfry.now(), 'QUEUED', 0, 1)",
+    "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) values (nextval('belfry.event_id_seq'), belfry.now(), 'QUEUED', array[1::bigint], array[0], array[1])",
   );
   await call("POST", "/jobs", { kind: "ping" });
   expect(await publish(hook(url))).toBe(1);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineDataGraph, defineGraph, PermanentError, type DataTask } from "../../src/core/index.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { rerunRun, resumeRun } from "../../src/core/admin/run-control.ts";
 import { cancelRun } from "../../src/core/work/cancel-run.ts";
 import { jobOf } from "../core/world.ts";
 import { shop } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
-const options = { stage: "test", dispatchWindowMs: limits.dispatchWindowMs };
+const options = { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs };
 
 const twoSteps = (broken: { now: boolean }, ran: string[] = []) =>
   defineGraph({

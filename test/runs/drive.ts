@@ -1,5 +1,5 @@
 import type { Job } from "../../src/core/define/context.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { pass } from "../../src/core/scheduler/pass.ts";
 import type { RunId, RunState } from "../../src/core/ports/ports.ts";
 import type { State } from "../../src/core/job/state.ts";
@@ -35,7 +35,7 @@ export async function runToEnd({ shop: opened, id, max }: Driven): Promise<RunSt
     if (run?.finishedAt != null) return run.state;
     await pass(ports, registry, {
       stage: "test",
-      dispatchWindowMs: limits.dispatchWindowMs,
+      dispatchWindowMs: contractLimits.dispatchWindowMs,
       signal: AbortSignal.timeout(60_000),
     });
     await ports.clock.advance(2_000);

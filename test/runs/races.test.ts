@@ -1,7 +1,7 @@
 /** Findings 5, 7, 10 and 23 of the races behind the design, on real connections. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addUpRuns } from "../../src/adapters/postgres/sql/resolve.ts";
-import { limits } from "../../src/core/limits.ts";
+import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { Claimed, NewRun, NewTask, RunId } from "../../src/core/ports/ports.ts";
 import { dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
@@ -41,10 +41,10 @@ async function settle(jobs: readonly Claimed[]): Promise<readonly string[]> {
     settleOptions,
   );
   const queued = [...messagesOf(settled.aftermath.outbox)];
-  for (let round = 0; round < limits.resolveRoundsMax; round += 1) {
+  for (let round = 0; round < runLimits.resolveRoundsMax; round += 1) {
     const resolved = await db.store.resolve({
       runs: settled.aftermath.runs,
-      limit: limits.resolveRowsMax,
+      limit: runLimits.resolveRowsMax,
       dispatchWindowMs,
     });
     queued.push(...messagesOf(resolved.aftermath.outbox));
@@ -137,14 +137,14 @@ describe("finding 10: settles over shared successors", () => {
 
 describe("finding 23: a wide release", () => {
   test("frees all successors in the settle, hands off a bounded number, and leaves the rest to the relay", async () => {
-    const count = limits.releasedRowsMax + 50;
+    const count = runLimits.releasedRowsMax + 50;
     const tasks = [task("root", []), ...numbers(count).map((n) => task(`leaf-${n}`, [0]))];
     const { held } = await claimed("fan", tasks);
     const settled = await db.store.settle(
       held.map((job) => settlementOf(job)),
       settleOptions,
     );
-    expect(messagesOf(settled.aftermath.outbox)).toHaveLength(limits.releasedRowsMax);
+    expect(messagesOf(settled.aftermath.outbox)).toHaveLength(runLimits.releasedRowsMax);
     expect(settled.aftermath.leftToRelay).toEqual(["default"]);
     expect(messagesOf(await db.store.relay({ dispatchWindowMs, limit: 500 }))).toHaveLength(50);
   });

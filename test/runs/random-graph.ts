@@ -1,4 +1,5 @@
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import type { Claimed, OutboxBatch, Message, NewRun, OnFailure, RunId, Store } from "../../src/core/ports/ports.ts";
 import { joinRules } from "../../src/core/job/join.ts";
@@ -14,11 +15,11 @@ const below = (chance: Chance, n: number): number => Math.floor(chance() * n);
 /** Up to 24 tasks, now and then one with more predecessors than a narrow join has. */
 export function randomGraph(chance: Chance): readonly PlannedTask[] {
   const isWide = chance() < 0.15;
-  const size = isWide ? limits.wideJoinOver + 4 + below(chance, 12) : 1 + below(chance, 24);
+  const size = isWide ? runLimits.wideJoinOver + 4 + below(chance, 12) : 1 + below(chance, 24);
   const density = 0.05 + chance() * 0.5;
   return Array.from({ length: size }, (_, place) => {
     const earlier = Array.from({ length: place }, (_unused, before) => before);
-    const isJoin = isWide && place > limits.wideJoinOver + 1 && chance() < 0.7;
+    const isJoin = isWide && place > runLimits.wideJoinOver + 1 && chance() < 0.7;
     const after = earlier.filter((before) => (isJoin ? true : before > place - 12 && chance() < density));
     const roll = chance();
     return {
@@ -36,7 +37,7 @@ const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: OnFailure
   version: 1,
   input: null,
   onFailure,
-  retentionMs: limits.retentionMsDefault,
+  retentionMs: contractLimits.retentionMsDefault,
   trace: "trace",
   starterId: null,
   parentId: null,

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineFanOut, defineJob, type Moment } from "../../src/core/index.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { runLimits } from "../../src/core/ports/run-limits.ts";
 import { rerunRun } from "../../src/core/admin/run-control.ts";
 import { cancelRun } from "../../src/core/work/cancel-run.ts";
 import { world } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 
-const options = { stage: "test", dispatchWindowMs: limits.dispatchWindowMs };
+const options = { stage: "test", dispatchWindowMs: contractLimits.dispatchWindowMs };
 
 /** A fan-out over people who come and go, which remembers whom it told and for which occurrence it asked. */
 function quiz(people: readonly string[]) {
@@ -66,7 +67,7 @@ describe("a fan-out that is run again", () => {
   });
 
   test("goes on where its last try ended when the worker dies between two pages", async () => {
-    const people = Array.from({ length: 2 * limits.fanOutPageRowsMax }, (_, n) => `p${n}`);
+    const people = Array.from({ length: 2 * runLimits.fanOutPageRowsMax }, (_, n) => `p${n}`);
     const { fanOut, sent } = quiz(people);
     let pages = 0;
     const crashPoint = async (name: string): Promise<void> => {

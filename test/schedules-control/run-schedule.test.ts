@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
+import { scheduleLimits } from "../../src/core/ports/schedule-limits.ts";
 import type { Ports } from "../../src/core/ports/ports.ts";
 import { runSchedule, scheduleLock } from "../../src/core/scheduler/run-schedule.ts";
 import { createMemoryLockStore } from "../support/memory-lock-store.ts";
@@ -53,7 +54,7 @@ test("the tick leaves it to its task, and makes up for a wake that was lost afte
   await at.advance(5 * minute);
   await at.tick();
   expect(await at.outcomes()).toEqual([]);
-  await at.advance(limits.ruleGraceMs - 1_000);
+  await at.advance(scheduleLimits.ruleGraceMs - 1_000);
   await at.tick();
   expect(await at.outcomes()).toEqual([]);
   await at.advance(1_000);
@@ -111,7 +112,7 @@ test("while another task has the lock, a wake ends, and the tick records the tim
     signal: new AbortController().signal,
   });
   expect(report).toMatchObject({ outcome: "held", heldBy: "other" });
-  await at.advance(limits.ruleGraceMs);
+  await at.advance(scheduleLimits.ruleGraceMs);
   await at.tick();
   expect(await at.outcomes()).toEqual([[5, "PLANNED"]]);
 });
@@ -122,8 +123,8 @@ test("a task that dies between its commit and its claim leaves the job to the la
   at.crash("tick.afterCommit");
   await expect(at.wake()).rejects.toThrow("crashed");
   at.crash(null);
-  await at.advance(limits.outboxOpenMs + 1_000);
-  const reopened = await at.store.reopen({ olderThanMs: limits.outboxOpenMs, limit: 10 });
+  await at.advance(deliveryLimits.outboxOpenMs + 1_000);
+  const reopened = await at.store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 10 });
   expect(reopened.flatMap((handoff) => handoff.messages)).toHaveLength(1);
   expect(await at.wake()).toMatchObject({ outcome: "nothing-due" });
 });

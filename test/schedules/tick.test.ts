@@ -4,7 +4,7 @@ import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import type { ScheduleDefinition } from "../../src/core/define/definition.ts";
-import { limits } from "../../src/core/limits.ts";
+import { passLimits } from "../../src/core/scheduler/pass-limits.ts";
 import { FenceLost } from "../../src/core/ports/ports.ts";
 import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
 import { aSpec, hour, midnight, minute } from "./spec.ts";
@@ -197,7 +197,7 @@ describe("many ticks at once, and ticks that die", () => {
   });
 
   test("plans the full dispatch window also behind more schedules with a rule of their own than a round holds", async () => {
-    const ruled = Array.from({ length: limits.tickSchedulesMax + 100 }, (_, n) =>
+    const ruled = Array.from({ length: passLimits.tickSchedulesMax + 100 }, (_, n) =>
       minutely(`a-${n}`, { launch: "rule" }),
     );
     const at = await started(...ruled, minutely("z"));

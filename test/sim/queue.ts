@@ -1,4 +1,4 @@
-import { limits } from "../../src/core/limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { decodeMessage, encodeMessage } from "../../src/core/delivery/message.ts";
 import type { OutMessage, Queue } from "../../src/core/ports/ports.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
@@ -63,7 +63,7 @@ export class SimQueue {
 
   #delayMs(message: OutMessage): number {
     if (this.#random.chance(this.rates.early)) return 0;
-    const asked = Math.floor(Math.min(Math.max(message.delayMs, 0), limits.queueDelayMsMax) / 1_000) * 1_000;
+    const asked = Math.floor(Math.min(Math.max(message.delayMs, 0), deliveryLimits.queueDelayMsMax) / 1_000) * 1_000;
     return asked + (this.#random.chance(this.rates.late) ? this.#random.between(500, 20_000) : 0);
   }
 

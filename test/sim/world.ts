@@ -1,5 +1,5 @@
 import type { JobId } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import type { Log, LockStore, Metrics, Ports, Store } from "../../src/core/ports/ports.ts";
 import type { Worker } from "../../src/core/work/worker.ts";
 import { createMemoryLockStore } from "../support/memory-lock-store.ts";
@@ -185,4 +185,4 @@ const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () =>
 const noMetrics: Metrics = { add() {}, flush() {} };
 
 /** Virtual time a run may need to come to rest after the last fault. */
-export const restMsMax = 8 * 60_000 + limits.deadLetterBackoffMs;
+export const restMsMax = 8 * 60_000 + deliveryLimits.deadLetterBackoffMs;

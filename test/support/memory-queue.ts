@@ -1,4 +1,4 @@
-import { limits } from "../../src/core/limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { encodeMessage } from "../../src/core/delivery/message.ts";
 import type { OutMessage, Queue } from "../../src/core/ports/ports.ts";
 
@@ -111,4 +111,4 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
 }
 
 const wholeSeconds = (message: OutMessage): number =>
-  Math.floor(Math.min(Math.max(message.delayMs, 0), limits.queueDelayMsMax) / 1_000) * 1_000;
+  Math.floor(Math.min(Math.max(message.delayMs, 0), deliveryLimits.queueDelayMsMax) / 1_000) * 1_000;

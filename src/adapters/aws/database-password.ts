@@ -1,4 +1,5 @@
 import { Signer } from "@aws-sdk/rds-signer";
+import { serviceUrl } from "./endpoint.ts";
 import { signedFetch } from "./signed-fetch.ts";
 
 /**
@@ -14,6 +15,8 @@ export interface PasswordOptions {
   readonly region: string;
   /** Where Secrets Manager answers; null is the service of the region. */
   readonly secretsEndpoint: string | null;
+  /** Whether the process calls AWS's services by the names that answer over IPv6 too. Default false. */
+  readonly isDualStack?: boolean;
 }
 
 const secretMsMax = 5_000;
@@ -34,10 +37,10 @@ export function databasePassword(options: PasswordOptions): (() => Promise<strin
 /** @throws Error naming the secret and what is wrong with it; never a value of it. */
 async function secretPassword(
   arn: string,
-  { region, secretsEndpoint }: Pick<PasswordOptions, "region" | "secretsEndpoint">,
+  { region, secretsEndpoint, isDualStack = false }: PasswordOptions,
 ): Promise<string> {
   const response = await signedFetch({
-    url: secretsEndpoint ?? `https://secretsmanager.${region}.amazonaws.com/`,
+    url: secretsEndpoint ?? serviceUrl("secretsmanager", region, isDualStack),
     method: "POST",
     service: "secretsmanager",
     region,

@@ -11,6 +11,14 @@ export interface AwsSettings {
   readonly dynamodbEndpoint: string | null;
   /** `AWS_ENDPOINT_URL_ECS`, else `AWS_ENDPOINT_URL`; null, and left out, is the service of the region. */
   readonly ecsEndpoint?: string | null;
+  /** Whether to call the services by the names that answer over IPv6 too. DynamoDB has a gateway of its own. Default false. */
+  readonly isDualStack?: boolean;
+}
+
+/** For a call without a client of its own. @param isDualStack by the name that answers over IPv6 too. */
+export function serviceUrl(service: string, region: string, isDualStack: boolean): string {
+  if (!isDualStack) return `https://${service}.${region}.amazonaws.com/`;
+  return `https://${service}.${region}.${region.startsWith("cn-") ? "api.amazonwebservices.com.cn" : "api.aws"}/`;
 }
 
 const connectMsMax = 2_000;
@@ -31,9 +39,9 @@ export function sqsClient(settings: AwsSettings): SQSClient {
     region: settings.region,
     maxAttempts: sqsAttemptsMax,
     requestHandler: timeouts(longPollMsMax),
-    ...at(settings.sqsEndpoint),
-    // A queue URL may name another host than the endpoint, as emulators do; the endpoint decides.
-    useQueueUrlAsEndpoint: settings.sqsEndpoint === null,
+    ...at(settings.sqsEndpoint, settings.isDualStack),
+    // A queue URL may name another host than the endpoint, as emulators do, and always the one of IPv4; the endpoint decides.
+    useQueueUrlAsEndpoint: settings.sqsEndpoint === null && settings.isDualStack !== true,
     ...lean,
   });
 }
@@ -59,7 +67,7 @@ export function ecsClient(settings: AwsSettings): ECSClient {
     region: settings.region,
     maxAttempts: launchAttemptsMax,
     requestHandler: timeouts(launchMsMax),
-    ...at(settings.ecsEndpoint ?? null),
+    ...at(settings.ecsEndpoint ?? null, settings.isDualStack),
   });
 }
 
@@ -72,12 +80,17 @@ const timeouts = (requestTimeout: number) => ({
   httpsAgent: { keepAlive: true, maxSockets: 50 },
 });
 
-function at(endpoint: string | null): {
-  endpoint?: string;
-  credentials?: { accessKeyId: string; secretAccessKey: string };
-} {
-  if (endpoint === null) return {};
-  return isLoopback(endpoint) ? { endpoint, credentials: localCredentials } : { endpoint };
+/** The SDK refuses an endpoint together with the dual-stack names, which the environment may have switched on. */
+function at(endpoint: string | null, isDualStack = false): ServiceAddress {
+  if (endpoint === null) return { useDualstackEndpoint: isDualStack };
+  const named = { endpoint, useDualstackEndpoint: false };
+  return isLoopback(endpoint) ? { ...named, credentials: localCredentials } : named;
+}
+
+interface ServiceAddress {
+  readonly useDualstackEndpoint: boolean;
+  readonly endpoint?: string;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
 /** A service on this machine asks for a signature but knows no keys: none must be set up, and real ones are never sent. */

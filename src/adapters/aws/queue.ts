@@ -5,7 +5,7 @@ import {
   SendMessageBatchCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
-import { limits } from "../../core/limits.ts";
+import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import { encodeMessage } from "../../core/delivery/message.ts";
 import type { OutMessage, Queue } from "../../core/ports/ports.ts";
 
@@ -67,7 +67,7 @@ export function createSqsQueue(options: SqsQueueOptions): Queue {
  * In compressed time a whole second is long, and the local queue takes fractions.
  */
 export function delaySeconds(message: Pick<OutMessage, "delayMs">, scale: number): number {
-  const delayMs = Math.min(Math.max(message.delayMs, 0) / scale, limits.queueDelayMsMax);
+  const delayMs = Math.min(Math.max(message.delayMs, 0) / scale, deliveryLimits.queueDelayMsMax);
   return scale === 1 ? Math.floor(delayMs / 1_000) : Math.floor(delayMs) / 1_000;
 }
 

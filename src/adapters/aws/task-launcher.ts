@@ -1,12 +1,15 @@
 import {
+  DescribeTasksCommand,
   type ECSClient,
   ECSServiceException,
   type Failure,
+  ListTasksCommand,
   RunTaskCommand,
   type RunTaskCommandInput,
   StopTaskCommand,
 } from "@aws-sdk/client-ecs";
 import type { TaskLaunch, Launched, Launcher } from "../../core/ports/ports.ts";
+import { limits } from "../../core/limits.ts";
 import { isNoRoom, startedByOf } from "../../core/work/task-end.ts";
 
 /** Where the tasks of jobs run. A deployment writes it as JSON into `BELFRY_TASKS`. */
@@ -19,6 +22,8 @@ export interface TaskPlace {
   readonly subnets: readonly string[];
   readonly securityGroups: readonly string[];
   readonly assignPublicIp: boolean;
+  /** What the lane of the launching worker gives its handlers. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface EcsLauncherOptions {
@@ -45,6 +50,14 @@ export function createEcsLauncher({ client, place }: EcsLauncherOptions): Launch
         if (!isUnknownTask(error)) throw error;
       }
     },
+    async runningSince(before) {
+      const family = /task-definition\/([^:]+)/.exec(place.taskDefinition)?.[1] ?? place.taskDefinition;
+      const running = { cluster: place.cluster, family, maxResults: limits.tasksLookedAtMax };
+      const { taskArns = [] } = await client.send(new ListTasksCommand(running));
+      if (taskArns.length === 0) return 0;
+      const { tasks = [] } = await client.send(new DescribeTasksCommand({ cluster: place.cluster, tasks: taskArns }));
+      return tasks.filter(({ createdAt }) => createdAt !== undefined && createdAt.getTime() < before).length;
+    },
   };
 }
 
@@ -59,9 +72,13 @@ function requestOf(launch: TaskLaunch, place: TaskPlace): RunTaskCommandInput {
     taskDefinition: place.taskDefinition,
     count: 1,
     launchType: "FARGATE",
+    propagateTags: "TASK_DEFINITION",
     clientToken,
     startedBy: startedByOf(launch),
-    overrides: { ...taskSize, containerOverrides: [{ name: place.container, command }] },
+    overrides: {
+      ...taskSize,
+      containerOverrides: [{ name: place.container, command, ...environmentOf(place.environment) }],
+    },
     networkConfiguration: {
       awsvpcConfiguration: {
         subnets: [...place.subnets],
@@ -71,6 +88,11 @@ function requestOf(launch: TaskLaunch, place: TaskPlace): RunTaskCommandInput {
     },
   };
 }
+
+const environmentOf = (given: TaskPlace["environment"]) =>
+  given === undefined
+    ? {}
+    : { environment: Object.entries(given).map(([variable, value]) => ({ name: variable, value })) };
 
 /** RunTask answers 200 and lists a `failure` when it has no room: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html */
 function launchedOf(taskArn: string | undefined, failure: Failure | undefined): Launched {

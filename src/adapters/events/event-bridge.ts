@@ -1,6 +1,8 @@
-import { limits } from "../../core/limits.ts";
+import { publishLimits } from "../../core/ports/publish-limits.ts";
 import type { EventSink, PublishedEvent } from "../../core/admin/publish.ts";
 import { signedFetch } from "../aws/signed-fetch.ts";
+
+const eventBridgeBatchMax = 10;
 
 export interface EventBridgeOptions {
   /** Name or ARN. */
@@ -21,9 +23,9 @@ export function eventBridgeSink(options: EventBridgeOptions): EventSink {
   return {
     name: `bus ${bus}`,
     async send(events, signal) {
-      for (let at = 0; at < events.length; at += limits.eventBridgeBatchMax) {
+      for (let at = 0; at < events.length; at += eventBridgeBatchMax) {
         signal.throwIfAborted();
-        const Entries = events.slice(at, at + limits.eventBridgeBatchMax).map((event) => entryOf(event, options));
+        const Entries = events.slice(at, at + eventBridgeBatchMax).map((event) => entryOf(event, options));
         const response = await signedFetch({
           url: endpoint ?? `https://events.${region}.amazonaws.com/`,
           method: "POST",
@@ -31,7 +33,7 @@ export function eventBridgeSink(options: EventBridgeOptions): EventSink {
           region,
           headers: { "content-type": "application/x-amz-json-1.1", "x-amz-target": "AWSEvents.PutEvents" },
           body: JSON.stringify({ Entries }),
-          timeoutMs: limits.publishCallMs,
+          timeoutMs: publishLimits.publishCallMs,
         });
         assertAccepted(response.status, await response.text());
       }

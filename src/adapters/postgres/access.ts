@@ -1,6 +1,6 @@
 import { Client } from "pg";
-import { unavailable } from "./failure.ts";
-import { createRoles, grantRows } from "./sql/access.ts";
+import { DatabaseUnavailable, unavailable } from "./failure.ts";
+import { createRoles, grantRows, readRoles, setApiConnections } from "./sql/access.ts";
 import { withPassword } from "./with-password.ts";
 import { execute } from "./statement.ts";
 
@@ -13,24 +13,65 @@ export interface AccessOptions {
 /** What processes connect as: it reads and writes rows, and owns nothing. */
 export const applicationRole = "belfry_app";
 
+export interface RoleOptions {
+  /** `belfry_owner`, which is enough from the second time on. */
+  readonly owner: AccessOptions;
+  /** The ways in which the administrator may come, tried in turn while the server refuses the login. */
+  readonly administrators: readonly AccessOptions[];
+  /** The most connections of the API's role. */
+  readonly apiConnections: number;
+}
+
 /**
- * Makes the roles of the migration and of the processes, on a server where IAM proves users (the role `rds_iam` exists).
- * Safe to repeat. @throws Error when the server does not answer or the user may not make roles.
+ * Makes sure of the roles of migration, processes and API, on a server where IAM proves users (the role `rds_iam` exists). The
+ * administrator is asked the first time, and when the API's limit changes. @returns whether it was.
+ * @throws Error when the server does not answer, refuses everybody, or the administrator may not make roles.
  */
-export const createDatabaseRoles = (administrator: AccessOptions): Promise<void> =>
-  connected(administrator, (client) => execute(client, createRoles));
+export async function ensureDatabaseRoles({ owner, administrators, apiConnections }: RoleOptions): Promise<boolean> {
+  if (await isComplete(owner, apiConnections)) return false;
+  let refused: unknown;
+  for (const administrator of administrators) {
+    try {
+      await createDatabaseRoles(administrator, apiConnections);
+      return true;
+    } catch (error) {
+      if (!isRefusedLogin(error)) throw error;
+      refused = error;
+    }
+  }
+  throw refused;
+}
+
+async function isComplete(owner: AccessOptions, apiConnections: number): Promise<boolean> {
+  try {
+    const [roles] = await connected(owner, (client) => execute(client, readRoles, [apiConnections]));
+    return roles?.complete === true;
+  } catch (error) {
+    if (isRefusedLogin(error)) return false;
+    throw error;
+  }
+}
+
+/** SQLSTATE class 28: there is no such role yet, or it may not come in this way. */
+const isRefusedLogin = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable &&
+  String((error.cause as { code?: unknown } | undefined)?.code).startsWith("28");
+
+/** Safe to repeat. @throws Error when the server does not answer or the user may not make roles. */
+const createDatabaseRoles = (administrator: AccessOptions, apiConnections: number): Promise<void> =>
+  connected(administrator, async (client) => {
+    await execute(client, setApiConnections, [apiConnections]);
+    await execute(client, createRoles);
+  });
 
 /**
  * Lets a role read and write the rows of every table that this user owns, Belfry's and the apps'. Safe to repeat, and
  * needed after each migration. @throws Error when the server does not answer or there is no such role.
  */
 export const grantOwnRows = (owner: AccessOptions, role: string): Promise<void> =>
-  connected(owner, (client) => execute(client, grantRows, [role]));
+  connected(owner, async (client) => void (await execute(client, grantRows, [role])));
 
-async function connected(
-  { url, ca, password }: AccessOptions,
-  work: (client: Client) => Promise<unknown>,
-): Promise<void> {
+async function connected<T>({ url, ca, password }: AccessOptions, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({
     connectionString: await withPassword(url, password),
     application_name: "belfry access",
@@ -41,7 +82,7 @@ async function connected(
     throw unavailable(error, `${client.host}:${client.port}/${client.database ?? ""}`);
   });
   try {
-    await work(client);
+    return await work(client);
   } finally {
     await client.end();
   }

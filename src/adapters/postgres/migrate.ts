@@ -31,15 +31,19 @@ export interface MigrateOptions {
 export interface Migrated {
   /** Names of the files applied now; none when everything was there. */
   readonly applied: readonly string[];
+  /** Of the database: the number of its newest file. */
   readonly version: number;
+  /** Names of files that a newer release applied and this code has not; all of them only expand the tables. */
+  readonly newer: readonly string[];
 }
 
 const ownSet = "belfry";
 
 /**
- * Applies the missing files of one folder, each in its own transaction, one runner at a time.
+ * Applies the missing files of one folder, each in its own transaction, one runner at a time. A database that a newer
+ * release has only expanded is left as it is: that is how a release is rolled back.
  * @throws Error when the URL is not one of Postgres, an applied file was edited or is missing, or the database is newer than
- * this code; nothing is applied then.
+ * this code in another way; nothing is applied then.
  */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const files = migrationFiles(options.folder ?? ownFolder);
@@ -70,7 +74,8 @@ async function migrateOn(client: Client, set: string, files: readonly MigrationF
   const missing = files.slice(known.length);
   for (const file of missing) await apply(client, set, file);
   if (set === ownSet) await turnPartitions(sessionOn(client), new Set());
-  return { applied: missing.map((file) => file.name), version: files.length };
+  const newer = known.slice(files.length).map(({ name }) => name);
+  return { applied: missing.map((file) => file.name), version: Math.max(known.length, files.length), newer };
 }
 
 /** The version of Belfry's tables in this database; 0 when there are none. */
@@ -98,8 +103,11 @@ export async function assertSchema(tx: Tx): Promise<void> {
   }
   if (version === schemaVersionOfCode) return;
   const newer = (await execute(tx, readLedger, [ownSet])).filter((row) => row.number > schemaVersionOfCode);
-  if (!newer.every((row) => /^\d+_expand_/.test(row.name))) throw tooNew(ownSet, version, schemaVersionOfCode);
+  if (!newer.every(expands)) throw tooNew(ownSet, version, schemaVersionOfCode);
 }
+
+/** Such a file only adds what older code can ignore; its name promises it. */
+const expands = ({ name }: { readonly name: string }): boolean => /^\d+_expand_/.test(name);
 
 /** @throws DatabaseUnfit when the server is too old, read-only, or (unless allowed) would lose committed rows in a crash. */
 export async function assertServer(
@@ -126,8 +134,8 @@ function assertSame(
   known: readonly { number: number; name: string; checksum: string }[],
   files: readonly MigrationFile[],
 ): void {
-  if (known.length > files.length) throw tooNew(set, known.length, files.length);
-  for (const [index, applied] of known.entries()) {
+  if (!known.slice(files.length).every(expands)) throw tooNew(set, known.length, files.length);
+  for (const [index, applied] of known.slice(0, files.length).entries()) {
     const file = files[index];
     if (file === undefined || file.name !== applied.name) {
       throw new Error(
@@ -145,7 +153,7 @@ function assertSame(
 const tooNew = (set: string, version: number, known: number): DatabaseUnfit =>
   new DatabaseUnfit(
     `the database is at schema version ${version} of ${set}, this code knows ${known}: ` +
-      "deploy the newer code, or use a database of this version",
+      "deploy the newer code, or use a database of this version; an older release goes only with files named NNNN_expand_...",
   );
 
 async function apply(client: Client, set: string, file: MigrationFile): Promise<void> {

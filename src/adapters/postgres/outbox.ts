@@ -50,11 +50,3 @@ export function aftermathOf(rows: readonly Followed[]): Aftermath {
 }
 
 const isDispatched = (row: Followed): row is Dispatched => row.batch !== undefined && row.batch !== null;
-
-/** Of several commits, or several statements of one. */
-export const joinAftermaths = (parts: readonly Aftermath[]): Aftermath => ({
-  outbox: parts.flatMap((part) => part.outbox),
-  runs: [...new Set(parts.flatMap((part) => part.runs))],
-  freed: [...new Set(parts.flatMap((part) => part.freed))],
-  leftToRelay: [...new Set(parts.flatMap((part) => part.leftToRelay))],
-});

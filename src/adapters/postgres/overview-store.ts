@@ -1,17 +1,27 @@
 import type { JobId } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
+import { worstIn, type WorstIn, type WorstKind } from "../../core/ports/overview.ts";
 import type { State } from "../../core/job/state.ts";
 import type { Session } from "./session.ts";
 import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
 import { writeWorker } from "./sql/worker.ts";
-import { readHealth } from "./sql/health.ts";
+import { readFailures, readHealth, readWorstKinds } from "./sql/health.ts";
 import { readWaiting } from "./sql/waiting.ts";
 import { selectNow } from "./sql/transaction.ts";
 
 type OverviewStore = Pick<
   Operations,
-  "live" | "lanePauses" | "slots" | "workers" | "registerWorker" | "failureGroups" | "fences" | "waiting" | "health"
+  | "live"
+  | "lanePauses"
+  | "slots"
+  | "workers"
+  | "registerWorker"
+  | "failureGroups"
+  | "fences"
+  | "waiting"
+  | "health"
+  | "failures"
 >;
 
 /** What is going on now. Each reads a bounded number of rows by an index. */
@@ -45,6 +55,21 @@ export function overviewStore(session: Session): OverviewStore {
         deadRowsPercent: row.dead_percent,
         oldestTransactionMs: row.oldest_ms,
         clockBehindMs: row.behind_ms,
+      };
+    },
+    async failures() {
+      const { failuresMs, countedRowsMax, worstKindMs, worstKindMin } = limits;
+      const [row] = await session.run(readFailures, [failuresMs, countedRowsMax]);
+      const worst = await session.run(readWorstKinds, [worstKindMs, worstKindMin]);
+      const found = (what: WorstIn): WorstKind | null => {
+        const kind = worst.find((each) => each.what === what);
+        return kind === undefined ? null : { kind: kind.kind, percent: kind.percent };
+      };
+      return {
+        jobs: row?.jobs ?? 0,
+        runs: row?.runs ?? 0,
+        dead: row?.dead ?? 0,
+        worst: Object.fromEntries(worstIn.map((what) => [what, found(what)])) as Record<WorstIn, WorstKind | null>,
       };
     },
     workers: (since) => workers(session, since),

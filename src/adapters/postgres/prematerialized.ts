@@ -3,7 +3,7 @@ import type { Inserted, NewTarget, RunId, RunStore, Tx } from "../../core/ports/
 import type { ScheduleSpec } from "../../core/ports/schedule.ts";
 import { isWithdrawn } from "../../core/scheduler/prematerialized.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
-import { joinAftermaths } from "./outbox.ts";
+import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
 import { cancelJobs } from "./sql/control.ts";
 import { decideAhead, findAhead, freeWithdrawnKeys, withdrawAhead } from "./sql/prematerialized.ts";
@@ -59,5 +59,5 @@ export async function insertPage(
   const results = again.results.map((result, place) =>
     first.results[place]?.created === true ? first.results[place] : result,
   );
-  return { results, aftermath: joinAftermaths([first.aftermath, again.aftermath]) };
+  return { results, aftermath: mergeAftermaths([first.aftermath, again.aftermath]) };
 }

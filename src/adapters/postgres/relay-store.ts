@@ -12,6 +12,9 @@ import {
 } from "./sql/requeue.ts";
 import { wakeAll, wakeKeys } from "./sql/wake.ts";
 
+/** The 5th percentile of so many running jobs says enough; each is looked up by its id. */
+const overtakenSampleMax = 100;
+
 type RelayPart =
   | "relay"
   | "confirm"
@@ -42,7 +45,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       const rows =
         evidence === "queue-empty"
           ? await session.fenced(fence, requeueUnqueued, values)
-          : await session.fenced(fence, requeueOvertaken, [...values, limits.runningSampleMax]);
+          : await session.fenced(fence, requeueOvertaken, [...values, overtakenSampleMax]);
       return rows.length;
     },
     async queueObservations({ maxAgeMs }) {

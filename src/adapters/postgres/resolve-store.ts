@@ -7,7 +7,8 @@ import {
   type RunId,
   type RunStore,
 } from "../../core/ports/ports.ts";
-import { aftermathOf, joinAftermaths } from "./outbox.ts";
+import { aftermathOf } from "./outbox.ts";
+import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
 import { addUpJoins, addUpRuns, countUncounted, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";
 import { freePassedSlots } from "./sql/run.ts";
@@ -44,7 +45,7 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
       const freed = closed.length > 0 || asked === null ? await session.fenced(fence, freePassedSlots, []) : [];
       parts.push({ ...noAftermath, freed: freed.map((row) => row.key) });
       const more = isOpen(open) && isOpen(await look(session, asked));
-      return { steps, more, closed, aftermath: joinAftermaths(parts) };
+      return { steps, more, closed, aftermath: mergeAftermaths(parts) };
     },
   };
 }

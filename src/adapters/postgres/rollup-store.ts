@@ -2,10 +2,19 @@ import { limits } from "../../core/limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import { durationBuckets } from "../../core/ports/overview.ts";
 import type { Session } from "./session.ts";
-import { addUp, createRollUp, findRollUpEnd, lockRollUp, readKindTotals, readMinutes } from "./sql/rollup.ts";
+import {
+  addUp,
+  addUpBatches,
+  createRollUp,
+  findRollUpEnd,
+  lockRollUp,
+  readKindTotals,
+  readMinutes,
+  writeBatchCount,
+} from "./sql/rollup.ts";
 import { execute } from "./statement.ts";
 
-type RollUpStore = Pick<Operations, "minutes" | "kindTotals" | "rollUp">;
+type RollUpStore = Pick<Operations, "minutes" | "kindTotals" | "rollUp" | "countBatches">;
 
 /** Counts by the minute and totals by kind, added up from the events. */
 export function rollUpStore(session: Session): RollUpStore {
@@ -18,15 +27,26 @@ export function rollUpStore(session: Session): RollUpStore {
       const rows = await session.run(readKindTotals, [limits.kindsShownMax]);
       return rows.map((row) => ({
         kind: row.kind,
-        tries: row.tries,
-        seconds: row.seconds,
-        buckets: row.buckets,
+        tries: { count: row.tries, seconds: row.seconds, buckets: row.buckets },
+        failedTries: { count: sum(row.failed_buckets), seconds: row.failed_seconds, buckets: row.failed_buckets },
+        starts: { count: sum(row.late_buckets), seconds: row.late_seconds, buckets: row.late_buckets },
+        created: row.created,
+        succeeded: row.succeeded,
+        failed: row.failed,
+        retried: row.retried,
+        lost: row.lost,
+        released: row.released,
+        canceled: row.canceled,
+        skipped: row.skipped,
         itemsProcessed: row.items_processed,
         itemsSucceeded: row.items_succeeded,
         itemsFailed: row.items_failed,
         locksAcquired: row.locks_acquired,
         locksFailed: row.locks_failed,
       }));
+    },
+    async countBatches({ kind, lane }, { processed, succeeded, failed }) {
+      await session.run(writeBatchCount, [kind, lane, processed, succeeded, failed]);
     },
     rollUp: (limit) => rollUp(session, limit),
   };
@@ -39,7 +59,12 @@ async function rollUp(session: Session, limit: number): Promise<number> {
     const [reader] = await execute(tx, lockRollUp);
     if (reader === undefined || BigInt(reader.xmin) <= BigInt(reader.upto)) return 0;
     const [end] = await execute(tx, findRollUpEnd, [reader.upto, reader.xmin, limit]);
-    const [added] = await execute(tx, addUp, [reader.upto, end?.upto ?? reader.xmin, durationBuckets]);
+    const { slowTryMs, lateStartMs } = limits;
+    const bounds = [durationBuckets, slowTryMs / 1_000, lateStartMs / 1_000];
+    const [added] = await execute(tx, addUp, [reader.upto, end?.upto ?? reader.xmin, ...bounds]);
+    await execute(tx, addUpBatches, [limit, durationBuckets.length + 1]);
     return added?.events ?? 0;
   });
 }
+
+const sum = (buckets: readonly number[]): number => buckets.reduce((total, count) => total + count, 0);

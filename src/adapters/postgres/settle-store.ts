@@ -14,7 +14,8 @@ import {
 } from "../../core/ports/ports.ts";
 import { insertInto } from "./enqueue-store.ts";
 import { isDataError } from "./failure.ts";
-import { aftermathOf, joinAftermaths } from "./outbox.ts";
+import { aftermathOf } from "./outbox.ts";
+import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
 import { readSettled, settleFull, settlePlain, type SettledRow } from "./sql/settle.ts";
 import { execute, type Statement } from "./statement.ts";
@@ -121,7 +122,7 @@ const resultOf = ({ result }: Settlement): string | null =>
 
 const settled = (rows: readonly SettledRow[], ofChildren: Aftermath = noAftermath): Settled => ({
   settled: rows.filter((row) => row.own).map((row) => row.id as JobId),
-  aftermath: joinAftermaths([
+  aftermath: mergeAftermaths([
     { ...aftermathOf(rows), leftToRelay: rows.filter(isLeft).map((row) => row.lane) },
     ofChildren,
   ]),
@@ -170,7 +171,7 @@ async function settleSingly(
   }
   return {
     settled: parts.flatMap((part) => part.settled),
-    aftermath: joinAftermaths(parts.map((part) => part.aftermath)),
+    aftermath: mergeAftermaths(parts.map((part) => part.aftermath)),
     conflicts: parts.reduce((sum, part) => sum + part.conflicts, 0),
   };
 }

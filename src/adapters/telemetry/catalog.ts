@@ -1,101 +1,90 @@
-/** A metric of ours, and what it costs: CloudWatch bills each combination of name and dimensions by the hour it is written in. */
+/** A metric of Belfry, and what it costs: CloudWatch bills each combination of name and dimensions by the hour it is written in. */
 export interface MetricShape {
-  readonly writer: "scheduler" | "worker";
-  /** `always`: also by a system without jobs; `busy`: while jobs run; `fault`: only when something is wrong. */
-  readonly when: "always" | "busy" | "fault";
-  /** What it is told apart by, besides stage and lane. Only where an alarm reads it so. */
-  readonly by?: "job" | "step";
+  /** `busy`: while jobs run; `fault`: only when something is wrong. */
+  readonly when: "busy" | "fault";
+  /** Told apart by the lane of the job it is about, whichever process runs that; else there is one for the stage. */
+  readonly by?: "lane";
 }
 
-const always = { writer: "scheduler", when: "always" } as const;
-const passes = { writer: "scheduler", when: "busy" } as const;
-const passFault = { writer: "scheduler", when: "fault" } as const;
-const tries = { writer: "worker", when: "busy" } as const;
-const tryFault = { writer: "worker", when: "fault" } as const;
+const busy = { when: "busy" } as const;
+const fault = { when: "fault" } as const;
+const busyByLane = { when: "busy", by: "lane" } as const;
+const faultByLane = { when: "fault", by: "lane" } as const;
 
 /** Every metric that this code writes. Those of an app (`ctx.metric`) are its own. */
 export const catalog: Readonly<Record<string, MetricShape>> = {
-  "scheduler.lock.acquired": always,
-  "scheduler.schedules": passes,
-  "scheduler.occurrences": passes,
-  "scheduler.relayed": passes,
-  "scheduler.pruned": passes,
-  "scheduler.pruned.occurrences": passes,
-  "scheduler.resolved": passes,
-  "scheduler.runs.closed": passes,
-  "scheduler.woken": passes,
-  "scheduler.lock.failed": passFault,
-  "scheduler.lock.outage": passFault,
-  "scheduler.missed": passFault,
-  "scheduler.payload.failed": passFault,
-  "scheduler.undecided": passFault,
-  "scheduler.resent": passFault,
-  "scheduler.requeued": passFault,
-  "scheduler.rescued": passFault,
-  "scheduler.lock.skipped": passFault,
-  "scheduler.jobs.started": passes,
-  "scheduler.jobs.lost": passFault,
-  "scheduler.jobs.canceled": passFault,
-  "scheduler.occurrences.overdue": passFault,
-  "database.dead_rows": passFault,
-  "database.oldest_transaction": passFault,
-  "database.clock_behind": passFault,
-  "scheduler.step.failed": { ...passFault, by: "step" },
-  "rescue.messages.lost": passFault,
-  "events.published": passes,
-  "events.publish.failed": passFault,
-  "run.done": passes,
-  "run.failed": passFault,
-  "run.canceled": passFault,
-  "job.rescued": tryFault,
-  "job.undelivered": tryFault,
-  // Passes write it too, without a job.
-  "scheduler.execution.time": { ...tries, by: "job" },
-  "scheduler.items.processed": { ...tries, by: "job" },
-  "scheduler.items.failed": { ...tries, by: "job" },
-  "scheduler.items.succeeded": tries,
-  "scheduler.items.left": tries,
-  "job.lateness": { ...tries, by: "job" },
-  "job.success": tries,
-  "job.queued": tries,
-  "job.retry_wait": tryFault,
-  "job.failed": tryFault,
-  "job.ambiguous": tryFault,
-  "job.canceled": tryFault,
-  "job.skipped": tryFault,
-  "job.refused": tryFault,
-  "job.settle.refused": tryFault,
-  "job.on_settled.failed": tryFault,
-  "aftermath.failed": tryFault,
-  "job.child.conflicts": tryFault,
-  "job.launch.failed": tryFault,
-  "job.launch.postponed": tryFault,
-  "job.task.stopped": tryFault,
-  "fanout.targets": tries,
-  "fanout.conflicts": tryFault,
-  "sweep.lateness": tries,
-  "sweep.late": { ...tryFault, by: "job" },
-  "sweep.created": tries,
-  "sweep.known": tries,
+  // A pass writes it too, without a job.
+  "scheduler.execution.time": busyByLane,
+  "scheduler.lock.acquired": busyByLane,
+  "scheduler.lock.failed": faultByLane,
+  "scheduler.lock.outage": fault,
+  "scheduler.lock.skipped": fault,
+  "scheduler.payload.failed": fault,
+  "scheduler.step.failed": fault,
+  "scheduler.jobs.started": busy,
+  "scheduler.jobs.lost": fault,
+  "scheduler.occurrences.overdue": fault,
+  "jobs.failed": fault,
+  "jobs.dead": fault,
+  "runs.failed": fault,
+  "tasks.endless": fault,
+  // The kind of job that does worst, in percent.
+  "worst.failed": fault,
+  "worst.items.failed": fault,
+  "worst.slow": fault,
+  "worst.late": fault,
+  "worst.lock.failed": fault,
+  "database.dead_rows": fault,
+  "database.oldest_transaction": fault,
+  "database.clock_behind": fault,
+  "rescue.messages.lost": fault,
+  "events.published": busy,
+  "events.publish.failed": fault,
+  "run.done": busy,
+  "run.failed": fault,
+  "run.canceled": fault,
+  "message.unreadable": fault,
+  "job.rescued": fault,
+  "job.undelivered": fault,
+  "job.lateness": busyByLane,
+  "scheduler.items.processed": busyByLane,
+  "scheduler.items.succeeded": busyByLane,
+  "scheduler.items.failed": faultByLane,
+  "scheduler.items.left": fault,
+  "job.success": busyByLane,
+  "job.queued": fault,
+  "job.retry_wait": faultByLane,
+  "job.failed": faultByLane,
+  "job.ambiguous": fault,
+  "job.canceled": fault,
+  "job.skipped": fault,
+  "job.refused": fault,
+  "job.settle.refused": fault,
+  "job.on_settled.failed": fault,
+  "job.child.conflicts": fault,
+  "job.launch.failed": fault,
+  "job.launch.postponed": fault,
+  "job.task.stopped": fault,
+  "fanout.targets": busy,
+  "fanout.conflicts": fault,
+  "sweep.lateness": busy,
+  "sweep.late": fault,
+  "sweep.created": busy,
+  "sweep.known": busy,
 };
 
-const dimensionsOfOurs = ["job", "step", "reason"];
+/** Written by the scheduler task of a system without jobs. */
+export const idleMetrics = ["scheduler.execution.time", "scheduler.lock.acquired"] as const;
+
+type Dimensions = Readonly<Record<string, string>>;
 
 /**
- * The dimensions that a metric keeps. A kind that no alarm is about is added to the others: it would be one more metric
- * to pay for. @param jobs the kinds that alarms are about.
+ * The dimensions that a metric keeps. Kinds of jobs are never among them, because each would be one more metric to pay for
+ * and one more alarm: what one kind does is counted in Postgres. @param laneOf by the kind of a job.
  */
-export function kept(
-  name: string,
-  dimensions: Readonly<Record<string, string>>,
-  jobs: ReadonlySet<string>,
-): Readonly<Record<string, string>> {
+export function kept(name: string, dimensions: Dimensions, laneOf: (job: string) => string): Dimensions {
   const shape = catalog[name];
   if (shape === undefined) return dimensions;
-  return Object.fromEntries(
-    Object.entries(dimensions).filter(([dimension, value]) => {
-      if (!dimensionsOfOurs.includes(dimension)) return true;
-      return dimension === shape.by && (dimension !== "job" || jobs.has(value));
-    }),
-  );
+  const { job } = dimensions;
+  return shape.by === "lane" && job !== undefined ? { lane: laneOf(job) } : {};
 }

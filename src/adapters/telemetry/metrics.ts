@@ -3,14 +3,14 @@ import type { Metrics } from "../../core/ports/ports.ts";
 import { kept } from "./catalog.ts";
 
 export interface MetricsOptions {
-  readonly service: string;
-  /** In every metric. Bounded: each combination of dimensions is a metric that is paid for. */
-  readonly dimensions: Readonly<Record<string, string>>;
-  /** Kinds that alarms are about: metrics of ours are told apart by these only. Default: none. */
-  readonly jobs?: readonly string[];
+  readonly stage: string;
+  /** The lane of a kind of job: metrics of a try are told apart by it, whichever process runs the try. */
+  readonly laneOf: (job: string) => string;
 }
 
 export const namespace = "Belfry";
+/** The library writes a dimension of this name in any case; one value for all processes, or each would have metrics of its own. */
+const service = "belfry";
 
 /**
  * Metrics in CloudWatch's embedded format: JSON lines on stdout, one per set of dimensions and flush.
@@ -18,8 +18,6 @@ export const namespace = "Belfry";
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   const sets = new Map<string, Powertools>();
-  const jobs = new Set(options.jobs);
-
   const setOf = (dimensions: Readonly<Record<string, string>>): Powertools => {
     const name = JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => (a < b ? -1 : 1)));
     const known = sets.get(name) ?? newSet(options, dimensions);
@@ -29,7 +27,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   return {
     add(name, value, unit = "Count", dimensions = {}) {
-      setOf(kept(name, dimensions, jobs)).addMetric(name, unit, value);
+      setOf(kept(name, dimensions, options.laneOf)).addMetric(name, unit, value);
     },
     flush() {
       for (const set of sets.values()) if (set.hasStoredMetrics()) set.publishStoredMetrics();
@@ -41,8 +39,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
 function newSet(options: MetricsOptions, dimensions: Readonly<Record<string, string>>): Powertools {
   return new Powertools({
     namespace,
-    serviceName: options.service,
-    defaultDimensions: { ...options.dimensions, ...dimensions },
+    serviceName: service,
+    defaultDimensions: { stage: options.stage, ...dimensions },
   });
 }
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { id, limit } from "../query-fields.ts";
 import { auditList } from "../shape/overview.ts";
 import { iso } from "../shape/shape.ts";
 
-const auditsQuery = z.strictObject({ cursor: id.optional(), limit: limit(limits.listRowsMax, 50) });
+const auditsQuery = z.strictObject({ cursor: id.optional(), limit: limit(contractLimits.listRowsMax, 50) });
 
 /** GET /audits: who changed what through this API, the newest first. */
 export function auditEndpoints({ operations }: ApiOptions): readonly Endpoint[] {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../../core/calendar/duration.ts";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
 import { type BulkAction, bulkActions } from "../../core/ports/bulk.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
 import { runBulkPage } from "../../core/admin/run-bulk.ts";
@@ -76,7 +76,7 @@ function tracked({ operations }: ApiOptions): readonly Endpoint[] {
       path: "/bulk",
       summary: "Changes of many jobs, the newest first",
       role: "read",
-      query: z.strictObject({ limit: limit(limits.listRowsMax, 50) }),
+      query: z.strictObject({ limit: limit(contractLimits.listRowsMax, 50) }),
       replies: { 200: bulkList },
       async handle({ query }) {
         const found = await operations.bulks({ id: null, limit: query.limit });
@@ -145,7 +145,7 @@ function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
         issues: [{ path: "filter", message: "must name something" }],
       });
     }
-    const matched = await operations.count(changeable(action, search), limits.bulkCountMax);
+    const matched = await operations.count(changeable(action, search), contractLimits.bulkCountMax);
     if (dryRun) return { status: 200, body: { dryRun, matched } };
     const written = await operations.createBulk({
       action,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
@@ -31,7 +31,11 @@ export const countJobsEndpoint = ({ operations }: ApiOptions): Endpoint =>
 export async function countAll(operations: ApiOptions["operations"], search: JobSearch): Promise<JobCountsReply> {
   const counts: Partial<JobCountsReply> = {};
   for (const state of states) {
-    counts[state] = await operations.count({ ...search, states: [state] }, limits.countedRowsMax, limits.countedMs);
+    counts[state] = await operations.count(
+      { ...search, states: [state] },
+      operationsLimits.countedRowsMax,
+      operationsLimits.countedMs,
+    );
   }
   return counts as JobCountsReply;
 }

@@ -4,7 +4,7 @@ import type { JobDefinition } from "../../core/define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../../core/define/errors.ts";
 import { prepare } from "../../core/delivery/enqueue.ts";
 import type { EventView, JobId, NewJob } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { JobRecord } from "../../core/ports/job-search.ts";
 import type { InsertResult } from "../../core/ports/ports.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
@@ -29,7 +29,7 @@ export function createJobEndpoint(options: ApiOptions): Endpoint {
     return results.map((result) => ({ ...result, sent }));
   };
   const together = gathered<Item, Inserted>(
-    (items) => insert(items, items.some(hasKey) ? { lockWaitMs: limits.gatheredLockWaitMs } : {}),
+    (items) => insert(items, items.some(hasKey) ? { lockWaitMs: operationsLimits.gatheredLockWaitMs } : {}),
     { bytesOf: ({ job }) => job.canonicalInput.length, isOfOne: (error) => isDataError(error) || isLockTimeout(error) },
   );
   const write = patient(together, async (item) => {
@@ -66,7 +66,7 @@ function patient(together: Gathered["write"], alone: Gathered["write"]): Gathere
     } catch (error) {
       if (!isLockTimeout(error) || !hasKey(item)) throw error;
     }
-    if (waiting >= limits.heldKeysMax) throw keyHeld(item.job);
+    if (waiting >= operationsLimits.heldKeysMax) throw keyHeld(item.job);
     waiting += 1;
     try {
       return await alone(item);
@@ -130,7 +130,7 @@ function notesOn({ dueAt, delay }: NewJobBody, { id, dueAt: stands }: JobDetailR
 /** A new job is read back together with others. One with a large payload is read by itself: the others come without it. */
 async function readWritten(options: ApiOptions, id: JobId, readBack: Gathered["readBack"] | null) {
   const written = (await readBack?.(id)) ?? null;
-  if (written === null || written.job.payloadBytes > limits.listPayloadBytesMax)
+  if (written === null || written.job.payloadBytes > operationsLimits.listPayloadBytesMax)
     return await readJobDetail(options, id);
   return detailJson({ ...written, attempts: [] }, written.job.createdAt);
 }

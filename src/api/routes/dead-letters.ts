@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
 import type { FailureGroup } from "../../core/ports/job-search.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -16,7 +16,7 @@ export function deadLetterEndpoints({ operations }: ApiOptions): readonly Endpoi
       path: "/dead-letters",
       summary: "FAILED jobs in groups that failed alike, the largest first",
       role: "read",
-      query: z.strictObject({ kind: text(limits.idCharactersMax).optional() }),
+      query: z.strictObject({ kind: text(contractLimits.idCharactersMax).optional() }),
       replies: { 200: failureGroupList },
       async handle({ query }) {
         const { groups, isMore } = await operations.failureGroups({ kind: query.kind ?? null });

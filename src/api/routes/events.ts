@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { streamLimits } from "../../core/ports/stream-limits.ts";
 import { type EventFilter, matchesFilter, parseCursor, type StreamCursor } from "../../core/ports/event-stream.ts";
 import { publishedEvent } from "../../core/admin/publish.ts";
 import type { RunId } from "../../core/ports/run.ts";
@@ -24,8 +25,8 @@ const cursor = z
   });
 
 const eventsQuery = z.strictObject({
-  kind: text(limits.idCharactersMax).optional(),
-  lane: text(limits.idCharactersMax).optional(),
+  kind: text(contractLimits.idCharactersMax).optional(),
+  lane: text(contractLimits.idCharactersMax).optional(),
   job: id.optional(),
   run: id.optional(),
   state: someOf(states, "Only in these states.").optional(),
@@ -71,7 +72,7 @@ function filterOf({ kind, lane, job, run, state }: z.infer<typeof eventsQuery>):
 }
 
 async function page(options: ApiOptions, filter: EventFilter, from: StreamCursor | null) {
-  const read = await options.operations.stream(from, limits.streamRowsMax);
+  const read = await options.operations.stream(from, streamLimits.streamRowsMax);
   const events = read.events.filter((event) => matchesFilter(event, filter)).map(publishedEvent);
   return { ...read, events, ...(from === null ? { jobs: await newest(options, filter) } : {}) };
 }
@@ -86,7 +87,7 @@ async function newest({ operations, ports }: ApiOptions, { kind, lane, runId }: 
     search,
     sort: "newest",
     cursor: null,
-    limit: limits.streamSnapshotJobsMax,
+    limit: streamLimits.streamSnapshotJobsMax,
   });
   const now = await ports.store.now();
   return jobs.map((job) => recordJson(job, now));

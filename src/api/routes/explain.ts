@@ -1,4 +1,4 @@
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { explainJob } from "../../core/admin/explain-job.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -19,7 +19,10 @@ export function explainEndpoint({ operations }: ApiOptions): Endpoint {
     params: jobPath,
     replies: { 200: jobExplanation },
     async handle({ params: { id } }) {
-      const [found, facts] = await Promise.all([operations.job(id), operations.waiting(id, limits.countRowsMax)]);
+      const [found, facts] = await Promise.all([
+        operations.job(id),
+        operations.waiting(id, operationsLimits.countRowsMax),
+      ]);
       if (found === null || facts === null) throw new HttpProblem("unknown-job", `there is no job ${id}`);
       const { job, now } = found;
       const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith("lock:")) ?? null;

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { cancelJobs, retryJobs } from "../../core/admin/control.ts";
 import type { Instant, JobId } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { type JobSearch, jobSorts } from "../../core/ports/job-search.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
 import type { RunId } from "../../core/ports/run.ts";
@@ -17,11 +18,14 @@ import { attemptJson, eventJson } from "../view.ts";
 /** What a search may name; `payload.user.id=42` compares that member of the payload as text. */
 export const searchFields = {
   state: someOf(states, "Only in these states.").optional(),
-  kind: text(limits.idCharactersMax, "Of this kind.").optional(),
-  lane: text(limits.idCharactersMax, "Of this lane.").optional(),
-  key: text(limits.keyCharactersMax, "With this key.").optional(),
-  error: text(limits.errorCodeCharactersMax, "Whose last error has this code.").optional(),
-  fingerprint: text(limits.idCharactersMax, "Of this group of failures, as `listDeadLetters` names it.").optional(),
+  kind: text(contractLimits.idCharactersMax, "Of this kind.").optional(),
+  lane: text(contractLimits.idCharactersMax, "Of this lane.").optional(),
+  key: text(contractLimits.keyCharactersMax, "With this key.").optional(),
+  error: text(contractLimits.errorCodeCharactersMax, "Whose last error has this code.").optional(),
+  fingerprint: text(
+    contractLimits.idCharactersMax,
+    "Of this group of failures, as `listDeadLetters` names it.",
+  ).optional(),
   run: id.optional().describe("Of this run."),
   schedule: text(200, "Of this schedule.").optional(),
   worker: text(200, "That this worker runs.").optional(),
@@ -38,7 +42,7 @@ const jobsQuery = z
       .regex(/^(-?\d{1,18}_)?\d{1,18}$/, "must be the nextCursor of the page before")
       .describe(pageBefore)
       .optional(),
-    limit: limit(limits.listRowsMax, 50),
+    limit: limit(contractLimits.listRowsMax, 50),
   })
   .catchall(text(1_000))
   .superRefine((query, ctx) => {
@@ -54,8 +58,12 @@ export function onlyPayloadMembers(query: Query, ctx: z.RefinementCtx, known: ob
   const others = Object.keys(query).filter((name) => !Object.hasOwn(known, name));
   const unknown = others.filter((name) => !/^payload(\.[^.]{1,100}){1,8}$/.test(name));
   if (unknown.length > 0) ctx.addIssue({ code: "unrecognized_keys", keys: unknown, input: query });
-  if (others.length - unknown.length > limits.searchedPayloadsMax) {
-    ctx.addIssue({ code: "custom", message: `at most ${limits.searchedPayloadsMax} payload members`, input: query });
+  if (others.length - unknown.length > operationsLimits.searchedPayloadsMax) {
+    ctx.addIssue({
+      code: "custom",
+      message: `at most ${operationsLimits.searchedPayloadsMax} payload members`,
+      input: query,
+    });
   }
 }
 

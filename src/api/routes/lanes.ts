@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Live, LiveCount, SlotUse } from "../../core/ports/overview.ts";
 import { slotGroupsOf } from "../../core/define/new-job.ts";
 import { afterCommit } from "../../core/delivery/after-commit.ts";
@@ -13,7 +14,7 @@ import { text } from "../query-fields.ts";
 import { laneList, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
 import { count, maybeIso } from "../shape/shape.ts";
 
-const lanePath = z.object({ name: text(limits.laneCharactersMax) });
+const lanePath = z.object({ name: text(contractLimits.laneCharactersMax) });
 const pauseReply = z
   .object({ name: z.string(), paused: z.boolean(), released: z.int().min(0) })
   .meta({ id: "LanePause" });
@@ -71,8 +72,8 @@ export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): 
     refuses: ["no-cap"],
     summary: "How many jobs of a kind run at once, until the next release brings its own number",
     role: "operate",
-    params: z.object({ kind: text(limits.idCharactersMax) }),
-    body: z.strictObject({ size: z.int().min(1).max(limits.slotsMax) }),
+    params: z.object({ kind: text(contractLimits.idCharactersMax) }),
+    body: z.strictObject({ size: z.int().min(1).max(contractLimits.slotsMax) }),
     replies: { 200: z.object({ kind: z.string(), size: count, code: count }).meta({ id: "Cap" }) },
     async handle({ params: { kind }, body: { size } }) {
       const definition = registry.jobs.get(kind);
@@ -104,10 +105,10 @@ async function assertKnown({ lanes, operations }: ApiOptions, name: string): Pro
 async function resume({ operations, ports, dispatchWindowMs }: ApiOptions, name: string, by: string): Promise<number> {
   await operations.pauseLane(name, false, by);
   let released = 0;
-  for (let round = 0; round < limits.unholdRoundsMax; round += 1) {
-    const some = await operations.unholdPaused(name, limits.unholdRowsMax);
+  for (let round = 0; round < operationsLimits.unholdRoundsMax; round += 1) {
+    const some = await operations.unholdPaused(name, operationsLimits.unholdRowsMax);
     released += some;
-    if (some < limits.unholdRowsMax) break;
+    if (some < operationsLimits.unholdRowsMax) break;
   }
   await relay(ports, { dispatchWindowMs, lane: name });
   return released;

@@ -1,62 +1,147 @@
-import { durationBuckets, type KindTotal } from "../../core/ports/overview.ts";
+import type { Failures, Histogram, KindTotal, Live } from "../../core/ports/overview.ts";
+import { durationBuckets } from "../../core/ports/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 
-/** GET /metrics: totals by job, in the text format of Prometheus. They are added up in the background, a second or two late. */
-export function metricsEndpoint({ operations }: ApiOptions): Endpoint {
+/** GET /metrics: totals by kind of job in the text format of Prometheus. They are added up in the background, a second or two late. */
+export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint {
   return endpoint({
     method: "GET",
     name: "getMetrics",
     path: "/metrics",
-    summary: "Totals by job in the text format of Prometheus",
+    summary: "Totals by kind of job in the text format of Prometheus",
     role: "read",
     replies: {},
     streams: "text/plain",
     async handle() {
-      const text = metricsText(await operations.kindTotals());
+      const [totals, live, failures] = await Promise.all([
+        operations.kindTotals(),
+        operations.live(),
+        operations.failures(),
+      ]);
+      const text = metricsText({ totals, live, failures }, (kind) => registry.jobs.get(kind)?.lane ?? "");
       return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
     },
   });
 }
 
-function metricsText(totals: readonly KindTotal[]): string {
+export interface Measured {
+  readonly totals: readonly KindTotal[];
+  readonly live: Live;
+  readonly failures: Failures;
+}
+
+/** @param laneOf of a kind; empty for one that no app knows any more. */
+export function metricsText({ totals, live, failures }: Measured, laneOf: (kind: string) => string): string {
+  // Not `job`: Prometheus has a label of that name for what it scrapes, and would rename ours.
+  const labelsOf = ({ kind }: KindTotal): Labels => ({ kind, lane: laneOf(kind) });
+  const counter = (name: string, help: string, of: (total: KindTotal) => number): readonly string[] => [
+    ...head(name, "counter", help),
+    ...totals.map((total) => sample(name, labelsOf(total), of(total))),
+  ];
   return [
-    ...family("scheduler_execution_time_seconds", "histogram", "How long tries took.", totals, histogram),
-    ...counter("scheduler_items_processed_total", "Items that batches looked at.", totals, (t) => t.itemsProcessed),
-    ...counter("scheduler_items_succeeded_total", "Items that went well.", totals, (t) => t.itemsSucceeded),
-    ...counter("scheduler_items_failed_total", "Items that did not.", totals, (t) => t.itemsFailed),
-    ...counter("scheduler_lock_acquired_total", "Jobs that got their lock.", totals, (t) => t.locksAcquired),
-    ...counter("scheduler_lock_failed_total", "Jobs skipped because it was held.", totals, (t) => t.locksFailed),
+    ...head("scheduler_execution_time_seconds", "histogram", "How long tries took, by how they ended."),
+    ...totals.flatMap((total) => executions("scheduler_execution_time_seconds", total, labelsOf(total))),
+    ...head("belfry_start_lateness_seconds", "histogram", "How long after they were due jobs started."),
+    ...totals.flatMap((total) => histogram("belfry_start_lateness_seconds", labelsOf(total), total.starts)),
+    ...head("belfry_attempts_total", "counter", "Tries, by how they ended."),
+    ...totals.flatMap((total) =>
+      attempts(total).map(([status, count]) => sample("belfry_attempts_total", { ...labelsOf(total), status }, count)),
+    ),
+    ...counter("belfry_jobs_created_total", "Jobs that were enqueued.", (t) => t.created),
+    ...head("belfry_jobs_ended_total", "counter", "Jobs that ended, by their state."),
+    ...totals.flatMap((total) =>
+      ends(total).map(([state, count]) => sample("belfry_jobs_ended_total", { ...labelsOf(total), state }, count)),
+    ),
+    ...counter("scheduler_items_processed_total", "Items that batches looked at.", (t) => t.itemsProcessed),
+    ...counter("scheduler_items_succeeded_total", "Items that went well.", (t) => t.itemsSucceeded),
+    ...counter("scheduler_items_failed_total", "Items that did not.", (t) => t.itemsFailed),
+    ...counter("scheduler_lock_acquired_total", "Jobs that got their lock.", (t) => t.locksAcquired),
+    ...counter("scheduler_lock_failed_total", "Jobs skipped because it was held.", (t) => t.locksFailed),
+    ...liveText(live),
+    ...head("belfry_dead_letters", "gauge", "Jobs that are FAILED and wait for a person; counted up to a bound."),
+    sample("belfry_dead_letters", {}, failures.dead),
+    ...head("belfry_runs_failed_lately", "gauge", "Runs that ended FAILED in the last five minutes."),
+    sample("belfry_runs_failed_lately", {}, failures.runs),
     "",
   ].join("\n");
 }
 
-function family(
-  name: string,
-  type: string,
-  help: string,
-  totals: readonly KindTotal[],
-  lines: (name: string, total: KindTotal) => readonly string[],
-): readonly string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...totals.flatMap((total) => lines(name, total))];
+/** Jobs that have not ended, and by lane those whose time has come and how long the first of them waits. */
+function liveText({ counts, now }: Live): readonly string[] {
+  const states = Map.groupBy(counts, ({ lane, state }) => JSON.stringify({ lane, state }));
+  const waiting = counts.filter(({ state, blocked, due }) => state !== "RUNNING" && !blocked && due > 0);
+  const lanes = [...Map.groupBy(waiting, ({ lane }) => lane)];
+  return [
+    ...head("belfry_jobs", "gauge", "Jobs that have not ended, by state; counted up to a bound."),
+    ...[...states].map(([labels, same]) =>
+      sample("belfry_jobs", JSON.parse(labels) as Labels, sumOf(same.map(({ jobs }) => jobs))),
+    ),
+    ...head("belfry_backlog_jobs", "gauge", "Jobs that are due and do not run yet."),
+    ...lanes.map(([lane, same]) => sample("belfry_backlog_jobs", { lane }, sumOf(same.map(({ due }) => due)))),
+    ...head("belfry_oldest_due_seconds", "gauge", "How long the first of them has been due."),
+    ...lanes.map(([lane, same]) => {
+      const oldest = Math.min(...same.map(({ oldestDueAt }) => oldestDueAt));
+      return sample("belfry_oldest_due_seconds", { lane }, Math.max(0, now - oldest) / 1_000);
+    }),
+  ];
 }
 
-const counter = (name: string, help: string, totals: readonly KindTotal[], of: (total: KindTotal) => number) =>
-  family(name, "counter", help, totals, (_, total) => [`${name}{job="${escaped(total.kind)}"} ${of(total)}`]);
+type Labels = Readonly<Record<string, string>>;
 
-function histogram(name: string, { kind, buckets, tries, seconds }: KindTotal): readonly string[] {
-  const job = `job="${escaped(kind)}"`;
+const attempts = (total: KindTotal) =>
+  [
+    ["success", total.tries.count - total.failedTries.count],
+    ["failed", total.failedTries.count - total.retried],
+    ["retried", total.retried],
+    ["lost", total.lost],
+    ["released", total.released],
+  ] as const;
+
+const ends = (total: KindTotal) =>
+  [
+    ["SUCCESS", total.succeeded],
+    ["FAILED", total.failed],
+    ["CANCELED", total.canceled],
+    ["SKIPPED", total.skipped],
+  ] as const;
+
+function executions(name: string, { tries, failedTries }: KindTotal, labels: Labels): readonly string[] {
+  const succeeded = {
+    count: tries.count - failedTries.count,
+    seconds: Math.max(0, tries.seconds - failedTries.seconds),
+    buckets: tries.buckets.map((count, index) => count - (failedTries.buckets[index] ?? 0)),
+  };
+  return [
+    ...histogram(name, { ...labels, status: "success" }, succeeded),
+    ...histogram(name, { ...labels, status: "failure" }, failedTries),
+  ];
+}
+
+function histogram(name: string, labels: Labels, { count, seconds, buckets }: Histogram): readonly string[] {
   let below = 0;
   const bounds = durationBuckets.map((bound, index) => {
     below += buckets[index] ?? 0;
-    return `${name}_bucket{${job},le="${bound}"} ${below}`;
+    return sample(`${name}_bucket`, { ...labels, le: String(bound) }, below);
   });
   return [
     ...bounds,
-    `${name}_bucket{${job},le="+Inf"} ${tries}`,
-    `${name}_sum{${job}} ${seconds}`,
-    `${name}_count{${job}} ${tries}`,
+    sample(`${name}_bucket`, { ...labels, le: "+Inf" }, count),
+    sample(`${name}_sum`, labels, seconds),
+    sample(`${name}_count`, labels, count),
   ];
 }
+
+const head = (name: string, type: string, help: string): readonly string[] => [
+  `# HELP ${name} ${help}`,
+  `# TYPE ${name} ${type}`,
+];
+
+function sample(name: string, labels: Labels, value: number): string {
+  const shown = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+  return `${name}${shown.length === 0 ? "" : `{${shown.join(",")}}`} ${value}`;
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");

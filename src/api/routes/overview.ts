@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Instant } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Minute, WorkerView } from "../../core/ports/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -10,9 +11,9 @@ import { iso, maybeIso } from "../shape/shape.ts";
 import { depthOf } from "./lanes.ts";
 
 const throughputQuery = z.strictObject({
-  minutes: whole(limits.minutesShownMax, 60, "How far back."),
-  kind: text(limits.idCharactersMax).optional(),
-  lane: text(limits.idCharactersMax).optional(),
+  minutes: whole(operationsLimits.minutesShownMax, 60, "How far back."),
+  kind: text(contractLimits.idCharactersMax).optional(),
+  lane: text(contractLimits.idCharactersMax).optional(),
 });
 
 /** GET /summary, GET /throughput, GET /workers. */
@@ -53,10 +54,10 @@ async function summarize({ operations, ports, lanes }: ApiOptions): Promise<Summ
   const now = await ports.store.now();
   const [live, dead, minutes, pauses, seen] = await Promise.all([
     operations.live(),
-    operations.count({ states: ["FAILED"] }, limits.countRowsMax),
+    operations.count({ states: ["FAILED"] }, operationsLimits.countRowsMax),
     operations.minutes({ since: now - 3_600_000, kind: null, lane: null }),
     operations.lanePauses(),
-    operations.workers(now - limits.workerSeenMs),
+    operations.workers(now - operationsLimits.workerSeenMs),
   ]);
   const total = (of: (minute: Minute) => number): number => minutes.reduce((sum, minute) => sum + of(minute), 0);
   const inState = (state: string): number =>
@@ -126,7 +127,7 @@ async function series({ operations, ports }: ApiOptions, query: z.infer<typeof t
 
 async function workers({ operations, ports }: ApiOptions) {
   const now = await ports.store.now();
-  const seen = await operations.workers(now - limits.workerSeenMs);
+  const seen = await operations.workers(now - operationsLimits.workerSeenMs);
   return { workers: seen.map((worker) => workerJson(worker, now)) };
 }
 

@@ -1,7 +1,7 @@
+import { contractLimits } from "../../core/job/contract-limits.ts";
 import { parseRate } from "../../core/calendar/aws-cron.ts";
 import { parseCron } from "../../core/calendar/cron.ts";
 import { formatDuration, parseDuration } from "../../core/calendar/duration.ts";
-import { limits } from "../../core/limits.ts";
 import { preview, type PreviewTime } from "../../core/calendar/preview.ts";
 import type { Expression } from "../../core/ports/schedule.ts";
 import { zoneProblem } from "../../core/calendar/zone.ts";
@@ -53,7 +53,7 @@ function readExpression(text: string): { expression: Expression; notes: readonly
   }
   const everyMs = parseDuration(text);
   if (everyMs !== null) {
-    const { everyMsMin: min, everyMsMax: max } = limits;
+    const { everyMsMin: min, everyMsMax: max } = contractLimits;
     if (everyMs < min) throw invalid("expression", `every "${text}": must be at least ${formatDuration(min)}`);
     if (everyMs > max) throw invalid("expression", `every "${text}": must be at most ${formatDuration(max)}`);
     return { expression: { form: "every", everyMs }, notes: [] };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JobId } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
 import { isRerunnable, rerunRun, resumeRun } from "../../core/admin/run-control.ts";
 import { cancelRun } from "../../core/work/cancel-run.ts";
 import type { RunId, RunView } from "../../core/ports/run.ts";
@@ -13,18 +13,18 @@ import { run, runJson, runList, type RunReply, runStates, taskJson, taskList } f
 import { idText } from "../shape/shape.ts";
 
 const runsQuery = z.strictObject({
-  kind: text(limits.idCharactersMax).optional(),
-  key: text(limits.keyCharactersMax).optional(),
+  kind: text(contractLimits.idCharactersMax).optional(),
+  key: text(contractLimits.keyCharactersMax).optional(),
   state: someOf(runStates, "Only in these states.").optional(),
   /** Reruns of this run. */
   parent: id.optional(),
   cursor: id.optional(),
-  limit: limit(limits.listRowsMax, 50),
+  limit: limit(contractLimits.listRowsMax, 50),
 });
 const tasksQuery = z.strictObject({
   state: someOf(states, "Only in these states.").optional(),
   cursor: id.optional(),
-  limit: limit(limits.listRowsMax, 200),
+  limit: limit(contractLimits.listRowsMax, 200),
 });
 const runPath = z.object({ id });
 

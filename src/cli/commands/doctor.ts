@@ -2,17 +2,32 @@ import { Command } from "commander";
 import { findSystem, isAlive } from "../address.ts";
 import { apiClient } from "../client.ts";
 import type { Finding } from "../finding.ts";
-import { exitCodes, Finished } from "../exit.ts";
+import { CliError, exitCodes, Finished } from "../exit.ts";
+import { awsAt, awsIn } from "../../adapters/aws/aws-call.ts";
+import { stageNamed } from "../../stages.ts";
 import type { Output } from "../output.ts";
+import { callerAccount, preflight } from "../preflight.ts";
 import type { World } from "../world.ts";
 
 export function doctorCommand(world: World, out: Output): Command {
   return new Command("doctor")
-    .requiredOption("--local", "this machine's system (the only one there is so far)")
-    .addHelpText("after", "\nExample:\n  $ npx belfry doctor --local")
+    .description("look at each part of a system and say what to do about what is wrong")
+    .option("--local", "this machine's system")
+    .option("--stage <name>", "the account that this stage is deployed to, before and after a deployment")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ npx belfry doctor --local\n  $ AWS_REGION=eu-west-1 npx belfry doctor --stage small",
+    )
     .action(async (_: object, command: Command) => {
-      const { url } = command.optsWithGlobals<{ url?: string }>();
-      const findings = await examine(url, world);
+      const {
+        url,
+        stage,
+        local = false,
+      } = command.optsWithGlobals<{ url?: string; stage?: string; local?: boolean }>();
+      if (local === (stage !== undefined)) {
+        throw new CliError(exitCodes.usage, "no-system", "say which system: --local, or --stage NAME");
+      }
+      const findings = stage === undefined ? await examine(url, world) : await examineAccount(stage, world);
       const ok = findings.every((finding) => finding.ok);
       out.result({ ok, findings }, () => findings.map(lineOf).join("\n"));
       if (!ok) throw new Finished(exitCodes.failure);
@@ -21,6 +36,36 @@ export function doctorCommand(world: World, out: Output): Command {
 
 const lineOf = ({ name, ok, detail, fix }: Finding): string =>
   `${ok ? "ok   " : "wrong"} ${name}: ${detail}${fix === undefined ? "" : `\n      ${fix}`}`;
+
+async function examineAccount(name: string, { env }: World): Promise<readonly Finding[]> {
+  const stage = deployedStage(name);
+  const region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"];
+  if (!region) {
+    throw new CliError(exitCodes.usage, "no-region", `--stage ${stage} needs to know where it is deployed`, [
+      "set AWS_REGION, for example eu-west-1",
+    ]);
+  }
+  const endpoint = env["AWS_ENDPOINT_URL"];
+  const reach = (account: string) => (endpoint ? awsAt(endpoint, region, account) : awsIn(region, account));
+  try {
+    const account = await callerAccount(reach(""));
+    return [
+      { name: "account", ok: true, detail: `${account}, ${region}` },
+      ...(await preflight(reach(account), stage)),
+    ];
+  } catch (error) {
+    const detail = `none answers to these credentials: ${error instanceof Error ? error.message : String(error)}`;
+    return [{ name: "account", ok: false, detail, fix: "sign in (aws sso login), or set AWS_PROFILE" }];
+  }
+}
+
+function deployedStage(name: string): string {
+  try {
+    return stageNamed(name).name;
+  } catch (error) {
+    throw new CliError(exitCodes.usage, "unknown-stage", error instanceof Error ? error.message : String(error));
+  }
+}
 
 async function examine(url: string | undefined, world: World): Promise<readonly Finding[]> {
   const system = findSystem(world.env, world.folder);

@@ -57,7 +57,8 @@ async function migrateAll(url: string, stage: string): Promise<readonly Migrated
   }
 }
 
-function lineOf({ name, applied, version }: MigratedSet): string {
-  const what = applied.length === 0 ? "nothing to do" : `applied ${applied.join(", ")}`;
+function lineOf({ name, applied, version, newer }: MigratedSet): string {
+  const done = applied.length === 0 ? "nothing to do" : `applied ${applied.join(", ")}`;
+  const what = newer.length === 0 ? done : `${done}; of a newer release: ${newer.join(", ")}`;
   return `${name}: version ${version}, ${what}`;
 }

@@ -4,7 +4,7 @@ import { type VersionInterval, versionIntervals } from "../calendar/version-inte
 import type { NominalTime } from "../calendar/fires.ts";
 import { occurrenceOf } from "../scheduler/fire.ts";
 import type { Instant } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
 import type { Ports } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
@@ -71,7 +71,7 @@ export async function backfill(
   const row = checkedRow(id, facts, options);
   const to = Math.min(options.to, facts.now, row.decidedUntil);
   const wanted = timesOf(facts, options, to);
-  const rows = await ports.store.occurrencesBetween(id, options.from, to, 2 * limits.backfillTimesMax);
+  const rows = await ports.store.occurrencesBetween(id, options.from, to, 2 * contractLimits.backfillTimesMax);
   const byInstant = Map.groupBy(rows, (each) => each.nominalAt);
   const judged = wanted.map(({ stretch, time }) => {
     return { stretch, time, entry: judge(stretch, time, byInstant.get(time.instant) ?? []) };
@@ -90,8 +90,8 @@ function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: Backf
   const { row, ledgerFrom } = facts;
   if (row === null) throw refuse(`schedule "${id}" was deleted: make it again, then backfill`);
   if (!(from <= to)) throw refuse(`from ${iso(from)} must not be after to ${iso(to)}: exchange them`);
-  if (to - from > limits.backfillDaysMax * 86_400_000) {
-    throw refuse(`from ${iso(from)} to ${iso(to)} is more than ${limits.backfillDaysMax} days: narrow it`);
+  if (to - from > contractLimits.backfillDaysMax * 86_400_000) {
+    throw refuse(`from ${iso(from)} to ${iso(to)} is more than ${contractLimits.backfillDaysMax} days: narrow it`);
   }
   if (row.paused) throw refuse(`schedule "${id}" is paused, so its jobs would be SKIPPED: resume it first`);
   if (!row.spec.enabled) throw refuse(`schedule "${id}" is off in this stage: switch it on first`);
@@ -118,10 +118,10 @@ function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Ins
     for (const time of timetable(stretch.spec).times(after, end)) {
       if (time.kind !== "fires") continue;
       found.push({ stretch, time });
-      if (found.length > limits.backfillTimesMax) {
+      if (found.length > contractLimits.backfillTimesMax) {
         throw new ScheduleRefused(
           "backfill-refused",
-          `from ${iso(from)} to ${iso(to)} are more than ${limits.backfillTimesMax} times: narrow it and repeat`,
+          `from ${iso(from)} to ${iso(to)} are more than ${contractLimits.backfillTimesMax} times: narrow it and repeat`,
         );
       }
     }
@@ -182,8 +182,8 @@ async function write(
   ]);
   let added = 0;
   let again = 0;
-  for (let from = 0; from < made.length; from += limits.insertRowsMax) {
-    const page = made.slice(from, from + limits.insertRowsMax);
+  for (let from = 0; from < made.length; from += contractLimits.insertRowsMax) {
+    const page = made.slice(from, from + contractLimits.insertRowsMax);
     const done = await ports.store.backfill(id, page, { paceMs, slotKey });
     if ("refused" in done) throw unknownSchedule(id);
     added += done.added;

@@ -1,6 +1,8 @@
+import { reasons } from "../job/reasons.ts";
 import type { Instant, JobId } from "../job/job.ts";
 import { taskOf } from "../ports/launcher.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { workerLimits } from "../work/worker-limits.ts";
 import { isFinal } from "../job/state.ts";
 import type { BoundedCount, JobRecord } from "../ports/job-search.ts";
 import type { SlotUse } from "../ports/overview.ts";
@@ -77,7 +79,7 @@ function running(job: JobRecord, now: Instant): JobExplanation {
 }
 
 function ended(job: JobRecord, { lastReason }: WaitingFacts, slot: SlotUse | null): JobExplanation {
-  if (job.state === "SKIPPED" && lastReason === "lock-held") {
+  if (job.state === "SKIPPED" && lastReason === reasons.lockHeld) {
     const holders = slot?.holders.map(({ jobId }) => jobId) ?? [];
     const sentence = `it was SKIPPED: another job held its lock ${slot?.key ?? ""}`.trimEnd();
     return say("lock", sentence, { waitsFor: holders, advice: `run it again: belfry jobs retry ${job.id}` });
@@ -103,12 +105,12 @@ function early(job: JobRecord): JobExplanation {
     });
   }
   if (job.attempt > 0 && job.errorCode === "TASK_NOT_STARTED") {
-    const often = `${job.interruptions} of ${limits.interruptionsMax}`;
+    const often = `${job.interruptions} of ${contractLimits.interruptionsMax}`;
     const sentence = `${job.errorMessage}; it is launched again at ${iso(job.dueAt)}: interruption ${often}`;
     return say("not-started", sentence, { until: job.dueAt, advice: "look at the image, its roles and its network" });
   }
   if (job.attempt > 0 && job.errorCode === "UNKNOWN_KIND") {
-    const until = iso(job.createdAt + limits.unknownKindMs);
+    const until = iso(job.createdAt + workerLimits.unknownKindMs);
     return say(
       "unknown-kind",
       `${job.errorMessage}: it is tried again at ${iso(job.dueAt)}, and FAILED after ${until}`,

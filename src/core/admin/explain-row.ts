@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import { formatDuration } from "../calendar/duration.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant, JobView } from "../job/job.ts";
@@ -203,9 +204,9 @@ function takenBack(input: RowInput, { result }: JobView): Explanation {
 /** Why a job that had started was not tried again. */
 function becauseOf(reason: string | null): string {
   if (reason === null) return "";
-  if (reason === "overlap") return ", because its next try met a later job of the schedule that was still going";
-  if (reason === "expired") return ", because its startDeadline passed before its next try";
-  return reason === "lock-held" ? ", because its next try met another job that held its lock" : ` (${reason})`;
+  if (reason === reasons.overlap) return ", because its next try met a later job of the schedule that was still going";
+  if (reason === reasons.expired) return ", because its startDeadline passed before its next try";
+  return reason === reasons.lockHeld ? ", because its next try met another job that held its lock" : ` (${reason})`;
 }
 
 function lateness(ms: number | null): string {

@@ -4,7 +4,7 @@ import { versionIntervals, type VersionInterval } from "../calendar/version-inte
 import { explainRow } from "./explain-row.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { scheduleLimits } from "../ports/schedule-limits.ts";
 import { minuteText } from "../calendar/wall-time.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
 import type { ScheduleFacts } from "../ports/schedule-store.ts";
@@ -50,7 +50,7 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
       verdict: "undecided",
       sentence: `${time} is past and nobody has decided it yet: the last decided time is ${localOf(row.decidedUntil, spec)}`,
       advice: isLeftToItsRule(spec, now - nominal)
-        ? `its rule starts a task for it, which takes a minute; ${limits.ruleGraceMs / 1_000} s after the time the scheduler makes up for it`
+        ? `its rule starts a task for it, which takes a minute; ${scheduleLimits.ruleGraceMs / 1_000} s after the time the scheduler makes up for it`
         : "no scheduler task has made a pass since: look at the wake rule and the scheduler's log",
     };
   }
@@ -62,7 +62,7 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
 }
 
 const isLeftToItsRule = ({ launch }: ScheduleSpec, lateMs: number): boolean =>
-  launch === "rule" && lateMs <= limits.ruleGraceMs;
+  launch === "rule" && lateMs <= scheduleLimits.ruleGraceMs;
 
 function notThere({ eras, row }: ScheduleFacts, asked: AskedTime): Explanation {
   const time = shown(asked.localTime);

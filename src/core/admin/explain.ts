@@ -1,4 +1,5 @@
 /** Gathers what is known of one time of a schedule, for `explainTime` to put into words. */
+import { reasons } from "../job/reasons.ts";
 import { type AskedTime, readAskedTime } from "../calendar/asked-time.ts";
 import { versionIntervalAt, versionIntervals } from "../calendar/version-intervals.ts";
 import { explainTime } from "./explain-schedule.ts";
@@ -98,8 +99,8 @@ async function holderOf(
   job: JobView | null,
 ): Promise<SlotHolder | null> {
   if (occurrence === null || job === null) return null;
-  if (occurrence.reason === "overlap" || occurrence.reason === "lock-held") {
-    const prefix = occurrence.reason === "overlap" ? "overlap:" : "lock:";
+  if (occurrence.reason === reasons.overlap || occurrence.reason === reasons.lockHeld) {
+    const prefix = occurrence.reason === reasons.overlap ? "overlap:" : "lock:";
     return await store.slotHolder(job.id, { at: occurrence.decidedAt ?? now, prefix });
   }
   return job.hold === "slot" ? await store.slotHolder(job.id, { at: now, prefix: "" }) : null;

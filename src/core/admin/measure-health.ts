@@ -1,34 +1,72 @@
-import { limits } from "../limits.ts";
+import type { Instant } from "../job/job.ts";
+import { minuteMs } from "../job/units.ts";
+import { operationsLimits } from "../ports/operations-limits.ts";
+import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { Operations } from "../ports/operations.ts";
 
-const minuteMs = 60_000;
+type Measured = Pick<Operations, "health" | "minutes" | "failures">;
+type MeasuringPorts = Pick<Ports, "metrics" | "log" | "launcher">;
 
 /**
- * Once a scheduler task: what alarms are about and no single process knows. Claims and losses are those of the last whole
- * minute, whoever made them. Zeros are left out: each would be a metric to pay for. Never throws.
+ * Once a scheduler task: what alarms are about and no single process knows, whichever process caused it. Zeros are left out:
+ * each would be a metric to pay for. Never throws.
  */
 export async function measureHealth(
-  ports: Pick<Ports, "metrics" | "log">,
-  operations: Pick<Operations, "health" | "minutes">,
+  ports: MeasuringPorts,
+  operations: Measured,
+  { jobs }: Pick<Registry, "jobs">,
 ): Promise<void> {
-  const { metrics, log } = ports;
   try {
-    const { now, overdue, deadRowsPercent, oldestTransactionMs, clockBehindMs } = await operations.health(
-      limits.overdueMs,
-    );
-    const since = Math.floor(now / minuteMs) * minuteMs - minuteMs;
-    const [minute] = await operations.minutes({ since, kind: null, lane: null });
-    const isWhole = minute !== undefined && minute.at === since;
-    if (isWhole && minute.started > 0) metrics.add("scheduler.jobs.started", minute.started);
-    if (isWhole && minute.lost > 0) metrics.add("scheduler.jobs.lost", minute.lost);
-    if (overdue > 0) metrics.add("scheduler.occurrences.overdue", overdue);
-    if (deadRowsPercent > 0) metrics.add("database.dead_rows", deadRowsPercent, "Percent");
-    if (oldestTransactionMs > limits.oldTransactionMs) {
-      metrics.add("database.oldest_transaction", oldestTransactionMs, "Milliseconds");
-    }
-    if (clockBehindMs > limits.clockBehindMs) metrics.add("database.clock_behind", clockBehindMs, "Milliseconds");
+    const now = await measureDatabase(ports, operations);
+    await measureFailures(ports, operations);
+    await measureTasks(ports, [...jobs.values()], now);
   } catch (error) {
-    log.warn("what alarms watch was not measured; the next task does it", { error });
+    ports.log.warn("what alarms watch was not measured; the next task does it", { error });
+    ports.metrics.add("scheduler.step.failed", 1);
   }
+}
+
+/** Claims and losses are those of the last whole minute. @returns the time. */
+async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured): Promise<Instant> {
+  const { now, overdue, deadRowsPercent, oldestTransactionMs, clockBehindMs } = await operations.health(
+    operationsLimits.overdueMs,
+  );
+  const since = Math.floor(now / minuteMs) * minuteMs - minuteMs;
+  const [minute] = await operations.minutes({ since, kind: null, lane: null });
+  const isWhole = minute !== undefined && minute.at === since;
+  if (isWhole && minute.started > 0) metrics.add("scheduler.jobs.started", minute.started);
+  if (isWhole && minute.lost > 0) metrics.add("scheduler.jobs.lost", minute.lost);
+  if (overdue > 0) metrics.add("scheduler.occurrences.overdue", overdue);
+  if (deadRowsPercent > 0) metrics.add("database.dead_rows", deadRowsPercent, "Percent");
+  if (oldestTransactionMs > operationsLimits.oldTransactionMs) {
+    metrics.add("database.oldest_transaction", oldestTransactionMs, "Milliseconds");
+  }
+  if (clockBehindMs > operationsLimits.clockBehindMs) metrics.add("database.clock_behind", clockBehindMs, "Milliseconds");
+  return now;
+}
+
+/** One figure for all kinds of jobs: an alarm and a metric for each kind would cost more than most jobs do. */
+async function measureFailures({ metrics, log }: MeasuringPorts, operations: Measured): Promise<void> {
+  const { jobs, runs, dead, worst } = await operations.failures();
+  if (jobs > 0) metrics.add("jobs.failed", jobs);
+  if (runs > 0) metrics.add("runs.failed", runs);
+  if (dead > 0) metrics.add("jobs.dead", dead);
+  for (const [what, kind] of Object.entries(worst)) {
+    if (kind === null) continue;
+    metrics.add(`worst.${what}`, kind.percent, "Percent");
+    log.info("the kind of job that does worst", { what, ...kind });
+  }
+}
+
+/** A task whose process hangs is billed until it is stopped; its job was tried again long ago. */
+async function measureTasks(
+  { metrics, launcher }: MeasuringPorts,
+  jobs: readonly JobDefinition[],
+  now: Instant,
+): Promise<void> {
+  const timeouts = jobs.filter((job) => job.runOn === "fargate").map((job) => job.timeoutMs);
+  if (launcher === undefined || timeouts.length === 0) return;
+  const endless = await launcher.runningSince(now - Math.max(...timeouts) - operationsLimits.endlessTaskMs);
+  if (endless > 0) metrics.add("tasks.endless", endless);
 }

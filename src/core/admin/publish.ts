@@ -1,4 +1,5 @@
-import { limits } from "../limits.ts";
+import { passLimits } from "../scheduler/pass-limits.ts";
+import { publishLimits } from "../ports/publish-limits.ts";
 import type { Clock, Log, Metrics } from "../ports/ports.ts";
 import type { StreamEvent } from "../ports/event-stream.ts";
 import type { Operations } from "../ports/operations.ts";
@@ -45,7 +46,7 @@ export async function publishPage(
 ): Promise<number> {
   const seen = await operations.reader(readerName);
   if (seen === null) return 0;
-  const page = await operations.stream(seen.cursor, limits.publishRowsMax);
+  const page = await operations.stream(seen.cursor, publishLimits.publishRowsMax);
   if (page.events.length === 0 && !page.isGap) return 0;
   const mine = await operations.takeReader(readerName, { owner, version: seen.version });
   if (mine === null) return 0;
@@ -78,8 +79,9 @@ export async function publishing(
       if ((await publishPage(ports, operations, options)) > 0) continue;
     } catch (error) {
       ports.log.warn("the events could not be published; the next round goes on", { error });
+      ports.metrics.add("events.publish.failed", 1);
     }
-    await ports.clock.sleep(limits.passIntervalMs, options.signal);
+    await ports.clock.sleep(passLimits.passIntervalMs, options.signal);
   }
 }
 
@@ -87,8 +89,8 @@ export async function publishing(
 async function send(clock: Clock, sink: EventSink, events: readonly PublishedEvent[]): Promise<unknown> {
   if (events.length === 0) return null;
   const given = new AbortController();
-  const cancel = clock.after(limits.publishMs, () =>
-    given.abort(new Error(`not accepted within ${limits.publishMs} ms`)),
+  const cancel = clock.after(publishLimits.publishMs, () =>
+    given.abort(new Error(`not accepted within ${publishLimits.publishMs} ms`)),
   );
   try {
     await sink.send(events, given.signal);

@@ -1,7 +1,7 @@
 import { cancelJobs, retryJobs } from "./control.ts";
 import type { Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { operationsLimits } from "../ports/operations-limits.ts";
 import type { Ports } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import type { Bulk } from "../ports/bulk.ts";
@@ -21,7 +21,7 @@ export async function runBulkPage(
 ): Promise<boolean> {
   const bulk = await operations.takeBulk(options.owner);
   if (bulk === null) return false;
-  const rows = bulk.action === "cancel" ? limits.bulkCancelRowsMax : limits.bulkRowsMax;
+  const rows = bulk.action === "cancel" ? operationsLimits.bulkCancelRowsMax : operationsLimits.bulkRowsMax;
   const { ids, next } = await operations.bulkPage(bulk, rows);
   const changed = ids.length === 0 ? 0 : await change(ports, registry, operations, { bulk, ids, ...options });
   const dueAt = bulk.dueAt + changed * bulk.paceMs;

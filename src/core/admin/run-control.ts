@@ -1,6 +1,6 @@
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import { mergeAftermaths, type Ports, type RunId, type RunView, type StartedRun } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
@@ -46,13 +46,13 @@ export async function rerunRun(
   }
   const root = run.key.replace(/#\d+$/, "");
   const { dispatchWindowMs } = options;
-  for (let number = 2; number <= limits.rerunsMax; number += 1) {
+  for (let number = 2; number <= contractLimits.rerunsMax; number += 1) {
     const started = await startAgain(ports, definition, run, `${root}#${number}`, options);
     if (started === null) continue;
     await afterCommit(ports, started.aftermath, { dispatchWindowMs });
     return started.runId;
   }
-  throw new Error(`run ${runId} was run again ${limits.rerunsMax} times: enqueue it under another key`);
+  throw new Error(`run ${runId} was run again ${contractLimits.rerunsMax} times: enqueue it under another key`);
 }
 
 interface RerunOptions {

@@ -1,5 +1,6 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
+import { operationsLimits } from "../ports/operations-limits.ts";
+import { passLimits } from "../scheduler/pass-limits.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { Operations } from "../ports/operations.ts";
 import { runBulkPage } from "./run-bulk.ts";
@@ -17,14 +18,15 @@ export async function upkeep(
 ): Promise<void> {
   while (!options.signal.aborted) {
     try {
-      const added = await operations.rollUp(limits.rollUpRowsMax);
-      const left = await operations.unholdOpen(limits.unholdRowsMax);
+      const added = await operations.rollUp(operationsLimits.rollUpRowsMax);
+      const left = await operations.unholdOpen(operationsLimits.unholdRowsMax);
       if (left > 0) ports.log.info("jobs were still on hold in lanes that are not paused", { jobs: left });
       const isChanging = await runBulkPage(ports, registry, operations, options);
-      if (isChanging || added >= limits.rollUpRowsMax) continue;
+      if (isChanging || added >= operationsLimits.rollUpRowsMax) continue;
     } catch (error) {
       ports.log.warn("the upkeep failed; the next round goes on", { error });
+      ports.metrics.add("scheduler.step.failed", 1);
     }
-    await ports.clock.sleep(limits.passIntervalMs, options.signal);
+    await ports.clock.sleep(passLimits.passIntervalMs, options.signal);
   }
 }

@@ -1,3 +1,4 @@
+import { dayMs } from "../job/units.ts";
 import type { Instant } from "../job/job.ts";
 import { minuteText, type WallTime, secondText } from "./wall-time.ts";
 import type { Zone } from "./zone.ts";
@@ -15,7 +16,6 @@ export interface AskedTime {
 }
 
 const form = /^(?:(\d{4})-(\d\d)-(\d\d)[T ])?(\d\d):(\d\d)(?::(\d\d)(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/;
-const dayMs = 86_400_000;
 
 /**
  * `09:00` is today in the zone, `2026-11-21T09:00` a reading of its clock, and with `Z` or an offset it is an instant.

@@ -1,7 +1,7 @@
 /** AWS's schedule expressions: `cron(...)` with six fields, `rate(...)` and `at(...)`. */
 import { type CronParts, CronProblem } from "./cron-field.ts";
 import { formatDuration } from "./duration.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { Expression } from "../ports/schedule.ts";
 
 /** Splits `cron(minute hour day-of-month month day-of-week year)`. Exactly one of the two day fields is `?`. */
@@ -50,8 +50,8 @@ export function parseRate(text: string): AwsExpression<"every"> {
     };
   }
   const everyMs = value * units[unit];
-  if (everyMs > limits.everyMsMax) {
-    return { ok: false, problem: `rate "${text}": must be at most ${formatDuration(limits.everyMsMax)}` };
+  if (everyMs > contractLimits.everyMsMax) {
+    return { ok: false, problem: `rate "${text}": must be at most ${formatDuration(contractLimits.everyMsMax)}` };
   }
   return { ok: true, expression: { form: "every", everyMs } };
 }

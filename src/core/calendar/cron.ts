@@ -21,7 +21,7 @@ import {
   parseValues,
   refuse,
 } from "./cron-field.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 
 /** A checked expression. Values are sorted; weekdays are 0 (Sunday) to 6 in both forms. */
 export interface Cron {
@@ -48,10 +48,10 @@ export type ParsedCron =
 
 /** Never throws. An AWS expression whose years are over is accepted: it has no next time (`nextFire` gives null). */
 export function parseCron(text: string): ParsedCron {
-  if (text.length > limits.cronCharactersMax) {
+  if (text.length > contractLimits.cronCharactersMax) {
     return {
       ok: false,
-      problem: `cron "${text.slice(0, 40)}...": ${text.length} characters, at most ${limits.cronCharactersMax}`,
+      problem: `cron "${text.slice(0, 40)}...": ${text.length} characters, at most ${contractLimits.cronCharactersMax}`,
     };
   }
   try {

@@ -1,7 +1,8 @@
 /** The next times of an expression, with what clock changes do to them. */
+import { dayMs } from "../job/units.ts";
 import type { NominalTime } from "./fires.ts";
 import type { Instant } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { minuteText } from "./wall-time.ts";
 import { timetable, type FirePattern } from "./timetable.ts";
 import { openZone, type ZoneTransition, type Zone } from "./zone.ts";
@@ -21,7 +22,7 @@ export function preview(when: FirePattern, after: Instant, count: number): reado
   const zone = openZone(when.timezone);
   const found: PreviewTime[] = [];
   let cursor = after;
-  while (found.length < Math.min(count, limits.previewTimesMax)) {
+  while (found.length < Math.min(count, contractLimits.previewTimesMax)) {
     const next = table.next(cursor);
     if (next === null) break;
     for (const time of table.times(next.instant - 1, next.instant)) found.push(noted(time, zone, cursor));
@@ -34,8 +35,6 @@ function noted(time: NominalTime, zone: Zone, previous: Instant): PreviewTime {
   const { localTime, fold, instant, kind } = time;
   return { localTime, fold, instant, fires: kind === "fires", note: noteOf(time, zone, previous) };
 }
-
-const dayMs = 86_400_000;
 
 function noteOf(time: NominalTime, zone: Zone, previous: Instant): string | null {
   const near = zone.transitions(time.instant - 2 * dayMs, time.instant + 2 * dayMs);

@@ -1,14 +1,12 @@
 /** When the EventBridge rule of a schedule wakes its task. Rules are UTC and know whole minutes only. */
+import { hourMs, minuteMs } from "../job/units.ts";
 import { parseCron } from "./cron.ts";
 import { minuteText } from "./wall-time.ts";
 import { formatDuration } from "./duration.ts";
-import { limits } from "../limits.ts";
+import { scheduleLimits } from "../ports/schedule-limits.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
 import type { FirePattern } from "./timetable.ts";
 import { openZone, type Zone } from "./zone.ts";
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 /** @returns null when a rule can wake it, else the setting that it cannot follow and why. */
 export function ruleProblem({
@@ -23,8 +21,8 @@ export function ruleProblem({
 } | null {
   if (expression.form === "every" && expression.everyMs < minuteMs)
     return { field: "every", value: `${expression.everyMs}ms`, why: "a rule wakes at most once a minute" };
-  if (startDeadlineMs !== undefined && startDeadlineMs < limits.missedAfterMs) {
-    const why = `must be at least ${formatDuration(limits.missedAfterMs)} with a rule: its task takes up to a minute to start, and a lost wake is made up for after ${formatDuration(limits.ruleGraceMs)}`;
+  if (startDeadlineMs !== undefined && startDeadlineMs < scheduleLimits.missedAfterMs) {
+    const why = `must be at least ${formatDuration(scheduleLimits.missedAfterMs)} with a rule: its task takes up to a minute to start, and a lost wake is made up for after ${formatDuration(scheduleLimits.ruleGraceMs)}`;
     return { field: "startDeadline", value: formatDuration(startDeadlineMs), why };
   }
   if (materializeBeforeMs === 0) return null;

@@ -1,8 +1,9 @@
 /** When a schedule fires: the nominal times of any expression, in windows, forwards and backwards. */
+import { dayMs } from "../job/units.ts";
 import { type Cron, parseCron } from "./cron.ts";
 import { cronTimes, type Dst, type DstRules, type NominalTime, resolveDst } from "./fires.ts";
 import type { Instant } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { scheduleLimits } from "../ports/schedule-limits.ts";
 import { wallTimes, secondText } from "./wall-time.ts";
 import type { Expression, ScheduleSpec } from "../ports/schedule.ts";
 import { openZone, tzVersion, type Zone } from "./zone.ts";
@@ -79,7 +80,7 @@ export function nextFire(when: FirePattern, after: Instant): NominalTime | null 
   const table = timetable(when);
   let time = table.next(after);
   // A rule `skip` cannot leave out more than the readings of a few gaps in a row.
-  for (let round = 0; round < limits.gapReadingsMax && time?.kind === "dst-gap"; round++)
+  for (let round = 0; round < scheduleLimits.gapReadingsMax && time?.kind === "dst-gap"; round++)
     time = table.next(time.instant);
   return time;
 }
@@ -132,8 +133,6 @@ function cronTimetable(cron: Cron, zone: Zone, dst: Dst): Timetable {
   };
 }
 
-const dayMs = 86_400_000;
-
 /**
  * Looks for the next matching reading without the zone, then for instants in the days around it. A reading may have no
  * instant (in a gap), so it goes on from there, until the search is `nextFireYearsMax` ahead: longer than any
@@ -142,7 +141,8 @@ const dayMs = 86_400_000;
  */
 function nextCronTime(cron: Cron, zone: Zone, rules: DstRules, after: Instant): NominalTime | null {
   const lastYear = cron.years?.at(-1);
-  const horizon = lastYear === undefined ? after + limits.nextFireYearsMax * 366 * dayMs : Date.UTC(lastYear + 1, 0, 2);
+  const horizon =
+    lastYear === undefined ? after + scheduleLimits.nextFireYearsMax * 366 * dayMs : Date.UTC(lastYear + 1, 0, 2);
   let cursor = after;
   while (cursor < horizon) {
     const near = first(cronTimes(cron, zone, rules, cursor, cursor + 2 * 3_600_000));
@@ -172,7 +172,7 @@ function checkedCron(text: string): Cron {
   if (known !== undefined) return known;
   const result = parseCron(text);
   if (!result.ok) throw new RangeError(result.problem);
-  if (parsed.size >= limits.timetablesMax) parsed.clear();
+  if (parsed.size >= scheduleLimits.timetablesMax) parsed.clear();
   parsed.set(text, result.cron);
   return result.cron;
 }

@@ -1,3 +1,4 @@
+import { dayMs, hourMs, minuteMs } from "../job/units.ts";
 import { type Cron, daysOf } from "./cron.ts";
 import type { Instant } from "../job/job.ts";
 
@@ -6,10 +7,6 @@ import type { Instant } from "../job/job.ts";
  * `reading = instant + offset`. Readings know nothing of zones: also those that a clock skips exist here.
  */
 export type WallTime = number;
-
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
-const dayMs = 86_400_000;
 
 /** The readings that an expression matches in `[from, before)`, in order. The caller bounds the search by `before`. */
 export function* wallTimes(cron: Cron, from: WallTime, before: WallTime): Generator<WallTime, void, undefined> {

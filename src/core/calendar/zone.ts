@@ -1,5 +1,6 @@
 import type { Instant } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { scheduleLimits } from "../ports/schedule-limits.ts";
 
 /** A change of a zone's UTC offset. `after > before` is a gap in local time, `after < before` an overlap. */
 export interface ZoneTransition {
@@ -31,8 +32,8 @@ export const storedTzVersion = (own: string): string => (own < imageTzVersion ? 
 
 /** @returns null when the zone exists, else what is wrong and what to write. */
 export function zoneProblem(name: string): string | null {
-  if (name.length <= limits.idCharactersMax && isZone(name)) return null;
-  const shown = name.slice(0, limits.idCharactersMax);
+  if (name.length <= contractLimits.idCharactersMax && isZone(name)) return null;
+  const shown = name.slice(0, contractLimits.idCharactersMax);
   if (/^(?:UTC|GMT)?[+-]\d/.test(name)) {
     return `timezone "${shown}": is an offset, which has no clock changes: write an IANA name such as Asia/Seoul or UTC`;
   }
@@ -75,7 +76,7 @@ function chunkedZone(name: string): Zone {
   const chunk = (index: number): Chunk => {
     const known = chunks.get(index);
     if (known !== undefined) return known;
-    if (chunks.size >= limits.zoneChunksMax) chunks.clear();
+    if (chunks.size >= scheduleLimits.zoneChunksMax) chunks.clear();
     const made = sample(ask, index * chunkMs);
     chunks.set(index, made);
     return made;

@@ -1,5 +1,5 @@
 import type { AppDefinition, JobDefinition, LaneDefinition, ScheduleDefinition } from "./definition.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 import { ruleProblem } from "../calendar/rule.ts";
 import { checkId, readCount } from "./setting.ts";
@@ -86,9 +86,16 @@ export const notesOf = (apps: readonly AppDefinition[]): readonly string[] =>
 function checkLanes(app: AppDefinition, stage: string, stages: readonly string[] | undefined): readonly Problem[] {
   return Object.entries(app.lanes).flatMap(([name, lane]) => {
     const problems = new ProblemList(`lane "${name}" of app "${app.name}"`);
-    checkId(problems, "name", name, limits.laneCharactersMax);
-    checkNumber(problems, "batchSize", lane.batchSize, { min: 1, max: limits.sendBatchMax }, stage, stages);
-    checkNumber(problems, "concurrency", lane.concurrency, { min: 2, max: limits.laneConcurrencyMax }, stage, stages);
+    checkId(problems, "name", name, contractLimits.laneCharactersMax);
+    checkNumber(problems, "batchSize", lane.batchSize, { min: 1, max: contractLimits.sendBatchMax }, stage, stages);
+    checkNumber(
+      problems,
+      "concurrency",
+      lane.concurrency,
+      { min: 2, max: contractLimits.laneConcurrencyMax },
+      stage,
+      stages,
+    );
     return problems.found;
   });
 }

@@ -61,6 +61,11 @@ export interface Context {
   /** Reports progress, 0 to 1. Leases are kept by the worker itself. */
   heartbeat(progress?: number): Promise<void>;
   metric(name: string, value: number, unit?: MetricUnit): void;
+  /**
+   * A secret that the definition names in `secrets`. Ask for it where it is used, and keep it nowhere: it may be rotated.
+   * @throws Error when the definition does not name it.
+   */
+  secret(name: string): string;
   /** `jobId:name`, the same in every try: the idempotency key of an outside effect. */
   effectKey(name: string): string;
   /**

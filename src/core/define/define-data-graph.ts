@@ -7,7 +7,8 @@ import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
 import type { Json } from "../job/job.ts";
 import { joinRules, type JoinRule } from "../job/join.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { runLimits } from "../ports/run-limits.ts";
 import type { InRun, OnFailure } from "../ports/ports.ts";
 import { describe, ProblemList } from "./problem.ts";
 import { failurePolicies } from "../ports/run.ts";
@@ -49,7 +50,11 @@ export interface DataGraphOptions<S extends StandardSchemaV1> extends Omit<JobLi
 /** Defines a graph whose tasks come as data, checked when a run starts: names, predecessors, size, cycles. */
 export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(options: DataGraphOptions<S>): Job<In<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
-  const version = readCount(problems, "version", options.version, { min: 1, max: limits.runVersionMax, fallback: 1 });
+  const version = readCount(problems, "version", options.version, {
+    min: 1,
+    max: contractLimits.runVersionMax,
+    fallback: 1,
+  });
   const onFailure = readChoice(problems, "onFailure", options.onFailure, failurePolicies, "skip-downstream");
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const task = taskOf(options, { id: options.id, check });
@@ -99,7 +104,7 @@ export function readGraph(id: string, tasks: unknown): readonly GraphTask[] {
   const read = (Array.isArray(tasks) ? tasks : []).map((task: unknown, place) => readTask(problems, task, place));
   if (problems.found.length === 0) checkGraph(problems, read);
   if (problems.found.length === 0) return read;
-  const shown = problems.found.slice(0, limits.graphProblemsShownMax).map(describe).join("\n");
+  const shown = problems.found.slice(0, runLimits.graphProblemsShownMax).map(describe).join("\n");
   throw new PermanentError(shown, { code: "INVALID_GRAPH" });
 }
 

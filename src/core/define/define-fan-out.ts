@@ -2,7 +2,7 @@ import { type Duration } from "../calendar/duration.ts";
 import type { Job } from "./context.ts";
 import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
 import type { PayloadCheck } from "./definition.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { isMomentPayload, type Moment } from "./moment.ts";
 import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
@@ -30,7 +30,7 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
   const problems = new ProblemList(`fan-out "${options.id}"`);
   const materializeBeforeMs = readDuration(problems, "materializeBefore", options.materializeBefore, {
     min: 0,
-    max: limits.materializeBeforeMsMax,
+    max: contractLimits.materializeBeforeMsMax,
     fallback: 0,
   });
   const each = definitionOf(options.each);
@@ -66,7 +66,7 @@ export const checkMoment = async (payload: unknown): Promise<PayloadCheck> =>
 /** Retry for about six minutes of database outage, because a target that is never written is never notified. */
 const starterLimits: StarterLimits = {
   timeout: "14m",
-  retry: { maxAttempts: limits.starterAttemptsDefault, cap: "1m" },
+  retry: { maxAttempts: contractLimits.starterAttemptsDefault, cap: "1m" },
 };
 
 export function limitsOf({ lane, timeout, retry, retention, lease }: StarterLimits): StarterLimits {

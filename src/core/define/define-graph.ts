@@ -5,7 +5,7 @@ import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, Task
 import { checkGraph } from "./graph-shape.ts";
 import type { Json } from "../job/job.ts";
 import type { JoinRule } from "../job/join.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { InRun, OnFailure, Tx } from "../ports/ports.ts";
 import { ProblemList } from "./problem.ts";
 import { failurePolicies } from "../ports/run.ts";
@@ -112,7 +112,11 @@ export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends On
   options: GraphOptions<S, F>,
 ): Job<In<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
-  const version = readCount(problems, "version", options.version, { min: 1, max: limits.runVersionMax, fallback: 1 });
+  const version = readCount(problems, "version", options.version, {
+    min: 1,
+    max: contractLimits.runVersionMax,
+    fallback: 1,
+  });
   const onFailure = readChoice(problems, "onFailure", options.onFailure, failurePolicies, "skip-downstream");
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const tasks = declareAll(options, { id: options.id, check }, problems);

@@ -6,7 +6,7 @@ import { backoffNames, type BackoffName, type RetryPolicy } from "../job/backoff
 import { durationMs } from "../calendar/duration.ts";
 import { boundClient, type EnqueueItem } from "../ports/client.ts";
 import type { Json } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { TaskSize } from "../ports/launcher.ts";
 import type { Tx } from "../ports/ports.ts";
 import { ProblemList } from "./problem.ts";
@@ -45,6 +45,10 @@ export interface JobLimits<P> {
   readonly runOn?: "lambda" | "fargate";
   /** CPU and memory of the task of a job on Fargate. Default: 512 and 1,024. */
   readonly size?: TaskSize;
+  /** Variables that the handler reads from `process.env`: `check` refuses a stage that does not give them to its lane. */
+  readonly environment?: readonly string[];
+  /** Secrets that the handler reads by `ctx.secret(name)`, likewise. */
+  readonly secrets?: readonly string[];
   /** What follows when an outside call was sent and its result is unknown. Default: retry. */
   readonly onAmbiguous?: "retry" | "park";
   /** How long the row, and with it the key, is kept after the end. Default 30d, at least 7d. */
@@ -165,23 +169,42 @@ const toJson = (result: Result): Json | void => result as Json | void;
 
 type PlainLimits = Pick<
   JobDefinition,
-  "lane" | "runOn" | "size" | "timeoutMs" | "leaseMs" | "retentionMs" | "onAmbiguous" | "concurrency" | "lock"
+  | "lane"
+  | "runOn"
+  | "size"
+  | "environment"
+  | "secrets"
+  | "timeoutMs"
+  | "leaseMs"
+  | "retentionMs"
+  | "onAmbiguous"
+  | "concurrency"
+  | "lock"
 >;
 
 function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
   const runOn = readChoice(problems, "runOn", options.runOn, ["lambda", "fargate"], "lambda");
-  const retention = { min: limits.retentionMsMin, max: limits.retentionMsMax, fallback: limits.retentionMsDefault };
+  const retention = {
+    min: contractLimits.retentionMsMin,
+    max: contractLimits.retentionMsMax,
+    fallback: contractLimits.retentionMsDefault,
+  };
   return {
     lane: options.lane ?? "default",
     runOn,
     size: sizeFrom(options.size, runOn, problems),
+    ...(options.environment === undefined ? {} : { environment: options.environment }),
+    ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
     timeoutMs: timeoutFrom(options.timeout, runOn, problems),
-    leaseMs: readDuration(problems, "lease", options.lease, { ...leaseBounds, fallback: limits.leaseMsDefault }),
+    leaseMs: readDuration(problems, "lease", options.lease, {
+      ...leaseBounds,
+      fallback: contractLimits.leaseMsDefault,
+    }),
     retentionMs: readDuration(problems, "retention", options.retention, retention),
     onAmbiguous: readChoice(problems, "onAmbiguous", options.onAmbiguous, ["retry", "park"], "retry"),
     concurrency: readCount(problems, "concurrency", options.concurrency, {
       min: 1,
-      max: limits.slotsMax,
+      max: contractLimits.slotsMax,
       fallback: null,
     }),
     lock: lockFrom(options, problems),
@@ -189,40 +212,48 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
 }
 
 const leaseBounds = {
-  min: limits.leaseMsMin,
-  max: limits.leaseMsMax,
-  because: `${limits.heartbeatsPerLease} heartbeats have to fit into it`,
+  min: contractLimits.leaseMsMin,
+  max: contractLimits.leaseMsMax,
+  because: `${contractLimits.heartbeatsPerLease} heartbeats have to fit into it`,
 };
 
 function timeoutFrom(timeout: Duration | undefined, runOn: "lambda" | "fargate", problems: ProblemList): number {
   const bounds =
     runOn === "fargate"
-      ? { min: 1, max: limits.fargateTimeoutMsMax }
-      : { min: 1, max: limits.lambdaTimeoutMsMax, because: "on Lambda", whenTooLong: 'use runOn: "fargate"' };
-  return readDuration(problems, "timeout", timeout, { ...bounds, fallback: limits.timeoutMsDefault });
+      ? { min: 1, max: contractLimits.fargateTimeoutMsMax }
+      : { min: 1, max: contractLimits.lambdaTimeoutMsMax, because: "on Lambda", whenTooLong: 'use runOn: "fargate"' };
+  return readDuration(problems, "timeout", timeout, { ...bounds, fallback: contractLimits.timeoutMsDefault });
 }
 
 function lockFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): JobDefinition["lock"] {
   if (options.lock === undefined) return null;
   const name = options.lock.name ?? options.id;
-  if (name.length === 0 || name.length > limits.lockNameCharactersMax) {
-    problems.add("lock.name", name, `must be 1 to ${limits.lockNameCharactersMax} characters`, "choose a shorter name");
+  if (name.length === 0 || name.length > contractLimits.lockNameCharactersMax) {
+    problems.add(
+      "lock.name",
+      name,
+      `must be 1 to ${contractLimits.lockNameCharactersMax} characters`,
+      "choose a shorter name",
+    );
   }
   const ttlMs = mapStages(options.lock.ttl ?? {}, (ttl, stage) =>
     readDuration(problems, stage === null ? "lock.ttl" : `lock.ttl.${stage}`, ttl, {
       ...leaseBounds,
-      fallback: limits.leaseMsDefault,
+      fallback: contractLimits.leaseMsDefault,
     }),
   );
   return { name, ttlMs };
 }
 
 function retryFrom(retry: Retry | undefined, problems: ProblemList): RetryPolicy {
-  const attempts = { min: 1, max: limits.maxAttemptsMax, fallback: limits.maxAttemptsDefault };
-  const wait = { min: 1, max: limits.delayMsMax };
+  const attempts = { min: 1, max: contractLimits.maxAttemptsMax, fallback: contractLimits.maxAttemptsDefault };
+  const wait = { min: 1, max: contractLimits.delayMsMax };
   const own = typeof retry?.backoff === "function" ? ownBackoff(retry.backoff, problems) : null;
-  const baseMs = readDuration(problems, "retry.base", retry?.base, { ...wait, fallback: limits.retryBaseMsDefault });
-  const capDefault = own === null ? Math.max(baseMs, limits.retryCapMsDefault) : limits.delayMsMax;
+  const baseMs = readDuration(problems, "retry.base", retry?.base, {
+    ...wait,
+    fallback: contractLimits.retryBaseMsDefault,
+  });
+  const capDefault = own === null ? Math.max(baseMs, contractLimits.retryCapMsDefault) : contractLimits.delayMsMax;
   const capMs = readDuration(problems, "retry.cap", retry?.cap, { ...wait, fallback: capDefault });
   if (capMs < baseMs) {
     problems.add("retry.cap", retry?.cap, `must not be shorter than retry.base`, "raise the cap or lower the base");

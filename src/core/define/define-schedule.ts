@@ -3,7 +3,7 @@ import type { Duration } from "../calendar/duration.ts";
 import { definitionOf } from "./define-job.ts";
 import type { JobDefinition, Occurrence, ScheduleDefinition } from "./definition.ts";
 import type { Json } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { checkedJson } from "./new-job.ts";
 import { ProblemList, ProblemsFound } from "./problem.ts";
 import type { GapRule, OverlapReadings } from "../ports/schedule.ts";
@@ -127,11 +127,11 @@ export function fixedPayload(payload: unknown, job: JobDefinition, problems: Pro
 
 function checkKey(value: unknown, job: JobDefinition, problems: ProblemList): void {
   const key = job.key?.(value);
-  if (key === undefined || (key.length > 0 && key.length <= limits.keyCharactersMax)) return;
+  if (key === undefined || (key.length > 0 && key.length <= contractLimits.keyCharactersMax)) return;
   problems.add(
     "key",
     key,
-    `of this payload must be 1 to ${limits.keyCharactersMax} characters, it has ${key.length}`,
+    `of this payload must be 1 to ${contractLimits.keyCharactersMax} characters, it has ${key.length}`,
     "shorten it",
   );
 }

@@ -3,7 +3,7 @@ import type { Job } from "./context.ts";
 import { checkMoment, limitsOf } from "./define-fan-out.ts";
 import type { Moment } from "./moment.ts";
 import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
 import { readCount, readDuration } from "./setting.ts";
@@ -33,11 +33,11 @@ export interface SweepOptions<R, I> extends StarterLimits {
  */
 export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
   const problems = new ProblemList(`sweep "${options.id}"`);
-  const size = { min: 1, max: limits.insertRowsMax, fallback: limits.sweepBatchDefault };
-  const rounds = { min: 1, max: limits.batchesIterationsMax, fallback: limits.sweepIterationsDefault };
+  const size = { min: 1, max: contractLimits.insertRowsMax, fallback: contractLimits.sweepBatchDefault };
+  const rounds = { min: 1, max: contractLimits.batchesIterationsMax, fallback: contractLimits.sweepIterationsDefault };
   const batchSize = readCount(problems, "batchSize", options.batchSize, size);
   const maxIterations = readCount(problems, "maxIterations", options.maxIterations, rounds);
-  const late = { min: 1, max: limits.delayMsMax, fallback: limits.delayMsMax };
+  const late = { min: 1, max: contractLimits.delayMsMax, fallback: contractLimits.delayMsMax };
   const maxLatenessMs = readDuration(problems, "maxLateness", options.maxLateness, late);
   const each = definitionOf(options.each);
   // The types of a row are only at the front door.

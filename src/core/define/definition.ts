@@ -25,6 +25,9 @@ export interface JobDefinition {
   readonly id: string;
   readonly lane: string;
   readonly runOn: "lambda" | "fargate";
+  /** Names of variables and of secrets that its handler reads: the stage has to give them to its lane. */
+  readonly environment?: readonly string[];
+  readonly secrets?: readonly string[];
   /** Of its task; null is that of the task definition. */
   readonly size: TaskSize | null;
   readonly timeoutMs: number;

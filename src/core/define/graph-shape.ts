@@ -1,6 +1,6 @@
 /** A graph of tasks as plain data, and what can be wrong with it. */
 import { joinRules, type JoinRule } from "../job/join.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { ProblemList } from "./problem.ts";
 
 /** One task by name. `after` names its predecessors; `join` says how many of them must have succeeded. */
@@ -38,21 +38,26 @@ export function checkGraph(problems: ProblemList, tasks: readonly GraphTask[]): 
 }
 
 function checkSize(problems: ProblemList, tasks: readonly GraphTask[]): boolean {
-  if (tasks.length > limits.tasksMax) {
-    problems.add("tasks", tasks.length, `must be at most ${limits.tasksMax} tasks`, "split the graph");
+  if (tasks.length > contractLimits.tasksMax) {
+    problems.add("tasks", tasks.length, `must be at most ${contractLimits.tasksMax} tasks`, "split the graph");
     return false;
   }
   const edges = tasks.reduce((sum, task) => sum + task.after.length, 0);
-  if (edges <= limits.edgesMax) return true;
-  problems.add("tasks", edges, `must have at most ${limits.edgesMax} edges together`, "put a task between wide levels");
+  if (edges <= contractLimits.edgesMax) return true;
+  problems.add(
+    "tasks",
+    edges,
+    `must have at most ${contractLimits.edgesMax} edges together`,
+    "put a task between wide levels",
+  );
   return false;
 }
 
 /** Names stay inside one run, so they may be anything that people can read and the database can store. */
 function checkName(problems: ProblemList, field: string, name: unknown): void {
-  const isText = typeof name === "string" && name.length > 0 && name.length <= limits.taskNameCharactersMax;
+  const isText = typeof name === "string" && name.length > 0 && name.length <= contractLimits.taskNameCharactersMax;
   if (isText && name.isWellFormed() && !/\p{Cc}/u.test(name)) return;
-  const rule = `must be text of 1 to ${limits.taskNameCharactersMax} characters without control characters`;
+  const rule = `must be text of 1 to ${contractLimits.taskNameCharactersMax} characters without control characters`;
   problems.add(field, name, rule, "rename it");
 }
 

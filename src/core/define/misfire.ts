@@ -1,5 +1,5 @@
 import type { CatchUp, SchedulePolicies } from "./schedule-policy.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Misfire } from "../ports/schedule.ts";
 import { readChoice, readCount, readDuration } from "./setting.ts";
@@ -8,17 +8,17 @@ import { readChoice, readCount, readDuration } from "./setting.ts";
 export function readMisfire(misfire: SchedulePolicies["misfire"], problems: ProblemList): Misfire {
   if (typeof misfire === "object") return { rule: "all", ...readCatchUp(misfire.all, problems) };
   const rule = readChoice(problems, "misfire", misfire, ["skip", "latest", "all"], "latest");
-  return { rule, maxAgeMs: null, maxCount: null, paceMs: limits.catchUpPaceMsDefault };
+  return { rule, maxAgeMs: null, maxCount: null, paceMs: contractLimits.catchUpPaceMsDefault };
 }
 
 function readCatchUp({ maxAge, maxCount, pace }: CatchUp, problems: ProblemList): Omit<Misfire, "rule"> {
-  const age = { min: 1, max: limits.misfireAgeMsMax, fallback: 0 };
-  const paces = { min: 1, max: limits.misfireAgeMsMax, fallback: limits.catchUpPaceMsDefault };
+  const age = { min: 1, max: contractLimits.misfireAgeMsMax, fallback: 0 };
+  const paces = { min: 1, max: contractLimits.misfireAgeMsMax, fallback: contractLimits.catchUpPaceMsDefault };
   return {
     maxAgeMs: maxAge === undefined ? null : readDuration(problems, "misfire.all.maxAge", maxAge, age),
     maxCount: readCount(problems, "misfire.all.maxCount", maxCount, {
       min: 1,
-      max: limits.misfireCountMax,
+      max: contractLimits.misfireCountMax,
       fallback: null,
     }),
     paceMs: readDuration(problems, "misfire.all.pace", pace, paces),

@@ -1,6 +1,7 @@
+import { reasons } from "../job/reasons.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 
 export interface JobInput {
   /** What the caller passed, as `checkedJson` gave it back. The schema's defaults are applied when the handler runs. */
@@ -36,10 +37,10 @@ export function newJob(definition: JobDefinition, stage: string, input: JobInput
 export function slotGroupsOf(definition: JobDefinition): readonly SlotGroup[] {
   const groups: SlotGroup[] = [];
   if (definition.concurrency !== null) {
-    groups.push({ key: `cap:${definition.id}`, size: definition.concurrency, onRefusal: "hold", reason: "slot" });
+    groups.push({ key: `cap:${definition.id}`, size: definition.concurrency, onRefusal: "hold", reason: reasons.slot });
   }
   if (definition.lock !== null) {
-    groups.push({ key: `lock:${definition.lock.name}`, size: 1, onRefusal: "skip", reason: "lock-held" });
+    groups.push({ key: `lock:${definition.lock.name}`, size: 1, onRefusal: "skip", reason: reasons.lockHeld });
   }
   return groups;
 }
@@ -57,7 +58,7 @@ export function leaseMsOf(definition: JobDefinition, stage: string): number {
  * @throws RangeError beyond the depth or key limits, TypeError for what JSON cannot say, with the path.
  */
 export function canonical(value: unknown): string {
-  return write(value === undefined ? null : value, { keysLeft: limits.payloadKeysMax, path: [] });
+  return write(value === undefined ? null : value, { keysLeft: contractLimits.payloadKeysMax, path: [] });
 }
 
 /** Where the writer is, and how many keys it may still write. */
@@ -67,9 +68,9 @@ interface Writing {
 }
 
 function write(value: unknown, at: Writing): string {
-  if (at.path.length > limits.payloadDepthMax) {
+  if (at.path.length > contractLimits.payloadDepthMax) {
     throw new RangeError(
-      `payload is nested deeper than ${limits.payloadDepthMax} levels: flatten it or pass a reference`,
+      `payload is nested deeper than ${contractLimits.payloadDepthMax} levels: flatten it or pass a reference`,
     );
   }
   if (value === null || typeof value === "boolean") return JSON.stringify(value);
@@ -115,7 +116,7 @@ function writeObject(value: object, at: Writing): string {
   const entries = Object.entries(plain).filter(([, item]) => item !== undefined);
   at.keysLeft -= entries.length;
   if (at.keysLeft < 0)
-    throw new RangeError(`payload has more than ${limits.payloadKeysMax} keys: pass a reference instead`);
+    throw new RangeError(`payload has more than ${contractLimits.payloadKeysMax} keys: pass a reference instead`);
   entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return `{${entries.map(([name, item]) => `${writeText(name, at)}:${writeAt(name, item, at)}`).join(",")}}`;
 }
@@ -137,9 +138,9 @@ const place = ({ path }: Writing): string =>
 
 function checkedKey(kind: string, key: string | null): string | null {
   if (key === null) return null;
-  if (key.length === 0 || key.length > limits.keyCharactersMax) {
+  if (key.length === 0 || key.length > contractLimits.keyCharactersMax) {
     throw new RangeError(
-      `key of "${kind}" must be 1 to ${limits.keyCharactersMax} characters; it has ${key.length}: choose another`,
+      `key of "${kind}" must be 1 to ${contractLimits.keyCharactersMax} characters; it has ${key.length}: choose another`,
     );
   }
   // Two keys that differ only in half a pair would be one in the database.
@@ -150,7 +151,7 @@ function checkedKey(kind: string, key: string | null): string | null {
 }
 
 /** The payload as JSON, within the byte limit. */
-export function checkedJson(kind: string, payload: unknown, bytesMax: number = limits.payloadBytesMax): Json {
+export function checkedJson(kind: string, payload: unknown, bytesMax: number = contractLimits.payloadBytesMax): Json {
   const text = canonical(payload);
   const bytes = utf8Bytes(text);
   if (bytes > bytesMax) {

@@ -4,7 +4,7 @@ import { parseCron } from "../calendar/cron.ts";
 import type { SchedulePolicies } from "./schedule-policy.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { Json } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { readMisfire } from "./misfire.ts";
 import { leaseMsOf, slotKeysOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
@@ -107,7 +107,7 @@ function readEvery(every: Staged<string>, problems: ProblemList): (stage: string
 }
 
 function readPeriodOf(field: string, value: string, problems: ProblemList): number {
-  const bounds = { min: limits.everyMsMin, max: limits.everyMsMax, fallback: 60_000 };
+  const bounds = { min: contractLimits.everyMsMin, max: contractLimits.everyMsMax, fallback: 60_000 };
   if (typeof value !== "string" || !value.startsWith("rate(")) return readDuration(problems, field, value, bounds);
   const rate = parseRate(value);
   if (rate.ok) return rate.expression.everyMs;
@@ -138,9 +138,9 @@ const withoutSubject = (problem: string): string => problem.replace(/^\w+ "[^"]*
 function readDeadline({ startDeadline }: SchedulePolicies, problems: ProblemList): { startDeadlineMs?: number } {
   if (startDeadline === undefined) return {};
   const bounds = {
-    min: limits.startDeadlineMsMin,
-    max: limits.startDeadlineMsMax,
-    fallback: limits.startDeadlineMsMax,
+    min: contractLimits.startDeadlineMsMin,
+    max: contractLimits.startDeadlineMsMax,
+    fallback: contractLimits.startDeadlineMsMax,
   };
   return { startDeadlineMs: readDuration(problems, "startDeadline", startDeadline, bounds) };
 }

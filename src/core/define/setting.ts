@@ -3,7 +3,7 @@
  * so that one bad value does not hide the next.
  */
 import { formatDuration, parseDuration } from "../calendar/duration.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { ProblemList } from "./problem.ts";
 
 interface DurationBounds {
@@ -80,7 +80,7 @@ export function checkId(
   problems: ProblemList,
   field: string,
   id: unknown,
-  charactersMax: number = limits.idCharactersMax,
+  charactersMax: number = contractLimits.idCharactersMax,
 ): void {
   if (typeof id === "string" && id.length <= charactersMax && /^[a-z][a-z0-9]*(?:[-._][a-z0-9]+)*$/.test(id)) return;
   const rule = `must be 1 to ${charactersMax} characters: small letters and digits, parts joined by "-", "." or "_", a letter first`;

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { runLimits } from "../ports/run-limits.ts";
 import { type Aftermath, mergeAftermaths, noAftermath } from "../ports/aftermath.ts";
 import type { Ports } from "../ports/ports.ts";
 import { relay, wakeHeld } from "./relay.ts";
@@ -16,7 +16,7 @@ export async function afterCommit(
   aftermath: Aftermath,
   options: { readonly dispatchWindowMs: number; readonly aftermathRounds?: number | undefined },
 ): Promise<void> {
-  const rounds = options.aftermathRounds ?? limits.resolveRoundsMax;
+  const rounds = options.aftermathRounds ?? runLimits.resolveRoundsMax;
   let left = aftermath;
   for (let round = 0; round < rounds && !isDone(left); round += 1) {
     left = await doOnce(ports, left, options.dispatchWindowMs);

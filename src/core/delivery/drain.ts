@@ -1,5 +1,6 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
 import { afterCommit } from "./after-commit.ts";
 import { decodeMessage, type QueueRecord } from "./message.ts";
 import type { Message, Ports } from "../ports/ports.ts";
@@ -25,7 +26,10 @@ export async function drain(
     else messages.push(message);
   }
   try {
-    if (unreadable.length > 0) await ports.store.quarantine(lane, unreadable);
+    if (unreadable.length > 0) {
+      await ports.store.quarantine(lane, unreadable);
+      ports.metrics.add("message.unreadable", unreadable.length);
+    }
     if (messages.length > 0) await settleUndelivered(ports, registry, messages, options);
     return { failed: [] };
   } catch (error) {
@@ -45,8 +49,8 @@ async function settleUndelivered(
   options: { readonly dispatchWindowMs: number },
 ): Promise<void> {
   const moved = await ports.store.returnUndelivered(messages, {
-    undeliveredMax: limits.undeliveredMax,
-    backoffMs: limits.deadLetterBackoffMs,
+    undeliveredMax: contractLimits.undeliveredMax,
+    backoffMs: deliveryLimits.deadLetterBackoffMs,
     inSameTransaction: movedHook(ports, registry, "failed"),
   });
   for (const row of moved.rows) {

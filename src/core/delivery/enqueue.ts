@@ -1,7 +1,7 @@
 import type { JobDefinition } from "../define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { checkedJson, newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import type { InsertResult, Ports, Tx } from "../ports/ports.ts";
 import type { EnqueueClient, EnqueueItem, Enqueued } from "../ports/client.ts";
@@ -25,7 +25,7 @@ export interface Client extends EnqueueClient {
   ): Promise<readonly Enqueued[]>;
   /**
    * Prepared jobs of any definitions in one statement, answered in the order of the input. A key that exists with another
-   * payload is told in its answer and keeps the others from nothing. At most `limits.insertRowsMax`.
+   * payload is told in its answer and keeps the others from nothing. At most `contractLimits.insertRowsMax`.
    * Resolves when they are committed; their one hand-off goes on meanwhile and is told by `sent`, which never rejects.
    */
   insert(
@@ -56,8 +56,8 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
         return results.map(({ id, created }) => ({ id, created, afterCommit: send }));
       }
       const answers: InsertResult[] = [];
-      for (let from = 0; from < jobs.length; from += limits.insertRowsMax) {
-        const inserted = await ports.store.insert(jobs.slice(from, from + limits.insertRowsMax), insert);
+      for (let from = 0; from < jobs.length; from += contractLimits.insertRowsMax) {
+        const inserted = await ports.store.insert(jobs.slice(from, from + contractLimits.insertRowsMax), insert);
         await afterCommit(ports, inserted.aftermath, insert);
         answers.push(...inserted.results);
       }
@@ -103,7 +103,7 @@ function dueAtOf(kind: string, dueAt: Date | undefined): number | null {
   if (dueAt === undefined) return null;
   const at = dueAt.getTime();
   if (Number.isNaN(at)) throw new RangeError(`dueAt of "${kind}" is not a valid Date`);
-  if (at < 0 || at > limits.dueAtMsMax) {
+  if (at < 0 || at > contractLimits.dueAtMsMax) {
     throw new RangeError(`dueAt of "${kind}" is ${dueAt.toISOString()}; it must lie between the years 1970 and 9999`);
   }
   return at;
@@ -111,8 +111,10 @@ function dueAtOf(kind: string, dueAt: Date | undefined): number | null {
 
 function delayOf(kind: string, delayMs: number | undefined): number {
   if (delayMs === undefined) return 0;
-  if (!(delayMs >= 0 && delayMs <= limits.delayMsMax)) {
-    throw new RangeError(`delay of "${kind}" is ${delayMs} ms; it must lie between 0 and ${limits.delayMsMax} ms`);
+  if (!(delayMs >= 0 && delayMs <= contractLimits.delayMsMax)) {
+    throw new RangeError(
+      `delay of "${kind}" is ${delayMs} ms; it must lie between 0 and ${contractLimits.delayMsMax} ms`,
+    );
   }
   return delayMs;
 }

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
 import type { LapsedLease } from "../ports/ports.ts";
 
 /**
@@ -22,7 +22,7 @@ export function createLapsedLeases(): LapsedLeases {
           return [id, known?.until === until ? known : { until, sinceMs: nowMs }];
         }),
       );
-      return [...seen].filter(([, { sinceMs }]) => nowMs - sinceMs >= limits.rescueLookMs).map(([id]) => id);
+      return [...seen].filter(([, { sinceMs }]) => nowMs - sinceMs >= deliveryLimits.rescueLookMs).map(([id]) => id);
     },
   };
 }

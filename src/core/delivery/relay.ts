@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
 import type { Fence, OutboxBatch, Ports } from "../ports/ports.ts";
 import { sendOutbox } from "./send.ts";
 
@@ -25,7 +25,10 @@ export async function relay(
     for (let round = 1; next !== null; round += 1) {
       const outbox: readonly OutboxBatch[] = await next;
       const moved = count(outbox);
-      const goesOn = moved >= limits.relayRowsMax && round < limits.relayRoundsMax && options.signal?.aborted !== true;
+      const goesOn =
+        moved >= deliveryLimits.relayRowsMax &&
+        round < deliveryLimits.relayRoundsMax &&
+        options.signal?.aborted !== true;
       next = goesOn ? toldLater(claimDue(ports, options)) : null;
       const before = sending;
       sending = toldLater(sendOutbox(ports, outbox));
@@ -50,7 +53,7 @@ async function claimDue(
 ): Promise<readonly OutboxBatch[]> {
   const outbox = await ports.store.relay({
     dispatchWindowMs: options.dispatchWindowMs,
-    limit: limits.relayRowsMax,
+    limit: deliveryLimits.relayRowsMax,
     ...scope(options),
   });
   if (outbox.length > 0) await ports.crashPoint("relay.claimed");
@@ -68,8 +71,8 @@ export async function resendOpen(
   let resent = 0;
   for (let round = 0; round < options.rounds && options.signal?.aborted !== true; round += 1) {
     const outbox = await ports.store.reopen({
-      olderThanMs: limits.outboxOpenMs,
-      limit: limits.handoffsResentMax,
+      olderThanMs: deliveryLimits.outboxOpenMs,
+      limit: deliveryLimits.handoffsResentMax,
       ...scope(options),
     });
     const open = count(outbox);
@@ -87,7 +90,7 @@ export async function wakeHeld(
   if (options.slotKeys !== "all" && options.slotKeys.length === 0) return { woken: 0 };
   const outbox = await ports.store.wake({
     slotKeys: options.slotKeys,
-    limit: limits.wakeRowsMax,
+    limit: deliveryLimits.wakeRowsMax,
     ...(options.fence === undefined ? {} : { fence: options.fence }),
   });
   await sendOutbox(ports, outbox);

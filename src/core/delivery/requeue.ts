@@ -1,5 +1,5 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
 import { type Fence, FenceLost, type Ports } from "../ports/ports.ts";
 
 /** Per lane, since when (monotonic, of this process) its queue showed no visible message. */
@@ -13,7 +13,7 @@ export async function earlierObservations({
 }: Pick<Ports, "store" | "clock" | "log">): Promise<QueueObservations> {
   try {
     const nowMs = clock.elapsedMs();
-    const seen = await store.queueObservations({ maxAgeMs: limits.sightAgeMsMax });
+    const seen = await store.queueObservations({ maxAgeMs: deliveryLimits.sightAgeMsMax });
     return new Map(seen.map(({ lane, emptyMs }) => [lane, nowMs - emptyMs]));
   } catch (error) {
     log.warn("what the task before saw of the queues is not known; lost messages are found later", { error });
@@ -58,7 +58,7 @@ export async function requeueLost(
       if (error instanceof FenceLost) throw error;
       failed += 1;
       ports.log.error("a lane was not searched for lost messages; the next pass does it", { lane, error });
-      ports.metrics.add("scheduler.step.failed", 1, "Count", { step: "requeue" });
+      ports.metrics.add("scheduler.step.failed", 1);
     }
   }
   if (rows > 0) {
@@ -77,8 +77,8 @@ async function requeueLane(
   const overtaken = await ports.store.requeueLost({
     lane,
     evidence: "overtaken",
-    olderThanMs: limits.overtakenMs,
-    limit: limits.requeueRowsMax,
+    olderThanMs: deliveryLimits.overtakenMs,
+    limit: deliveryLimits.requeueRowsMax,
     ...options,
   });
   const depth = await ports.queue.depth(lane);
@@ -90,15 +90,15 @@ async function requeueLane(
   const sinceMs = sights.get(lane) ?? nowMs;
   sights.set(lane, sinceMs);
   const isEmpty = depth.inFlight + depth.delayed === 0;
-  if (nowMs - sinceMs < (isEmpty ? limits.emptyQueueMs : limits.unclaimedMs)) return overtaken;
+  if (nowMs - sinceMs < (isEmpty ? deliveryLimits.emptyQueueMs : deliveryLimits.unclaimedMs)) return overtaken;
   sights.set(lane, nowMs);
   const seenMs = nowMs - sinceMs;
   const mayBeLate = depth.delayed > 0 && !(await areAhead(ports, lane, depth.delayed));
   const lost = await ports.store.requeueLost({
     lane,
     evidence: "queue-empty",
-    olderThanMs: mayBeLate ? Math.max(seenMs, limits.lateMessageMs) : seenMs,
-    limit: limits.requeueRowsMax,
+    olderThanMs: mayBeLate ? Math.max(seenMs, deliveryLimits.lateMessageMs) : seenMs,
+    limit: deliveryLimits.requeueRowsMax,
     ...options,
   });
   return overtaken + lost;
@@ -106,8 +106,8 @@ async function requeueLane(
 
 /** The messages of rows that become due later. Those of the last moments count: a delay is whole seconds, rounded down. */
 async function areAhead({ store }: Pick<Ports, "store">, lane: string, delayed: number): Promise<boolean> {
-  if (delayed > limits.aheadRowsMax) return false;
-  return (await store.countNotYetDue({ lane, sinceMs: limits.aheadSinceMs, limit: delayed })) >= delayed;
+  if (delayed > deliveryLimits.aheadRowsMax) return false;
+  return (await store.countNotYetDue({ lane, sinceMs: deliveryLimits.aheadSinceMs, limit: delayed })) >= delayed;
 }
 
 const lanesOf = (registry: Registry): ReadonlySet<string> =>

@@ -1,5 +1,5 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import type { LapsedLeases } from "./lapsed-leases.ts";
@@ -32,7 +32,7 @@ export async function rescue(
     const moved = await ports.store.rescue({
       leases,
       limit,
-      interruptionsMax: limits.interruptionsMax,
+      interruptionsMax: contractLimits.interruptionsMax,
       inSameTransaction: movedHook(ports, registry, "lost"),
       ...(lane === undefined ? {} : { lane }),
       ...(options.fence === undefined ? {} : { fence: options.fence }),

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { runLimits } from "../ports/run-limits.ts";
 import type { Fence, Ports, Resolved, RunId } from "../ports/ports.ts";
 
 /** One bounded round over these runs; the caller does what it leaves. */
@@ -6,7 +6,7 @@ export async function resolveOnce(
   ports: Pick<Ports, "store" | "log" | "metrics">,
   options: { readonly runs: readonly RunId[] | "all"; readonly dispatchWindowMs: number; readonly fence?: Fence },
 ): Promise<Resolved> {
-  const resolved = await ports.store.resolve({ ...options, limit: limits.resolveRowsMax });
+  const resolved = await ports.store.resolve({ ...options, limit: runLimits.resolveRowsMax });
   for (const run of resolved.closed) {
     ports.log.info("run closed", { run: run.runId, kind: run.kind, state: run.state });
     ports.metrics.add(`run.${run.state.toLowerCase()}`, 1, "Count", { job: run.kind });

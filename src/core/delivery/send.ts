@@ -1,5 +1,6 @@
 import type { JobId } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
 import type { OutboxBatch, OutMessage, Ports } from "../ports/ports.ts";
 
 type SendPorts = Pick<Ports, "store" | "queue" | "log" | "crashPoint">;
@@ -27,7 +28,7 @@ export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[
       for (const refused of left) failed.get(refused.handoffId)?.push(refused.message.jobId);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(limits.sendConcurrencyMax, batches.length) }, sender));
+  await Promise.all(Array.from({ length: Math.min(deliveryLimits.sendConcurrencyMax, batches.length) }, sender));
   await ports.crashPoint("relay.sent");
   await confirm(ports, failed);
   await ports.crashPoint("relay.confirmed");
@@ -41,7 +42,7 @@ function inBatches(outbox: readonly OutboxBatch[]): { lane: string; items: Outgo
   for (const handoff of outbox) {
     for (const message of handoff.messages) {
       let batch = open.get(handoff.lane);
-      if (batch === undefined || batch.items.length === limits.sendBatchMax) {
+      if (batch === undefined || batch.items.length === contractLimits.sendBatchMax) {
         batch = { lane: handoff.lane, items: [] };
         open.set(handoff.lane, batch);
         batches.push(batch);
@@ -54,7 +55,7 @@ function inBatches(outbox: readonly OutboxBatch[]): { lane: string; items: Outgo
 
 /** A call that times out takes many seconds: the rest of the lane stays open rather than keeping the caller for minutes. */
 const isAway = (unanswered: ReadonlyMap<string, number>, lane: string): boolean =>
-  (unanswered.get(lane) ?? 0) >= limits.sendConcurrencyMax;
+  (unanswered.get(lane) ?? 0) >= deliveryLimits.sendConcurrencyMax;
 
 /** @returns what must stay open: refused by the queue, or unknown because the call failed. */
 async function sendBatch(

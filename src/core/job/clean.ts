@@ -1,5 +1,5 @@
 import type { Json } from "./job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "./contract-limits.ts";
 
 /**
  * Text that Postgres can store: NUL and lone surrogates become U+FFFD, and what is longer than `max` characters is cut
@@ -12,10 +12,10 @@ export function cleanText(text: string, max: number): string {
 }
 
 export const cleanCode = (code: string | null): string | null =>
-  code === null ? null : cleanText(code, limits.errorCodeCharactersMax);
+  code === null ? null : cleanText(code, contractLimits.errorCodeCharactersMax);
 
 export const cleanMessage = (message: string | null): string | null =>
-  message === null ? null : cleanText(message, limits.errorMessageCharactersMax);
+  message === null ? null : cleanText(message, contractLimits.errorMessageCharactersMax);
 
 /** A JSON value whose texts Postgres can store. Nothing is cut: results have a limit of their own. */
 export function cleanJson(value: Json): Json {

@@ -1,5 +1,6 @@
+import { reasons } from "./reasons.ts";
 import type { Json } from "./job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "./contract-limits.ts";
 import { backoffMs, type RetryPolicy } from "./backoff.ts";
 
 /** How a try ended, as the worker saw it. */
@@ -50,10 +51,10 @@ export function decide(tries: AttemptCounters, outcome: Outcome, chance: number)
     case "success":
       return { ...nothing, to: "SUCCESS", result: outcome.result };
     case "permanent":
-      return failed(outcome, "permanent");
+      return failed(outcome, reasons.permanent);
     case "ambiguous":
       return tries.onAmbiguous === "park"
-        ? failed(outcome, "ambiguous")
+        ? failed(outcome, reasons.ambiguous)
         : retried(tries, { ...outcome, afterMs: null }, chance);
     case "retryable":
       return retried(tries, outcome, chance);
@@ -83,11 +84,11 @@ function retried(
   error: { code: string; message: string; afterMs: number | null },
   chance: number,
 ): Decision {
-  if (tries.failures + 1 >= tries.maxAttempts) return failed(error, "tries used up");
+  if (tries.failures + 1 >= tries.maxAttempts) return failed(error, reasons.attemptsUsedUp);
   return {
     ...nothing,
     to: "RETRY_WAIT",
-    reason: "retry",
+    reason: reasons.retry,
     delayMs: askedMs(error.afterMs) ?? backoffMs(tries.retry, tries.failures, chance),
     failures: 1,
     errorCode: error.code,
@@ -97,17 +98,17 @@ function retried(
 
 /** A handler may ask for any number; one that no due time can hold would make its outcome unwritable. */
 const askedMs = (afterMs: number | null): number | null =>
-  afterMs !== null && Number.isFinite(afterMs) && afterMs >= 0 ? Math.min(afterMs, limits.delayMsMax) : null;
+  afterMs !== null && Number.isFinite(afterMs) && afterMs >= 0 ? Math.min(afterMs, contractLimits.delayMsMax) : null;
 
 function released(tries: AttemptCounters, reason: string): Decision {
-  if (tries.interruptions + 1 >= limits.interruptionsMax) {
+  if (tries.interruptions + 1 >= contractLimits.interruptionsMax) {
     return {
       ...nothing,
       to: "FAILED",
-      reason: "interrupted",
+      reason: reasons.interrupted,
       interruptions: 1,
       errorCode: "INTERRUPTED",
-      errorMessage: `interrupted ${limits.interruptionsMax} times without an outcome`,
+      errorMessage: `interrupted ${contractLimits.interruptionsMax} times without an outcome`,
     };
   }
   return { ...nothing, to: "QUEUED", reason, interruptions: 1 };
@@ -116,8 +117,8 @@ function released(tries: AttemptCounters, reason: string): Decision {
 function postponed(tries: AttemptCounters, outcome: Extract<Outcome, { is: "postponed" }>): Decision {
   const { code, message, afterMs, counted } = outcome;
   const error = { interruptions: counted ? 1 : 0, errorCode: code, errorMessage: message } as const;
-  if (counted && tries.interruptions + 1 >= limits.interruptionsMax) {
-    return { ...nothing, ...error, to: "FAILED", reason: "never started" };
+  if (counted && tries.interruptions + 1 >= contractLimits.interruptionsMax) {
+    return { ...nothing, ...error, to: "FAILED", reason: reasons.neverStarted };
   }
-  return { ...nothing, ...error, to: "RETRY_WAIT", reason: "postponed", delayMs: askedMs(afterMs) ?? 0 };
+  return { ...nothing, ...error, to: "RETRY_WAIT", reason: reasons.postponed, delayMs: askedMs(afterMs) ?? 0 };
 }

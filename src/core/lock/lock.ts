@@ -1,4 +1,5 @@
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { lockLimits } from "./lock-limits.ts";
 import type { LockItem, Ports } from "../ports/ports.ts";
 
 /**
@@ -46,7 +47,7 @@ interface Sight {
  * Waits at most one lease of a silent holder; answers `held` as soon as the holder shows a sign of life.
  */
 export async function acquireLock(ports: LockPorts, options: AcquireOptions): Promise<Acquired> {
-  const outageMs = options.outageMs ?? limits.lockOutageMs;
+  const outageMs = options.outageMs ?? lockLimits.lockOutageMs;
   let failingSinceMs: number | null = null;
   let sight: Sight | null = null;
   for (;;) {
@@ -61,7 +62,7 @@ export async function acquireLock(ports: LockPorts, options: AcquireOptions): Pr
       failingSinceMs ??= ports.clock.elapsedMs();
       if (ports.clock.elapsedMs() - failingSinceMs >= outageMs) return { got: "outage", error };
       ports.log.warn("lock store failed; reading back", { lock: options.name, error });
-      await ports.clock.sleep(outageMs / limits.lockErrorRetriesMax, options.signal);
+      await ports.clock.sleep(outageMs / lockLimits.lockErrorRetriesMax, options.signal);
     }
   }
 }
@@ -80,7 +81,11 @@ async function tryOnce(ports: LockPorts, options: AcquireOptions, sight: Sight |
 function watch(ports: LockPorts, item: LockItem, sight: Sight | null): Step {
   const seen = sight ?? { rvn: item.rvn, atMs: ports.clock.elapsedMs() };
   const leftMs = item.leaseMs - (ports.clock.elapsedMs() - seen.atMs);
-  return { got: "watch", sight: seen, waitMs: Math.max(1, Math.min(leftMs, item.leaseMs / limits.lockLooksPerLease)) };
+  return {
+    got: "watch",
+    sight: seen,
+    waitMs: Math.max(1, Math.min(leftMs, item.leaseMs / lockLimits.lockLooksPerLease)),
+  };
 }
 
 async function take(ports: LockPorts, options: AcquireOptions, overRvn: string | null): Promise<Step> {
@@ -138,7 +143,7 @@ export function keep(
   const schedule = (ms: number): void => {
     if (!released && !lost.signal.aborted) cancel = ports.clock.after(ms, () => void renew());
   };
-  const thirdMs = held.leaseMs / limits.heartbeatsPerLease;
+  const thirdMs = held.leaseMs / contractLimits.heartbeatsPerLease;
   const notKept = (): void =>
     lost.abort(new Error(`lock "${held.name}" could not be kept for its lease of ${held.leaseMs} ms`));
   const renew = async (): Promise<void> => {

@@ -37,7 +37,7 @@ export interface JobRecord extends JobView {
 }
 
 export interface JobPage {
-  /** Payloads above `limits.listPayloadBytesMax` are null here. */
+  /** Payloads above `operationsLimits.listPayloadBytesMax` are null here. */
   readonly jobs: readonly JobRecord[];
   /** Where the next page begins; null when nothing is left. */
   readonly cursor: string | null;

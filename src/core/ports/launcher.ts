@@ -1,3 +1,4 @@
+import type { Instant } from "../job/job.ts";
 import type { AttemptRef } from "./store.ts";
 
 /** CPU in 1/1024 of a vCPU and memory, as Fargate sells them together. */
@@ -34,6 +35,8 @@ export interface Launcher {
    * ended, or that never was, is no error.
    */
   stop(task: string, reason: string): Promise<void>;
+  /** How many tasks of jobs, of the first `limits.tasksLookedAtMax`, run since before this instant. */
+  runningSince(before: Instant): Promise<number>;
 }
 
 /** How a task names itself in the tries it takes over: whoever reads the row knows which task to look at and to stop. */

@@ -4,13 +4,24 @@ import type { Message } from "./outbox.ts";
 import type { AttemptView, EventView, Instant, JobId } from "../job/job.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
+import type { Tally } from "./ports.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
 import type { WaitingFacts } from "./waiting.ts";
-import type { FenceView, Health, KindTotal, LanePause, Live, Minute, SlotUse, WorkerView } from "./overview.ts";
+import type {
+  Failures,
+  FenceView,
+  Health,
+  KindTotal,
+  LanePause,
+  Live,
+  Minute,
+  SlotUse,
+  WorkerView,
+} from "./overview.ts";
 
 /** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
-export interface Operations {
+export interface Operations extends Tally {
   jobs(options: { search: JobSearch; sort: JobSort; cursor: string | null; limit: number }): Promise<JobPage>;
   /** By ids, with their first events; those that do not exist are left out. Large payloads are null, as in lists. */
   jobsById(
@@ -19,7 +30,7 @@ export interface Operations {
   job(
     id: JobId,
   ): Promise<{ job: JobRecord; attempts: readonly AttemptView[]; events: readonly EventView[]; now: Instant } | null>;
-  /** How many jobs match, up to `limit`; those that `lookMs` (`limits.searchMs`) was enough to find. */
+  /** How many jobs match, up to `limit`; those that `lookMs` (`operationsLimits.searchMs`) was enough to find. */
   count(search: JobSearch, limit: number, lookMs?: number): Promise<BoundedCount>;
 
   /** What decides when a job runs; counts stop at `limit`. */
@@ -37,6 +48,7 @@ export interface Operations {
   fences(): Promise<readonly FenceView[]>;
   /** @param overdueMs occurrences PLANNED for longer ago are counted, up to a bound. */
   health(overdueMs: number): Promise<Health>;
+  failures(): Promise<Failures>;
 
   /** From the roll-up, oldest first; minutes in which nothing happened are left out. */
   minutes(options: { since: Instant; kind: string | null; lane: string | null }): Promise<readonly Minute[]>;
@@ -57,7 +69,7 @@ export interface Operations {
 
   /** How far a named reader of the events is. Null the first time: it begins here and now. */
   reader(name: string): Promise<ReaderPlace | null>;
-  /** For `limits.publishLeaseMs`. @returns its new version; null when it moved, is somebody else's, or has to wait. */
+  /** For `publishLimits.publishLeaseMs`. @returns its new version; null when it moved, is somebody else's, or has to wait. */
   takeReader(name: string, of: { owner: string; version: string }): Promise<string | null>;
   /** Gives it back, to be taken again after a time that doubles with each failure. */
   failReader(name: string, of: { owner: string; version: string }): Promise<void>;
@@ -96,7 +108,7 @@ export interface Operations {
   }): Promise<Bulk>;
   /** Newest first; `id` narrows to one. */
   bulks(options: { id: string | null; limit: number }): Promise<readonly Bulk[]>;
-  /** The oldest RUNNING one that nobody else has gone on with for `limits.bulkLeaseMs`. */
+  /** The oldest RUNNING one that nobody else has gone on with for `operationsLimits.bulkLeaseMs`. */
   takeBulk(owner: string): Promise<Bulk | null>;
   /** Its next jobs, and from where the page after begins; null: there is none. */
   bulkPage(

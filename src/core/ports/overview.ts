@@ -33,7 +33,7 @@ export interface SlotUse {
   readonly key: string;
   readonly size: number;
   readonly taken: number;
-  /** Waiting for one of its slots; stops at `limits.countRowsMax`. */
+  /** Waiting for one of its slots; stops at `operationsLimits.countRowsMax`. */
   readonly waiting: number;
   readonly holders: readonly { readonly jobId: JobId; readonly kind: string | null; readonly since: Instant | null }[];
 }
@@ -101,19 +101,63 @@ export interface Minute {
   readonly runMs: number;
 }
 
+/** How often something took how long. */
+export interface Histogram {
+  readonly count: number;
+  readonly seconds: number;
+  /** One count for each of `durationBuckets` and one for what took longer; empty when there was none. */
+  readonly buckets: readonly number[];
+}
+
 /** Totals of one kind since the first start; they only grow. */
 export interface KindTotal {
   readonly kind: string;
-  readonly tries: number;
-  readonly seconds: number;
-  /** Tries by how long they took, one count for each of `durationBuckets` and one for what took longer. */
-  readonly buckets: readonly number[];
+  /** Tries that succeeded or failed, by how long they took. */
+  readonly tries: Histogram;
+  /** Those of them that failed. */
+  readonly failedTries: Histogram;
+  /** Starts, by how late they were. */
+  readonly starts: Histogram;
+  readonly created: number;
+  readonly succeeded: number;
+  /** Jobs that ended FAILED. */
+  readonly failed: number;
+  /** Tries that failed and are followed by another one. */
+  readonly retried: number;
+  /** Tries whose worker stopped answering. */
+  readonly lost: number;
+  /** Tries that were given back, neither good nor bad. */
+  readonly released: number;
+  readonly canceled: number;
+  readonly skipped: number;
   readonly itemsProcessed: number;
   readonly itemsSucceeded: number;
   readonly itemsFailed: number;
   readonly locksAcquired: number;
   readonly locksFailed: number;
 }
+
+/** The kind that does worst, of those that did it often enough to tell. */
+export interface WorstKind {
+  readonly kind: string;
+  readonly percent: number;
+}
+
+/** What failed lately, and what waits for a person. */
+export interface Failures {
+  /** Jobs that ended FAILED in the last `limits.failuresMs`; counted up to a bound, as the others. */
+  readonly jobs: number;
+  /** Runs, likewise. */
+  readonly runs: number;
+  /** Jobs that are FAILED, since whenever. */
+  readonly dead: number;
+  /** Over the last `limits.worstKindMs`; null where no kind has any. */
+  readonly worst: Readonly<Record<WorstIn, WorstKind | null>>;
+}
+
+/** Jobs that ended FAILED, items of batches that failed, slow tries, late starts, locks that were not got. */
+export const worstIn = ["failed", "items.failed", "slow", "late", "lock.failed"] as const;
+export type WorstIn = (typeof worstIn)[number];
 
 /** Upper bounds in seconds. */
 export const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600] as const;

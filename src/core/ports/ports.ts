@@ -50,12 +50,20 @@ export interface Metrics {
   flush(): void;
 }
 
+export interface Tally {
+  /** What the batches of one try did, however that try ends. */
+  countBatches(
+    of: { readonly kind: string; readonly lane: string },
+    done: { readonly processed: number; readonly succeeded: number; readonly failed: number },
+  ): Promise<void>;
+}
+
 /** A named place in the code where a test may stop or kill the process. A no-op unless asked for. */
 export type CrashPoint = (name: string) => Promise<void>;
 
 export interface Queue {
   /**
-   * Sends at most `limits.sendBatchMax` messages of one lane in one call.
+   * Sends at most `contractLimits.sendBatchMax` messages of one lane in one call.
    * @returns the indexes that were not accepted. Throws when nothing is known.
    */
   send(lane: string, messages: readonly OutMessage[]): Promise<{ failed: readonly number[] }>;
@@ -102,6 +110,10 @@ export interface Ports {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crashPoint: CrashPoint;
+  /** Of the lane, by name; undefined where there is none. Left out in tests without secrets. */
+  readonly secret?: (name: string) => string | undefined;
+  /** Counts that are rows: metrics that were not flushed are lost with their process. Left out where nothing reads them. */
+  readonly tally?: Tally;
   /** Left out where jobs on Fargate run in their worker, and in tasks, which run their own job. */
   readonly launcher?: Launcher;
 }

@@ -155,7 +155,7 @@ export interface TaskView {
   readonly blocked: boolean;
   readonly notTaken: boolean;
   readonly join: JoinRule;
-  /** Its predecessors in id order: the edges of the graph, `limits.edgesShownMax` a task at most. */
+  /** Its predecessors in id order: the edges of the graph, `runLimits.edgesShownMax` a task at most. */
   readonly after: readonly JobId[];
   /** How many predecessors it has, also when `after` is cut. */
   readonly afterTotal: number;

@@ -64,7 +64,7 @@ export interface ScheduleControlStore {
     /** Also one that came from code: the caller knows that no code has it any more. */
     options?: { readonly ofCode: boolean },
   ): Promise<{ readonly canceled: number } | ScheduleRefusal>;
-  /** Rows by wall-clock reading or instant, for `explain`; at most `limits.answersMax`. */
+  /** Rows by wall-clock reading or instant, for `explain`; at most `scheduleLimits.answersMax`. */
   occurrencesAt(
     id: string,
     at: { readonly localTimes: readonly string[]; readonly instants: readonly Instant[] },

@@ -117,7 +117,7 @@ export interface JobFilter {
 }
 
 /**
- * How many jobs are in each state, at a cost that does not grow with the table: at most `limits.countedRowsMax` of each, so
+ * How many jobs are in each state, at a cost that does not grow with the table: at most `operationsLimits.countedRowsMax` of each, so
  * that number means "so many or more". SUCCESS, CANCELED and SKIPPED are those among the newest `countedRowsMax` jobs.
  */
 export type JobCounts = Readonly<Record<State, number>> & {
@@ -252,7 +252,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    */
   retry(ids: readonly JobId[]): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
-   * Finished single jobs past their retention, decided occurrences and event and attempt partitions past `limits.historyMs`;
+   * Finished single jobs past their retention, decided occurrences and event and attempt partitions past `contractLimits.historyMs`;
    * makes the next partitions. At most `limit` rows of each.
    */
   prune(options: { limit: number; fence?: Fence }): Promise<Pruned>;
@@ -288,7 +288,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   job(id: JobId): Promise<{ job: JobView; history: readonly HistoryRow[] } | null>;
   jobs(filter: JobFilter): Promise<readonly JobView[]>;
   counts(): Promise<JobCounts>;
-  /** By id, those with a larger one than `after`: at most `limit`, `limits.schedulesMax` when left out. */
+  /** By id, those with a larger one than `after`: at most `limit`, `contractLimits.schedulesMax` when left out. */
   schedules(page?: { readonly after?: string; readonly limit?: number }): Promise<readonly ScheduleRow[]>;
   /** The newest first; `after` is the last row of the page before. */
   occurrences(scheduleId: string, limit: number, after?: OccurrencePlace): Promise<readonly OccurrenceView[]>;

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { lockLimits } from "../lock/lock-limits.ts";
 import { acquireLock, keep, type HeldLock } from "../lock/lock.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
 
@@ -6,6 +6,8 @@ export type Acquisition = { lock: HeldLock; fence: Fence } | { outcome: "held" |
 
 export interface AcquisitionOptions {
   readonly lockName: string;
+  /** The kind of job that the lock is taken for; left out for the scheduler's own. */
+  readonly job?: string;
   /** Names the task; made unique per acquisition. */
   readonly owner: string;
   readonly onLockOutage: "postgres" | "skip";
@@ -15,14 +17,14 @@ export interface AcquisitionOptions {
 
 /** Takes a named lock and installs its fence, or names its holder; the caller releases it. */
 export async function acquire(ports: Ports, options: AcquisitionOptions): Promise<Acquisition> {
-  const leaseMs = options.lockLeaseMs ?? limits.lockLeaseMs;
+  const leaseMs = options.lockLeaseMs ?? lockLimits.lockLeaseMs;
   const owner = `${options.owner}:${ports.random.id()}`;
   const got = await acquireLock(ports, { name: options.lockName, owner, leaseMs, signal: options.signal });
-  if (got.got === "held") return heldBy(ports, got.by);
+  if (got.got === "held") return heldBy(ports, options, got.by);
   if (got.got === "outage") return takeFallbackLock(ports, { ...options, owner, leaseMs }, got.error);
-  ports.metrics.add("scheduler.lock.acquired", 1);
+  ports.metrics.add("scheduler.lock.acquired", 1, "Count", dimensionsOf(options));
   await ports.crashPoint("lock.acquired");
-  return orRelease(got.lock, () => install(ports, got.lock));
+  return orRelease(got.lock, () => install(ports, options, got.lock));
 }
 
 /** A lock that led to no passes must not keep the next task waiting, nor this process alive by its heartbeat. */
@@ -41,16 +43,16 @@ async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): P
  * A token that is not above the one in Postgres means a lock table that was wiped, restored, or away while the fallback lock
  * was used: raise the item above it and install that. Losing this race only means that another holder is newer.
  */
-async function install(ports: Ports, lock: HeldLock): Promise<Acquisition> {
+async function install(ports: Ports, options: AcquisitionOptions, lock: HeldLock): Promise<Acquisition> {
   let token = lock.fence;
-  for (let round = 0; round < limits.fenceRaisesMax; round += 1) {
+  for (let round = 0; round < lockLimits.fenceRaisesMax; round += 1) {
     const before = await ports.store.installFence({ name: lock.name, token });
     if (before < token) return { lock, fence: { name: lock.name, token } };
     ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce: before });
     token = before + 1;
     if (!(await lock.raise(token))) break;
   }
-  return heldBy(ports, "a newer holder");
+  return heldBy(ports, options, "a newer holder");
 }
 
 async function takeFallbackLock(
@@ -67,7 +69,7 @@ async function takeFallbackLock(
   const { owner, leaseMs } = options;
   ports.log.warn("lock store is away; taking the fallback lock in Postgres", { error });
   const got = await ports.store.acquire(options.lockName, owner, leaseMs);
-  if ("heldBy" in got) return heldBy(ports, got.heldBy);
+  if ("heldBy" in got) return heldBy(ports, options, got.heldBy);
   const lock = keep(
     ports,
     { name: options.lockName, owner, leaseMs },
@@ -80,12 +82,15 @@ async function takeFallbackLock(
   );
   return orRelease(lock, async () => {
     const before = await ports.store.installFence({ name: options.lockName, token: got.fence });
-    if (before >= got.fence) return heldBy(ports, "a newer holder");
+    if (before >= got.fence) return heldBy(ports, options, "a newer holder");
     return { lock, fence: { name: options.lockName, token: got.fence } };
   });
 }
 
-function heldBy(ports: Ports, by: string): Acquisition {
-  ports.metrics.add("scheduler.lock.failed", 1);
+const dimensionsOf = ({ job }: Pick<AcquisitionOptions, "job">): Record<string, string> =>
+  job === undefined ? {} : { job };
+
+function heldBy(ports: Ports, options: Pick<AcquisitionOptions, "job">, by: string): Acquisition {
+  ports.metrics.add("scheduler.lock.failed", 1, "Count", dimensionsOf(options));
   return { outcome: "held", heldBy: by };
 }

@@ -1,6 +1,7 @@
+import { reasons } from "../job/reasons.ts";
 import type { NominalTime } from "../calendar/fires.ts";
 import type { Instant } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { scheduleLimits } from "../ports/schedule-limits.ts";
 import type { Carry, Misfire } from "../ports/schedule.ts";
 import { newestTimes, type Timetable } from "../calendar/timetable.ts";
 
@@ -68,7 +69,7 @@ export function decideTimes(times: readonly NominalTime[], input: CatchUpInput):
 
 /** The end of the outage: one that this page shows, or one that an earlier page of it has seen. */
 function missedBound(times: readonly NominalTime[], { misfire, now, carry }: CatchUpInput): Instant {
-  const lateFrom = now - limits.missedAfterMs;
+  const lateFrom = now - scheduleLimits.missedAfterMs;
   const isOutage = times.some((time) => time.kind === "fires" && time.instant < lateFrom);
   const seen = carry?.missedUntil ?? Number.NEGATIVE_INFINITY;
   return isOutage ? Math.max(seen, misfire.rule === "skip" ? lateFrom - 1 : now) : seen;
@@ -77,11 +78,11 @@ function missedBound(times: readonly NominalTime[], { misfire, now, carry }: Cat
 type Verdict = Pick<TimeDecision, "outcome" | "reason">;
 
 const planned: Verdict = { outcome: "PLANNED", reason: null };
-const misfired: Verdict = { outcome: "SKIPPED", reason: "misfire" };
+const misfired: Verdict = { outcome: "SKIPPED", reason: reasons.misfire };
 const into = (localTime: string): Verdict => ({ outcome: "COALESCED", reason: `into ${localTime}` });
 
 function verdictOf(time: NominalTime): Verdict {
-  if (time.kind === "dst-gap") return { outcome: "SKIPPED", reason: "dst-gap" };
+  if (time.kind === "dst-gap") return { outcome: "SKIPPED", reason: reasons.dstGap };
   return time.mergedInto === null ? planned : into(time.mergedInto);
 }
 

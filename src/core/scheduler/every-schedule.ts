@@ -1,11 +1,11 @@
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { Store } from "../ports/store.ts";
 import type { ScheduleRow } from "../ports/schedule.ts";
 
 /** All stored schedules by id, read in pages: differences to code must not end at the first one. */
 export async function everySchedule(
   store: Pick<Store, "schedules">,
-  pageRows: number = limits.schedulesMax,
+  pageRows: number = contractLimits.schedulesMax,
 ): Promise<readonly ScheduleRow[]> {
   const rows: ScheduleRow[] = [];
   for (;;) {

@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import type { TimeDecision } from "./catch-up.ts";
 import type { JobDefinition, Occurrence, Registry } from "../define/definition.ts";
 import type { Instant, NewJob } from "../job/job.ts";
@@ -41,7 +42,7 @@ export async function occurrencesOf(
 }
 
 function withoutJob(row: ScheduleRow, decision: TimeDecision): { occurrence: PlannedOccurrence; failure: null } {
-  const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: "no-job", isCatchUp: false };
+  const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: reasons.noJob, isCatchUp: false };
   return { occurrence: write(row, decision.outcome === "PLANNED" ? skipped : decision, null), failure: null };
 }
 
@@ -62,7 +63,7 @@ export async function occurrenceOf(
     return { occurrence: write(row, decision, job), failure: null };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: "payload", isCatchUp: false };
+    const skipped: TimeDecision = { ...decision, outcome: "SKIPPED", reason: reasons.payload, isCatchUp: false };
     return { occurrence: write(row, skipped, null), failure: { localTime: decision.time.localTime, message } };
   }
 }

@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import type { SlotGroup } from "../job/job.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
 
@@ -8,7 +9,7 @@ import type { ScheduleSpec } from "../ports/schedule.ts";
 export function slotGroupsOfSchedule(spec: Pick<ScheduleSpec, "id" | "overlap">): readonly SlotGroup[] {
   const catchUp: SlotGroup = { key: catchUpKey(spec.id), size: 1, onRefusal: "hold", reason: "slot" };
   if (spec.overlap === "allow") return [catchUp];
-  return [{ key: overlapKey(spec.id), size: 1, onRefusal: spec.overlap, reason: "overlap" }, catchUp];
+  return [{ key: overlapKey(spec.id), size: 1, onRefusal: spec.overlap, reason: reasons.overlap }, catchUp];
 }
 
 /** The schedule's own slot keys of one job, beside those of its definition. */

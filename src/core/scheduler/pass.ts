@@ -1,5 +1,7 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
+import { passLimits } from "./pass-limits.ts";
+import { runLimits } from "../ports/run-limits.ts";
 import { acquire } from "./acquire.ts";
 import { FenceLost, type Fence, type Ports } from "../ports/ports.ts";
 import { prune } from "./prune.ts";
@@ -50,7 +52,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
     while (!signal.aborted && (passes === 0 || ports.clock.elapsedMs() - startedMs < options.untilMs)) {
       add(totals, await pass(ports, registry, { ...options, fence, signal, sights, lapsed }));
       passes += 1;
-      await ports.clock.sleep(limits.passIntervalMs, signal);
+      await ports.clock.sleep(passLimits.passIntervalMs, signal);
     }
     if (lock.lost.aborted) outcome = "fence-lost";
     else await saveObservations(ports, sights);
@@ -85,11 +87,11 @@ export async function pass(
     ["tick", () => tick(ports, registry, { stage, dispatchWindowMs, signal, ...fenced })],
     ["ahead", () => decideAhead(ports, fenced)],
     ["relay", () => relay(ports, { dispatchWindowMs, signal, ...fenced })],
-    ["reopen", () => resendOpen(ports, { rounds: limits.relayRoundsMax, signal, ...fenced })],
+    ["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, ...fenced })],
     [
       "rescue",
       () => {
-        const { rescueRowsMax: limit, rescueRoundsMax: rounds } = limits;
+        const { rescueRowsMax: limit, rescueRoundsMax: rounds } = passLimits;
         const lapsed = options.lapsed ?? createLapsedLeases();
         return rescue(ports, registry, { lapsed, limit, rounds, dispatchWindowMs, signal, ...fenced });
       },
@@ -97,7 +99,13 @@ export async function pass(
     [
       "resolve",
       () =>
-        resolveRuns(ports, { runs: "all", rounds: limits.passResolveRoundsMax, dispatchWindowMs, signal, ...fenced }),
+        resolveRuns(ports, {
+          runs: "all",
+          rounds: runLimits.passResolveRoundsMax,
+          dispatchWindowMs,
+          signal,
+          ...fenced,
+        }),
     ],
     ["cancel", () => finishCancels(ports, registry, { dispatchWindowMs, signal })],
     ["requeue", () => requeueLost(ports, registry, options.sights ?? new Map(), fenced)],
@@ -113,7 +121,7 @@ export async function pass(
 }
 
 async function decideAhead({ store }: Ports, fenced: { fence?: Fence }): Promise<Record<string, number>> {
-  const { withdrawn } = await store.decidePrematerialized({ limit: limits.aheadRunsMax, ...fenced });
+  const { withdrawn } = await store.decidePrematerialized({ limit: runLimits.aheadRunsMax, ...fenced });
   return { "runs.withdrawn": withdrawn };
 }
 
@@ -127,7 +135,7 @@ async function isolated(
   } catch (error) {
     if (error instanceof FenceLost) throw error;
     ports.log.error("a step of the pass failed; the next pass tries again", { step: name, error });
-    ports.metrics.add("scheduler.step.failed", 1, "Count", { step: name });
+    ports.metrics.add("scheduler.step.failed", 1);
     return { [`${name}.failed`]: 1 };
   }
 }
@@ -139,10 +147,6 @@ function report(
   passes: number,
   counts: Readonly<Record<string, number>>,
 ): PassReport {
-  for (const [name, value] of Object.entries(counts)) {
-    // Zeros would be paid for, and what failed was counted where it did.
-    if (value > 0 && !name.endsWith(".failed")) ports.metrics.add(`scheduler.${name}`, value);
-  }
   ports.metrics.flush();
   return { outcome, heldBy: by, passes, counts };
 }

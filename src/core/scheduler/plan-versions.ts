@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import type { TimeDecision } from "./catch-up.ts";
 import type { Instant } from "../job/job.ts";
 import type { Carry, ScheduleRow } from "../ports/schedule.ts";
@@ -73,7 +74,7 @@ function planPast(
 /** What would have run: a deleted schedule starts nothing, also not what it should have started before. */
 const withoutJob = (decision: TimeDecision): TimeDecision =>
   decision.outcome === "PLANNED"
-    ? { ...decision, outcome: "SKIPPED", reason: "deleted", isCatchUp: false, missedCount: 0, dueAt: null }
+    ? { ...decision, outcome: "SKIPPED", reason: reasons.deleted, isCatchUp: false, missedCount: 0, dueAt: null }
     : decision;
 
 /** The times of a version that is or was off are nobody's. */

@@ -1,7 +1,7 @@
 import { type TimeDecision, decideTimes } from "./catch-up.ts";
 import type { NominalTime } from "../calendar/fires.ts";
 import type { Instant } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { scheduleLimits } from "../ports/schedule-limits.ts";
 import type { Carry, ScheduleRow } from "../ports/schedule.ts";
 import { take, type Timetable, timetable } from "../calendar/timetable.ts";
 
@@ -53,14 +53,16 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
     ...decided,
     decidedUntil,
     nextAt:
-      next === null ? null : next.instant - materializeBeforeMs + (spec.launch === "rule" ? limits.ruleGraceMs : 0),
+      next === null
+        ? null
+        : next.instant - materializeBeforeMs + (spec.launch === "rule" ? scheduleLimits.ruleGraceMs : 0),
     isComplete: page.isComplete,
   };
 }
 
 /** A schedule with a rule of its own is left to its task until the wake must have been lost. */
 function horizonOf({ launch, materializeBeforeMs }: ScheduleRow["spec"], options: SchedulePlanOptions): Instant {
-  if (launch === "rule") return options.now - limits.ruleGraceMs;
+  if (launch === "rule") return options.now - scheduleLimits.ruleGraceMs;
   return options.now + options.dispatchWindowMs + materializeBeforeMs;
 }
 

@@ -2,7 +2,10 @@
 import type { Registry } from "../define/definition.ts";
 import { occurrencesOf } from "./fire.ts";
 import type { JobId } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { passLimits } from "./pass-limits.ts";
+import { scheduleLimits } from "../ports/schedule-limits.ts";
+import { workerLimits } from "../work/worker-limits.ts";
 import { encodeMessage } from "../delivery/message.ts";
 import { acquire } from "./acquire.ts";
 import { planNext } from "./plan-versions.ts";
@@ -45,7 +48,9 @@ export async function runSchedule(
   registry: Registry,
   options: RunScheduleOptions,
 ): Promise<RunScheduleReport> {
-  const got = await acquire(ports, { ...options, lockName: scheduleLock(options.id) });
+  const job = registry.schedules.get(options.id)?.job.id;
+  const lockName = scheduleLock(options.id);
+  const got = await acquire(ports, { ...options, lockName, ...(job === undefined ? {} : { job }) });
   if (!("lock" in got)) return { ...nothing, outcome: got.outcome, heldBy: got.heldBy };
   try {
     return await runUnderLock(ports, registry, options, got.fence);
@@ -82,7 +87,7 @@ async function rowOnTime({ store, clock }: Ports, { id, signal }: RunScheduleOpt
   if (facts === null || facts.row === null || !facts.row.spec.enabled) return facts?.row ?? null;
   const { row, now } = facts;
   const next = timetable(row.spec).next(row.decidedUntil);
-  if (next === null || next.instant <= now || next.instant - now > limits.ruleEarlyMs) return row;
+  if (next === null || next.instant <= now || next.instant - now > scheduleLimits.ruleEarlyMs) return row;
   await clock.sleep(next.instant - now + 1, signal);
   return (await store.scheduleFacts(id))?.row ?? null;
 }
@@ -104,7 +109,7 @@ async function decide(
   let occurrences = 0;
   const outbox: OutboxBatch[] = [];
   let current: ScheduleRow | null = row;
-  for (let round = 0; round < limits.tickRoundsMax && current !== null; round += 1) {
+  for (let round = 0; round < passLimits.tickRoundsMax && current !== null; round += 1) {
     const page = await decidePage(ports, registry, current, options, fence);
     occurrences += page.occurrences;
     outbox.push(...page.outbox);
@@ -125,7 +130,7 @@ async function decidePage(
   const { row: era, plan } = await planNext(ports.store, dueNow, {
     now,
     dispatchWindowMs: 0,
-    timesMax: limits.tickRowsMax,
+    timesMax: passLimits.tickRowsMax,
   });
   if (plan.decisions.length === 0 && plan.isComplete) return { occurrences: 0, outbox: [], isComplete: true };
   const { occurrences, failures } = await occurrencesOf(era, plan.decisions, registry, {
@@ -142,7 +147,7 @@ async function decidePage(
     version: row.version,
     decidedFrom: row.decidedUntil,
     decidedUntil: plan.decidedUntil,
-    nextAt: plan.nextAt === null ? null : plan.nextAt + limits.ruleGraceMs,
+    nextAt: plan.nextAt === null ? null : plan.nextAt + scheduleLimits.ruleGraceMs,
     carry: plan.carry,
     occurrences,
   };
@@ -173,11 +178,11 @@ async function work(
 }
 
 async function handle(worker: Worker, { messages }: OutboxBatch, signal: AbortSignal): Promise<void> {
-  const stop = (): void => void worker.stop(limits.shutdownMs);
+  const stop = (): void => void worker.stop(workerLimits.shutdownMs);
   signal.addEventListener("abort", stop, { once: true });
   try {
     const records = messages.map((message) => ({ messageId: message.jobId, body: encodeMessage(message) }));
-    await worker.handle(records, { remainingMs: () => limits.fargateTimeoutMsMax });
+    await worker.handle(records, { remainingMs: () => contractLimits.fargateTimeoutMsMax });
   } finally {
     signal.removeEventListener("abort", stop);
   }

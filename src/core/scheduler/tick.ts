@@ -1,7 +1,9 @@
 import type { Registry } from "../define/definition.ts";
 import { occurrencesOf, type PayloadFailure } from "./fire.ts";
 import type { Instant } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { passLimits } from "./pass-limits.ts";
+import { scheduleLimits } from "../ports/schedule-limits.ts";
 import type { SchedulePlan } from "./plan.ts";
 import { planNext } from "./plan-versions.ts";
 import type { Fence, Ports } from "../ports/ports.ts";
@@ -40,8 +42,8 @@ type TickPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | 
  */
 export async function tick(ports: TickPorts, registry: Registry, options: TickOptions): Promise<TickCounts> {
   const turn = new TickState(ports, registry, options);
-  for (let round = 0; round < limits.tickRoundsMax && !turn.isOver(); round++) {
-    const limit = limits.tickSchedulesMax + turn.left.size;
+  for (let round = 0; round < passLimits.tickRoundsMax && !turn.isOver(); round++) {
+    const limit = passLimits.tickSchedulesMax + turn.left.size;
     const due = await ports.store.dueSchedules({ horizonMs: options.dispatchWindowMs, limit });
     const plans = await turn.planAll(due.schedules, due.now);
     await turn.write(plans);
@@ -81,7 +83,7 @@ class TickState {
   }
 
   isOver(): boolean {
-    return this.#options.signal?.aborted === true || this.#occurrences >= limits.tickRowsMax;
+    return this.#options.signal?.aborted === true || this.#occurrences >= passLimits.tickRowsMax;
   }
 
   counts(): TickCounts {
@@ -118,7 +120,7 @@ class TickState {
     if (problem !== null) return this.#leave(row, problem);
     try {
       const { dispatchWindowMs } = this.#options;
-      const options = { now, dispatchWindowMs, timesMax: limits.tickTimesPerScheduleMax };
+      const options = { now, dispatchWindowMs, timesMax: passLimits.tickTimesPerScheduleMax };
       const { row: era, plan } = await planNext(this.#ports.store, row, options);
       if (isLeftToItsRule(row, plan)) return null;
       return { planned: await this.#withJobs(row, era, plan), isComplete: plan.isComplete, missed: plan.missed };
@@ -199,7 +201,7 @@ function inStatements(plans: readonly Ready[]): readonly (readonly Ready[])[] {
   for (const plan of plans) {
     rows += plan.planned.occurrences.length;
     const group = groups.at(-1);
-    if (group === undefined || rows > limits.insertRowsMax) {
+    if (group === undefined || rows > contractLimits.insertRowsMax) {
       groups.push([plan]);
       rows = plan.planned.occurrences.length;
     } else {
@@ -215,7 +217,7 @@ const told = new WeakMap<Registry, Set<string>>();
 function isNews(registry: Registry, line: string): boolean {
   const lines = told.get(registry) ?? new Set();
   told.set(registry, lines);
-  if (lines.has(line) || lines.size >= limits.toldProblemsMax) return false;
+  if (lines.has(line) || lines.size >= scheduleLimits.toldProblemsMax) return false;
   lines.add(line);
   return true;
 }

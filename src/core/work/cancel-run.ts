@@ -1,7 +1,7 @@
 import type { Registry } from "../define/definition.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { movedHook } from "../delivery/settled-hook.ts";
-import { limits } from "../limits.ts";
+import { runLimits } from "../ports/run-limits.ts";
 import { type Aftermath, mergeAftermaths, noAftermath, type Ports, type RunId } from "../ports/ports.ts";
 import { canceledTasks } from "./stop-tasks.ts";
 
@@ -23,15 +23,15 @@ export async function cancelRun(
   const inSameTransaction = tasks.noting(movedHook(ports, registry, "canceled"));
   let canceled = 0;
   let left: Aftermath = { ...noAftermath, runs: [runId] };
-  for (let round = 0; round < limits.cancelRoundsMax; round += 1) {
-    const page = await ports.store.cancelPage(runId, { limit: limits.cancelRowsMax, inSameTransaction });
+  for (let round = 0; round < runLimits.cancelRoundsMax; round += 1) {
+    const page = await ports.store.cancelPage(runId, { limit: runLimits.cancelRowsMax, inSameTransaction });
     if (page.canceled === 0) break;
     canceled += page.canceled;
     left = mergeAftermaths([left, page.aftermath]);
     await tasks.stop();
   }
   const { dispatchWindowMs } = options;
-  await afterCommit(ports, left, { dispatchWindowMs, aftermathRounds: limits.passResolveRoundsMax });
+  await afterCommit(ports, left, { dispatchWindowMs, aftermathRounds: runLimits.passResolveRoundsMax });
   return canceled;
 }
 
@@ -49,7 +49,7 @@ export async function finishCancels(
   },
 ): Promise<Record<string, number>> {
   let canceled = 0;
-  for (const runId of await ports.store.cancelingRuns(limits.cancelingRunsMax, options.only)) {
+  for (const runId of await ports.store.cancelingRuns(runLimits.cancelingRunsMax, options.only)) {
     if (options.signal.aborted) break;
     canceled += (await cancelRun(ports, registry, runId, options)) ?? 0;
   }

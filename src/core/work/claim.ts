@@ -1,4 +1,6 @@
-import { limits } from "../limits.ts";
+import { reasons } from "../job/reasons.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { deliveryLimits } from "../ports/delivery-limits.ts";
 import { evaluateConditions } from "./conditions.ts";
 import type { JobId } from "../job/job.ts";
 import type { Claimed, JobPeek, Message, Store } from "../ports/ports.ts";
@@ -108,7 +110,7 @@ export async function* claimEarly(
     for (const { messageId } of items) rounds.set(messageId, (rounds.get(messageId) ?? 0) + 1);
     const batch = await claimBatch(scope, items, options.alone);
     const again = ({ item }: Early): boolean =>
-      !isOver && (rounds.get(item.messageId) ?? 0) < limits.earlyClaimRoundsMax;
+      !isOver && (rounds.get(item.messageId) ?? 0) < deliveryLimits.earlyClaimRoundsMax;
     left = [...left.filter((each) => each.dueAtMs > untilMs), ...batch.early.filter(again)];
     const refused = await sendLater(
       scope,
@@ -127,14 +129,18 @@ function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[
   }
   return sendAnew(
     scope,
-    early.map(({ item, dueAtMs }) => ({ item, delayMs: Math.max(dueAtMs - nowMs, limits.stuckMessageDelayMs) })),
+    early.map(({ item, dueAtMs }) => ({
+      item,
+      delayMs: Math.max(dueAtMs - nowMs, deliveryLimits.stuckMessageDelayMs),
+    })),
   );
 }
 
 function countRefused(scope: WorkerScope, rows: readonly Claimed[]): void {
   for (const row of rows.filter((each) => each.state !== "RUNNING")) {
-    scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind, reason: row.reason ?? "slot" });
-    if (row.reason === "lock-held") scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
+    scope.ports.metrics.add("job.refused", 1, "Count", { job: row.kind });
+    if (row.reason === reasons.lockHeld)
+      scope.ports.metrics.add("scheduler.lock.failed", 1, "Count", { job: row.kind });
   }
 }
 
@@ -153,7 +159,7 @@ async function sort(
   for (const item of left) {
     const row = rows.get(item.message.jobId);
     if (row === undefined || row.state !== "QUEUED" || row.generation !== item.message.generation) continue;
-    if (row.dueInMs > limits.earlyMessageWaitMsMax) later.push({ item, delayMs: row.dueInMs });
+    if (row.dueInMs > deliveryLimits.earlyMessageWaitMsMax) later.push({ item, delayMs: row.dueInMs });
     else if (row.dueInMs <= 0 && row.hasCondition === true && !asked.has(row.jobId)) asking.push(item);
     else if (row.dueInMs <= 0 && row.suspect) suspects.push(item);
     else {
@@ -167,8 +173,8 @@ async function sort(
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */
 async function sendAnew(scope: WorkerScope, items: readonly { item: Arrived; delayMs: number }[]): Promise<string[]> {
   const giveBack: string[] = [];
-  for (let from = 0; from < items.length; from += limits.sendBatchMax) {
-    const page = items.slice(from, from + limits.sendBatchMax);
+  for (let from = 0; from < items.length; from += contractLimits.sendBatchMax) {
+    const page = items.slice(from, from + contractLimits.sendBatchMax);
     try {
       const { failed } = await scope.ports.queue.send(
         scope.options.lane,

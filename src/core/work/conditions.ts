@@ -1,3 +1,4 @@
+import { reasons } from "../job/reasons.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import type { InRun } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
@@ -42,7 +43,7 @@ export async function evaluateConditions(scope: WorkerScope, items: readonly Arr
   }
   for (const { messages, reason, notTaken } of skipped.values()) {
     const { aftermath } = await ports.store.skip(messages, { reason, notTaken });
-    ports.metrics.add("job.refused", messages.length, "Count", { reason });
+    ports.metrics.add("job.refused", messages.length, "Count");
     await afterCommit(ports, aftermath, options);
   }
   return { wanted, giveBack };
@@ -69,9 +70,11 @@ async function ask(
 async function resultOf(definition: JobDefinition | undefined, run: InRun): Promise<ConditionResult> {
   if (definition === undefined) return { wanted: true };
   if (isGraph(definition)) {
-    return (await isTaken(definition, run)) ? { wanted: true } : { wanted: false, reason: "not taken", notTaken: true };
+    return (await isTaken(definition, run))
+      ? { wanted: true }
+      : { wanted: false, reason: reasons.notTaken, notTaken: true };
   }
   const { body } = definition;
   if (body.is !== "fanOut" || body.stillWanted === null || (await body.stillWanted(run.row))) return { wanted: true };
-  return { wanted: false, reason: "no longer wanted", notTaken: true };
+  return { wanted: false, reason: reasons.noLongerWanted, notTaken: true };
 }

@@ -6,7 +6,7 @@ import { KeyConflict } from "../define/errors.ts";
 import { prepare } from "../delivery/enqueue.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { Json, NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { acquireLock } from "../lock/lock.ts";
 import type { Log, MetricUnit, Tx } from "../ports/ports.ts";
 import { valueFor, type Staged } from "../define/stage.ts";
@@ -30,6 +30,7 @@ class AttemptContext implements Context {
   readonly signal: AbortSignal;
   readonly heartbeat: Context["heartbeat"];
   readonly metric: Context["metric"];
+  readonly secret: Context["secret"];
   readonly effectKey: Context["effectKey"];
   readonly tx: Context["tx"];
   readonly enqueue: Context["enqueue"];
@@ -60,6 +61,7 @@ class AttemptContext implements Context {
     };
     this.metric = (name: string, value: number, unit?: MetricUnit) =>
       ports.metrics.add(name, value, unit, { job: job.kind });
+    this.secret = (name) => secretOf(scope, name);
     this.effectKey = (name) => `${job.jobId}:${name}`;
     this.tx = transact;
     this.enqueue = (child, payload, options) => enqueueChild(scope, child, payload, options ?? {});
@@ -72,6 +74,15 @@ class AttemptContext implements Context {
     this.#log ??= this.#newLog();
     return this.#log;
   }
+}
+
+function secretOf({ definition, worker }: InvocationScope, name: string): string {
+  if (definition.secrets?.includes(name) !== true) {
+    throw new Error(`job "${definition.id}" does not name the secret "${name}": add it to its \`secrets\``);
+  }
+  const value = worker.ports.secret?.(name);
+  if (value === undefined || value === "") throw new Error(`the secret "${name}" of job "${definition.id}" is missing`);
+  return value;
 }
 
 function checkedProgress(kind: string, progress: number): number {
@@ -92,9 +103,9 @@ async function enqueueChild<I>(
       `ctx.enqueue("${child.id}") after the job was settled: enqueue inside ctx.tx or before the handler ends`,
     );
   }
-  if (scope.ordinal >= limits.childrenPerJobMax) {
+  if (scope.ordinal >= contractLimits.childrenPerJobMax) {
     throw new RangeError(
-      `ctx.enqueue: more than ${limits.childrenPerJobMax} children of one job: enqueue pages, or use a fan-out`,
+      `ctx.enqueue: more than ${contractLimits.childrenPerJobMax} children of one job: enqueue pages, or use a fan-out`,
     );
   }
   const ordinal = scope.ordinal++;
@@ -158,26 +169,43 @@ async function batches(
   work: (size: number) => Promise<BatchResult>,
 ): Promise<BatchResult> {
   const { stage } = scope.worker.options;
-  const size = within("batches.size", valueFor(stage, options.size), limits.batchesSizeMax);
-  const rounds = within("batches.maxIterations", valueFor(stage, options.maxIterations), limits.batchesIterationsMax);
+  const size = within("batches.size", valueFor(stage, options.size), contractLimits.batchesSizeMax);
+  const rounds = within(
+    "batches.maxIterations",
+    valueFor(stage, options.maxIterations),
+    contractLimits.batchesIterationsMax,
+  );
   let total: BatchResult = { processed: 0, succeeded: 0, failed: 0, hasMore: true };
-  for (let round = 0; round < rounds && total.hasMore; round += 1) {
-    scope.signal.throwIfAborted();
-    const batch = await work(size);
-    total = {
-      processed: total.processed + batch.processed,
-      succeeded: total.succeeded + batch.succeeded,
-      failed: total.failed + batch.failed,
-      hasMore: batch.hasMore,
-    };
+  try {
+    for (let round = 0; round < rounds && total.hasMore; round += 1) {
+      scope.signal.throwIfAborted();
+      const batch = await work(size);
+      total = {
+        processed: total.processed + batch.processed,
+        succeeded: total.succeeded + batch.succeeded,
+        failed: total.failed + batch.failed,
+        hasMore: batch.hasMore,
+      };
+    }
+    return total;
+  } finally {
+    await countBatches(scope, total);
   }
-  const { metrics } = scope.worker.ports;
-  const dimensions = { job: scope.job.kind };
-  metrics.add("scheduler.items.processed", total.processed, "Count", dimensions);
-  metrics.add("scheduler.items.succeeded", total.succeeded, "Count", dimensions);
-  metrics.add("scheduler.items.failed", total.failed, "Count", dimensions);
-  metrics.add("scheduler.items.left", total.hasMore ? 1 : 0, "Count", dimensions);
-  return total;
+}
+
+/** Also of a try that fails halfway: its items were worked on. Never throws: a count is worth less than the try. */
+async function countBatches({ worker, job, definition }: InvocationScope, total: BatchResult): Promise<void> {
+  const { metrics, tally, log } = worker.ports;
+  if (total.processed + total.failed === 0) return;
+  metrics.add("scheduler.items.processed", total.processed, "Count", { job: job.kind });
+  metrics.add("scheduler.items.succeeded", total.succeeded, "Count", { job: job.kind });
+  if (total.failed > 0) metrics.add("scheduler.items.failed", total.failed, "Count", { job: job.kind });
+  if (total.hasMore) metrics.add("scheduler.items.left", 1, "Count", { job: job.kind });
+  try {
+    await tally?.countBatches({ kind: job.kind, lane: definition.lane }, total);
+  } catch (error) {
+    log.warn("what batches did was not counted", { job: job.jobId, error });
+  }
 }
 
 async function pages<C extends Json>(
@@ -185,7 +213,7 @@ async function pages<C extends Json>(
   next: (cursor: C | null) => Promise<C | null>,
   maxPages: number,
 ): Promise<{ pages: number; hasMore: boolean }> {
-  within("pages.maxPages", maxPages, limits.pagesMax);
+  within("pages.maxPages", maxPages, contractLimits.pagesMax);
   let cursor: C | null = null;
   for (let page = 0; page < maxPages; page += 1) {
     scope.signal.throwIfAborted();

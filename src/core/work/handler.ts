@@ -1,10 +1,12 @@
+import { reasons } from "../job/reasons.ts";
 import { createInvocation, type Invocation } from "./invocation.ts";
 import type { Outcome } from "../job/decide.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../define/errors.ts";
 import { Interruption } from "./interruption.ts";
 import type { Json, NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { type Claimed, isStoreAway } from "../ports/ports.ts";
 import { unknownKind } from "./unknown-kind.ts";
@@ -73,7 +75,7 @@ function startTimer(
   definition: JobDefinition,
   remainingMs: () => number,
 ): { signal: AbortSignal; stop: () => void } {
-  const leftMs = Math.max(0, remainingMs() - limits.deadlineMarginMs);
+  const leftMs = Math.max(0, remainingMs() - workerLimits.deadlineMarginMs);
   const why = definition.timeoutMs <= leftMs ? "timeout" : "deadline";
   const signal = worker.leases.signal(job);
   const stop = worker.ports.clock.after(Math.min(definition.timeoutMs, leftMs), () =>
@@ -90,7 +92,7 @@ async function race(worker: WorkerScope, running: Promise<Json | void>, signal: 
   let cancel = (): void => {};
   const leave = (): void => abandoned.resolve({ error: signal.reason });
   const giveUp = (): void => {
-    if (!worker.stopping.aborted) cancel = worker.ports.clock.after(limits.abortGraceMs, leave);
+    if (!worker.stopping.aborted) cancel = worker.ports.clock.after(workerLimits.abortGraceMs, leave);
   };
   const handler = running.then(
     (value): End => ({ value }),
@@ -130,7 +132,7 @@ function finish(
 
 function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocation, value: Json | void): HandlerEnd {
   try {
-    const result = value === undefined ? null : checkedJson(definition.id, value, limits.resultBytesMax);
+    const result = value === undefined ? null : checkedJson(definition.id, value, contractLimits.resultBytesMax);
     return { is: "outcome", outcome: { is: "success", result }, children: invocation.children() };
   } catch (error) {
     return failedAtOnce("INVALID_RESULT", `result of "${job.kind}": ${messageOf(error)}`);
@@ -145,7 +147,7 @@ export function outcomeOf(error: unknown, interruption: unknown): Outcome {
     return { is: "released", reason: interruption.why };
   }
   // Of `ctx.tx` and `ctx.enqueue`: nothing is wrong with the handler, so it is no failure.
-  if (isStoreAway(error)) return { is: "released", reason: "store-away" };
+  if (isStoreAway(error)) return { is: "released", reason: reasons.storeAway };
   if (error instanceof PermanentError) return { is: "permanent", code: error.code, message: error.message };
   if (error instanceof InvalidPayload) return { is: "permanent", code: "INVALID_PAYLOAD", message: error.message };
   if (error instanceof AmbiguousError) return { is: "ambiguous", code: error.code, message: error.message };

@@ -1,7 +1,7 @@
 import { createContext } from "./handler-context.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import type { Json, NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { mergeAftermaths, refuseBroken, UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
@@ -124,7 +124,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
 function toResult(scope: InvocationScope, done: unknown): Json | null {
   if (done === undefined) return null;
   try {
-    return checkedJson(scope.definition.id, done, limits.resultBytesMax);
+    return checkedJson(scope.definition.id, done, contractLimits.resultBytesMax);
   } catch (error) {
     scope.worker.ports.log.warn("what ctx.tx returned is not kept as the result", { job: scope.job.jobId, error });
     return null;

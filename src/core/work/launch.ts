@@ -1,7 +1,8 @@
+import { reasons } from "../job/reasons.ts";
 import { backoffMs } from "../job/backoff.ts";
 import type { Outcome } from "../job/decide.ts";
 import type { Launched, Launcher } from "../ports/launcher.ts";
-import { limits } from "../limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import type { Claimed } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -20,7 +21,7 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
   const { ports, options } = scope;
   const { jobId, attempt, kind } = job;
   if (!(await scope.launches.acquire())) return noRoom(scope, job, "too many tasks wait to be launched");
-  if (scope.stopping.aborted) return { is: "released", reason: "stopped" };
+  if (scope.stopping.aborted) return { is: "released", reason: reasons.stopped };
   let launched: Launched;
   try {
     launched = await launcher.launch(launchOf(scope, job));
@@ -28,7 +29,7 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
     ports.log.warn("a task could not be launched", { job: jobId, kind, attempt, error });
     ports.metrics.add("job.launch.failed", 1, "Count", { job: kind });
     const message = error instanceof Error ? error.message : String(error);
-    return { is: "retryable", code: "LAUNCH_FAILED", message, afterMs: limits.launchRetryMs };
+    return { is: "retryable", code: "LAUNCH_FAILED", message, afterMs: workerLimits.launchRetryMs };
   }
   if (launched.is === "no-room") return noRoom(scope, job, launched.reason);
   await ports.crashPoint("launched");
@@ -36,7 +37,7 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
   scope.leases.drop(job);
   const lent = await ports.store.extendLease(
     { jobId, attempt },
-    { worker: options.worker, leaseMs: limits.launchLeaseMs },
+    { worker: options.worker, leaseMs: workerLimits.launchLeaseMs },
   );
   ports.log.info(lent ? "task launched" : "the task was quicker than its worker, or the job was moved", {
     job: jobId,
@@ -84,8 +85,8 @@ export const launchWaitMs = (before: number, chance: number): number =>
     {
       maxAttempts: 0,
       backoff: "exponential",
-      baseMs: limits.launchWaitMs,
-      capMs: limits.launchWaitMsMax,
+      baseMs: workerLimits.launchWaitMs,
+      capMs: workerLimits.launchWaitMsMax,
       jitter: true,
     },
     before,

@@ -1,5 +1,6 @@
+import { workerLimits } from "./worker-limits.ts";
 import { Interruption } from "./interruption.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { Claimed, Clock, Ports, AttemptRef } from "../ports/ports.ts";
 
 /** Keeps the leases of the running jobs, and tells a handler when its job is no longer its own. */
@@ -92,8 +93,8 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
 const id = (job: AttemptRef): string => `${job.jobId}:${job.attempt}`;
 /** After a failure soon again: a lease that expired in an outage is rescued `rescueLookMs` after the store is back. */
 const pauseOf = (job: Claimed, isAway: boolean): number =>
-  isAway ? Math.min(thirdOf(job), limits.heartbeatRetryMs) : thirdOf(job);
-const thirdOf = (job: Claimed): number => job.leaseMs / limits.heartbeatsPerLease;
+  isAway ? Math.min(thirdOf(job), workerLimits.heartbeatRetryMs) : thirdOf(job);
+const thirdOf = (job: Claimed): number => job.leaseMs / contractLimits.heartbeatsPerLease;
 const soonest = (held: ReadonlyMap<string, HeldJob>): number =>
   Math.min(...[...held.values()].map((renewing) => renewing.nextBeatMs));
 

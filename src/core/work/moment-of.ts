@@ -1,6 +1,6 @@
 import type { Context } from "../define/context.ts";
 import { type Moment, momentInPayload } from "../define/moment.ts";
-import { limits } from "../limits.ts";
+import { scheduleLimits } from "../ports/schedule-limits.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
 /** Of the job that runs now: the moment in its payload, else that of its occurrence. */
@@ -17,7 +17,7 @@ export async function momentOf(scope: InvocationScope, context: Context): Promis
 async function localDayOf({ job, worker }: InvocationScope, at: Date): Promise<Pick<Moment, "day" | "timezone">> {
   const { store } = worker.ports;
   if (job.scheduleId === null) return { day: dayIn("UTC", at), timezone: "UTC" };
-  const rows = await store.occurrencesBetween(job.scheduleId, at.getTime(), at.getTime(), limits.answersMax);
+  const rows = await store.occurrencesBetween(job.scheduleId, at.getTime(), at.getTime(), scheduleLimits.answersMax);
   const own = rows.find((row) => row.jobId === job.jobId);
   if (own !== undefined) return { day: own.localTime.slice(0, 10), timezone: own.timezone };
   const timezone = (await store.scheduleFacts(job.scheduleId))?.row?.spec.timezone ?? "UTC";

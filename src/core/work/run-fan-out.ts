@@ -6,7 +6,7 @@ import { isQuery } from "../define/query.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { prepare } from "../delivery/enqueue.ts";
 import type { Json } from "../job/job.ts";
-import { limits } from "../limits.ts";
+import { runLimits } from "../ports/run-limits.ts";
 import { type NewRun, type NewTarget, noAftermath, type RunId } from "../ports/ports.ts";
 import { finishCancels } from "./cancel-run.ts";
 import { cursorOf, pageOf } from "./keyset-page.ts";
@@ -74,7 +74,7 @@ async function writePages(pages: Pages, from: Json | null): Promise<void> {
   const { scope, body, context, moment } = pages;
   const source = body.from(moment);
   if (!isQuery(source)) return await writeIterable(pages, source);
-  const limit = limits.fanOutPageRowsMax;
+  const limit = runLimits.fanOutPageRowsMax;
   let cursor = from;
   for (;;) {
     context.signal.throwIfAborted();
@@ -92,7 +92,7 @@ async function writeIterable(pages: Pages, source: AsyncIterable<unknown>): Prom
   for await (const row of source) {
     pages.context.signal.throwIfAborted();
     rows.push(row);
-    if (rows.length < limits.fanOutPageRowsMax) continue;
+    if (rows.length < runLimits.fanOutPageRowsMax) continue;
     await writePage(pages, { rows, cursor: null });
     rows = [];
   }

@@ -1,5 +1,6 @@
 import type { Registry } from "../define/definition.ts";
-import { limits } from "../limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import type { Ports, AttemptRef } from "../ports/ports.ts";
 import type { State } from "../job/state.ts";
 import { createWorker } from "./worker.ts";
@@ -28,11 +29,11 @@ export async function runJob(ports: Ports, registry: Registry, options: RunJobOp
   if (job === null) return { outcome: "refused", state: await stateOf(ports, options) };
   await ports.crashPoint("adopted");
   const worker = createWorker(ports, registry, { ...options, lane: "" });
-  const stop = (): void => void worker.stop(limits.shutdownMs);
+  const stop = (): void => void worker.stop(workerLimits.shutdownMs);
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   try {
-    const known = await worker.run(job, { remainingMs: () => limits.fargateTimeoutMsMax });
+    const known = await worker.run(job, { remainingMs: () => contractLimits.fargateTimeoutMsMax });
     return { outcome: known ? "done" : "unknown", state: await stateOf(ports, options) };
   } finally {
     signal.removeEventListener("abort", stop);

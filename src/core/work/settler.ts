@@ -1,8 +1,11 @@
+import { reasons } from "../job/reasons.ts";
+import { writeWhileAway } from "./write-while-away.ts";
+import { workerLimits } from "./worker-limits.ts";
+import { contractLimits } from "../job/contract-limits.ts";
 import type { SettledJob as SettledInfo } from "../define/context.ts";
-import { decide, type Outcome } from "../job/decide.ts";
+import { type AttemptCounters, decide, type Decision, type Outcome } from "../job/decide.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
-import { limits } from "../limits.ts";
 import { isStoreAway } from "../ports/ports.ts";
 import type { Claimed, InSameTransaction, Ports, Settled, Settlement } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
@@ -57,8 +60,8 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
   };
   const arrived = (): void => {
     outstanding -= 1;
-    if (outstanding <= 0 || waiting.length >= limits.settleGroupMax) flush();
-    else cancel ??= ports.clock.after(limits.settleGatherMs, flush);
+    if (outstanding <= 0 || waiting.length >= workerLimits.settleGroupMax) flush();
+    else cancel ??= ports.clock.after(workerLimits.settleGatherMs, flush);
   };
   return {
     expect(jobs) {
@@ -78,7 +81,7 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
 }
 
 export function toSettlement(
-  ports: Pick<Ports, "random">,
+  ports: Pick<Ports, "random" | "log">,
   registry: Registry,
   job: EndedAttempt,
   outcome: Outcome,
@@ -86,9 +89,9 @@ export function toSettlement(
 ): Settlement {
   const definition: JobDefinition | undefined = registry.jobs.get(job.kind);
   const retry = definition?.retry ?? fallbackRetry;
-  const tries = { ...job, retry, onAmbiguous: definition?.onAmbiguous ?? "retry" };
+  const attempt = { ...job, retry, onAmbiguous: definition?.onAmbiguous ?? "retry" };
   return {
-    ...decide(tries, outcome, ports.random.next()),
+    ...decideOr(ports, attempt, outcome),
     jobId: job.jobId,
     attempt: job.attempt,
     children,
@@ -96,11 +99,30 @@ export function toSettlement(
   };
 }
 
+/** A definition's own backoff that fails must not cost its job the outcome: it then waits as `exponential` does. */
+function decideOr(
+  { random, log }: Pick<Ports, "random" | "log">,
+  attempt: AttemptCounters & Pick<EndedAttempt, "jobId" | "kind">,
+  outcome: Outcome,
+): Decision {
+  const chance = random.next();
+  try {
+    return decide(attempt, outcome, chance);
+  } catch (error) {
+    log.error("retry.backoff failed; the job waits as exponential does", {
+      job: attempt.jobId,
+      kind: attempt.kind,
+      error,
+    });
+    return decide({ ...attempt, retry: { ...attempt.retry, backoff: "exponential" } }, outcome, chance);
+  }
+}
+
 const fallbackRetry = {
-  maxAttempts: limits.maxAttemptsDefault,
+  maxAttempts: contractLimits.maxAttemptsDefault,
   backoff: "exponential",
-  baseMs: limits.retryBaseMsDefault,
-  capMs: limits.retryCapMsDefault,
+  baseMs: contractLimits.retryBaseMsDefault,
+  capMs: contractLimits.retryCapMsDefault,
   jitter: true,
 } as const;
 
@@ -134,39 +156,6 @@ async function write(
   }
 }
 
-/**
- * A store that is away costs no attempt: the write is repeated until the invocation ends. The compare-and-set finds nothing
- * to do when an earlier one was written, or when another worker has the job by then.
- */
-async function writeWhileAway(
-  ports: SettlerPorts,
-  group: readonly Waiting[],
-  writeGroup: () => Promise<void>,
-): Promise<void> {
-  const untilMs = Math.min(...group.map((item) => item.untilMs));
-  for (let round = 0; ; round += 1) {
-    try {
-      return await writeGroup();
-    } catch (error) {
-      const pauseMs = Math.min(limits.settleRetryMs * 2 ** Math.min(round, 10), limits.settleRetryMsMax);
-      const isLast = ports.clock.elapsedMs() + pauseMs >= untilMs;
-      if (!isStoreAway(error) || isLast) {
-        if (isLast) logUnwritten(ports, group, error);
-        throw error;
-      }
-      if (round === 0)
-        ports.log.warn("an outcome could not be written; it is tried again", { jobs: group.length, error });
-      await ports.clock.sleep(pauseMs);
-    }
-  }
-}
-
-function logUnwritten(ports: SettlerPorts, group: readonly Waiting[], error: unknown): void {
-  const jobs = group.map((item) => item.job.jobId);
-  ports.log.error("outcomes could not be written before the invocation ended; their leases decide", { jobs, error });
-  ports.metrics.add("job.settle.unwritten", group.length);
-}
-
 /** A compare-and-set may be repeated: if the first one was written, the second finds nothing to do. */
 async function writeAgain(
   ports: SettlerPorts,
@@ -178,7 +167,7 @@ async function writeAgain(
   let error = first;
   let next = item;
   let hookFailures = 0;
-  for (let round = 1; round < limits.settleTriesMax; round += 1) {
+  for (let round = 1; round < workerLimits.settleTriesMax; round += 1) {
     if (error instanceof HookFailed) {
       ports.log.error("onSettled failed; its job counts as failed", {
         job: item.job.jobId,
@@ -189,7 +178,7 @@ async function writeAgain(
       hookFailures += 1;
       next = afterHookFailure(ports, registry, item, error);
     } else {
-      await ports.clock.sleep(limits.settleRetryMs * round);
+      await ports.clock.sleep(workerLimits.settleRetryMs * round);
     }
     try {
       // A hook gets a second chance; after that the end of its job matters more than what it would have written.
@@ -259,7 +248,7 @@ function settleHook(registry: Registry, group: readonly Waiting[]): InSameTransa
 
 /** A try that was released or put off has no outcome that an app would write down. */
 const hasRun = (settlement: Settlement): settlement is Settlement & { to: keyof typeof hookOutcomes } =>
-  settlement.to !== "QUEUED" && settlement.reason !== "postponed";
+  settlement.to !== "QUEUED" && settlement.reason !== reasons.postponed;
 
 const hookOutcomes: Record<"SUCCESS" | "FAILED" | "RETRY_WAIT", SettledInfo["outcome"]> = {
   SUCCESS: "success",
@@ -279,7 +268,7 @@ function measure(ports: SettlerPorts, group: readonly Waiting[], settled: Settle
       continue;
     }
     ports.metrics.add(`job.${settlement.to.toLowerCase()}`, 1, "Count", { job: job.kind });
-    if (settlement.to === "FAILED" && settlement.reason === "ambiguous") ports.metrics.add("job.ambiguous", 1);
+    if (settlement.to === "FAILED" && settlement.reason === reasons.ambiguous) ports.metrics.add("job.ambiguous", 1);
     const fields = { job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace, state: settlement.to };
     if (settlement.errorCode === null) ports.log.info("job settled", fields);
     else ports.log.warn("job settled", { ...fields, code: settlement.errorCode, reason: settlement.errorMessage });

@@ -1,7 +1,7 @@
 import type { Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
 import { taskOf } from "../ports/launcher.ts";
-import { limits } from "../limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import type { InSameTransaction, Ports } from "../ports/ports.ts";
 
 type StopPorts = Pick<Ports, "store" | "log" | "launcher">;
@@ -43,7 +43,7 @@ export function canceledTasks(ports: StopPorts, registry: Registry): CanceledTas
       const one = async (): Promise<void> => {
         for (let next = noted.pop(); next !== undefined; next = noted.pop()) await stop(next);
       };
-      await Promise.all(Array.from({ length: limits.taskStopsConcurrencyMax }, one));
+      await Promise.all(Array.from({ length: workerLimits.taskStopsConcurrencyMax }, one));
     },
   };
 }

@@ -1,4 +1,5 @@
 /** What ECS says of a task that stopped, as far as it matters. */
+import { reasons } from "../job/reasons.ts";
 import type { Outcome } from "../job/decide.ts";
 import type { JobId } from "../job/job.ts";
 import type { AttemptRef } from "../ports/ports.ts";
@@ -57,7 +58,7 @@ export function outcomeOfEnd(end: TaskEnd, { ran, waitMs }: { ran: boolean; wait
     const code = isRoom ? "NO_ROOM" : "TASK_NOT_STARTED";
     return { is: "postponed", code, message: `its task never started: ${why}`, afterMs: waitMs, counted: !isRoom };
   }
-  if (end.stopCode !== "EssentialContainerExited") return { is: "released", reason: "task stopped" };
+  if (end.stopCode !== "EssentialContainerExited") return { is: "released", reason: reasons.taskStopped };
   if (/OutOfMemory/i.test(end.reason)) {
     return { is: "retryable", code: "OUT_OF_MEMORY", message: `its task ran out of memory: ${why}`, afterMs: null };
   }

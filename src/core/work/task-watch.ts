@@ -1,6 +1,6 @@
 import type { Registry } from "../define/definition.ts";
 import { taskOf } from "../ports/launcher.ts";
-import { limits } from "../limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import type { Ports } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { launchWaitMs } from "./launch.ts";
@@ -43,7 +43,7 @@ function remember(versions: Map<string, number>, { task, version }: TaskEnd): vo
   versions.delete(task);
   versions.set(task, version);
   const [oldest] = versions.keys();
-  if (versions.size > limits.taskVersionsMax && oldest !== undefined) versions.delete(oldest);
+  if (versions.size > workerLimits.taskVersionsMax && oldest !== undefined) versions.delete(oldest);
 }
 
 async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions, end: TaskEnd): Promise<Noticed> {

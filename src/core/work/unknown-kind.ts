@@ -1,5 +1,5 @@
 import type { Outcome } from "../job/decide.ts";
-import { limits } from "../limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import type { Claimed } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
@@ -11,14 +11,14 @@ import type { WorkerScope } from "./worker-scope.ts";
 export async function unknownKind(worker: WorkerScope, job: Claimed): Promise<Outcome> {
   const ageMs = await ageOf(worker, job);
   const error = { code: "UNKNOWN_KIND", message: `no definition "${job.kind}" in this release` } as const;
-  if (ageMs > limits.unknownKindMs) {
+  if (ageMs > workerLimits.unknownKindMs) {
     return {
       is: "permanent",
       ...error,
       message: `${error.message}: deploy the code that defines it, then retry the job`,
     };
   }
-  const afterMs = Math.min(limits.unknownKindRetryMsMax, Math.max(limits.unknownKindRetryMs, ageMs));
+  const afterMs = Math.min(workerLimits.unknownKindRetryMsMax, Math.max(workerLimits.unknownKindRetryMs, ageMs));
   const message = `${error.message}; it waits for a worker of a newer one`;
   return { is: "postponed", ...error, message, afterMs, counted: false };
 }

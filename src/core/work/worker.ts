@@ -4,7 +4,7 @@ import { runHandler, type HandlerEnd } from "./handler.ts";
 import { Interruption } from "./interruption.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { launch, launcherFor } from "./launch.ts";
-import { limits } from "../limits.ts";
+import { workerLimits } from "./worker-limits.ts";
 import { type Arrived, decodeMessage, type QueueRecord } from "../delivery/message.ts";
 import type { Claimed, Launcher, Ports } from "../ports/ports.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
@@ -40,8 +40,8 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     leases: createLeaseKeeper(ports, options.worker),
     settler: createSettler(ports, registry, options),
     launches: createRateLimiter(ports.clock, {
-      intervalMs: limits.launchIntervalMs,
-      waitingMax: limits.launchesWaitingMax,
+      intervalMs: workerLimits.launchIntervalMs,
+      waitingMax: workerLimits.launchesWaitingMax,
     }),
     stopping: stopping.signal,
   };
@@ -56,7 +56,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
       const { failed, isRefused } = await batch.finally(() => batches.delete(batch));
       refusals = isRefused ? refusals + 1 : 0;
       if (isRefused) await pauseBefore(scope, refusals, remainingMs());
-      if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= limits.workerRescueIntervalMs) {
+      if (!stopping.signal.aborted && ports.clock.elapsedMs() - rescuedAtMs >= workerLimits.workerRescueIntervalMs) {
         rescuedAtMs = ports.clock.elapsedMs();
         await smallRescue(scope, lapsed);
       }
@@ -108,8 +108,8 @@ async function runBatch(
 
 /** A message that is given back comes again at once: without a pause a worker asks a store that is away many times a second. */
 async function pauseBefore(scope: WorkerScope, refusals: number, leftMs: number): Promise<void> {
-  const pauseMs = Math.min(limits.giveBackPauseMs * 2 ** (refusals - 1), limits.giveBackPauseMsMax);
-  await scope.ports.clock.sleep(Math.max(0, Math.min(pauseMs, leftMs - limits.deadlineMarginMs)), scope.stopping);
+  const pauseMs = Math.min(workerLimits.giveBackPauseMs * 2 ** (refusals - 1), workerLimits.giveBackPauseMsMax);
+  await scope.ports.clock.sleep(Math.max(0, Math.min(pauseMs, leftMs - workerLimits.deadlineMarginMs)), scope.stopping);
 }
 
 /** @returns null for a lane that is not paused. A message is only given back when nobody knows whether its job was held. */
@@ -234,7 +234,7 @@ async function write(
     await scope.settler.withdraw();
     return freeSlots(scope, job);
   }
-  const leftMs = Math.min(remainingMs() - limits.settleMarginMs, limits.settleForMsMax);
+  const leftMs = Math.min(remainingMs() - workerLimits.settleMarginMs, workerLimits.settleForMsMax);
   const untilMs = scope.ports.clock.elapsedMs() + leftMs;
   return scope.settler.settle(job, finished.outcome, { children: finished.children, untilMs });
 }
@@ -257,7 +257,7 @@ async function smallRescue(scope: WorkerScope, lapsed: LapsedLeases): Promise<vo
   try {
     await rescue(ports, registry, {
       lapsed,
-      limit: limits.workerRescueRowsMax,
+      limit: workerLimits.workerRescueRowsMax,
       rounds: 1,
       lane: options.lane,
       dispatchWindowMs: options.dispatchWindowMs,

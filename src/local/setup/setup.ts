@@ -8,7 +8,7 @@ import { migrate } from "../../adapters/postgres/migrate.ts";
 import { loadStandIns } from "../../apps.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { installDefinitions } from "../../core/scheduler/install-schedules.ts";
-import { limits } from "../../core/limits.ts";
+import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import { DatabaseUnfit } from "../../adapters/postgres/failure.ts";
 import { ProblemsFound } from "../../core/define/problem.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
@@ -68,12 +68,12 @@ async function migrateAll(config: Config, runtime: Runtime): Promise<void> {
 async function requeueAll(runtime: Runtime): Promise<number> {
   let rows = 0;
   for (const { name: lane } of runtime.topology.lanes) {
-    for (let page: number = limits.requeueRowsMax; page === limits.requeueRowsMax; rows += page) {
+    for (let page: number = deliveryLimits.requeueRowsMax; page === deliveryLimits.requeueRowsMax; rows += page) {
       page = await runtime.ports.store.requeueLost({
         lane,
         evidence: "queue-empty",
-        olderThanMs: -2 * limits.queueDelayMsMax,
-        limit: limits.requeueRowsMax,
+        olderThanMs: -2 * deliveryLimits.queueDelayMsMax,
+        limit: deliveryLimits.requeueRowsMax,
       });
     }
   }

@@ -1,7 +1,7 @@
 /**
- * The ECS API on loopback, as far as it is used: RunTask, StopTask and DescribeTasks in ECS's own JSON protocol, and the task
+ * The ECS API on loopback, as far as it is used: RunTask, StopTask, ListTasks and DescribeTasks in ECS's own JSON protocol, and the task
  * metadata that a container asks for. A task is a process of its own, which no worker's end touches.
- * Answers: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html (and API_StopTask, API_DescribeTasks,
+ * Answers: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html (and API_StopTask, API_ListTasks, API_DescribeTasks,
  * ECS_Idempotency), https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4-fargate.html
  */
 import type { ChildProcess } from "node:child_process";
@@ -139,6 +139,7 @@ function call(service: Service, operation: string, input: Record<string, unknown
     stopTask(service, task, "UserInitiated", reason ?? "Task stopped by user");
     return { task: shown(task) };
   }
+  if (operation === "ListTasks") return { taskArns: [...service.running.values()].map(({ task }) => task.arn) };
   if (operation === "DescribeTasks") return describeTasks(service, input["tasks"] as readonly string[]);
   throw new ApiError("UnknownOperationException", `${operation} is not part of the local ECS API`);
 }

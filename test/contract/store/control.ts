@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { JobId } from "../../../src/core/job/job.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { contractLimits } from "../../../src/core/job/contract-limits.ts";
+import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
 import type { Moved, Store } from "../../../src/core/ports/ports.ts";
 import type { PlannedOccurrence } from "../../../src/core/ports/schedule.ts";
 import { claimIfPossible, claimOne, eachTest, failure, handedIds, insertMany, insertOne } from "./fixture.ts";
@@ -187,7 +188,7 @@ function prune(open: OpenStore): void {
 function pruneOccurrences(open: OpenStore): void {
   const at = eachTest(open);
   const day = 86_400_000;
-  const history = limits.historyMs;
+  const history = contractLimits.historyMs;
   const plan = async (store: Store, times: readonly (Partial<PlannedOccurrence> & { in: number })[]) => {
     const now = Math.ceil(await store.now());
     const occurrences = times.map(({ in: ms, ...over }) => occurrenceAt(now + ms, over));
@@ -250,14 +251,14 @@ function reading(open: OpenStore): void {
     expect(await store.counts()).toEqual({ ...counts, notYetDue: 2 });
     await advance(2 * minute);
     expect(await store.counts()).toMatchObject({ notYetDue: 1 });
-    const many = limits.countedRowsMax / 2;
+    const many = operationsLimits.countedRowsMax / 2;
     for (let n = 0; n < 3; n += 1) {
       await insertMany(
         store,
         Array.from({ length: many }, () => ({ delayMs: dispatchWindowMs + minute })),
       );
     }
-    const most = limits.countedRowsMax;
+    const most = operationsLimits.countedRowsMax;
     expect(await store.counts()).toMatchObject({ PENDING: most, notYetDue: most, SUCCESS: 0 });
   });
 

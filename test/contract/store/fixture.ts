@@ -3,7 +3,7 @@ import type { JobId, Json, NewJob } from "../../../src/core/job/job.ts";
 import { attemptsOf, movesOf } from "../../../src/core/job/history.ts";
 import type { AttemptView, EventView, HistoryRow, JobView } from "../../../src/core/job/job.ts";
 import type { Claimed, Message, Settlement, Store } from "../../../src/core/ports/ports.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { contractLimits } from "../../../src/core/job/contract-limits.ts";
 
 /** One store under test, with its own empty tables and a clock the test moves. */
 export interface StoreHarness {
@@ -34,7 +34,7 @@ export function eachTest(open: OpenStore): () => StoreHarness {
 }
 
 export const minute = 60_000;
-export const dispatchWindowMs = limits.dispatchWindowMs;
+export const dispatchWindowMs = contractLimits.dispatchWindowMs;
 
 /** A job that is due at once, with no key and no slots. */
 export function aJob(over: Partial<NewJob> = {}): NewJob {
@@ -50,7 +50,7 @@ export function aJob(over: Partial<NewJob> = {}): NewJob {
     expiresAt: null,
     leaseMs: 20_000,
     maxAttempts: 4,
-    retentionMs: limits.retentionMsDefault,
+    retentionMs: contractLimits.retentionMsDefault,
     slotKeys: [],
     trace: "trace-1",
     ...over,

@@ -1,4 +1,4 @@
-import { limits } from "../../../src/core/limits.ts";
+import { contractLimits } from "../../../src/core/job/contract-limits.ts";
 import type { Claimed, OutboxBatch, Message, NewRun, NewTask, RunId, Store } from "../../../src/core/ports/ports.ts";
 import { aJob, dispatchWindowMs, settlementOf, settleOptions } from "./fixture.ts";
 import type { Settlement } from "../../../src/core/ports/ports.ts";
@@ -19,7 +19,7 @@ export const aRun = (over: Partial<NewRun> = {}): NewRun => ({
   version: 3,
   input: { day: "2031-05-06" },
   onFailure: "skip-downstream",
-  retentionMs: limits.retentionMsDefault,
+  retentionMs: contractLimits.retentionMsDefault,
   trace: "trace-1",
   starterId: null,
   parentId: null,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { limits } from "../../../src/core/limits.ts";
+import { contractLimits } from "../../../src/core/job/contract-limits.ts";
 import type { InSameTransaction, Moved } from "../../../src/core/ports/ports.ts";
 import { eachTest, minute, only, type OpenStore, settlementOf, settleOptions } from "./fixture.ts";
 import { aTask, workbench } from "./run-fixture.ts";
@@ -29,7 +29,7 @@ export function runHooksContract(open: OpenStore): void {
     test("by a rescue", async () => {
       const { store, advance, job, seen, inSameTransaction } = await oneRunning();
       await advance(minute);
-      await store.rescue({ limit: 10, interruptionsMax: limits.interruptionsMax, inSameTransaction });
+      await store.rescue({ limit: 10, interruptionsMax: contractLimits.interruptionsMax, inSameTransaction });
       expect(only(seen)).toMatchObject({ jobId: job.jobId, payload: input });
     });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import type { RunId } from "../../../src/core/ports/ports.ts";
 import { aJob, claimOne, eachTest, insertOne, dispatchWindowMs, only, settleOne, type OpenStore } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
@@ -56,7 +56,7 @@ function joining(open: OpenStore): void {
 
   test("a wide join is counted from what its predecessors appended", async () => {
     const { store } = at();
-    const roots = Array.from({ length: limits.wideJoinOver + 1 }, (_, n) => aTask(`root-${n}`));
+    const roots = Array.from({ length: runLimits.wideJoinOver + 1 }, (_, n) => aTask(`root-${n}`));
     const bench = await workbench(store, { tasks: [...roots, aTask("close", Array.from(roots.keys()))] });
     for (const { task } of roots) await bench.end(task);
     expect(await bench.states()).toMatchObject({ close: "QUEUED" });

@@ -6,6 +6,12 @@ export interface Fault {
   readonly name: string;
   /** Of `infra/checks`, or of cdk-nag (`AwsSolutions-...`). */
   readonly refusedBy: string;
+  /** Of the construct that is refused: a part of its path. */
+  readonly at?: string;
+  /** What the refusal must say, for example the path that is missing. */
+  readonly saying?: RegExp;
+  /** The way out of the template that is planted in. Default: none for IPv4, as in the small stages. */
+  readonly ipv4?: "none" | "instance" | "gateway";
   /** Changes a correct template. It is the test's own copy. */
   readonly plant: (template: EditableTemplate) => void;
 }
@@ -18,6 +24,8 @@ export interface EditableTemplate extends Template {
 export interface EditableResource extends TemplateResource {
   Properties?: Record<string, unknown>;
   DependsOn?: string[];
+  CreationPolicy?: unknown;
+  DeletionPolicy?: string;
 }
 
 export const defineFault = (fault: Fault): Fault => fault;

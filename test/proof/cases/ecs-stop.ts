@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cancelJobs } from "../../../src/core/admin/control.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { contractLimits } from "../../../src/core/job/contract-limits.ts";
 import { afterCommit } from "../../../src/core/delivery/after-commit.ts";
 import type { JobId } from "../../../src/core/job/job.ts";
 import { taskOf } from "../../../src/core/ports/ports.ts";
@@ -198,7 +198,7 @@ async function cancelOne(list: Checklist, { system, host }: Ground): Promise<voi
   const client = ecsClient(aws);
   const launcher = createEcsLauncher({ client, place: tasks });
   const startedMs = elapsedMs();
-  await cancelJobs({ ...system.runtime.ports, launcher }, system.runtime.registry, [job.id], limits);
+  await cancelJobs({ ...system.runtime.ports, launcher }, system.runtime.registry, [job.id], contractLimits);
   await until("its task to be gone", waitMs, () => host.stops.some(({ event }) => isOf(event, job.id, 1)));
   const tookMs = elapsedMs() - startedMs;
   client.destroy();
@@ -210,12 +210,12 @@ async function failForGood(list: Checklist, { system }: Ground, fates: Map<strin
   const payload = { n: plans.length + 1, first: "obeys", gate: null };
   const [job] = await system.enqueue("by-event", [{ payload, dueAt: new Date(Date.now() + 3_000) }]);
   if (job === undefined) throw new Error("an enqueue gave no answer");
-  for (let attempt = 1; attempt <= limits.interruptionsMax; attempt += 1) {
+  for (let attempt = 1; attempt <= contractLimits.interruptionsMax; attempt += 1) {
     fates.set(`${job.id}/${attempt}`, { is: "never-starts", reason: "CannotPullContainerError: no such image" });
   }
   const { operations, ports } = system.runtime;
   const row = await until("it to fail", waitMs, async () => {
-    await afterCommit(ports, (await operations.runNow([job.id])).aftermath, limits);
+    await afterCommit(ports, (await operations.runNow([job.id])).aftermath, contractLimits);
     const { rows } = await system.pool.query(
       "select error_code, attempt from belfry.job where id = $1 and state = 'FAILED'",
       [job.id],
@@ -225,7 +225,7 @@ async function failForGood(list: Checklist, { system }: Ground, fates: Map<strin
   const seen = `${row.error_code} after ${row.attempt} launches`;
   list.expect(
     "what never starts fails in the end",
-    seen === `TASK_NOT_STARTED after ${limits.interruptionsMax} launches`,
+    seen === `TASK_NOT_STARTED after ${contractLimits.interruptionsMax} launches`,
     seen,
   );
 }

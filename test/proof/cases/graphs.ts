@@ -147,9 +147,9 @@ function ownEnd(fate: string): string {
 async function inOrder(list: Checklist, system: System, edges: number): Promise<void> {
   const { rows } = await system.pool.query<{ task: string; before: string; edges: number }>(`
     with ended as (
-      select job_id, max(pg_xact_commit_timestamp(xid::xid)) as at from belfry.event where to_state >= 'SUCCESS' group by job_id
+      select job_id, max(pg_xact_commit_timestamp(xid::xid)) as at from belfry.move where to_state >= 'SUCCESS' group by job_id
     ), started as (
-      select job_id, min(at) as at from belfry.event where to_state = 'RUNNING' group by job_id
+      select job_id, min(at) as at from belfry.move where to_state = 'RUNNING' group by job_id
     )
     select t.task, p.task as before, count(*) over ()::int as edges
     from belfry.edge e join started s on s.job_id = e.to_id join ended d on d.job_id = e.from_id

@@ -1,5 +1,5 @@
 import type { JobId } from "../../../src/core/job/job.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { contractLimits } from "../../../src/core/job/contract-limits.ts";
 import { noAftermath, type MovedRows, type Pruned, type Store } from "../../../src/core/ports/ports.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import { decideOccurrence } from "./occurrence.ts";
@@ -66,7 +66,7 @@ function pruneRuns(t: Tables, limit: number): number {
 
 /** Decided before the history's retention, as its time; the ledger then begins after it. */
 function pruneOccurrences(t: Tables, limit: number): number {
-  const before = t.now() - limits.historyMs;
+  const before = t.now() - contractLimits.historyMs;
   const isOpen = (id: number | null): boolean => id !== null && t.jobs.get(id)?.finishedAt === null;
   const past = [...t.occurrences.values()]
     .filter((row) => row.decidedAt !== null && row.decidedAt < before && row.nominalAt < before && !isOpen(row.jobId))

@@ -1,5 +1,5 @@
 import type { JobId } from "../../../src/core/job/job.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { deliveryLimits } from "../../../src/core/ports/delivery-limits.ts";
 import type { OutboxBatch, QueueObservation } from "../../../src/core/ports/ports.ts";
 import { isFree } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
@@ -88,7 +88,7 @@ export const countAhead = (t: Tables, options: { lane: string; sinceMs: number; 
   t
     .inStates("QUEUED")
     .filter((row) => row.lane === options.lane && row.dueAt > t.now() - options.sinceMs)
-    .filter((row) => row.dueAt < t.now() + limits.queueDelayMsMax)
+    .filter((row) => row.dueAt < t.now() + deliveryLimits.queueDelayMsMax)
     .slice(0, options.limit).length;
 
 /** Since when a message could have been claimed. */
@@ -102,7 +102,7 @@ function overtakenBefore(t: Tables, lane: string): number {
     .map(outSince)
     .toSorted((a, b) => a - b);
   const fifth = running[Math.max(0, Math.ceil(running.length * 0.05) - 1)];
-  return fifth === undefined ? -Infinity : fifth - limits.overtakenMs;
+  return fifth === undefined ? -Infinity : fifth - deliveryLimits.overtakenMs;
 }
 
 const inLane = (row: { readonly lane: string }, lane: string | undefined): boolean =>

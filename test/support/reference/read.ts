@@ -1,6 +1,6 @@
 import { attemptsOf } from "../../../src/core/job/history.ts";
 import type { AttemptView, JobId, JobView } from "../../../src/core/job/job.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { operationsLimits } from "../../../src/core/ports/operations-limits.ts";
 import type { JobCounts, JobFilter } from "../../../src/core/ports/ports.ts";
 import type { OccurrencePlace, OccurrenceView } from "../../../src/core/ports/schedule.ts";
 import { isFinal, states } from "../../../src/core/job/state.ts";
@@ -39,7 +39,7 @@ export function jobs(t: Tables, filter: JobFilter): JobView[] {
 }
 
 export function counts(t: Tables): JobCounts {
-  const most = limits.countedRowsMax;
+  const most = operationsLimits.countedRowsMax;
   const newest = [...t.jobs.values()].toSorted((a, b) => b.id - a.id).slice(0, most);
   const among = (state: State): number => newest.filter((row) => row.state === state).length;
   const isCounted = (state: State): boolean => !isFinal(state) || state === "FAILED";

@@ -1,6 +1,6 @@
 import type { JobId, Json } from "../../../src/core/job/job.ts";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import type {
   InRun,
   NewRun,
@@ -69,7 +69,7 @@ export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awai
       predsOpen: task.after.length,
       join: task.join,
       blocked: task.after.length > 0,
-      wide: task.after.length > limits.wideJoinOver,
+      wide: task.after.length > runLimits.wideJoinOver,
       hasCondition: task.hasCondition,
     };
     return Number(insertOne(t, task.job, dispatchWindowMs, queued, from).id);
@@ -271,7 +271,7 @@ export function taskViews(t: Tables, id: RunId, options: TaskFilter): TaskView[]
       blocked: row.blocked,
       notTaken: row.notTaken,
       join: row.join,
-      after: predecessorsOf(t, row).slice(0, limits.edgesShownMax),
+      after: predecessorsOf(t, row).slice(0, runLimits.edgesShownMax),
       afterTotal: predecessorsOf(t, row).length,
       preds: { open: row.predsOpen, ok: row.predsOk, bad: row.predsBad },
       attempt: row.attempt,

@@ -6,7 +6,8 @@ import type {
   ScheduleControlStore,
   ScheduleRefusal,
 } from "../../../src/core/ports/schedule-store.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { runLimits } from "../../../src/core/ports/run-limits.ts";
+import { scheduleLimits } from "../../../src/core/ports/schedule-limits.ts";
 import { decideAhead } from "./prematerialized.ts";
 import { insertOne } from "./insert.ts";
 import { attempts, jobView, occurrenceView } from "./read.ts";
@@ -28,7 +29,7 @@ export function scheduleControl(t: Tables, run: Run): ScheduleControlStore {
     occurrencesAt: async (id, { localTimes, instants }) =>
       rowsOf(t, id)
         .filter((row) => localTimes.includes(row.localTime) || instants.includes(row.nominalAt))
-        .slice(0, limits.answersMax)
+        .slice(0, scheduleLimits.answersMax)
         .map(occurrenceView),
     occurrencesBetween: async (id, from, until, limit) =>
       rowsOf(t, id)
@@ -46,7 +47,7 @@ const rowsOf = (t: Tables, id: string): OccurrenceRow[] =>
     .toSorted((a, b) => a.nominalAt - b.nominalAt || (a.localTime < b.localTime ? -1 : 1));
 
 function facts(t: Tables, id: string) {
-  const eras = erasOf(t, id).slice(-limits.scheduleVersionsMax);
+  const eras = erasOf(t, id).slice(-scheduleLimits.scheduleVersionsMax);
   const row = storedSchedule(t, id);
   if (eras.length === 0) return null;
   return {
@@ -74,7 +75,7 @@ function update(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
 function pause(t: Tables, id: string, paused: boolean): ScheduleRow | ScheduleRefusal {
   const stored = storedSchedule(t, id);
   if (stored === undefined) return { refused: "unknown" };
-  decideAhead(t, limits.aheadRunsMax, id);
+  decideAhead(t, runLimits.aheadRunsMax, id);
   t.schedules.set(id, { ...stored, paused });
   return scheduleRow(t.schedules.row(id));
 }

@@ -7,7 +7,8 @@ import type {
   ScheduleRow,
   ScheduleSpec,
 } from "../../../src/core/ports/schedule.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { contractLimits } from "../../../src/core/job/contract-limits.ts";
+import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import { decideAhead, takeBackAhead } from "./prematerialized.ts";
 import { cancel } from "./control.ts";
 import { insertOne } from "./insert.ts";
@@ -97,7 +98,7 @@ export const erasOf = (t: Tables, id: string) => t.eras.rows.filter((era) => era
  * too; one whose job ran or was ended stays.
  */
 function withdraw(t: Tables, scheduleId: string, next: ScheduleSpec | null): void {
-  decideAhead(t, limits.aheadRunsMax, scheduleId);
+  decideAhead(t, runLimits.aheadRunsMax, scheduleId);
   for (const row of Array.from(t.occurrences.values())) {
     if (row.scheduleId !== scheduleId || row.nominalAt <= t.now()) continue;
     if (row.outcome !== "PLANNED" && row.jobId !== null) continue;
@@ -172,7 +173,7 @@ export function dueSchedules(t: Tables, options: { horizonMs: number; limit: num
 }
 
 export function schedules(t: Tables, page: { readonly after?: string; readonly limit?: number } = {}): ScheduleRow[] {
-  const { after = "", limit = limits.schedulesMax } = page;
+  const { after = "", limit = contractLimits.schedulesMax } = page;
   return [...t.schedules.values()]
     .filter((row) => row.removed !== true && row.id > after)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))

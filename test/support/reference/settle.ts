@@ -1,5 +1,5 @@
 import type { Settled, Settlement } from "../../../src/core/ports/ports.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import { insertOne } from "./insert.ts";
 import { countEnd } from "./resolve.ts";
@@ -31,7 +31,7 @@ export function settle(
     if (row.runId !== null && isFinal(row.state)) {
       runs.add(row.runId);
       const ready = countEnd(t, row, options.dispatchWindowMs);
-      queued.push(...ready.splice(0, limits.releasedRowsMax - queued.length).map((one) => t.queue(one)));
+      queued.push(...ready.splice(0, runLimits.releasedRowsMax - queued.length).map((one) => t.queue(one)));
       for (const { lane } of ready) left.add(lane);
     }
   }

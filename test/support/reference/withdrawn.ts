@@ -1,5 +1,5 @@
 import type { Instant, NewJob } from "../../../src/core/job/job.ts";
-import { limits } from "../../../src/core/limits.ts";
+import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import type { NewRun } from "../../../src/core/ports/run.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import type { Tables } from "./tables.ts";
@@ -16,5 +16,5 @@ export function freeWithdrawnKey(t: Tables, { kind, key }: NewJob): void {
   const row = key === null ? undefined : t.withKey(kind, key);
   if (row === undefined || row.runId === null || row.attempt > 0 || t.runs.row(row.runId).withdrawn === null) return;
   if (!isFinal(row.state)) throw new Error(`job ${row.id}, which has this key, is still being withdrawn`);
-  t.change(row, { key: `${row.key?.slice(0, limits.withdrawnKeyCharactersMax)}#withdrawn:${row.id}` });
+  t.change(row, { key: `${row.key?.slice(0, runLimits.withdrawnKeyCharactersMax)}#withdrawn:${row.id}` });
 }

@@ -48,6 +48,12 @@ create table belfry.minute (
   skipped   int not null default 0,
   lost      int not null default 0,
   run_ms    bigint not null default 0,
+  slow         int not null default 0,                  -- attempts that took longer than `slowTryMs`
+  late         int not null default 0,                  -- jobs that started later than `lateStartMs`
+  items        int not null default 0,                  -- of batches, whatever the handler returned and however the attempt ended
+  items_failed int not null default 0,
+  locked       int not null default 0,                  -- attempts that got their lock
+  lock_failed  int not null default 0,
   primary key (at, kind, lane)
 );
 
@@ -61,7 +67,19 @@ create table belfry.kind_total (
   items_succeeded  bigint not null default 0,
   items_failed     bigint not null default 0,
   locks_acquired   bigint not null default 0,
-  locks_failed     bigint not null default 0
+  locks_failed     bigint not null default 0,
+  failed_seconds   float8 not null default 0,           -- of the attempts that did not succeed, as `seconds` of all
+  failed_buckets   bigint[] not null default '{}',
+  late_seconds     float8 not null default 0,
+  late_buckets     bigint[] not null default '{}',
+  created          bigint not null default 0,
+  succeeded        bigint not null default 0,
+  failed           bigint not null default 0,
+  retried          bigint not null default 0,
+  lost             bigint not null default 0,
+  released         bigint not null default 0,           -- attempts that were given back, neither good nor bad
+  canceled         bigint not null default 0,
+  skipped          bigint not null default 0
 );
 
 create table belfry.bulk (
@@ -102,3 +120,57 @@ create function belfry.fingerprint(kind text, code text, message text) returns t
   language sql immutable parallel safe
   return left(md5(kind || chr(31) || coalesce(code, '') || chr(31)
     || regexp_replace(left(coalesce(message, ''), 300), '[0-9a-fA-F]*[0-9][0-9a-fA-F-]*', '#', 'g')), 12);
+
+-- For people with SQL: durations never negative, words instead of flags.
+create view belfry.job_overview as
+  select id, kind, key, state,
+    case
+      when hold = 'slot' then 'held: ' || held_on
+      when hold = 'paused' then 'paused'
+      when blocked then 'waiting for predecessors'
+      when state = 'RETRY_WAIT' then 'retrying at ' || due_at
+      when state in ('PENDING', 'QUEUED') and due_at > belfry.now() then 'scheduled until ' || due_at
+      else lower(state::text)
+    end as phase,
+    lane, failures, max_attempts, attempt, error_code, error_message, due_at, started_at, finished_at,
+    greatest(interval '0', coalesce(finished_at, belfry.now()) - started_at) as ran_for
+  from belfry.job;
+
+-- Every move of every job, one row each: `place` is where it stands in its event.
+create view belfry.move as
+  select e.id as event_id, m.place, e.xid, e.at, m.job_id, e.from_state, e.to_state, m.attempt, m.generation, e.worker, e.reason,
+    e.caller, e.error_code, m.started_at
+  from belfry.event e
+  cross join lateral unnest(e.job_ids, e.attempts, e.generations, e.started_at) with ordinality
+    as m (job_id, attempt, generation, started_at, place);
+
+-- The attempts that ended: history keeps each that did not succeed, a success is told by its job.
+create view belfry.attempt as
+  select job_id, attempt, coalesce(worker, '') as worker, started_at, at as ended_at, to_state as outcome, error_code, error_message
+  from belfry.history where from_state = 'RUNNING'
+  union all
+  select id, attempt, coalesce(worker, ''), started_at, finished_at, state, null, null
+  from belfry.job where state = 'SUCCESS';
+
+-- What batches of one attempt did, until the roll-up has added it up.
+create table belfry.batch_count (
+  kind      text not null,
+  lane      text not null,
+  at        timestamptz not null,
+  processed int not null,
+  succeeded int not null,
+  failed    int not null
+);
+
+-- A histogram of some values: one count for each upper bound, and one for what is above them all.
+create function belfry.counted_in(measured float8[], bounds float8[]) returns bigint[] language sql immutable
+  return array(
+    select count(v) from generate_series(0, cardinality(bounds)) as bucket
+    left join unnest(measured) v on width_bucket(v, bounds) = bucket
+    group by bucket order by bucket
+  );
+-- Two histograms, each of which may be empty.
+create function belfry.added(a bigint[], b bigint[]) returns bigint[] language sql immutable
+  return array(
+    select coalesce(x, 0) + coalesce(y, 0) from unnest(a, b) with ordinality as t (x, y, i) order by i
+  );

@@ -1,3 +1,4 @@
+import type { WorstIn } from "../../../core/ports/overview.ts";
 import { statement } from "../statement.ts";
 
 /**
@@ -27,4 +28,61 @@ select belfry.ms(belfry.now()) as now,
     select max(extract(epoch from clock_timestamp() - xact_start)) * 1000 from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and backend_xmin is not null
   ), 0)::float8 as oldest_ms`,
+);
+
+export interface WorstRow {
+  readonly what: WorstIn;
+  readonly kind: string;
+  readonly percent: number;
+}
+
+/**
+ * Jobs and runs that FAILED in the last $1 milliseconds and jobs that are FAILED, $2 of each at most. Jobs are those the
+ * roll-up has added up. Locks nothing.
+ */
+export const readFailures = statement<{ jobs: number; runs: number; dead: number }>(
+  "failures",
+  `
+select
+  (select coalesce(sum(failed), 0)::float8 from belfry.minute
+    where at >= date_trunc('minute', belfry.now() - $1::float8 * interval '1 millisecond')) as jobs,
+  (with recursive kept (ms) as (
+    select min(retention_ms) from belfry.run where finished_at is not null
+    union all
+    select (select min(retention_ms) from belfry.run where finished_at is not null and retention_ms > kept.ms)
+    from kept where kept.ms is not null
+  )
+  select count(*)::int from kept cross join lateral (
+    select state from belfry.run
+    where retention_ms = kept.ms and finished_at is not null
+      and finished_at >= belfry.now() - $1::float8 * interval '1 millisecond'
+    order by finished_at desc limit $2
+  ) ended where state = 'FAILED') as runs,
+  (select count(*)::int from (
+    select from belfry.job where state = 'FAILED' and finished_at is not null and error_code is not null limit $2
+  ) dead) as dead`,
+);
+
+/**
+ * The kind with the largest share of each, in percent, over the last $1 milliseconds: of those with $2 such events, a slow try
+ * or late start counting from the first one on. Locks nothing.
+ */
+export const readWorstKinds = statement<WorstRow>(
+  "worst-kinds",
+  `
+with counted as (
+  select kind, sum(failed) as failed, sum(failed + succeeded) as ended, sum(items_failed) as items_failed, sum(items) as items,
+    sum(slow) as slow, sum(succeeded + failed + retried) as tries, sum(late) as late, sum(started) as started,
+    sum(lock_failed) as lock_failed, sum(locked + lock_failed) as locked
+  from belfry.minute
+  where at >= date_trunc('minute', belfry.now() - $1::float8 * interval '1 millisecond')
+  group by kind
+)
+select distinct on (what) what, kind, (100.0 * part / whole)::float8 as percent
+from counted cross join lateral (values
+  ('failed', failed, ended, $2), ('items.failed', items_failed, items, 1), ('slow', slow, tries, 1),
+  ('late', late, started, 1), ('lock.failed', lock_failed, locked, $2)
+) as share (what, part, whole, least)
+where part >= least and whole > 0
+order by what, percent desc, kind`,
 );

@@ -21,6 +21,12 @@ export const isWaiting = "dispatched_at is null and finished_at is null and not 
 /** Rows whose message is out, RUNNING ones among them, as `job_out` has them. */
 export const isOut = "dispatched_at is not null and finished_at is null";
 
+/**
+ * As `job_failed` has them. The state is compared inside a call: a planner that takes FAILED for rare would rather read and
+ * sort the table than walk that index to its limit.
+ */
+export const isFailed = "finished_at is not null and error_code is not null and coalesce(state = 'FAILED', false)";
+
 export interface JobRow {
   readonly id: string;
   readonly kind: string;

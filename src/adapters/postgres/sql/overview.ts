@@ -1,5 +1,5 @@
 import { statement } from "../statement.ts";
-import { isOut, isWaiting } from "./job-columns.ts";
+import { isFailed, isOut, isWaiting } from "./job-columns.ts";
 
 export interface LiveRow {
   readonly lane: string;
@@ -25,7 +25,7 @@ from (
   union all
   (
     select j.* from belfry.run r cross join lateral (
-      select lane, state, hold, blocked, due_at from belfry.job where run_id = r.id and (finished_at is null) and blocked limit $1
+      select lane, state, hold, blocked, due_at from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked limit $1
     ) j
     where r.state in ('RUNNING', 'CANCELING') limit $1
   )
@@ -110,12 +110,13 @@ export interface WorkerRow {
 export const readWorkers = statement<WorkerRow>(
   "workers",
   `
-with running as materialized (
+with leases as materialized (
+  select * from belfry.lease order by until limit $3
+), running as materialized (
   select l.worker, l.lane, j.id, j.kind, j.attempt, j.progress, j.started_at, l.until,
     least(belfry.now(), greatest(j.started_at, l.until - belfry.span(l.ms))) as beat_at
-  from (select * from belfry.lease order by until limit $3) l
-  cross join lateral unnest(l.job_ids) as u (id) join belfry.job j on j.id = u.id
-  where j.lease_id = l.id limit $3
+  from belfry.job j join leases l on l.id = j.lease_id
+  where j.id = any(array(select unnest(job_ids) from leases limit $3))
 ), busy as materialized (
   select worker as id, min(lane) as lane, max(beat_at) as beat_at, jsonb_agg(jsonb_build_object('jobId', id::text, 'kind', kind,
     'attempt', attempt, 'progress', progress, 'startedAt', belfry.ms(started_at), 'leaseUntil', belfry.ms(until),
@@ -149,7 +150,7 @@ export const readFailureGroups = statement<FailureGroupRow>(
   `
 with newest as materialized (
   select id, kind, error_code, error_message, finished_at from belfry.job
-  where finished_at is not null and error_code is not null and state = 'FAILED' and ($2::text is null or kind = $2::text)
+  where ${isFailed} and ($2::text is null or kind = $2::text)
   order by id desc limit $1
 ), grouped as (
   select belfry.fingerprint(kind, error_code, error_message) as fingerprint, kind, error_code, max(id) as newest_id,

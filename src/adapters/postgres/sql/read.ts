@@ -1,5 +1,5 @@
 import { statement } from "../statement.ts";
-import { isOut, isWaiting, jobColumns, type JobRow } from "./job-columns.ts";
+import { isFailed, isOut, isWaiting, jobColumns, type JobRow } from "./job-columns.ts";
 
 /** Locks nothing. */
 export const readJob = statement<JobRow>(
@@ -74,17 +74,18 @@ with waiting as (
   select state from belfry.job where held_on > '' and ${isWaiting} order by held_on, due_at, id limit $1
 ), blocked as (
   select j.state from belfry.run r cross join lateral (
-    select state from belfry.job where run_id = r.id and (finished_at is null) and blocked limit $1
+    select state from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked limit $1
   ) j
   where r.state in ('RUNNING', 'CANCELING') limit $1
 ), queued as (
-  select state, due_at from belfry.job where state = 'QUEUED' and ${isOut} order by lane, dispatched_at limit $1
+  select state, due_at from belfry.job where state = 'QUEUED' and ${isOut} limit $1
 ), running as (
-  select j.state from belfry.lease l cross join lateral unnest(l.job_ids) as u (id) join belfry.job j on j.id = u.id
-  where j.lease_id = l.id limit $1
+  select state from belfry.job
+  where id = any(array(select unnest(job_ids) from (select job_ids from belfry.lease limit $1) l limit 2 * $1))
+    and lease_id is not null limit $1
 ), failed as (
   select state from belfry.job
-  where finished_at is not null and error_code is not null and state = 'FAILED' order by id desc limit $1
+  where ${isFailed} order by id desc limit $1
 ), newest as (
   select state from belfry.job order by id desc limit $1
 ), counted as (

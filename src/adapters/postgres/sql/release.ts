@@ -18,12 +18,18 @@ export const countEnds = `counted as materialized (
 
 /**
  * What `counted` (to_id, wide, n, ok, bad) does to successors that `locked` holds: those that may start and are due are
- * QUEUED, `rows` at most, those that never may are SKIPPED. `released` answers them all.
+ * QUEUED, `rows` at most where it is given, those that never may are SKIPPED. `released` answers them all.
  */
-export const releaseWith = ({ windowMs, rows }: { windowMs: string; rows: string }): string => `judged as materialized (
+export const releaseWith = ({
+  windowMs,
+  rows,
+}: {
+  windowMs: string;
+  rows?: string;
+}): string => `judged as materialized (
   select l.id, c.n, c.ok, c.bad, v.verdict,
     v.verdict = 'ready' and l.due_at <= belfry.now() + belfry.span(${windowMs}::float8)
-      and row_number() over (partition by v.verdict order by l.id) <= ${rows} as starts,
+      ${rows === undefined ? "" : `and row_number() over (partition by v.verdict order by l.id) <= ${rows}`} as starts,
     case v.verdict when 'upstream' then 2 when 'not taken' then 3 else 1 end as kind
   from counted c join locked l on l.id = c.to_id
   cross join lateral (

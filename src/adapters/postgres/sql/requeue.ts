@@ -35,14 +35,18 @@ order by lane
 on conflict (lane) do update set empty_since = excluded.empty_since, seen_at = excluded.seen_at`,
 );
 
-/** What a queue may rightly count as delayed, of all that is out in the lane. $1 lane $2 since in ms $3 until in ms $4 limit. Locks nothing. */
+/**
+ * What a queue may rightly count as delayed, of all that was sent to it within its longest delay. Asked while the queue shows
+ * nothing to receive, so that little else is out. $1 lane $2 since in ms $3 until in ms
+ * $4 limit. Locks nothing.
+ */
 export const countNotYetDue = statement<{ n: number }>(
   "requeue-not-yet-due",
   `
 select count(*)::int as n from (
   select from belfry.job
   where state = 'QUEUED' and dispatched_at is not null and finished_at is null and lane = $1
-    and due_at > belfry.now() - belfry.span($2::float8) and due_at < belfry.now() + belfry.span($3::float8)
+    and dispatched_at > belfry.now() - belfry.span($2::float8 + $3::float8) and due_at > belfry.now() - belfry.span($2::float8) and due_at < belfry.now() + belfry.span($3::float8)
   limit $4
 ) ahead`,
 );
@@ -57,11 +61,10 @@ export const requeueOvertaken = statement<{ id: string }>(
 with mark as materialized (
   select percentile_disc(0.05) within group (order by out_since) - interval '2 minutes' as at
   from (
-    select greatest(j.dispatched_at, j.due_at) as out_since
-    from (select id, job_ids from belfry.lease where lane = $1 order by until limit $4) l
-    cross join lateral unnest(l.job_ids) as u (id) join belfry.job j on j.id = u.id
-    where j.lease_id = l.id
-    limit $4
+    select greatest(dispatched_at, due_at) as out_since from belfry.job
+    where lease_id is not null and id = any(array(
+      select unnest(job_ids) from (select job_ids from belfry.lease where lane = $1 order by until limit $4) l limit $4
+    ))
   ) running
 ), mine as materialized (
   select id, 'none'::belfry.job_hold as hold, '' as held_on, 'message-lost' as reason from belfry.job

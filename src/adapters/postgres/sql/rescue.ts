@@ -73,11 +73,12 @@ with expired as materialized (
   update belfry.slot set job_id = null, attempt = null, free_from = null
   where free_from <= belfry.now() and not (job_id = any(array(select id from lost)))
   returning key
+), named as materialized (
+  select j.lease_id from belfry.job j
+  where j.id = any(array(select unnest(job_ids) from expired)) and j.lease_id is not null
+    and not j.id = any(array(select id from moved))
 ), ended as (
-  delete from belfry.lease l using expired e
-  where l.id = e.id and not exists (
-    select from belfry.job j where j.id = any(e.job_ids) and j.lease_id = e.id and not j.id = any(array(select id from moved))
-  )
+  delete from belfry.lease where id = any(array(select id from expired)) and not id = any(array(select lease_id from named))
 ), moves as (
   select end_event as event_id, id, 'RUNNING'::belfry.job_state as from_state, outcome as to_state, attempt,
     generation - (state <> outcome)::int as generation, lane, worker,

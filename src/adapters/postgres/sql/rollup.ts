@@ -27,23 +27,40 @@ group by at
 order by at limit $4`,
 );
 
+export interface KindTotalRow {
+  readonly kind: string;
+  readonly tries: number;
+  readonly seconds: number;
+  readonly buckets: number[];
+  readonly failed_seconds: number;
+  readonly failed_buckets: number[];
+  readonly late_seconds: number;
+  readonly late_buckets: number[];
+  readonly created: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly retried: number;
+  readonly lost: number;
+  readonly released: number;
+  readonly canceled: number;
+  readonly skipped: number;
+  readonly items_processed: number;
+  readonly items_succeeded: number;
+  readonly items_failed: number;
+  readonly locks_acquired: number;
+  readonly locks_failed: number;
+}
+
 /** Locks nothing. */
-export const readKindTotals = statement<{
-  kind: string;
-  tries: number;
-  seconds: number;
-  buckets: number[];
-  items_processed: number;
-  items_succeeded: number;
-  items_failed: number;
-  locks_acquired: number;
-  locks_failed: number;
-}>(
+export const readKindTotals = statement<KindTotalRow>(
   "kind-totals",
   `
-select kind, tries::float8 as tries, seconds, buckets::float8[] as buckets, items_processed::float8 as items_processed,
-  items_succeeded::float8 as items_succeeded, items_failed::float8 as items_failed, locks_acquired::float8 as locks_acquired,
-  locks_failed::float8 as locks_failed
+select kind, tries::float8 as tries, seconds, buckets::float8[] as buckets, failed_seconds,
+  failed_buckets::float8[] as failed_buckets, late_seconds, late_buckets::float8[] as late_buckets,
+  created::float8 as created, succeeded::float8 as succeeded, failed::float8 as failed, retried::float8 as retried,
+  lost::float8 as lost, released::float8 as released, canceled::float8 as canceled, skipped::float8 as skipped,
+  items_processed::float8 as items_processed, items_succeeded::float8 as items_succeeded,
+  items_failed::float8 as items_failed, locks_acquired::float8 as locks_acquired, locks_failed::float8 as locks_failed
 from belfry.kind_total order by kind limit $1`,
 );
 
@@ -84,51 +101,68 @@ select coalesce((
 );
 
 /**
- * Adds up the events of the transactions from $1 up to $2. $3 upper bounds of the durations in seconds.
- * Locks: rows of `minute`, `kind_total` and `worker` in key order; only the holder of the roll-up's row writes them.
+ * Adds up the events of the transactions from $1 up to $2. $3 upper bounds of the durations in seconds; seconds after which a
+ * try is $4 slow and a start $5 late. A start is late by its job's due time, so one whose job waits for a retry already is
+ * left out. Locks: rows of `minute`, `kind_total` and `worker` in key order; only the holder of the roll-up's row writes them.
  */
 export const addUp = statement<{ events: number }>(
   "roll-up",
   `
 with told as materialized (
-  select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane, j.slot_keys,
-    case when e.to_state = 'SUCCESS' then j.result end as result,
+  select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane,
     case when e.from_state = 'RUNNING' then e.worker end as by, coalesce(e.error_code = 'WORKER_LOST', false) as is_lost,
-    case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - m.started_at))::float8 end as seconds
-  from belfry.event e cross join lateral unnest(e.job_ids, e.started_at) as m (job_id, started_at)
+    case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - m.started_at))::float8 end as seconds,
+    e.from_state = 'RUNNING' and e.to_state in ('FAILED', 'RETRY_WAIT') as is_failed,
+    e.from_state = 'RUNNING' and e.to_state in ('SUCCESS', 'FAILED', 'RETRY_WAIT') as is_end,
+    case when e.to_state = 'RUNNING' and j.attempt = m.attempt and j.due_at <= e.at
+      then extract(epoch from e.at - j.due_at)::float8 end as late,
+    e.to_state = 'RUNNING' and exists (select from unnest(j.slot_keys) s where starts_with(s, 'lock:')) as is_locked
+  from belfry.event e cross join lateral unnest(e.job_ids, e.attempts, e.started_at) as m (job_id, attempt, started_at)
   left join belfry.job j on j.id = m.job_id
   where e.xid >= $1::text::xid8 and e.xid < $2::text::xid8
 ), by_minute as (
-  insert into belfry.minute as m (at, kind, lane, created, started, succeeded, failed, retried, canceled, skipped, lost, run_ms)
+  insert into belfry.minute as m (at, kind, lane, created, started, succeeded, failed, retried, canceled, skipped, lost, run_ms,
+    slow, late, locked, lock_failed)
   select date_trunc('minute', at), coalesce(kind, '(pruned)'), coalesce(lane, '(pruned)'),
     count(*) filter (where from_state is null), count(*) filter (where to_state = 'RUNNING'),
     count(*) filter (where to_state = 'SUCCESS'), count(*) filter (where to_state = 'FAILED'),
     count(*) filter (where from_state = 'RUNNING' and to_state = 'RETRY_WAIT'), count(*) filter (where to_state = 'CANCELED'),
-    count(*) filter (where to_state = 'SKIPPED'), count(*) filter (where is_lost), coalesce(sum(seconds) * 1000, 0)::bigint
+    count(*) filter (where to_state = 'SKIPPED'), count(*) filter (where is_lost), coalesce(sum(seconds) * 1000, 0)::bigint,
+    count(*) filter (where seconds > $4::float8), count(*) filter (where late > $5::float8),
+    count(*) filter (where is_locked), count(*) filter (where reason = 'lock-held')
   from told group by 1, 2, 3 order by 1, 2, 3
   on conflict (at, kind, lane) do update set created = m.created + excluded.created, started = m.started + excluded.started,
     succeeded = m.succeeded + excluded.succeeded, failed = m.failed + excluded.failed, retried = m.retried + excluded.retried,
     canceled = m.canceled + excluded.canceled, skipped = m.skipped + excluded.skipped, lost = m.lost + excluded.lost,
-    run_ms = m.run_ms + excluded.run_ms
+    run_ms = m.run_ms + excluded.run_ms, slow = m.slow + excluded.slow, late = m.late + excluded.late,
+    locked = m.locked + excluded.locked, lock_failed = m.lock_failed + excluded.lock_failed
+), counted as (
+  select kind, count(*) filter (where is_end) as tries, array_agg(seconds) filter (where is_end) as took,
+    array_agg(seconds) filter (where is_failed) as took_failed, array_agg(late) filter (where late is not null) as lates,
+    count(*) filter (where from_state is null) as created, count(*) filter (where to_state = 'SUCCESS') as succeeded,
+    count(*) filter (where to_state = 'FAILED') as failed,
+    count(*) filter (where from_state = 'RUNNING' and to_state = 'RETRY_WAIT') as retried,
+    count(*) filter (where is_lost) as lost,
+    count(*) filter (where from_state = 'RUNNING' and to_state in ('QUEUED', 'PENDING')) as released,
+    count(*) filter (where to_state = 'CANCELED') as canceled, count(*) filter (where to_state = 'SKIPPED') as skipped,
+    count(*) filter (where is_locked) as locked, count(*) filter (where reason = 'lock-held') as lock_failed
+  from told where kind is not null group by kind
 ), by_kind as (
-  insert into belfry.kind_total as k (kind, tries, seconds, buckets, items_processed, items_succeeded, items_failed,
-    locks_acquired, locks_failed)
-  select kind, count(seconds), coalesce(sum(seconds), 0),
-    array(
-      select count(s) from generate_series(0, cardinality($3::float8[])) as bucket
-      left join unnest(array_agg(seconds)) s on width_bucket(s, $3::float8[]) = bucket
-      group by bucket order by bucket
-    ),
-    coalesce(sum(case when jsonb_typeof(result -> 'processed') = 'number' then (result ->> 'processed')::numeric end), 0),
-    coalesce(sum(case when jsonb_typeof(result -> 'succeeded') = 'number' then (result ->> 'succeeded')::numeric end), 0),
-    coalesce(sum(case when jsonb_typeof(result -> 'failed') = 'number' then (result ->> 'failed')::numeric end), 0),
-    count(*) filter (where to_state = 'RUNNING' and exists (select from unnest(slot_keys) s where starts_with(s, 'lock:'))),
-    count(*) filter (where reason = 'lock-held')
-  from told where kind is not null group by kind order by kind
+  insert into belfry.kind_total as k (kind, tries, seconds, buckets, failed_seconds, failed_buckets, late_seconds, late_buckets,
+    created, succeeded, failed, retried, lost, released, canceled, skipped, locks_acquired, locks_failed)
+  select kind, tries, (select coalesce(sum(s), 0) from unnest(took) s),
+    belfry.counted_in(took, $3::float8[]), (select coalesce(sum(s), 0) from unnest(took_failed) s),
+    belfry.counted_in(took_failed, $3::float8[]), (select coalesce(sum(s), 0) from unnest(lates) s),
+    belfry.counted_in(lates, $3::float8[]),
+    created, succeeded, failed, retried, lost, released, canceled, skipped, locked, lock_failed
+  from counted order by kind
   on conflict (kind) do update set tries = k.tries + excluded.tries, seconds = k.seconds + excluded.seconds,
-    buckets = array(select coalesce(o, 0) + coalesce(n, 0) from unnest(k.buckets, excluded.buckets) with ordinality as b (o, n, i) order by i),
-    items_processed = k.items_processed + excluded.items_processed, items_succeeded = k.items_succeeded + excluded.items_succeeded,
-    items_failed = k.items_failed + excluded.items_failed, locks_acquired = k.locks_acquired + excluded.locks_acquired,
+    buckets = belfry.added(k.buckets, excluded.buckets), failed_seconds = k.failed_seconds + excluded.failed_seconds,
+    failed_buckets = belfry.added(k.failed_buckets, excluded.failed_buckets), late_seconds = k.late_seconds + excluded.late_seconds,
+    late_buckets = belfry.added(k.late_buckets, excluded.late_buckets), created = k.created + excluded.created,
+    succeeded = k.succeeded + excluded.succeeded, failed = k.failed + excluded.failed, retried = k.retried + excluded.retried,
+    lost = k.lost + excluded.lost, released = k.released + excluded.released, canceled = k.canceled + excluded.canceled,
+    skipped = k.skipped + excluded.skipped, locks_acquired = k.locks_acquired + excluded.locks_acquired,
     locks_failed = k.locks_failed + excluded.locks_failed
 ), by_worker as (
   insert into belfry.worker as w (id, lane, started_at, seen_at, ended, failed, lost, lost_at)
@@ -147,4 +181,36 @@ with told as materialized (
   update belfry.reader set upto = $2, version = version + 1 where name = 'roll-up'
 )
 select count(*)::int as events from told`,
+);
+
+/** What batches of a try did; a row of its own, because the try may end in any way and on any worker. Locks the new row only. */
+export const writeBatchCount = statement<never>(
+  "batch-count-write",
+  `
+insert into belfry.batch_count (kind, lane, at, processed, succeeded, failed)
+values ($1, $2, belfry.now(), $3, $4, $5)`,
+);
+
+/**
+ * Adds up $1 rows of batches at most, and deletes them: each is added up exactly once. $2 how many buckets a histogram has.
+ * Locks: those rows, then `minute` and `kind_total` in key order; only the holder of the roll-up's row writes them.
+ */
+export const addUpBatches = statement<{ rows: number }>(
+  "roll-up-batches",
+  `
+with gone as (
+  delete from belfry.batch_count where ctid = any (array(select ctid from belfry.batch_count limit $1))
+  returning kind, lane, date_trunc('minute', at) as at, processed, succeeded, failed
+), by_minute as (
+  insert into belfry.minute as m (at, kind, lane, items, items_failed)
+  select at, kind, lane, sum(processed), sum(failed) from gone group by 1, 2, 3 order by 1, 2, 3
+  on conflict (at, kind, lane) do update set items = m.items + excluded.items,
+    items_failed = m.items_failed + excluded.items_failed
+), by_kind as (
+  insert into belfry.kind_total as k (kind, buckets, items_processed, items_succeeded, items_failed)
+  select kind, array_fill(0, array[$2::int]), sum(processed), sum(succeeded), sum(failed) from gone group by kind order by kind
+  on conflict (kind) do update set items_processed = k.items_processed + excluded.items_processed,
+    items_succeeded = k.items_succeeded + excluded.items_succeeded, items_failed = k.items_failed + excluded.items_failed
+)
+select count(*)::int as rows from gone`,
 );

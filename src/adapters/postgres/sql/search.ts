@@ -1,17 +1,17 @@
 import { statement } from "../statement.ts";
-import { isOut, isWaiting, listedColumns, recordColumns, type RecordRow } from "./job-columns.ts";
+import { isFailed, isOut, isWaiting, listedColumns, recordColumns, type RecordRow } from "./job-columns.ts";
 
 /**
  * $1 is the search as JSON. An unnamed statement is planned with its values, so each of these that is not asked for is
  * folded away, and the first three let the planner take the small index that holds only such rows.
  */
 const within = `($1::jsonb -> 'live' is null or finished_at is null)
-  and ($1::jsonb -> 'failed' is null or (finished_at is not null and error_code is not null and state = 'FAILED'))
-  and ($1::jsonb ->> 'runId' is null or run_id = ($1::jsonb ->> 'runId')::bigint)
-  and ($1::jsonb ->> 'scheduleId' is null or schedule_id = $1::jsonb ->> 'scheduleId')`;
+  and ($1::jsonb -> 'failed' is null or (${isFailed}))
+  and ($1::jsonb ->> 'runId' is null or run_id = ($1::jsonb ->> 'runId')::bigint)`;
 
 const matches = `($1::jsonb -> 'states' is null or $1::jsonb -> 'states' ? state::text)
   and ($1::jsonb ->> 'kind' is null or kind = $1::jsonb ->> 'kind')
+  and ($1::jsonb ->> 'scheduleId' is null or schedule_id = $1::jsonb ->> 'scheduleId')
   and ($1::jsonb ->> 'lane' is null or lane = $1::jsonb ->> 'lane')
   and ($1::jsonb ->> 'key' is null or key = $1::jsonb ->> 'key')
   and ($1::jsonb ->> 'errorCode' is null or error_code = $1::jsonb ->> 'errorCode')
@@ -79,7 +79,7 @@ const toStart = `
     select id, due_at from (select id, due_at, state from belfry.job where ${isOut} limit $5) o where state = 'QUEUED' and ${afterDue}
     union all
     select b.id, b.due_at from belfry.run r cross join lateral (
-      select id, due_at from belfry.job where run_id = r.id and (finished_at is null) and blocked and ${afterDue} limit $3
+      select id, due_at from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked and ${afterDue} limit $3
     ) b
     where r.state in ('RUNNING', 'CANCELING')
   ) next

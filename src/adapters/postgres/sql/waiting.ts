@@ -31,8 +31,8 @@ select coalesce(l.paused, false) as lane_paused, s.paused as schedule_paused, s.
       and not h.blocked and (h.due_at, h.id) < (j.due_at, j.id) limit $2
   ) h) as held_ahead,
   (select count(*)::int from (
-    select from belfry.lease l cross join lateral unnest(l.job_ids) as u (id) join belfry.job r on r.id = u.id
-    where l.lane = j.lane and r.lease_id = l.id limit $2
+    select from belfry.job r
+    where r.id = any(array(select unnest(l.job_ids) from belfry.lease l where l.lane = j.lane limit $2)) and r.lease_id is not null
   ) r) as running,
   (select belfry.ms(w.seen_at) from belfry.worker w where w.lane = j.lane order by w.seen_at desc limit 1) as seen_at,
   (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as last_reason

@@ -1,4 +1,4 @@
-import { signedFetch } from "../../src/adapters/aws/signed-fetch.ts";
+import { signedFetch } from "./signed-fetch.ts";
 
 const callMsMax = 30_000;
 

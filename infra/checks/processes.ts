@@ -1,0 +1,131 @@
+import { at, byId, type Found, listAt, ofType, ownFunctions, referred, type Template } from "./template.ts";
+
+/** Something of ours that runs in a subnet and calls others. */
+export interface Process {
+  readonly id: string;
+  /** Logical ids; of a network that others made there are none. */
+  readonly subnets: readonly string[];
+  readonly groups: readonly string[];
+  /** Whether each run has a public IPv4 address. */
+  readonly hasAddress: boolean;
+  /** Whether it may use IPv6, and calls AWS's services by the names that have it. */
+  readonly isDualStack: boolean;
+  /** Services that its policies name and its code or its start calls; `database` is Postgres. */
+  readonly calls: readonly string[];
+}
+
+export const processes = (template: Template): readonly Process[] => [
+  ...ownFunctions(template).map((fn) => functionProcess(template, fn)),
+  ...taskPlaces(template).map((place) => taskProcess(template, place)),
+];
+
+function functionProcess(template: Template, { id, properties }: Found): Process {
+  const variables = at(properties, "Environment", "Variables");
+  return {
+    id,
+    subnets: idsOf(listAt(properties, "VpcConfig", "SubnetIds")),
+    groups: idsOf(listAt(properties, "VpcConfig", "SecurityGroupIds")),
+    hasAddress: false,
+    isDualStack:
+      at(properties, "VpcConfig", "Ipv6AllowedForDualStack") === true &&
+      at(variables, "AWS_USE_DUALSTACK_ENDPOINT") === "true",
+    calls: calls(template, [properties["Role"]], byService),
+  };
+}
+
+/** The service itself writes a function's log, makes its interfaces and receives its messages. */
+const byService = /^(logs|ec2):|^sqs:(ReceiveMessage|DeleteMessage|ChangeMessageVisibility|GetQueueAttributes)$/;
+/** Rights that are no calls: a role is passed inside RunTask. */
+const noCall = /^iam:PassRole$/;
+
+interface TaskPlace {
+  readonly task: Found;
+  readonly subnets: readonly string[];
+  readonly groups: readonly string[];
+  readonly hasAddress: boolean;
+}
+
+function taskProcess(template: Template, { task, ...place }: TaskPlace): Process {
+  const roles = [task.properties["TaskRoleArn"], task.properties["ExecutionRoleArn"]];
+  return {
+    ...place,
+    id: task.id,
+    isDualStack: false,
+    // To start, it fetches its image, whose layers are in S3, and opens its log.
+    calls: [...new Set([...calls(template, roles, noCall), "ecr", "logs", "s3"])],
+  };
+}
+
+/** Where tasks run: a rule, a service, or a worker that launches them says it. */
+function taskPlaces(template: Template): readonly TaskPlace[] {
+  const rules = ofType(template, "AWS::Events::Rule").flatMap(({ properties }) =>
+    listAt(properties, "Targets").map((target) => ({
+      task: at(target, "EcsParameters", "TaskDefinitionArn"),
+      network: at(target, "EcsParameters", "NetworkConfiguration", "AwsVpcConfiguration"),
+    })),
+  );
+  const services = ofType(template, "AWS::ECS::Service").map(({ properties }) => ({
+    task: properties["TaskDefinition"],
+    network: at(properties, "NetworkConfiguration", "AwsvpcConfiguration"),
+  }));
+  const found = [...rules, ...services].flatMap(({ task, network }) => {
+    const definition = byId(template, referred(task));
+    if (definition === null) return [];
+    return [
+      {
+        task: definition,
+        subnets: idsOf(listAt(network, "Subnets")),
+        groups: idsOf(listAt(network, "SecurityGroups")),
+        hasAddress: at(network, "AssignPublicIp") === "ENABLED",
+      },
+    ];
+  });
+  return [...found, ...launched(template)];
+}
+
+/** The variable is JSON that CloudFormation joins: its references become their names. */
+function launched(template: Template): readonly TaskPlace[] {
+  const places = new Set(
+    ownFunctions(template)
+      .map(({ properties }) => at(properties, "Environment", "Variables", "BELFRY_TASKS"))
+      .filter((value) => value !== undefined)
+      .map((value) => joined(value)),
+  );
+  return [...places].flatMap((text) => {
+    const place = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const task = byId(template, String(place["taskDefinition"]));
+    const names = (field: string): readonly string[] => listAt(place, field).map(String);
+    if (task === null) return [];
+    return [
+      {
+        task,
+        subnets: names("subnets").filter((id) => byId(template, id) !== null),
+        groups: names("securityGroups"),
+        hasAddress: place["assignPublicIp"] === true,
+      },
+    ];
+  });
+}
+
+/** A text with the logical ids of what it refers to. */
+export function joined(value: unknown): string {
+  if (typeof value === "string") return value;
+  const [separator, parts] = listAt(value, "Fn::Join");
+  if (Array.isArray(parts)) return parts.map((part) => joined(part)).join(String(separator));
+  return referred(value) ?? "";
+}
+
+function calls(template: Template, roles: readonly unknown[], left: RegExp): readonly string[] {
+  const ids = new Set(roles.map(referred));
+  const actions = ofType(template, "AWS::IAM::Policy")
+    .filter(({ properties }) => listAt(properties, "Roles").some((role) => ids.has(referred(role))))
+    .flatMap(({ properties }) => listAt(properties, "PolicyDocument", "Statement"))
+    .filter((statement) => at(statement, "Effect") === "Allow")
+    .flatMap((statement) => [at(statement, "Action")].flat().map(String))
+    .filter((action) => !left.test(action) && !noCall.test(action));
+  return [...new Set(actions.map((action) => serviceOf(action.split(":")[0] ?? "")))].toSorted();
+}
+
+const serviceOf = (prefix: string): string => (prefix === "rds-db" ? "database" : prefix);
+
+const idsOf = (values: readonly unknown[]): readonly string[] => values.flatMap((value) => referred(value) ?? []);

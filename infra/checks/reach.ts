@@ -1,0 +1,55 @@
+import type { Check, Finding } from "./check.ts";
+import { hasDefaultRoute, internet, missingPath } from "./paths.ts";
+import { processes } from "./processes.ts";
+import { at, ofType, type Template } from "./template.ts";
+
+export const reachChecks: readonly Check[] = [
+  {
+    id: "reachability",
+    rule: "each function and task reaches every service that its policies name and the database, from each of its subnets",
+    find: (template) => decided(template).findings,
+  },
+  {
+    id: "boot-signal",
+    rule: "an instance whose boot can fail tells CloudFormation how it went, and boots when its route is there",
+    find: (template) =>
+      ofType(template, "AWS::EC2::Instance").flatMap((instance) => {
+        const policy = template.Resources[instance.id]?.CreationPolicy;
+        const signals = JSON.stringify(instance.properties["UserData"] ?? "").includes("cfn-signal");
+        const waits = instance.dependsOn.some((id) => template.Resources[id]?.Type === "AWS::EC2::Route");
+        return [
+          ...(at(policy, "ResourceSignal") !== undefined && signals ? [] : ["its boot signals nothing"]),
+          ...(waits ? [] : ["it may boot before its route is there"]),
+        ].map((detail) => ({ resource: instance.id, detail }));
+      }),
+  },
+];
+
+export interface Reach {
+  readonly findings: readonly Finding[];
+  /** Paths that were looked at: a process, one of its subnets and a service. */
+  readonly paths: number;
+  /** Processes in subnets of another template, about which nothing can be said. */
+  readonly undecided: readonly string[];
+}
+
+export function decided(template: Template): Reach {
+  const all = processes(template);
+  const paths = all.flatMap((process) =>
+    process.subnets
+      .filter((subnet) => template.Resources[subnet]?.Type === "AWS::EC2::Subnet")
+      .flatMap((subnet) => {
+        const others = hasDefaultRoute(template, subnet) ? [internet] : [];
+        return [...process.calls, ...others].map((service) => ({ process, subnet, service }));
+      }),
+  );
+  const looked = new Set(paths.map(({ process }) => process.id));
+  return {
+    paths: paths.length,
+    undecided: all.map(({ id }) => id).filter((id) => !looked.has(id)),
+    findings: paths.flatMap(({ process, subnet, service }) => {
+      const missing = missingPath(template, process, subnet, service);
+      return missing === null ? [] : [{ resource: process.id, detail: `no path to ${service} (${missing})` }];
+    }),
+  };
+}

@@ -1,0 +1,85 @@
+import type { Topology } from "../../src/topology.ts";
+import type { AlarmChoices, Choice } from "./alarm-choices.ts";
+import type { AlarmMaker } from "./alarm-maker.ts";
+
+type Row = readonly [id: string, choice: Choice, metric: string, what: string, section: string, page: boolean];
+
+/**
+ * What becomes of jobs of any kind and lane, whichever process runs them. A kind has no alarm of its own: the scheduler reads
+ * the worst one from Postgres, and its log names it.
+ */
+export function addJobAlarms(maker: AlarmMaker, choices: AlarmChoices, { uses, jobTask }: Topology): void {
+  const where = (isUsed: boolean, choice: Choice): Choice => (isUsed ? choice : "none");
+  const figures: readonly Row[] = [
+    ["FailedJobs", choices.failedJobs, "jobs.failed", "Jobs ended FAILED", "failed-jobs", false],
+    ["FailedRuns", where(uses.runs, choices.failedRuns), "runs.failed", "Runs ended FAILED", "failed-runs", true],
+    ["WaitingDeadLetters", choices.waitingDeadLetters, "jobs.dead", "FAILED jobs wait", "waiting-dead-letters", false],
+    ["FailingKind", choices.failingKindPercent, "worst.failed", "Jobs of a kind fail (percent)", "failing-kind", true],
+    [
+      "FailedItems",
+      choices.failedItemsPercent,
+      "worst.items.failed",
+      "Too many items of a kind of job fail (percent)",
+      "failed-items",
+      true,
+    ],
+    ["Execution", choices.slowTriesPercent, "worst.slow", "Tries of a kind are slow (percent)", "execution", false],
+    ["Lateness", choices.lateStartsPercent, "worst.late", "Jobs of a kind start late (percent)", "lateness", false],
+    [
+      "JobLockFailed",
+      choices.jobLockFailedPercent,
+      "worst.lock.failed",
+      "Most jobs of a kind do not get their lock (percent)",
+      "job-lock-failed",
+      false,
+    ],
+    [
+      "EndlessTasks",
+      where(jobTask !== null, choices.endlessTasks),
+      "tasks.endless",
+      "Tasks run longer than any job may",
+      "endless-tasks",
+      false,
+    ],
+  ];
+  for (const [id, choice, name, what, section, page] of figures) {
+    maker.add(id, choice, { metric: maker.own(name, "Maximum"), what, section, page });
+  }
+  addCounts(maker, choices, { uses, jobTask });
+}
+
+function addCounts(
+  maker: AlarmMaker,
+  choices: AlarmChoices,
+  { uses, jobTask }: Pick<Topology, "uses" | "jobTask">,
+): void {
+  const where = (isUsed: boolean, choice: Choice): Choice => (isUsed ? choice : "none");
+  const unreadable = "Messages could not be read";
+  const undelivered = "Messages of jobs died before a worker claimed them";
+  const unknown = "Jobs wait for a person: whether their call was done is unknown";
+  const late = "A sweep starts later than its maxLateness";
+  const onFargate = jobTask !== null;
+  const counts: readonly Row[] = [
+    ["Unreadable", choices.unreadableMessages, "message.unreadable", unreadable, "unreadable", false],
+    ["Undelivered", choices.undeliveredJobs, "job.undelivered", undelivered, "undelivered", false],
+    ["Ambiguous", where(uses.parking, choices.ambiguousJobs), "job.ambiguous", unknown, "ambiguous", false],
+    ["LateSweep", where(uses.sweeps, choices.lateSweeps), "sweep.late", late, "late-sweep", true],
+    [
+      "FailedLaunches",
+      where(onFargate, choices.failedLaunches),
+      "job.launch.failed",
+      "Tasks are refused by ECS",
+      "failed-launches",
+      false,
+    ],
+  ];
+  for (const [id, choice, name, what, section, page] of counts) {
+    maker.add(id, choice, { metric: maker.own(name, "Sum"), what, section, page });
+  }
+  maker.add("PostponedLaunches", where(onFargate, choices.postponedLaunches), {
+    metric: maker.own("job.launch.postponed", "Sum"),
+    periods: 3,
+    what: "Tasks find no room",
+    section: "postponed-launches",
+  });
+}

@@ -1,0 +1,46 @@
+import { Annotations } from "aws-cdk-lib";
+import { SubscriptionProtocol } from "aws-cdk-lib/aws-sns";
+import type { Construct } from "constructs";
+import type { Topics } from "./alarm-topics.ts";
+
+/**
+ * Who is told of alarms: mail addresses and `https` addresses, of both topics. Or, by name, why the deployment has none: then
+ * each synthesis warns of it, because alarms that reach no one look like a system that is well.
+ */
+export type Subscribers = readonly string[] | { readonly acknowledged: string };
+
+/** @throws Error where a subscriber is neither a mail address nor an `https` address. */
+export function subscribe(scope: Construct, topics: Topics, subscribers: Subscribers): void {
+  if ("acknowledged" in subscribers) {
+    const text = `alarms reach no one: ${subscribers.acknowledged}`;
+    Annotations.of(scope).addWarningV2("belfry:unheard-alarms", text);
+    return;
+  }
+  for (const endpoint of subscribers) {
+    for (const topic of [topics.page, topics.warn]) {
+      const suffix = endpoint.replaceAll(/\W+/g, "-");
+      topic.addSubscription({ bind: () => ({ subscriberId: suffix, protocol: protocolOf(endpoint), endpoint }) });
+    }
+  }
+}
+
+function protocolOf(endpoint: string): SubscriptionProtocol {
+  if (endpoint.startsWith("https://")) return SubscriptionProtocol.HTTPS;
+  if (/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(endpoint)) return SubscriptionProtocol.EMAIL;
+  throw new Error(
+    `subscriber ${JSON.stringify(endpoint)} must be a mail address or an address that begins with https://`,
+  );
+}
+
+/**
+ * A deployment that is protected because people rely on it has to say who is told.
+ * @throws Error naming what to set.
+ */
+export function requireSubscribers(stage: string, isProtected: boolean, subscribers: Subscribers | undefined): void {
+  const isSettled = subscribers !== undefined && ("acknowledged" in subscribers || subscribers.length > 0);
+  if (!isProtected || isSettled) return;
+  throw new Error(
+    `stage "${stage}" has termination protection and no one is told of its alarms: add subscribers: ["ops@example.com"] in ` +
+      `infra/stages.ts, pass -c subscriber=ops@example.com, or say why there are none: subscribers: { acknowledged: "..." }`,
+  );
+}

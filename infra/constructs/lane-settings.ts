@@ -1,0 +1,20 @@
+import { ArnFormat, Lazy, Stack } from "aws-cdk-lib";
+import { Grant, type IGrantable } from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+
+/** Reading the one secret or parameter that a reference names. Its key, if a team's own, is theirs to grant. */
+export function grantRead(scope: Construct, reference: string, grantee: IGrantable): void {
+  if (/^arn:[\w-]+:secretsmanager:/.test(reference)) {
+    Grant.addToPrincipal({ grantee, actions: ["secretsmanager:GetSecretValue"], resourceArns: [reference] });
+    return;
+  }
+  const named = { service: "ssm", resource: "parameter", arnFormat: ArnFormat.SLASH_RESOURCE_NAME };
+  const arn = reference.startsWith("/")
+    ? Stack.of(scope).formatArn({ ...named, resourceName: reference.slice(1) })
+    : reference;
+  Grant.addToPrincipal({ grantee, actions: ["ssm:GetParameter"], resourceArns: [arn] });
+}
+
+/** What a process reads as `BELFRY_SECRETS`; the record may still grow. */
+export const secretsVariable = (scope: Construct, references: Readonly<Record<string, string>>): string =>
+  Lazy.string({ produce: () => Stack.of(scope).toJsonString(references) });

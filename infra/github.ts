@@ -1,0 +1,75 @@
+/**
+ * The roles that `.github/workflows` take by GitHub's OIDC provider, once per account, by a person:
+ * `npx cdk deploy --app "node infra/github.ts" -c repository=OWNER/NAME`.
+ */
+import { App, Aws, CfnOutput, Stack } from "aws-cdk-lib";
+import { ManagedPolicy, OidcProviderNative, PolicyStatement, Role, WebIdentityPrincipal } from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+
+const issuer = "token.actions.githubusercontent.com";
+
+/** The roles of the CDK's bootstrap, by the tag that it gives them. */
+type BootstrapRole = "deploy" | "file-publishing" | "image-publishing" | "lookup";
+
+export class GithubRoles extends Stack {
+  constructor(scope: Construct, id: string, repository: string) {
+    super(scope, id, { description: "What Belfry's workflows may do" });
+    const provider = new OidcProviderNative(this, "Provider", {
+      url: `https://${issuer}`,
+      clientIds: ["sts.amazonaws.com"],
+    });
+    const role = (name: string, subjects: readonly string[]): Role => {
+      const made = new Role(this, name, {
+        assumedBy: new WebIdentityPrincipal(provider.oidcProviderArn, {
+          StringEquals: {
+            [`${issuer}:aud`]: "sts.amazonaws.com",
+            [`${issuer}:sub`]: subjects.map((subject) => `repo:${repository}:${subject}`),
+          },
+        }),
+      });
+      new CfnOutput(this, `${name}Role`, { value: made.roleArn, description: `AWS_${name.toUpperCase()}_ROLE` });
+      return made;
+    };
+    const diff = role("Diff", ["pull_request"]);
+    const deploy = role("Deploy", ["environment:small", "environment:prod"]);
+    diff.addToPolicy(taking("lookup"));
+    deploy.addToPolicy(taking("deploy", "file-publishing", "image-publishing", "lookup"));
+    deploy.addToPolicy(new PolicyStatement({ actions: ["cloudwatch:DescribeAlarms"], resources: ["*"] }));
+    for (const caller of [diff, deploy]) for (const statement of callingApi()) caller.addToPolicy(statement);
+    // The CDK detects drift with the caller's own rights: CloudFormation reads each resource by them.
+    const reading = ManagedPolicy.fromAwsManagedPolicyName("ReadOnlyAccess");
+    role("Drift", ["ref:refs/heads/main"]).addManagedPolicy(reading);
+  }
+}
+
+const taking = (...names: readonly BootstrapRole[]): PolicyStatement =>
+  new PolicyStatement({
+    actions: ["sts:AssumeRole", "sts:TagSession"],
+    resources: [`arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/cdk-*`],
+    conditions: { StringEquals: { "iam:ResourceTag/aws-cdk:bootstrap-role": names } },
+  });
+
+/** `belfry check --against` and `belfry --stage`: find the API, and ask it. */
+const callingApi = (): readonly PolicyStatement[] => {
+  const own = (service: string, what: string): string => `arn:${Aws.PARTITION}:${service}:*:${Aws.ACCOUNT_ID}:${what}`;
+  const api = own("lambda", "function:belfry-*-BelfryHttp*");
+  const throughUrl = { Bool: { "lambda:InvokedViaFunctionUrl": "true" } };
+  return [
+    new PolicyStatement({
+      actions: ["cloudformation:DescribeStacks"],
+      resources: [own("cloudformation", "stack/belfry-*")],
+    }),
+    new PolicyStatement({ actions: ["lambda:InvokeFunctionUrl"], resources: [api] }),
+    new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [api], conditions: throughUrl }),
+  ];
+};
+
+if (import.meta.main) {
+  const app = new App();
+  const repository: unknown = app.node.tryGetContext("repository");
+  if (typeof repository !== "string" || !/^[\w.-]+\/[\w.-]+$/.test(repository)) {
+    throw new Error("name the repository: -c repository=OWNER/NAME");
+  }
+  new GithubRoles(app, "belfry-github", repository);
+  app.synth();
+}

@@ -1,0 +1,163 @@
+/** What makes a deployment to an account fail late, looked at early: each finding says what to do. */
+import { spawnSync } from "node:child_process";
+import { engineVersions } from "../../infra/engines.ts";
+import { type Deployment, deploymentOf } from "../../infra/stages.ts";
+import type { Aws } from "../adapters/aws/aws-call.ts";
+import { loadApps } from "../apps.ts";
+import { stageNamed } from "../stages.ts";
+import { topology, type Topology } from "../topology.ts";
+import type { Finding } from "./finding.ts";
+
+/** URIs. */
+export interface Images {
+  readonly image?: string | undefined;
+  readonly standIns?: string | undefined;
+}
+
+type Look = readonly [name: string, fix: string, look: () => Promise<string>];
+
+const stackOf = (stage: string): string => `belfry-${stage}`;
+
+/** @param images those that others built: where both are, nothing is built here. */
+export async function preflight(aws: Aws, stage: string, images: Images = {}): Promise<readonly Finding[]> {
+  const deployment = deploymentOf(stage);
+  const all = topology(await loadApps(stageNamed(stage)), stageNamed(stage));
+  const looks: readonly Look[] = [
+    ["bootstrap", `npx cdk bootstrap aws://${aws.account}/${aws.region}`, () => bootstrapped(aws)],
+    ["stack", "docs/deploy.md, The first deploy failed", () => stackState(aws, stage, deployment)],
+    ["image", "start Docker, or name a builder in CDK_DOCKER, or name an image of others", async () => builder(images)],
+    ["ECS role", "aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com", () => ecsRole(aws)],
+    [
+      "Lambda concurrency",
+      "ask for a higher quota, or lower apiConcurrency and the lanes'",
+      () => concurrency(aws, all),
+    ],
+    ...networkLooks(aws, deployment),
+    ...engineLooks(aws, deployment),
+  ];
+  return Promise.all(
+    looks.map(async ([name, fix, look]) => {
+      try {
+        return { name, ok: true, detail: await look() };
+      } catch (error) {
+        return { name, ok: false, detail: error instanceof Error ? error.message : String(error), fix };
+      }
+    }),
+  );
+}
+
+function networkLooks(aws: Aws, { network }: Deployment): readonly Look[] {
+  if (network.kind !== "small" && network.kind !== "default") return [];
+  const fix = "ask for a higher quota, or delete what nobody uses";
+  const vpcs: Look = [
+    "VPCs",
+    fix,
+    () => room(aws, { action: "DescribeVpcs", pattern: /\bvpc-[0-9a-f]+\b/g, quota: 5, more: 1 }),
+  ];
+  if (network.ipv4 !== "gateway") return [vpcs];
+  const more = network.gateways;
+  const addresses = { action: "DescribeAddresses", pattern: /\beipalloc-[0-9a-f]+\b/g, quota: 5, more };
+  return [vpcs, ["Elastic IPs", fix, () => room(aws, addresses)]];
+}
+
+function engineLooks(aws: Aws, { database }: Deployment): readonly Look[] {
+  if (database.kind === "existing") return [];
+  const engine = database.kind === "instance" ? "postgres" : "aurora-postgresql";
+  return [["Postgres", "name a version of this region in infra/engines.ts", () => engineThere(aws, engine)]];
+}
+
+/** The account of the credentials. @throws Error where there are none, or nobody accepts them. */
+export async function callerAccount(aws: Aws): Promise<string> {
+  const text = await aws.form("sts", "GetCallerIdentity", { Version: "2011-06-15" });
+  const account = /<Account>(\d{12})<\/Account>/.exec(text)?.[1];
+  if (account === undefined) throw new Error("STS named no account");
+  return account;
+}
+
+async function bootstrapped(aws: Aws): Promise<string> {
+  const name = "/cdk-bootstrap/hnb659fds/version";
+  const { Parameter } = await aws.json<{ Parameter: { Value: string } }>("ssm", "AmazonSSM.GetParameter", {
+    Name: name,
+  });
+  return `version ${Parameter.Value}`;
+}
+
+async function ecsRole(aws: Aws): Promise<string> {
+  const role = "AWSServiceRoleForECS";
+  await aws.form("iam", "GetRole", { Version: "2010-05-08", RoleName: role });
+  return role;
+}
+
+/** Every process that may run at once. A new account has 10, of which none can be reserved. */
+async function concurrency(aws: Aws, { lanes, deadLetters, api }: Topology): Promise<string> {
+  const wanted =
+    lanes.reduce((sum, lane) => sum + lane.concurrency, 0) + lanes.length * deadLetters.concurrency + api.concurrency;
+  const { AccountLimit } = await aws.get<{
+    AccountLimit: { ConcurrentExecutions: number; UnreservedConcurrentExecutions?: number };
+  }>("lambda", "/2016-08-19/account-settings/");
+  const { ConcurrentExecutions: most, UnreservedConcurrentExecutions: unreserved = most } = AccountLimit;
+  if (unreserved < wanted) throw new Error(`${unreserved} of ${most} at once are free, the stage may use ${wanted}`);
+  if (api.isReserved && unreserved - unreservedMin < api.concurrency) {
+    throw new Error(
+      `${unreserved} of ${most} are unreserved and ${unreservedMin} must stay so: ${api.concurrency} cannot be`,
+    );
+  }
+  return `${unreserved} of ${most} at once are free, the stage may use ${wanted}`;
+}
+
+/** What Lambda keeps for functions that reserve nothing. */
+const unreservedMin = 100;
+
+async function engineThere(aws: Aws, engine: keyof typeof engineVersions): Promise<string> {
+  const version = engineVersions[engine];
+  const input = { Version: "2014-10-31", Engine: engine, EngineVersion: version };
+  const text = await aws.form("rds", "DescribeDBEngineVersions", input);
+  const found = new RegExp(`<EngineVersion>(${version}(\\.\\d+)*)</EngineVersion>`).exec(text)?.[1];
+  if (found === undefined) throw new Error(`${engine} ${version} is not offered`);
+  return `${engine} ${found}`;
+}
+
+interface Counted {
+  readonly action: string;
+  readonly pattern: RegExp;
+  /** AWS's default for a new account; a higher one is not looked up. */
+  readonly quota: number;
+  readonly more: number;
+}
+
+async function room(aws: Aws, { action, pattern, quota, more }: Counted): Promise<string> {
+  const text = await aws.form("ec2", action, { Version: "2016-11-15" });
+  const used = new Set([...text.matchAll(pattern)].map(([id]) => id)).size;
+  if (used + more > quota)
+    throw new Error(`${used} are there, ${more} more are needed, and a new account has ${quota}`);
+  return `${used} are there, ${more} more are needed`;
+}
+
+/** States that a deployment leaves behind and the next one does not get over by itself. */
+const wrecks = /^(CREATE_FAILED|ROLLBACK_COMPLETE|ROLLBACK_FAILED|UPDATE_ROLLBACK_FAILED|DELETE_FAILED)$/;
+
+async function stackState(aws: Aws, stage: string, deployment: Deployment): Promise<string> {
+  const input = { Version: "2010-05-15", StackName: stackOf(stage) };
+  const found = await aws.form("cloudformation", "DescribeStacks", input).catch((error: unknown) => String(error));
+  if (/does not exist/.test(found)) {
+    return `${stackOf(stage)} is not there: npx cdk deploy ${stackOf(stage)} --no-rollback`;
+  }
+  const status = /<StackStatus>([^<]+)</.exec(found)?.[1];
+  if (status === undefined) throw new Error(found);
+  if (wrecks.test(status)) throw new Error(`${stackOf(stage)} is ${status}`);
+  return `${stackOf(stage)} is ${status}${protection(deployment)}`;
+}
+
+function protection({ terminationProtection, database }: Deployment): string {
+  if (database.kind === "existing" || database.onDelete !== "keep" || terminationProtection) return "";
+  return "; not protected yet: set terminationProtection and deletionProtection in infra/stages.ts and deploy again";
+}
+
+function builder({ image, standIns }: Images): string {
+  if (image !== undefined && standIns !== undefined) return `${image} and ${standIns}`;
+  const program = process.env["CDK_DOCKER"] ?? "docker";
+  const { status, stderr, error } = spawnSync(program, ["version"], { encoding: "utf8" });
+  if (status !== 0)
+    throw new Error(`${program} builds nothing here: ${error?.message ?? stderr.trim().split("\n")[0]}`);
+  return `built by ${program}`;
+}

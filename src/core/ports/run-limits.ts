@@ -1,0 +1,19 @@
+/** Bounds of runs and of what one statement does with them. */
+export const runLimits = {
+  graphProblemsShownMax: 20,
+  edgesShownMax: 1_000,
+  wideJoinOver: 32,
+  insertTasksMax: 10_000,
+  insertEdgesMax: 50_000,
+  releasedRowsMax: 500,
+  resolveRowsMax: 200,
+  resolveRoundsMax: 10,
+  passResolveRoundsMax: 100,
+  runDeltasMax: 100,
+  cancelRowsMax: 1_000,
+  cancelRoundsMax: 1_000,
+  cancelingRunsMax: 10,
+  aheadRunsMax: 1_000,
+  withdrawnKeyCharactersMax: 480,
+  fanOutPageRowsMax: 1_000,
+} as const;

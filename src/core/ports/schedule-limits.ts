@@ -1,0 +1,14 @@
+/** Bounds of schedules and their times. */
+export const scheduleLimits = {
+  nextFireYearsMax: 48,
+  missedAfterMs: 120_000,
+  zoneChunksMax: 1_024,
+  timetablesMax: 20_000,
+  gapReadingsMax: 2_000,
+  toldProblemsMax: 1_000,
+  scheduleVersionsMax: 10_000,
+  holderLookBackMax: 3_000,
+  answersMax: 50,
+  ruleGraceMs: 90_000,
+  ruleEarlyMs: 10_000,
+} as const;

@@ -1,0 +1,11 @@
+/** Bounds of the event stream. */
+export const streamLimits = {
+  streamRowsMax: 1_000,
+  streamSeenMax: 20_000,
+  streamLookMs: 250,
+  streamCommentMs: 15_000,
+  streamCloseMs: 55_000,
+  streamRetryMs: 1_000,
+  streamBufferBytesMax: 1_048_576,
+  streamSnapshotJobsMax: 100,
+} as const;

@@ -1,0 +1,13 @@
+/** Bounds of one scheduler task and of its passes. */
+export const passLimits = {
+  rescueRowsMax: 500,
+  rescueRoundsMax: 10,
+  tickSchedulesMax: 500,
+  tickTimesPerScheduleMax: 1_000,
+  tickRoundsMax: 10,
+  tickRowsMax: 20_000,
+  pruneRowsMax: 1_000,
+  wakeMs: 60_000,
+  passMs: 55_000,
+  passIntervalMs: 1_000,
+} as const;

@@ -1,0 +1,43 @@
+import type { JobId } from "../job/job.ts";
+import { isStoreAway, type Ports } from "../ports/ports.ts";
+import { workerLimits } from "./worker-limits.ts";
+
+type WritingPorts = Pick<Ports, "clock" | "log" | "metrics">;
+
+interface Unwritten {
+  readonly job: { readonly jobId: JobId };
+  readonly untilMs: number;
+}
+
+/**
+ * A store that is away costs no attempt: the write is repeated until the invocation ends. The compare-and-set finds nothing
+ * to do when an earlier one was written, or when another worker has the job by then.
+ */
+export async function writeWhileAway(
+  ports: WritingPorts,
+  group: readonly Unwritten[],
+  writeGroup: () => Promise<void>,
+): Promise<void> {
+  const untilMs = Math.min(...group.map((item) => item.untilMs));
+  for (let round = 0; ; round += 1) {
+    try {
+      return await writeGroup();
+    } catch (error) {
+      const pauseMs = Math.min(workerLimits.settleRetryMs * 2 ** Math.min(round, 10), workerLimits.settleRetryMsMax);
+      const isLast = ports.clock.elapsedMs() + pauseMs >= untilMs;
+      if (!isStoreAway(error) || isLast) {
+        if (isLast) logUnwritten(ports, group, error);
+        throw error;
+      }
+      if (round === 0)
+        ports.log.warn("an outcome could not be written; it is tried again", { jobs: group.length, error });
+      await ports.clock.sleep(pauseMs);
+    }
+  }
+}
+
+function logUnwritten(ports: WritingPorts, group: readonly Unwritten[], error: unknown): void {
+  const jobs = group.map((item) => item.job.jobId);
+  ports.log.error("outcomes could not be written before the invocation ended; their leases decide", { jobs, error });
+  ports.metrics.add("job.settle.unwritten", group.length);
+}

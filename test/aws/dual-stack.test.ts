@@ -1,0 +1,60 @@
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { RunTaskCommand } from "@aws-sdk/client-ecs";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { expect, test, vi } from "vitest";
+import { dynamodbClient, ecsClient, serviceUrl, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { readConfig } from "../../src/config.ts";
+
+vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
+vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
+
+const QueueUrl = "https://sqs.eu-west-1.amazonaws.com/123456789012/mail";
+
+/** Hosts that the clients would call, with the environment that a function of a dual-stack network has. */
+async function hosts(environment: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  const { aws } = readConfig({ DATABASE_URL: "postgresql://db/belfry", AWS_REGION: "eu-west-1", ...environment });
+  const seen: string[] = [];
+  const note = (next: unknown) => async (args: { request: { hostname: string } }) => {
+    void next;
+    seen.push(args.request.hostname);
+    return Promise.reject(new Error("noted"));
+  };
+  const [sqs, ecs, dynamodb] = [sqsClient(aws), ecsClient(aws), dynamodbClient(aws)];
+  const last = { step: "finalizeRequest", priority: "low" } as const;
+  sqs.middlewareStack.add(note as never, last);
+  ecs.middlewareStack.add(note as never, last);
+  dynamodb.middlewareStack.add(note as never, last);
+  const calls = [
+    () => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" })),
+    () => ecs.send(new RunTaskCommand({ taskDefinition: "job" })),
+    () => dynamodb.send(new GetItemCommand({ TableName: "locks", Key: { name: { S: "a" } } })),
+  ];
+  for (const call of calls) await expect(call()).rejects.toThrow("noted");
+  for (const client of [sqs, ecs, dynamodb]) client.destroy();
+  return seen;
+}
+
+test("without an IPv4 way out SQS and ECS are called by the names that have IPv6, DynamoDB by the one of its gateway", async () => {
+  expect(await hosts({ AWS_USE_DUALSTACK_ENDPOINT: "true" })).toEqual([
+    "sqs.eu-west-1.api.aws",
+    "ecs.eu-west-1.api.aws",
+    "dynamodb.eu-west-1.amazonaws.com",
+  ]);
+});
+
+test("elsewhere the names stay, and an endpoint of one's own goes before both", async () => {
+  expect(await hosts({ AWS_USE_DUALSTACK_ENDPOINT: "false" })).toEqual([
+    "sqs.eu-west-1.amazonaws.com",
+    "ecs.eu-west-1.amazonaws.com",
+    "dynamodb.eu-west-1.amazonaws.com",
+  ]);
+  const own = { AWS_USE_DUALSTACK_ENDPOINT: "true", AWS_ENDPOINT_URL: "http://127.0.0.1:4566" };
+  expect(await hosts(own)).toEqual(["127.0.0.1", "127.0.0.1", "127.0.0.1"]);
+});
+
+test("a service that is called without a client has its names in every partition", () => {
+  expect(serviceUrl("secretsmanager", "eu-west-1", true)).toBe("https://secretsmanager.eu-west-1.api.aws/");
+  expect(serviceUrl("secretsmanager", "cn-north-1", true)).toMatch(/cn-north-1\.api\.amazonwebservices\.com\.cn\/$/);
+  expect(serviceUrl("secretsmanager", "eu-west-1", false)).toBe("https://secretsmanager.eu-west-1.amazonaws.com/");
+});

@@ -1,0 +1,62 @@
+import { Client } from "pg";
+import { step } from "../support/steps.ts";
+import type { Aws } from "../../src/adapters/aws/aws-call.ts";
+import { type Cdk, stackOf } from "./cdk.ts";
+import { nextVersion } from "./next-release.ts";
+import { succeeds } from "./scenario.ts";
+
+const nextRelease = "test/emulator/next-release.ts";
+
+/** A release that fails behind its migration, the same one again without its fault, and the old one: jobs run after each. */
+export async function goBack(aws: Aws, cdk: Cdk, databaseUrl: string): Promise<void> {
+  let runs = 0;
+  const runsJobs = async (): Promise<string> => {
+    const { Outputs, status } = await stackNow(aws);
+    const apiUrl = Outputs.find((value) => value.includes("lambda-url")) ?? "";
+    return `${status}, ${await succeeds({ aws, apiUrl }, `going-back-${++runs}`)}`;
+  };
+  const asVersion = async (wanted: number): Promise<string> => {
+    const found = await versionOf(databaseUrl);
+    if (found !== wanted) throw new Error(`the database is at version ${found}, not ${wanted}`);
+    return runsJobs();
+  };
+  await step("the next release fails behind its migration and is rolled back", async () => {
+    const failed = await cdk.deployBy(nextRelease, { fails: "yes" }).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : "it failed without a reason"),
+    );
+    if (failed === null) throw new Error("the release that must fail was deployed");
+    const { status } = await stackNow(aws);
+    if (status !== "UPDATE_ROLLBACK_COMPLETE") throw new Error(`the stack is ${status}:\n${failed}`);
+    return status;
+  });
+  await step("the old release's jobs run on the expanded database", () => asVersion(nextVersion));
+  await step("cdk deploy of the next release without its fault", () => cdk.deployBy(nextRelease));
+  await step("its jobs run", () => asVersion(nextVersion));
+  await step("cdk deploy of the old release", async () => {
+    await cdk.deploy();
+  });
+  await step("the old release's jobs run again", () => asVersion(nextVersion));
+}
+
+async function versionOf(databaseUrl: string): Promise<number> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ version: number }>(
+      "select max(number)::int as version from belfry.migration where set = 'belfry'",
+    );
+    return rows[0]?.version ?? 0;
+  } finally {
+    await client.end();
+  }
+}
+
+async function stackNow(aws: Aws): Promise<{ readonly status: string; readonly Outputs: readonly string[] }> {
+  const input = { Version: "2010-05-15", StackName: stackOf("emulator") };
+  const text = await aws.form("cloudformation", "DescribeStacks", input);
+  return {
+    status: /<StackStatus>([^<]+)</.exec(text)?.[1] ?? "unknown",
+    Outputs: [...text.matchAll(/<OutputValue>([^<]*)</g)].map(([, value = ""]) => value),
+  };
+}

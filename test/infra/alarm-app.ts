@@ -1,0 +1,50 @@
+/** What the processes of the alarm world run: jobs that do what the fault of the moment says. */
+import type { Context } from "../../src/core/define/context.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineGraph } from "../../src/core/define/define-graph.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { defineSchedule } from "../../src/core/define/define-schedule.ts";
+import { AmbiguousError, PermanentError } from "../../src/core/define/errors.ts";
+import { defineSweep } from "../../src/core/define/define-sweep.ts";
+import { sql } from "../../src/core/define/query.ts";
+
+/** The classes of the copy of the code that runs: an error of another copy would be any error. */
+const errors = { AmbiguousError, PermanentError };
+export type Act = (ctx: Context, thrown: typeof errors) => Promise<void>;
+
+/** Set by each fault before it works. Each function of the world loads this file anew, as each deployed one has its own copy. */
+const shared = globalThis as { belfryFault?: { act: Act } };
+export const fault: { act: Act } = (shared.belfryFault ??= { act: async () => {} });
+const run = (_: void, ctx: Context): Promise<void> => fault.act(ctx, errors);
+const once = { retry: { maxAttempts: 1 } } as const;
+
+const batch = defineJob({ id: "batch", timeout: "10m", onAmbiguous: "park", ...once, run });
+/** Its lane has no schedule, and no schedule names it. */
+const notify = defineJob({ id: "notify", lane: "mail", ...once, run });
+const ruled = defineJob({ id: "ruled", ...once, run });
+const long = defineJob({ id: "long", runOn: "fargate", concurrency: 1, run });
+const locked = defineJob({ id: "locked", lock: { name: "alone" }, run });
+const settlement = defineGraph({
+  id: "settlement",
+  version: 1,
+  tasks(task) {
+    task("count", { ...once, run: (_, ctx) => fault.act(ctx, errors) });
+  },
+});
+const sweep = defineSweep({
+  id: "sweep",
+  due: () => sql`select 1 as id where false`,
+  key: () => "k",
+  each: notify,
+  payload: () => undefined,
+  maxLateness: "60s",
+});
+
+export const app = defineApp({
+  name: "alarms",
+  lanes: { mail: {} },
+  jobs: [batch, notify, locked, settlement, sweep, long],
+  schedules: [defineSchedule({ id: "ruled", every: "1m", launch: "rule", run: ruled })],
+});
+
+export default [app];

@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { Template } from "aws-cdk-lib/assertions";
+import { expect, test } from "vitest";
+import { GithubRoles } from "../../infra/github.ts";
+import { newApp, resources } from "./synthesize.ts";
+
+const template = Template.fromStack(new GithubRoles(newApp(), "belfry-github", "acme/jobs"));
+const roleNamed = (name: string) => resources(template, "AWS::IAM::Role").find(({ id }) => id.startsWith(name));
+const policyOf = (name: string): string =>
+  JSON.stringify(resources(template, "AWS::IAM::Policy").find(({ id }) => id.startsWith(name))?.Properties);
+
+test("each role is for one use of one repository, and nobody else's token takes it", () => {
+  const subjects = ["Diff", "Deploy", "Drift"].map((name) => {
+    const { Statement } = roleNamed(name)?.Properties["AssumeRolePolicyDocument"] as {
+      Statement: readonly { Condition: { StringEquals: Record<string, unknown> } }[];
+    };
+    const conditions = Statement[0]?.Condition.StringEquals ?? {};
+    expect(conditions["token.actions.githubusercontent.com:aud"]).toBe("sts.amazonaws.com");
+    return [name, conditions["token.actions.githubusercontent.com:sub"]];
+  });
+  expect(subjects).toEqual([
+    ["Diff", ["repo:acme/jobs:pull_request"]],
+    ["Deploy", ["repo:acme/jobs:environment:small", "repo:acme/jobs:environment:prod"]],
+    ["Drift", ["repo:acme/jobs:ref:refs/heads/main"]],
+  ]);
+});
+
+test("a pull request can look and not deploy, and nobody invokes the API but through its URL", () => {
+  expect(policyOf("Diff")).toContain('"iam:ResourceTag/aws-cdk:bootstrap-role":["lookup"]');
+  expect(policyOf("Deploy")).toContain('"deploy","file-publishing","image-publishing","lookup"');
+  for (const name of ["Diff", "Deploy"]) expect(policyOf(name)).toContain('"lambda:InvokedViaFunctionUrl":"true"');
+});
+
+test("no install script runs in a job that can get a token, and every deployment waits for the checks", () => {
+  const text = readFileSync(new URL("../../.github/workflows/deploy.yml", import.meta.url), "utf8");
+  const jobs = Object.fromEntries(text.split(/^ {2}(?=\w+:$)/m).map((job) => [job.split(":")[0] ?? "", job]));
+  for (const name of ["diff", "small", "prod"]) {
+    expect(jobs[name]).toContain("id-token: write");
+    expect(jobs[name]).toContain("npm ci --ignore-scripts");
+    expect(jobs[name]).toMatch(name === "prod" ? /needs: small/ : /needs: check/);
+  }
+  expect(jobs["check"]).not.toContain("id-token");
+});

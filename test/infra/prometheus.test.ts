@@ -1,0 +1,159 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { type Measured, metricsText } from "../../src/api/routes/metrics.ts";
+import { durationBuckets, type Histogram, type KindTotal } from "../../src/core/ports/overview.ts";
+
+const rulesFile = fileURLToPath(new URL("../../docs/alerts.prometheus.yml", import.meta.url));
+const rules = readFileSync(rulesFile, "utf8");
+const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name = ""]) => name);
+
+const minutes = 30;
+/** So many in each minute, each of them in the bucket that holds `seconds`. */
+const histogram = (count: number, seconds: number): Histogram => {
+  const bucket = durationBuckets.filter((bound) => bound <= seconds).length;
+  const buckets = Array.from({ length: durationBuckets.length + 1 }, (_, n) => (n === bucket ? count : 0));
+  return { count, seconds: count * seconds, buckets };
+};
+
+interface Fault {
+  readonly total?: (minute: number) => Partial<KindTotal>;
+  readonly measured?: Partial<Pick<Measured, "live">> & { readonly dead?: number; readonly runs?: number };
+}
+
+/** What /metrics answers after so many minutes, of a system that is well but for the fault. */
+function answered(minute: number, { total, measured = {} }: Fault): string {
+  const well: KindTotal = {
+    kind: "send",
+    tries: histogram(10 * minute, 0.2),
+    failedTries: histogram(0, 0),
+    starts: histogram(10 * minute, 0.2),
+    created: 10 * minute,
+    succeeded: 10 * minute,
+    failed: 0,
+    retried: 0,
+    lost: 0,
+    released: 0,
+    canceled: 0,
+    skipped: 0,
+    itemsProcessed: 100 * minute,
+    itemsSucceeded: 100 * minute,
+    itemsFailed: 0,
+    locksAcquired: minute,
+    locksFailed: 0,
+  };
+  const worst = { failed: null, "items.failed": null, slow: null, late: null, "lock.failed": null };
+  const { dead = 0, runs = 0, live = { now: 0, counts: [], isMore: false } } = measured;
+  const failures = { jobs: 0, runs, dead, worst };
+  return metricsText({ totals: [{ ...well, ...total?.(minute) }], live, failures }, () => "default");
+}
+
+/** Alerts by fault; every alert that is not named must be silent, and the first fault is none. */
+const faults: Readonly<Record<string, Fault & { readonly rings: readonly string[] }>> = {
+  "nothing is wrong": { rings: [] },
+  "half of the items fail, and the handler returns something else": {
+    total: (minute) => ({ itemsSucceeded: 50 * minute, itemsFailed: 50 * minute }),
+    rings: ["BelfryItemsFail"],
+  },
+  "a wrong API key": {
+    total: (minute) => ({ succeeded: 0, failed: 10 * minute, failedTries: histogram(10 * minute, 0.2) }),
+    rings: ["BelfryJobsFail", "BelfryKindFails"],
+  },
+  "one job of many fails": { total: (minute) => ({ failed: minute < 28 ? 0 : 1 }), rings: ["BelfryJobsFail"] },
+  "a run fails": { measured: { runs: 1 }, rings: ["BelfryRunsFail"] },
+  "dead letters wait": { measured: { dead: 3 }, rings: ["BelfryDeadLettersWait"] },
+  "workers are lost": { total: (minute) => ({ lost: minute }), rings: ["BelfryWorkersLost"] },
+  "attempts take ten minutes": {
+    total: (minute) => ({ tries: histogram(minute, 600) }),
+    rings: ["BelfryExecutionSlow"],
+  },
+  "failed attempts take ten minutes": {
+    total: (minute) => ({ tries: histogram(minute, 600), failedTries: histogram(minute, 600) }),
+    rings: ["BelfryExecutionSlow"],
+  },
+  "jobs start two minutes late": {
+    total: (minute) => ({ starts: histogram(minute, 120) }),
+    rings: ["BelfryStartsLate"],
+  },
+  "a lane does not keep up": {
+    measured: {
+      live: {
+        now: 1_000_000,
+        isMore: false,
+        counts: [
+          { lane: "default", state: "QUEUED", hold: "none", blocked: false, jobs: 5, due: 5, oldestDueAt: 400_000 },
+        ],
+      },
+    },
+    rings: ["BelfryBacklogOld"],
+  },
+  "most jobs find their lock held": {
+    total: (minute) => ({ locksFailed: 3 * minute, locksAcquired: minute }),
+    rings: ["BelfryLockFails"],
+  },
+};
+
+test("every metric and label of a rule is one that /metrics answers", () => {
+  const text = answered(10, faults["a lane does not keep up"] ?? {});
+  const known = new Set([...text.matchAll(/^([a-z_]+)(?:\{| )/gm)].map(([, name]) => name));
+  const labels = new Set([...text.matchAll(/([a-z_]+)="/g)].map(([, label]) => label));
+  const asked = [...rules.matchAll(/\b((?:belfry|scheduler)_[a-z_]+)/g)].map(([, name]) => name);
+  expect(asked.length).toBeGreaterThan(10);
+  expect(asked.filter((name) => !known.has(name))).toEqual([]);
+  const by = [...rules.matchAll(/by \(([a-z, ]+)\)|\$labels\.([a-z_]+)|\{([a-z]+)=/g)];
+  const named = by.flatMap(([, list = "", ...one]) => [...list.split(", "), ...one]).filter(Boolean);
+  expect(named.filter((label) => !labels.has(label))).toEqual([]);
+});
+
+test("every rule has a section of the runbook and a fault", () => {
+  const book = readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8");
+  for (const [, section] of rules.matchAll(/runbook\.md#([a-z-]+)/g)) expect(book).toContain(`\n## ${section}\n`);
+  const rung = new Set(Object.values(faults).flatMap(({ rings }) => rings));
+  expect(alerts.filter((name) => !rung.has(name))).toEqual(["BelfryUnseen"]);
+});
+
+test("promtool takes the rules, and exactly the alerts of each fault ring over what /metrics answers", () => {
+  if (spawnSync("promtool", ["--version"]).error !== undefined) {
+    console.warn("promtool is not on this machine (Debian: package prometheus): the rules were not evaluated");
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "belfry-rules-"));
+  try {
+    const file = join(folder, "faults.json");
+    // JSON is YAML.
+    const tests = Object.entries(faults).map(([name, fault]) => unitTest(name, fault, fault.rings));
+    writeFileSync(file, JSON.stringify({ rule_files: [rulesFile], evaluation_interval: "1m", tests }));
+    expect(spawnSync("promtool", ["check", "rules", rulesFile], { encoding: "utf8" })).toMatchObject({ status: 0 });
+    const ran = spawnSync("promtool", ["test", "rules", file], { encoding: "utf8" });
+    expect(`${ran.stdout}${ran.stderr}`).toContain("SUCCESS");
+    expect(ran.status).toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** `alerts` by name, with the labels they must have and no others; an alert that is not to ring has none. */
+function unitTest(name: string, fault: Fault, rings: readonly string[]) {
+  const series = new Map<string, string[]>();
+  for (let minute = 0; minute <= minutes; minute += 1) {
+    for (const line of answered(minute, fault).split("\n")) {
+      const [, id, value] = /^([^#\s]\S*(?: \S+)*?) (\S+)$/.exec(line) ?? [];
+      if (id !== undefined && value !== undefined) series.set(id, [...(series.get(id) ?? []), value]);
+    }
+  }
+  return {
+    name,
+    interval: "1m",
+    input_series: [...series].map(([id, values]) => ({ series: id, values: values.join(" ") })),
+    promql_expr_test: [
+      {
+        expr: `count by (alertname) (ALERTS{alertstate="firing"})`,
+        eval_time: `${minutes}m`,
+        exp_samples: rings.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
+      },
+    ],
+  };
+}

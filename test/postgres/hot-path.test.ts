@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
+import type { Claimed } from "../../src/core/ports/ports.ts";
+import { aJob, dispatchWindowMs, insertMany, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { until } from "../local/until.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { messagesOf } from "./race.ts";
+
+/** What a claim writes: no index may name any of it. */
+const claimWrites = ["state", "event_id", "attempt", "worker", "started_at", "lease_id", "progress"];
+
+let db: TestDatabase;
+beforeEach(async () => {
+  db = await freshDatabase({ own: true, connections: 1 });
+});
+afterEach(() => db.close());
+
+async function claimAll(jobs: ReturnType<typeof aJob>[], size: number): Promise<readonly Claimed[]> {
+  const { aftermath } = await db.store.insert(jobs, { dispatchWindowMs });
+  const messages = messagesOf(aftermath.outbox);
+  const claimed: Claimed[] = [];
+  for (let from = 0; from < messages.length; from += size) {
+    const page = messages.slice(from, from + size);
+    claimed.push(...(await db.store.claim(page, { worker: "worker-1", alone: false })).claimed);
+  }
+  return claimed;
+}
+
+describe("a claim writes no index entry", () => {
+  test("no index of the job table and no predicate names a column that a claim changes", async () => {
+    const { rows } = await db.pool.query<{ definition: string }>(
+      "select pg_get_indexdef(indexrelid) as definition from pg_index where indrelid = 'belfry.job'::regclass",
+    );
+    expect(rows).toHaveLength(8);
+    const named = rows.flatMap(({ definition }) =>
+      claimWrites.filter((column) => new RegExp(`\\b${column}\\b`).test(definition)),
+    );
+    expect(named).toEqual([]);
+  });
+
+  test.each([60, 200, 8_000])("95 of 100 claims of jobs with %i bytes of payload are heap-only", async (bytes) => {
+    const count = 1_000;
+    const text = Array.from({ length: bytes }, (_, n) => String.fromCharCode(97 + ((n * n * 7) % 26))).join("");
+    const jobs = Array.from({ length: count }, (_, n) => aJob({ payload: { text: `${n}${text}` } }));
+    await claimAll(jobs, 10);
+    await db.connections.close();
+    const hot = await until("the statistics of the claims", async () => {
+      const { rows } = await db.pool.query<{ updated: number; hot: number }>(
+        `select n_tup_upd::int as updated, n_tup_hot_upd::int as hot from pg_stat_user_tables
+         where relid = 'belfry.job'::regclass`,
+      );
+      return (rows[0]?.updated ?? 0) >= count ? rows[0] : null;
+    });
+    expect((hot?.hot ?? 0) / count).toBeGreaterThanOrEqual(0.95);
+  });
+});
+
+test("claim, settle and heartbeat keep their plans", async () => {
+  const claimed = await claimAll(
+    Array.from({ length: 300 }, () => aJob()),
+    10,
+  );
+  for (let from = 0; from < claimed.length; from += 10) {
+    const page = claimed.slice(from, from + 10);
+    await db.store.heartbeat(page, "worker-1");
+    await db.store.settle(
+      page.map((job) => settlementOf(job)),
+      settleOptions,
+    );
+  }
+  const { rows } = await db.connections.main.query<{ name: string; custom: number; generic: number }>(
+    `select name, custom_plans::int as custom, generic_plans::int as generic from pg_prepared_statements
+     where name = any('{belfry_claim,belfry_settle,belfry_heartbeat}') order by name`,
+  );
+  expect(rows.map((row) => row.name)).toEqual(["belfry_claim", "belfry_heartbeat", "belfry_settle"]);
+  for (const row of rows) expect(row).toMatchObject({ custom: 5, generic: 25 });
+});
+
+test("pages of one move go through an event row of many, each once, and mark only the whole row", async () => {
+  const operations = createOperations(db.connections);
+  const { cursor: start } = await operations.stream(null, 1);
+  const ids = await insertMany(
+    db.store,
+    Array.from({ length: 40 }, () => ({})),
+  );
+  const seen: string[] = [];
+  let cursor = start;
+  for (let more = true; more;) {
+    const page = await operations.stream(cursor, 1);
+    seen.push(...page.events.map((event) => event.jobId));
+    expect(page.events.length).toBeLessThanOrEqual(1);
+    ({ cursor, isMore: more } = page);
+  }
+  expect(seen.toSorted()).toEqual([...ids].toSorted());
+});
+
+test("a job whose statement names an event that is not there is refused by the event check", async () => {
+  const { jobId } = await running(db.store);
+  const move = `update belfry.job set state = 'CANCELED', lease_id = null, finished_at = belfry.now(),
+    event_id = nextval('belfry.event_id_seq') where id = $1`;
+  await expect(db.pool.query(move, [jobId])).rejects.toThrow("no event row says so");
+});
+
+test("a lease has a running job or is over: none is left behind by settles, cancels and rescues", async () => {
+  const claimed = await claimAll(
+    Array.from({ length: 30 }, () => aJob()),
+    10,
+  );
+  await db.store.cancel(claimed.slice(0, 5).map((job) => job.jobId));
+  await db.store.settle(
+    claimed.slice(3, 25).map((job) => settlementOf(job)),
+    settleOptions,
+  );
+  await db.clock.advance(60_000);
+  await db.store.rescue({ limit: 100, interruptionsMax: 20 });
+  const { rows } = await db.pool.query(
+    "select (select count(*)::int from belfry.lease) as leases, (select count(*)::int from belfry.job where lease_id is not null) as jobs",
+  );
+  expect(rows).toEqual([{ leases: 0, jobs: 0 }]);
+});
+
+test("the slot of a canceled job is not free before a heartbeat under way could have renewed its lease", async () => {
+  await db.store.installSlots([{ key: "cap:one", size: 1, onRefusal: "hold", reason: "slot" }]);
+  const held = await running(db.store, { slotKeys: ["cap:one"] });
+  const other = await db.pool.connect();
+  await other.query("begin");
+  await other.query("update belfry.lease set until = belfry.now() + belfry.span(ms)");
+  await db.store.cancel([held.jobId]);
+  await other.query("commit");
+  other.release();
+  const { rows } = await db.pool.query<{ safe: boolean }>(
+    "select s.free_from >= l.until as safe from belfry.slot s cross join belfry.lease l where s.key = 'cap:one'",
+  );
+  expect(rows).toEqual([{ safe: true }]);
+});
