@@ -1,7 +1,7 @@
 /** Writes docs/api.md from the endpoints themselves: `node scripts/api-guide.ts`. A test holds the file to them. */
 import { writeFileSync } from "node:fs";
 import { exampleRequest } from "../src/api/document/example.ts";
-import { operationOf, type Tag, tags } from "../src/api/document/operations.ts";
+import { operationOf, type OperationTag, tags } from "../src/api/document/operations.ts";
 import type { Endpoint } from "../src/api/endpoint.ts";
 import { apiDate } from "../src/api/plain-headers.ts";
 import { problemCodes } from "../src/api/problem-codes.ts";
@@ -99,7 +99,7 @@ export function guideOf(endpoints: readonly Endpoint[]): string {
   const errors = Object.entries(problemCodes)
     .map(([code, [status, meaning]]) => `| ${status} | \`${code}\` | ${meaning} |`)
     .join("\n");
-  const groups = (Object.keys(tags) as Tag[]).map((tag) => {
+  const groups = (Object.keys(tags) as OperationTag[]).map((tag) => {
     const own = endpoints.filter(({ name }) => operationOf(name).tag === tag);
     return `\n## ${tag[0]?.toUpperCase() ?? ""}${tag.slice(1)}\n\n${tags[tag]}\n${own.map(sectionOf).join("")}`;
   });

@@ -1,9 +1,11 @@
 import { contractLimits } from "../core/job/contract-limits.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 
 /** The header's key. It is refused where nothing would heed it: two creates would follow. @throws HttpProblem 400 */
-export function readIdempotencyKey({ takesKey }: Endpoint, header: string | undefined): string | undefined {
+export function readIdempotencyKey(
+  { takesKey }: { readonly takesKey?: true },
+  header: string | undefined,
+): string | undefined {
   if (header === undefined) return undefined;
   const path = "header idempotency-key";
   if (takesKey !== true) {
@@ -19,7 +21,7 @@ export function readIdempotencyKey({ takesKey }: Endpoint, header: string | unde
 }
 
 /** @throws HttpProblem 400 where nothing would heed it. */
-export function checkIfMatch({ hasVersion }: Endpoint, header: string | undefined): void {
+export function checkIfMatch({ hasVersion }: { readonly hasVersion?: true }, header: string | undefined): void {
   if (header === undefined || hasVersion === true) return;
   throw invalidField("header if-match", "is not taken here: only schedules have versions");
 }

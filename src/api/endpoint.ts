@@ -1,30 +1,16 @@
 import type { Context, Hono } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { z } from "zod";
 import type { AuditTrail } from "./audit-trail.ts";
 import { readJson } from "./body.ts";
 import type { Caller, CallerRole, Identify } from "./caller.ts";
 import { checkIfMatch, readIdempotencyKey } from "./conditional.ts";
 import type { OperationName } from "./document/operations.ts";
-import { jsonAnswer } from "./json-answer.ts";
+import { type Answer, jsonAnswer } from "./json-answer.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
-import { isStoreAway, problemOfStore } from "./store-failure.ts";
-
-/** What a handler answers: JSON with a status, or a response of its own (streams and text). */
-export type Answer = JsonAnswer | Response;
-
-export interface JsonAnswer {
-  readonly status: ContentfulStatusCode;
-  /** A promise: the change has happened and may be noted while this is still being read. */
-  readonly body: unknown;
-  readonly location?: string;
-  readonly etag?: string;
-  /** Nothing was changed, so nothing is noted: a create whose key existed, or a dry run. */
-  readonly unchanged?: true;
-}
+import { storeDoesNotAnswer, problemOfStore } from "./store-failure.ts";
 
 export interface Asked<P, Q, B> {
   readonly params: P;
@@ -103,7 +89,7 @@ async function run(each: Endpoint, c: Context, { identify, audit }: MountOptions
     const refusal = error instanceof HttpProblem ? error : problemOfStore(error, { isWrite: true });
     const noted = audit.note({ ...change, status: refusal?.status ?? 500, body }, { unless: isRefusedUnseen(refusal) });
     // A store that is away takes no note either: the caller must not wait for a second failure.
-    if (!isStoreAway(error)) await noted;
+    if (!storeDoesNotAnswer(error)) await noted;
     throw refusal ?? error;
   }
   const unless = !(answer instanceof Response) && answer.unchanged === true;

@@ -1,7 +1,20 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
-import type { Answer } from "./endpoint.ts";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+/** What a handler answers: JSON with a status, or a response of its own (streams and text). */
+export type Answer = JsonAnswer | Response;
+
+interface JsonAnswer {
+  readonly status: ContentfulStatusCode;
+  /** A promise: the change has happened and may be noted while this is still being read. */
+  readonly body: unknown;
+  readonly location?: string;
+  readonly etag?: string;
+  /** Nothing was changed, so nothing is noted: a create whose key existed, or a dry run. */
+  readonly unchanged?: true;
+}
 
 const zipped = promisify(gzip);
 /** Below it the headers of a packet weigh more than what is saved. */

@@ -6,7 +6,7 @@ import { HttpProblem } from "./problem.ts";
 const retryAfter = { headers: { "retry-after": "2" } };
 
 /** Whether the store did not answer: what else is asked of it now would only wait as well. */
-export const isStoreAway = (error: unknown): boolean =>
+export const storeDoesNotAnswer = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || error instanceof UnknownOutcome || isOutOfService(error);
 
 /**
@@ -19,7 +19,7 @@ export function problemOfStore(error: unknown, request: { readonly isWrite: bool
       "the connection to the database broke during the write, so it may have happened: send it again with the same key, or look first";
     return new HttpProblem("outcome-unknown", detail, { ...retryAfter, cause: error });
   }
-  if (isStoreAway(error)) {
+  if (storeDoesNotAnswer(error)) {
     const detail = "the database does not answer: nothing was changed; send it again in a few seconds";
     return new HttpProblem("store-away", detail, { ...retryAfter, cause: error });
   }

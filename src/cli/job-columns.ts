@@ -1,6 +1,6 @@
 import type { JobReply } from "../api/shape/job.ts";
 import { CliError, exitCodes } from "./exit.ts";
-import { inZone, relative, spanText } from "./times.ts";
+import { wallTimeIn, relativeTime, spanText } from "./times.ts";
 
 export interface TimeStyle {
   /** Relative for people, else ISO 8601. */
@@ -62,13 +62,13 @@ function timeText({ isRelative, zone, nowMs }: TimeStyle): (instant: string | nu
   return (instant) => {
     if (instant === null) return "";
     if (zone !== undefined) return inZoneOr(instant, zone);
-    return isRelative ? relative(instant, nowMs) : instant;
+    return isRelative ? relativeTime(instant, nowMs) : instant;
   };
 }
 
 function inZoneOr(instant: string, zone: string): string {
   try {
-    return inZone(instant, zone);
+    return wallTimeIn(instant, zone);
   } catch {
     throw new CliError(
       exitCodes.usage,

@@ -17,8 +17,16 @@ const bodyBytesMax = 1_048_576;
 const asked = ["accept", "content-type", "last-event-id", "if-match", "idempotency-key"];
 /** Of one connection alone (RFC 9110 7.6.1), or of a body that has been decoded on the way. */
 const keptHere = new Set([
-  ...["connection", "keep-alive", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade"],
-  ...["content-encoding", "content-length", "set-cookie"],
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-encoding",
+  "content-length",
+  "set-cookie",
 ]);
 
 interface ProxyOptions {

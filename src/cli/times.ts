@@ -1,5 +1,5 @@
 /** How long ago, or in how long, in the two largest units: `3m 20s ago`, `in 2h`. */
-export function relative(instant: string, nowMs: number): string {
+export function relativeTime(instant: string, nowMs: number): string {
   const ms = Date.parse(instant) - nowMs;
   const text = spanText(Math.abs(ms));
   if (text === "0s") return "now";
@@ -27,7 +27,7 @@ export function spanText(ms: number): string {
 }
 
 /** A date and time by the clock of a zone: `2026-11-22 09:30:00`. @throws RangeError for a zone that does not exist */
-export function inZone(instant: string, zone: string): string {
+export function wallTimeIn(instant: string, zone: string): string {
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" });
   return format.format(Date.parse(instant));
 }

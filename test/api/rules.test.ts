@@ -16,7 +16,7 @@ test("the linter that users run finds nothing in the document", async () => {
 
 test("the linter finds an operation without an id, and an example that its schema refuses", async () => {
   const { paths } = document as { paths: Record<string, Record<string, { parameters: { name: string }[] }>> };
-  const { operationId: _, ...list } = paths["/jobs"]?.["get"] as object & { operationId?: string };
+  const { operationId: _, ...list } = (paths["/jobs"]?.["get"] ?? {}) as { operationId?: string };
   const planted = { ...document, paths: { ...paths, "/jobs": { ...paths["/jobs"], get: list } } };
   expect((await found(planted)).join("\n")).toContain("operation-operationId");
   const text = JSON.stringify(document).replace('"pace":"200ms"', '"pace":200');

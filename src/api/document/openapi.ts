@@ -159,7 +159,7 @@ function refusal(status: number, codes: readonly ProblemCode[], schemas: Map<str
 function requestBody(each: Endpoint, schema: z.ZodType): Json {
   const example = exampleOf(each).body;
   const content = { schema: plain(z.toJSONSchema(schema, asInput)), ...(example === undefined ? {} : { example }) };
-  return { required: schema.safeParse({}).success === false, content: { "application/json": content } };
+  return { required: !schema.safeParse({}).success, content: { "application/json": content } };
 }
 
 /** What a parameter looks like to a client may be said beside what reads its text: `meta({ as })`. */

@@ -1,5 +1,5 @@
 /** What the document says about each operation beyond its schemas, and a request that shows it. */
-export type Tag = keyof typeof tags;
+export type OperationTag = keyof typeof tags;
 
 export const tags = {
   jobs: "One row each: a kind, a payload and a state. Every change of state is an event.",
@@ -12,7 +12,7 @@ export const tags = {
 } as const;
 
 interface Operation {
-  readonly tag: Tag;
+  readonly tag: OperationTag;
   readonly description: string;
   /** Values of the path, the query and the body. */
   readonly example: {

@@ -47,7 +47,7 @@ const schedulePath = z.object({ id: text(200) });
  * GET /schedules/:id, its /next and /explain. What code defines is only paused, resumed, triggered and backfilled here.
  */
 export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint[] {
-  return [...writes(options), ...pauses(options), ...runs(options), ...reads(options)];
+  return [...writes(options), ...patches(options), ...pauses(options), ...runs(options), ...reads(options)];
 }
 
 const optionsOf = ({ stage, dispatchWindowMs }: ApiOptions) => ({ stage: stage ?? "dev", dispatchWindowMs });
@@ -97,6 +97,26 @@ function writes(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       ...change,
+      method: "DELETE",
+      name: "deleteSchedule",
+      path: "/schedules/:id",
+      refuses: ["unknown-schedule", "schedule-in-code", "version-changed"],
+      summary: "Delete a schedule that no code defines; its ledger stays",
+      hasVersion: true,
+      replies: { 200: deleted },
+      async handle({ params, request }) {
+        if (request.headers.has("if-match")) await storedSchedule(options, params.id, request);
+        return { status: 200, body: await answered(deleteSchedule(ports, registry, params.id)) };
+      },
+    }),
+  ];
+}
+
+function patches(options: ApiOptions): readonly Endpoint[] {
+  const { ports, registry } = options;
+  return [
+    endpoint({
+      ...change,
       method: "PATCH",
       name: "patchSchedule",
       path: "/schedules/:id",
@@ -113,20 +133,6 @@ function writes(options: ApiOptions): readonly Endpoint[] {
         const input = patched(row.spec, body);
         startableKind(registry, input.kind);
         return versioned(await answered(updateSchedule(ports, registry, input, optionsOf(options))));
-      },
-    }),
-    endpoint({
-      ...change,
-      method: "DELETE",
-      name: "deleteSchedule",
-      path: "/schedules/:id",
-      refuses: ["unknown-schedule", "schedule-in-code", "version-changed"],
-      summary: "Delete a schedule that no code defines; its ledger stays",
-      hasVersion: true,
-      replies: { 200: deleted },
-      async handle({ params, request }) {
-        if (request.headers.has("if-match")) await storedSchedule(options, params.id, request);
-        return { status: 200, body: await answered(deleteSchedule(ports, registry, params.id)) };
       },
     }),
   ];
