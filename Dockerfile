@@ -8,7 +8,7 @@ RUN node infra/bundle.ts scheduler-task/main /out/main.mjs
 
 # Only for stages with the examples: what they call. Such an image is built with `--target stand-ins`.
 FROM build AS build-stand-ins
-RUN node test/smoke/stand-ins/bundle.ts /stand-ins && mkdir /state
+RUN node test/smoke/fakes/bundle.ts /stand-ins && mkdir /state
 
 FROM node:24.21.0-slim AS stand-ins
 ARG RDS_AUTHORITIES=https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem

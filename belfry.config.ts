@@ -32,4 +32,4 @@ const config = defineConfig({
 });
 
 /** Only here: the outside targets that the examples call on one machine. */
-export default { ...config, standIns: "./examples/stand-ins.ts" };
+export default { ...config, fakes: "./examples/fakes.ts" };

@@ -1,14 +1,24 @@
 import { defineConfig } from "vitest/config";
+import { testsByServer } from "./test/support/tests-by-server.ts";
+
+const { pure, postgres, long } = testsByServer();
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
-    globalSetup: ["test/support/postgres-server.ts"],
     // Bounds for what hangs, not measures: a busy machine must not fail a test.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
     pool: "forks",
+    projects: [
+      // Modules are loaded once a worker, which halves the CPU of small files: a test undoes what it changes in its process.
+      { extends: true, test: { name: "pure", include: pure, isolate: false } },
+      { extends: true, test: { name: "long", include: long } },
+      {
+        extends: true,
+        test: { name: "postgres", include: postgres, globalSetup: ["test/support/postgres-server.ts"] },
+      },
+    ],
   },
 });

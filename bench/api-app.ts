@@ -11,7 +11,7 @@ import { createMemoryLockStore } from "../src/testing/memory-lock-store.ts";
 import { createMemoryQueue } from "../src/testing/memory-queue.ts";
 import type { Database } from "./ground.ts";
 
-/** The HTTP API on a database of its own, with one job that nobody runs. */
+/** The HTTP API on a database of its own, with one job that no worker runs. */
 export function apiOn(
   database: Pick<Database, "url" | "store">,
   more: Pick<ApiOptions, "console"> = {},

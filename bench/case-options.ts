@@ -1,4 +1,4 @@
-/** What every case is told. */
+/** What every case is given. */
 export interface CaseOptions {
   /** How long the cases that live in real time go on. */
   readonly minutes: number;

@@ -5,14 +5,15 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { consolePage } from "../src/api/console.ts";
 import { bundleConsole } from "../src/bundle-console.ts";
-import { jobOf, run as runOf, summary, tasks as someTasks } from "../test/console/scene.ts";
+import { jobOf, outcomeRows, summary } from "../test/console/scene.ts";
+import { largeMap, run as runOf, tasks as someTasks } from "../test/console/scene-run.ts";
 
-export const tasks = 1_000;
+export const tasks = 10_000;
 export const jobs = 100_000;
+export const schedules = 10_000;
 export const rowHeight = 34;
-const width = 40;
 
-/** The page before a stand-in that answers at once. `/roof` is a page that scrolls as far and draws nothing. */
+/** The page before a fake API that answers at once. `/roof` is a page that scrolls as far and draws nothing. */
 export async function serveConsole(): Promise<{ url: string; close: () => Promise<void> }> {
   const files = await bundleConsole();
   const app = new Hono();
@@ -24,8 +25,10 @@ export async function serveConsole(): Promise<{ url: string; close: () => Promis
   app.get("/events", (c) => c.body(new ReadableStream(), 200, { "content-type": "text/event-stream" }));
   app.get("/jobs", (c) => c.json(pageOfJobs(Number(c.req.query("cursor") ?? jobs + 1), Number(c.req.query("limit")))));
   app.get("/runs/:id", (c) => c.json({ ...runOf, progress: { ...runOf.progress, total: tasks } }));
-  app.get("/runs/:id/tasks", (c) =>
-    c.json(pageOfTasks(Number(c.req.query("cursor") ?? 0), Number(c.req.query("limit")))),
+  app.get("/runs/:id/map", (c) => c.json(largeMap(tasks)));
+  app.get("/runs/:id/tasks", (c) => c.json({ tasks: someTasks.slice(2, 3), nextCursor: null }));
+  app.get("/schedule-outcomes", (c) =>
+    c.json(pageOfSchedules(Number(c.req.query("cursor") ?? 0), Number(c.req.query("limit")))),
   );
   app.get("/summary", (c) => c.json(summary));
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
@@ -51,18 +54,11 @@ function pageOfJobs(before: number, limit: number) {
   return { jobs: rows, nextCursor: from > limit ? String(from - limit + 1) : null, complete: true };
 }
 
-/** Layers of 40, each task behind two of the layer before. */
-function pageOfTasks(after: number, limit: number) {
-  const [task] = someTasks;
-  const rows = Array.from({ length: Math.min(limit, tasks - after) }, (_, index) => {
-    const n = after + index + 1;
-    const left = n - width;
-    return {
-      ...task,
-      job: String(n),
-      task: `task-${n}`,
-      after: left > 0 ? [String(left), String(Math.max(1, left - 1))] : [],
-    };
-  });
-  return { tasks: rows, nextCursor: after + limit < tasks ? String(after + limit) : null };
+function pageOfSchedules(from: number, limit: number) {
+  const [first] = outcomeRows;
+  const rows = Array.from({ length: Math.min(limit, schedules - from) }, (_, index) => ({
+    ...first,
+    id: `schedule-${from + index}`,
+  }));
+  return { schedules: rows, total: schedules, nextCursor: null };
 }

@@ -15,7 +15,7 @@ import { cpuUs } from "./backend-cpu.ts";
 /** Durable as in production: fsync and synchronous_commit stay on. Only what would end a short run early is enlarged. */
 const settings = { max_wal_size: "8GB", shared_buffers: "512MB", checkpoint_timeout: "30min" };
 
-/** What the cases stand on: one real Postgres, and an SQS API in a process of its own once somebody asks for it. */
+/** What the cases stand on: one real Postgres, and an SQS API in a process of its own once a case asks for it. */
 export interface Ground {
   /** `settings` are its own, as `name = value`. A fresh, migrated database with `raw.job`: the table of the roofs, frozen in `raw-table.sql`. */
   database(options?: { readonly settings?: readonly string[] }): Promise<Database>;

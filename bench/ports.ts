@@ -12,7 +12,7 @@ import { createWorker, type Worker } from "../src/core/work/worker.ts";
 
 export const lane = "default";
 
-/** Everything real but the log, which is quiet, and the metrics, which nobody reads. */
+/** Everything real but the log, which is quiet, and the metrics, which are not read. */
 export function portsWith(store: Store, queue: Queue = noQueue): Ports {
   return {
     store,
@@ -40,7 +40,7 @@ const noLocks: LockStore = {
   raise: async () => false,
 };
 
-/** The job every case runs: it does nothing. `onStart` is told when its handler starts. */
+/** The job every case runs: it does nothing. `onStart` is called when its handler starts. */
 export function noOp(onStart: (jobId: string) => void = () => {}): JobDefinition {
   return definitionOf(defineJob({ id: "noop", run: (_, ctx) => onStart(ctx.jobId) }));
 }

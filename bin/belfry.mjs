@@ -2,12 +2,20 @@
 // The one file that must run on any Node: the rest needs Node 24. Started by an older one (`npx` takes the machine's),
 // it hands over to a Node 24 that the project, or this repository, has installed as a package.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-if (Number(process.versions.node.split(".")[0]) >= 24) {
+const [first, ...rest] = process.argv.slice(2);
+
+// Asked in prompts and scripts: it loads nothing.
+if (rest.length === 0 && ["--version", "-V", "version"].includes(first)) {
+  console.log(JSON.parse(readFileSync(join(folder, "..", "package.json"), "utf8")).version);
+} else if (Number(process.versions.node.split(".")[0]) >= 24) {
+  // Compiled code is kept between starts: most of a short command's time is loading.
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache();
   const { main } = await import("../src/cli/main.ts");
   await main();
 } else {

@@ -16,8 +16,8 @@ await runtime.checkDatabase({ patient: true });
 process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)));
 
 /** The role or user whose signature IAM has checked. */
-function signer(_request: Request, env: unknown): Caller {
-  const { requestContext } = env as LambdaEvent["env"];
+function signer(_request: Request, env: unknown): Caller | null {
+  const { requestContext } = (env ?? {}) as LambdaEvent["env"];
   return signedCaller(requestContext?.authorizer?.iam?.userArn, config.stage.operators);
 }
 

@@ -14,7 +14,7 @@ const lane = process.env["BELFRY_LANE"] ?? "default";
 const runtime = await openRuntime(config, { role: "worker", lane });
 await runtime.checkDatabase({ patient: true });
 const id = `${lane}@${hostname()}:${process.pid}:${runtime.ports.random.id().slice(0, 8)}`;
-// For people only: a worker whose version nobody could write down works all the same.
+// For display only: a worker whose version was not written works all the same.
 void runtime.operations
   .registerWorker({ id, lane, version: manifest.version })
   .catch((error: unknown) => runtime.ports.log.warn("the worker's version was not written", { error }));

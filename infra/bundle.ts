@@ -57,9 +57,9 @@ function takeProject({ project, apps = Object.keys(project.appFiles) }: BundleOp
   const file = join(packageRoot, `src/bundled-project${extension}`);
   const importing = (path: string): string => `() => import(${JSON.stringify(path)})`;
   const loaders = apps.map((name) => `${JSON.stringify(name)}: ${importing(project.appFiles[name] ?? name)}`);
-  const { standInsFile } = project;
-  const standIns = standInsFile === null || !apps.includes("examples") ? "null" : importing(standInsFile);
-  const contents = `export const bundled = { stages: ${JSON.stringify(project.stages)}, apps: { ${loaders.join(", ")} }, standIns: ${standIns} };`;
+  const { fakesFile } = project;
+  const fakes = fakesFile === null || !apps.includes("examples") ? "null" : importing(fakesFile);
+  const contents = `export const bundled = { stages: ${JSON.stringify(project.stages)}, apps: { ${loaders.join(", ")} }, fakes: ${fakes} };`;
   return {
     name: "take-project",
     setup(run) {

@@ -4,7 +4,7 @@ import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import { Platform } from "aws-cdk-lib/aws-ecr-assets";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
-import { loadStandIns } from "../src/apps.ts";
+import { loadFakes } from "../src/apps.ts";
 import { openProject, stageNamed } from "../src/project.ts";
 import type { Stage } from "../src/stages.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
@@ -22,7 +22,7 @@ const bundles = new Map<string, Promise<string>>();
 
 for (const stage of wanted()) {
   const deployment = heard(deploymentOf(stage.name));
-  const targets = await loadStandIns(project, stage);
+  const targets = await loadFakes(project, stage);
   addStage(app, await checkedTopology(project, stage), deployment, {
     code: codeOf(releaseCode(await functionsOf(stage))),
     image: imageOf("image", deployment.image),

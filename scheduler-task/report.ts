@@ -2,7 +2,7 @@ import { DatabaseUnavailable, DatabaseUnfit } from "../src/adapters/postgres/fai
 import { ProblemsFound } from "../src/core/define/problem.ts";
 
 /**
- * Held is success: another task does the work. The lock outage is told apart, so that an alarm can watch it, and so is a
+ * Held is success: another task does the work. The lock outage has a code of its own, so that an alarm can watch it, and so has a
  * job that FAILED.
  */
 export const exitCodes = {
@@ -30,7 +30,7 @@ interface Report {
   readonly heldBy?: string | null;
 }
 
-/** The last line of a task, for people and for whoever started it: which work it was, of `what`, and how it ended. */
+/** The last line of a task, for its starter and for display: which work it was, of `what`, and how it ended. */
 export function print(command: string, report: Report, what: Readonly<Record<string, string | number>> = {}): void {
   console.log(JSON.stringify({ report: command, ...what, ...report }));
   if (report.outcome === "held") console.error(`held by ${report.heldBy ?? "another task"}`);

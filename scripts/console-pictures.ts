@@ -1,8 +1,8 @@
 /**
  * `node scripts/console-pictures.ts [--out FOLDER] [--seconds N]`: runs `npm start` on fresh state, gives it work of all
- * kinds, walks through the console as somebody who has never seen it, and photographs the terminal and every screen in
+ * kinds, walks through the console as a newcomer does, and photographs the terminal and every screen in
  * both themes and in a narrow window. Without --out only the README's pictures are kept, in docs/pictures. Exits 1 when
- * the walk took three minutes or more, when the page told of an error, or when a picture of the README is too large.
+ * the walk took three minutes or more, when the page reported an error, or when a picture of the README is too large.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ async function main(): Promise<number> {
 
 async function photographAll(browser: Browser, started: Started, begin: number): Promise<void> {
   const seconds = (): string => `${((performance.now() - begin) / 1_000).toFixed(1)} s`;
-  console.log(`${seconds()}  npm start told its address`);
+  console.log(`${seconds()}  npm start printed its address`);
   await firstJobEnded(started);
   for (const theme of ["light", "dark"] as const) {
     await terminalPicture(browser, started.screen(), { theme, path: kept("npm-start", theme) ?? "" });

@@ -8,8 +8,8 @@ export const stateMachine = (): string => `# The state machine of a job
 
 <!-- Generated from src/core/job/state.ts by \`node scripts/state-machine.ts\`; a test compares them. -->
 
-One pure function (\`src/core/job/decide.ts\`) picks the next state when a try ends, one statement family writes it, and the
-table itself refuses every move that is not listed here, whoever asks. Staying in a state is not a move.
+One pure function (\`src/core/job/decide.ts\`) picks the next state when an attempt ends, one statement family writes it, and the
+table itself refuses every move that is not listed here, also from plain SQL. Staying in a state is not a move.
 
 \`\`\`mermaid
 ${diagram()}

@@ -21,8 +21,8 @@ export async function loadApps(project: Project, stage: Pick<Stage, "apps">): Pr
 const isApp = (value: unknown): value is AppDefinition =>
   typeof value === "object" && value !== null && "name" in value && "jobs" in value && "schedules" in value;
 
-/** An outside target of this repository's examples, as `examples/stand-in.ts` describes it. */
-export interface StandIn {
+/** An outside service of this repository's examples, as `examples/fake.ts` describes it. */
+export interface Fake {
   readonly name: string;
   readonly file: URL;
   readonly env: Readonly<Record<string, string>>;
@@ -30,8 +30,8 @@ export interface StandIn {
   readonly address?: { readonly variable: string; readonly scheme: "http" | "smtp" };
 }
 
-/** The targets beside the stage's apps. Loading starts none. */
-export async function loadStandIns(project: Project, stage: Pick<Stage, "apps">): Promise<readonly StandIn[]> {
-  if (project.standIns === null || !stage.apps.includes("examples")) return [];
-  return ((await project.standIns()) as { standIns: readonly StandIn[] }).standIns;
+/** The fakes beside the stage's apps. Loading starts none. */
+export async function loadFakes(project: Project, stage: Pick<Stage, "apps">): Promise<readonly Fake[]> {
+  if (project.fakes === null || !stage.apps.includes("examples")) return [];
+  return ((await project.fakes()) as { fakes: readonly Fake[] }).fakes;
 }

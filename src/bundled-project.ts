@@ -4,7 +4,7 @@ import type { Stage } from "./stages.ts";
 export interface BundledProject {
   readonly stages: Readonly<Record<string, Stage>>;
   readonly apps: Readonly<Record<string, () => Promise<unknown>>>;
-  readonly standIns: (() => Promise<unknown>) | null;
+  readonly fakes: (() => Promise<unknown>) | null;
 }
 
 /** `infra/bundle.ts` puts the project in place of this null. */

@@ -14,7 +14,7 @@ export interface Project extends BundledProject {
   readonly configFile: string;
   /** Paths of the modules with apps, by name; empty in a bundle. */
   readonly appFiles: Readonly<Record<string, string>>;
-  readonly standInsFile: string | null;
+  readonly fakesFile: string | null;
 }
 
 export const configNames = ["belfry.config.ts", "belfry.config.mts", "belfry.config.js", "belfry.config.mjs"] as const;
@@ -52,15 +52,15 @@ export async function ownProject(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<Project> {
   if (bundled === null) return await openProject(configFileOf(environment, process.cwd()));
-  const { stages, apps, standIns } = bundled;
+  const { stages, apps, fakes } = bundled;
   return {
     root: process.cwd(),
     configFile: "belfry.config.ts",
     stages,
     apps,
     appFiles: {},
-    standIns,
-    standInsFile: null,
+    fakes,
+    fakesFile: null,
   };
 }
 
@@ -71,22 +71,22 @@ export async function openProject(configFile: string): Promise<Project> {
   const name = configFile.slice(dirname(configFile).length + 1);
   if (!parsed.success) throw new ProblemsFound(parsed.error.issues.map((issue) => problemOf(name, issue)));
   const root = dirname(configFile);
-  const { apps, stages, standIns = null } = parsed.data;
+  const { apps, stages, fakes = null } = parsed.data;
   const problems = [...missingFiles(name, root, apps), ...unknownApps(name, Object.keys(apps), stages)];
   if (problems.length > 0) throw new ProblemsFound(problems);
   const appFiles = Object.fromEntries(Object.entries(apps).map(([set, path]) => [set, join(root, path)]));
-  const standInsFile = standIns === null ? null : join(root, standIns);
+  const fakesFile = fakes === null ? null : join(root, fakes);
   const names = Object.keys(apps);
   return {
     root,
     configFile,
     appFiles,
-    standInsFile,
+    fakesFile,
     stages: Object.fromEntries(
       Object.entries(stages).map(([stage, options]) => [stage, stageOf(stage, options as StageOptions, names)]),
     ),
     apps: Object.fromEntries(Object.entries(appFiles).map(([set, file]) => [set, loader(file)])),
-    standIns: standInsFile === null ? null : loader(standInsFile),
+    fakes: fakesFile === null ? null : loader(fakesFile),
   };
 }
 
@@ -138,7 +138,7 @@ const shape = z.strictObject({
     error: "must be stages by name, for example { dev: { deployed: false }, prod: {} }",
   }),
   /** Of this repository's examples alone: the outside targets that run beside them. */
-  standIns: z.string().optional(),
+  fakes: z.string().optional(),
 });
 
 function problemOf(thing: string, issue: z.core.$ZodIssue): Problem {

@@ -1,6 +1,8 @@
 /**
- * `npm test`: the whole suite in UTC, then what could depend on a zone in two others, the second of them a day ahead.
- * Closes with what failed in any of them, as the end of a log is what people are shown, and one line of totals.
+ * `npm test`: the suite in UTC, then what computes times in two other zones, the second of them a day ahead.
+ * `npm run test:long`: the long tests, then what sends and shows times in that second zone.
+ * `npm test -- FILE...` runs those files in UTC, with any option of vitest.
+ * Closes with every failure, because a log is read from its end, and one line of totals.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -28,30 +30,41 @@ interface Report {
 /** Enough for an assertion's values and the line it stands on; the whole text stands where the test ran. */
 const failureLinesMax = 30;
 
-/** Where times are computed; where they are stored, sent and shown; and what is slow and about neither. */
-const computed = ["test/schedules", "test/definitions", "test/core"];
-const shown = ["test/contract", "test/api", "test/cli"];
+/** Where times are computed and stored; where they are sent and shown; and what is slow and about neither. */
+const computed = ["test/schedules", "test/definitions", "test/core", "test/contract"];
+const shown = ["test/api", "test/cli"];
 const unzoned = ["cli/console", "cli/init", "cli/exit-codes", "api/fuzz", "schedules-control/stages"];
 const without = unzoned.map((name) => `--exclude=test/${name}.test.ts`);
+const suite = ["--project=pure", "--project=postgres"];
 /** Each run has random histories of its own: a quarter as many in a further zone are 1,500 in all. */
 const env = { HISTORIES: "250" };
-const runs: readonly { zone: string; paths: readonly string[]; env?: Record<string, string> }[] = [
-  { zone: "UTC", paths: [] },
-  { zone: "Asia/Seoul", paths: [...computed, ...without], env },
-  { zone: "Pacific/Apia", paths: [...computed, ...shown, ...without], env },
+
+interface Run {
+  readonly zone: string;
+  readonly args: readonly string[];
+  readonly env?: Record<string, string>;
+}
+
+const short: readonly Run[] = [
+  { zone: "UTC", args: suite },
+  { zone: "Asia/Seoul", args: [...suite, ...computed, ...without], env },
+  { zone: "Pacific/Apia", args: [...suite, ...computed, ...without], env },
+];
+const long: readonly Run[] = [
+  { zone: "UTC", args: ["--project=long"] },
+  { zone: "Pacific/Apia", args: [...suite, ...shown, ...without] },
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "belfry-test-"));
 const totals: Totals = { passed: 0, skipped: 0, failures: [] };
 let exitCode = 0;
 try {
-  const only = process.argv.slice(2);
-  for (const { zone, paths, env } of only.length > 0 ? [{ zone: "UTC", paths: only, env: {} }] : runs) {
+  for (const { zone, args, env } of runsOf(process.argv.slice(2))) {
     process.stdout.write(`\nTZ=${zone}\n`);
     const report = join(folder, `${zone.replaceAll("/", "-")}.json`);
     const run = spawnSync(
       "vitest",
-      ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...paths],
+      ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...args],
       { stdio: "inherit", env: { ...process.env, ...env, TZ: zone } },
     );
     const before = totals.failures.length;
@@ -68,6 +81,11 @@ const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : "";
 for (const failure of totals.failures) process.stdout.write(`\n${failure}\n`);
 process.stdout.write(`\n${totals.passed} passed, ${totals.failures.length} failed${skipped}\n`);
 process.exitCode = exitCode;
+
+function runsOf(given: readonly string[]): readonly Run[] {
+  if (given.length === 0) return short;
+  return given[0] === "--long" ? long : [{ zone: "UTC", args: given }];
+}
 
 function add(sum: Totals, zone: string, report: Report): void {
   sum.passed += report.numPassedTests;

@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Page } from "playwright-core";
 import { bundleConsole } from "../../src/bundle-console.ts";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { openBrowser, openPage } from "../../test/console/browser.ts";
 import { apiOn } from "../api-app.ts";
 import type { Database, Ground } from "../ground.ts";
@@ -14,7 +14,7 @@ import { aRun, tasksOf } from "../run-rows.ts";
 const runs = 50;
 const renderMsMax = 1_000;
 
-/** What tells that a screen has drawn what the API answered. */
+/** The element that shows that a screen has drawn the API's answer. */
 const screens = [
   { name: "overview", path: "/", sign: ".cards a" },
   { name: "jobs", path: "/jobs", sign: ".row" },
@@ -72,7 +72,7 @@ async function timeUntil(page: Page, url: string, sign: string): Promise<number>
 async function serve(database: Database) {
   const files = bundleConsole();
   const server = createAdaptorServer({ fetch: apiOn(database, { console: () => files }).fetch }) as Server;
-  const port = await listen(server, 0, "the API");
+  const port = await listenOnLoopback(server, 0, "the API");
   return {
     database,
     url: `http://127.0.0.1:${port}`,

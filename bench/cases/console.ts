@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { openBrowser, openPage } from "../../test/console/browser.ts";
-import { jobs, rowHeight, serveConsole, tasks } from "../console-server.ts";
+import { jobs, rowHeight, schedules, serveConsole, tasks } from "../console-server.ts";
 import { busiestTaskMs } from "../main-thread.ts";
 import { compared, type Figure, inTurns, measured, rounds } from "../measure.ts";
 
@@ -8,9 +8,9 @@ const framesPerScroll = 200;
 const frameMsMax = 50;
 
 /**
- * The page itself, in a real browser, before a stand-in that answers at once: what it adds to the API's own time. A frame
- * is late when the page's thread was busy, or when the machine was: the first is told by the processor time of that
- * thread's tasks, the second by a page that scrolls as far and draws nothing.
+ * The page itself, in a real browser, before a fake API that answers at once: what it adds to the API's own time. A frame
+ * is late when the page's thread was busy, or when the machine was: the processor time of that thread's tasks
+ * shows the first, and the second is shown by a page that scrolls as far and draws nothing.
  */
 export async function page(): Promise<readonly Figure[]> {
   const opened = await openBrowser();
@@ -22,6 +22,7 @@ export async function page(): Promise<readonly Figure[]> {
     await roof.page.goto(`${server.url}/roof`);
     const figures = [
       ...(await opening(list.page, server.url)),
+      ...(await busiestWhileOpened(opened.browser, list.page, server.url)),
       ...(await scrolling(opened.browser, { list: list.page, roof: roof.page, url: server.url })),
     ];
     await list.close();
@@ -36,14 +37,46 @@ export async function page(): Promise<readonly Figure[]> {
 async function opening(tab: Page, url: string): Promise<readonly Figure[]> {
   const first: number[] = [];
   const graph: number[] = [];
+  const grid: number[] = [];
+  const list: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     first.push(await timeUntil(tab, `${url}/console/jobs`, ".row"));
-    graph.push(await timeUntil(tab, `${url}/console/runs/7?view=graph`, `.cell >> nth=${tasks - 1}`));
+    graph.push(await timeUntil(tab, `${url}/console/runs/7?view=graph`, ".group-node"));
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    grid.push(await timeUntil(tab, `${url}/console/runs/7`, ".row"));
+    list.push(await timeUntil(tab, `${url}/console/schedules`, ".row .square"));
   }
   return [
+    measured(`console: list of ${schedules} schedules`, "ms", list, { valueMax: 1_000 }),
+    measured(`console: list of ${tasks} tasks`, "ms", grid, { valueMax: 1_000 }),
     measured("console: first rows of the list", "ms", first, { valueMax: 1_000 }),
     measured(`console: graph of ${tasks} tasks`, "ms", graph, { valueMax: 1_000 }),
   ];
+}
+
+/** The longest task of the page's thread while a screen opens and, for schedules, is scrolled to its end. */
+async function busiestWhileOpened(browser: Browser, tab: Page, url: string): Promise<readonly Figure[]> {
+  const opened = async (path: string, sign: string): Promise<number> =>
+    await busiestTaskMs(browser, tab, () => timeUntil(tab, `${url}/console${path}`, sign));
+  const figures: Figure[] = [];
+  for (const [name, path, sign] of [
+    [`list of ${schedules} schedules`, "/schedules", ".row .square"],
+    [`list of ${tasks} tasks`, "/runs/7", ".row"],
+    [`graph of ${tasks} tasks`, "/runs/7?view=graph", ".group-node"],
+  ] as const) {
+    const busiest: number[] = [];
+    for (let round = 0; round < rounds; round += 1) busiest.push(await opened(path, sign));
+    figures.push(
+      measured(`console: busiest task while the ${name} opens`, "CPU ms", busiest, { valueMax: frameMsMax }),
+    );
+  }
+  await timeUntil(tab, `${url}/console/schedules`, ".row .square");
+  const scrolled = await busiestTaskMs(browser, tab, () => slowestFrame(tab, schedules * 52));
+  figures.push(
+    measured("console: busiest task while schedules are scrolled", "CPU ms", [scrolled], { valueMax: frameMsMax }),
+  );
+  return figures;
 }
 
 interface Tabs {
@@ -86,14 +119,14 @@ async function loadAll(tab: Page): Promise<void> {
 }
 
 /** From the end to the top in big steps, one in each frame. @returns the longest time between two frames. */
-async function slowestFrame(tab: Page): Promise<number> {
+async function slowestFrame(tab: Page, height = jobs * rowHeight): Promise<number> {
   return (await tab.evaluate(`(async () => {
     ${frame}
     const box = document.querySelector(".rows");
     let slowest = 0;
     let before = await frame();
     for (let step = 0; step < ${framesPerScroll}; step += 1) {
-      box.scrollTop = ${jobs * rowHeight} * (1 - step / ${framesPerScroll});
+      box.scrollTop = ${height} * (1 - step / ${framesPerScroll});
       const now = await frame();
       slowest = Math.max(slowest, now - before);
       before = now;

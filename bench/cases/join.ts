@@ -12,7 +12,7 @@ const batch = 250;
 const connections = 4;
 const { dispatchWindowMs } = limits;
 
-/** 10,000 predecessors of one join end on four connections, with nobody but those who end them to release it. */
+/** 10,000 predecessors of one join end on four connections, and only those four release it. */
 export async function join(ground: Ground): Promise<readonly Figure[]> {
   return [...(await joins(ground, "join", [])), ...(await joins(ground, "join, commits 2 ms slower", slowCommits))];
 }

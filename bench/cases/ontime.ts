@@ -120,7 +120,7 @@ async function judge(
   const ran = rows.filter((row) => row.outcome === "FIRED" && row.job !== null && runs.has(row.job));
   const doubled = rows.filter((row) => row.job !== null && (runs.get(row.job)?.length ?? 0) > 1).length;
   const missed = minutes * firesAMinute - ran.length;
-  if (missed !== 0) await tellWhy(system, window);
+  if (missed !== 0) await printWhy(system, window);
   const late = ran.map((row) => row.lateMs ?? Number.POSITIVE_INFINITY);
   return [
     info("ontime: fires", "jobs", [rows.length]),
@@ -131,8 +131,8 @@ async function judge(
   ];
 }
 
-/** What became of the jobs that did not run, for whoever looks for the cause. */
-async function tellWhy(system: System, window: { readonly from: number; readonly until: number }): Promise<void> {
+/** The states of the jobs that did not run, to find the cause. */
+async function printWhy(system: System, window: { readonly from: number; readonly until: number }): Promise<void> {
   const { rows } = await system.pool.query<{ line: string }>(
     `select format('%s job %s %s, due %s: %s', o.outcome, j.id, j.state, j.due_at::time, string_agg(format('%s %s', e.at::time,
        coalesce(e.reason, e.to_state::text)), ', ' order by e.id)) as line

@@ -161,7 +161,7 @@ async function creating(database: Database, { url }: Api, seconds: number): Prom
   return [
     measured(`creates over HTTP by ${creators} at once`, "jobs/s", [rate], { valueMin: 1_000 }),
     measured("create over HTTP p99", "ms", [quantile(latencies, 0.99)], { valueMax: 150 }),
-    measured("done by the lanes meanwhile", "jobs", [done], { valueMin: 1 }),
+    measured("done by the lanes at the same time", "jobs", [done], { valueMin: 1 }),
   ];
 }
 

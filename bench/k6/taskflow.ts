@@ -24,7 +24,7 @@ console.log(
 );
 process.exitCode = wrong === 0 && sorted.length > 0 ? 0 : 1;
 
-/** Two clients share each key: they must be told the same job. */
+/** Two clients share each key: they must get the same job. */
 async function drive(client: number): Promise<void> {
   for (let turn = 0; performance.now() < until; turn++) {
     const report = `${run}-${Math.floor(client / 2)}-${turn}`;

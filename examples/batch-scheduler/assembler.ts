@@ -72,7 +72,6 @@ function downloader(): Deliver<ExternalFile, Download> {
 
 function need(name: string): string {
   const value = process.env[name];
-  if (!value)
-    throw new Error(`${name} is not set: the example's stand-ins tell it when they start (examples/stand-ins.ts)`);
+  if (!value) throw new Error(`${name} is not set: the example's fakes report it when they start (examples/fakes.ts)`);
   return value;
 }

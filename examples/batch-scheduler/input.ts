@@ -1,5 +1,5 @@
 /**
- * The example's input, and how its stand-ins treat each piece: one place, so that the seed, the stand-ins and
+ * The example's input, and how its fakes treat each piece: one place, so that the seed, the fakes and
  * the judge of a run agree. Plain arithmetic on the number of the item: the same on every machine.
  */
 export type Treatment = "accepted" | "refused once" | "refused always";

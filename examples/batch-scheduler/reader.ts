@@ -25,11 +25,11 @@ function reader<T extends Item>(pool: Pool, waiting: string): Reader<T> {
     async begin() {
       const { rows } = await pool.query<{ started_at: string }>(now);
       const [row] = rows;
-      if (row === undefined) throw new Error("the database did not tell its time");
+      if (row === undefined) throw new Error("the database answered no time");
       return { startedAt: row.started_at };
     },
     async next(turn, size) {
-      // One row more than asked for tells whether another batch is worth a call.
+      // One row more than `size` shows whether another batch exists.
       const { rows } = await pool.query(waiting, [turn.startedAt, size + 1]);
       return { items: (rows as T[]).slice(0, size), hasMore: rows.length > size };
     },

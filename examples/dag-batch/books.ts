@@ -23,7 +23,7 @@ export async function booked(kind: "order" | "refund", { shop, day }: ShopDay) {
   return { rows: rows[0]?.rows ?? 0, cents: rows[0]?.cents ?? 0 };
 }
 
-/** Somebody has to look at the difference. */
+/** A person has to check the difference. */
 export async function openTicket({ shop, day }: ShopDay, diff: number): Promise<{ ticket: string }> {
   const { rows } = await connected().query<{ ticket: string }>(ticket, [shop, day, diff]);
   const [row] = rows;

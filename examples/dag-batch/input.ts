@@ -1,5 +1,5 @@
 /**
- * The example's input, and how its services treat each piece: one place, so that the seed, the stand-ins and the judge of
+ * The example's input, and how its services treat each piece: one place, so that the seed, the fakes and the judge of
  * a run agree. Plain arithmetic on the number of the shop: the same on every machine.
  */
 export const shops: readonly string[] = Array.from(

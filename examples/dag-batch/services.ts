@@ -59,6 +59,6 @@ function field(body: object, name: string): string {
 
 function need(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: the example's services tell it when they start`);
+  if (!value) throw new Error(`${name} is not set: the example's services report it when they start`);
   return value;
 }

@@ -1,5 +1,5 @@
 /**
- * The example's input, and how the outside treats each user: one place, so that the seed, the stand-ins and the judge of
+ * The example's input, and how the outside treats each user: one place, so that the seed, the fakes and the judge of
  * a run agree. Plain arithmetic on the number of the user: the same on every machine.
  */
 export type Treatment =

@@ -35,6 +35,6 @@ function connect(baseUrl: string): PushApi {
 
 function need(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: the example's push service tells it when it starts`);
+  if (!value) throw new Error(`${name} is not set: the example's push service reports it when it starts`);
   return value;
 }

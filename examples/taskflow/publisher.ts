@@ -16,7 +16,6 @@ export function publisher(): HttpClient {
 
 function baseUrl(): string {
   const url = process.env["TASKFLOW_PUBLISHER_URL"];
-  if (!url)
-    throw new Error("TASKFLOW_PUBLISHER_URL is not set: the stand-in tells it when it starts (examples/stand-in.ts)");
+  if (!url) throw new Error("TASKFLOW_PUBLISHER_URL is not set: the fake reports it when it starts (examples/fake.ts)");
   return url;
 }

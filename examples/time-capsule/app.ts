@@ -5,7 +5,7 @@ import { recordTry } from "./mail-log.ts";
 import { sender } from "./mail.ts";
 import { routes, wake } from "./routes.ts";
 
-/** Tells the user's open pages that there is something new. What it is they read from the table, so nothing is lost here. */
+/** Notifies the user's open pages of news. They read the news from the table, so a lost notification loses nothing. */
 const pushLive = defineJob({
   id: "push-live",
   lane: "openings",

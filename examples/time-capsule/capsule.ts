@@ -27,7 +27,7 @@ const notifyMembers = `
   )
   select id::text as "userId", email, wants_email as "wantsEmail" from numbered order by id`;
 
-/** @returns the members, or nobody when it was open already. @throws Error for a capsule that cannot be read. */
+/** @returns the members, or none when it was open already. @throws Error for a capsule that cannot be read. */
 export async function openCapsule(tx: Tx, capsuleId: string): Promise<readonly Notified[]> {
   const [capsule] = (await tx.query(openRow, [capsuleId])).rows as unknown as { title: string; is_whole: boolean }[];
   if (capsule === undefined) return [];

@@ -13,7 +13,7 @@ export interface Inbox {
   readonly pageRows: number;
   /** Behind number `after`, oldest first, one page. */
   read(user: string, after: string): Promise<readonly News[]>;
-  /** Resolves when somebody said that the user has news, after `ms`, or when the signal aborts. */
+  /** Resolves when `wake` was called for the user, after `ms`, or when the signal aborts. */
   woken(user: string, ms: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export function openInbox(database: ClientConfig): Inbox {
 
 const callOf = (user: string): string => `user ${user}`;
 
-/** Without this connection streams are a look later, and go on; it is made anew when it breaks. */
+/** Without this connection streams go on by their own reads. It is opened again when it breaks. */
 function listen(database: ClientConfig, calls: EventEmitter, closed: AbortSignal): void {
   const client = new Client({ ...database, keepAlive: true });
   let isOver = false;

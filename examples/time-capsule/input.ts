@@ -1,5 +1,5 @@
 /**
- * The example's input, and how the mail server treats each user: one place, so that the seed, the stand-in and the judge of
+ * The example's input, and how the mail server treats each user: one place, so that the seed, the fake and the judge of
  * a run agree. Plain arithmetic: the same on every machine.
  */
 export const input = { users: 60, capsules: 48, perMinute: 8 } as const;
@@ -26,7 +26,7 @@ const domains: Readonly<Record<Treatment, string>> = {
   hangs: "silent",
 };
 
-/** What the stand-in sees of a user: the domain alone says how the mail is treated. */
+/** What the fake sees of a user: the domain alone says how the mail is treated. */
 export function treatmentByDomain(address: string): Treatment {
   const domain = /@(\w+)\.example/.exec(address)?.[1];
   const found = Object.entries(domains).find(([, name]) => name === domain);

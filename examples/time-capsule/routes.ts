@@ -2,7 +2,7 @@ import type { Tx } from "belfry";
 import { Hono } from "hono";
 import { type Inbox, inbox } from "./inbox.ts";
 
-/** Tells the processes that hold streams to look at once. Only a hint: a stream also looks by itself every two seconds. */
+/** Makes the processes that hold streams read at once. Only a hint: a stream also reads by itself every two seconds. */
 export async function wake(tx: Tx, userId: string): Promise<void> {
   await tx.query("select pg_notify('time_capsule', $1)", [userId]);
 }
@@ -14,9 +14,8 @@ const commentMs = 15_000;
 export const routes = new Hono();
 
 /**
- * Server-sent events of one user, each with the number of the notification as its id. A client that comes back with
- * `Last-Event-ID` gets everything behind it, whatever it missed; one without gets everything. Ends after 55 s, as a function
- * URL bills by the second: clients come back by themselves.
+ * Server-sent events of one user, by the notification's number as id: all of them, or those after `Last-Event-ID`.
+ * Ends after 55 s, because a function URL bills by the second; clients reconnect by themselves.
  */
 routes.get("/notifications/stream", (c) => {
   const user = c.req.query("user") ?? "";
@@ -46,7 +45,7 @@ export function streamOf(box: Inbox, user: string, after: string, gone: AbortSig
   });
 }
 
-/** What the table has behind the last number, again and again: at once when somebody says that there is more. */
+/** What the table has behind the last number, again and again: at once after `wake`, else every two seconds. */
 async function* follow(box: Inbox, user: string, after: string, signal: AbortSignal): AsyncGenerator<string> {
   let last = after;
   let quietMs = 0;

@@ -6,7 +6,7 @@ const users = `
   insert into time_capsule.app_user (id, email, wants_email) select * from unnest($1::bigint[], $2::text[], $3::boolean[])
   on conflict (id) do nothing`;
 
-// They open at whole minutes, the first ones some minutes from now: nobody closes a capsule for a moment.
+// They open at whole minutes, the first ones some minutes from now: a capsule is not closed for seconds.
 const capsules = `
   insert into time_capsule.capsule (id, title, content, checksum, opens_at)
   select id, 'Capsule ' || id, content, case when damaged then 'unreadable' else md5(content) end,

@@ -22,7 +22,7 @@ import type { FunctionShare } from "./vpc-function.ts";
 
 /** The outside targets of a stage's apps, where a stage has apps that only play with some. */
 export interface StandInsProps {
-  /** As `examples/stand-in.ts` describes them; one without an address is nobody's target. */
+  /** As `examples/fake.ts` describes them; one without an address is nobody's target. */
   readonly targets: readonly StandInTarget[];
   /** The target `stand-ins` of the Dockerfile. */
   readonly image: ContainerImage;

@@ -2,7 +2,7 @@
 export interface Price {
   readonly usd: number;
   readonly per: string;
-  /** When somebody last went over it; older than `checkedDaysMax` is told. */
+  /** The day of the last check; one older than `checkedDaysMax` is reported. */
   readonly checkedOn: string;
   /** The page to compare it with. */
   readonly source: string;
@@ -60,7 +60,7 @@ export interface Use {
 export const usdOf = (uses: readonly Use[]): number =>
   uses.reduce((sum, { of, amount }) => sum + amount * prices[of].usd, 0);
 
-/** @returns the prices that nobody has looked at for too long. */
+/** @returns the prices whose last check is too long ago. */
 export const stale = (table: Readonly<Record<string, Price>>, todayMs: number): readonly string[] =>
   Object.entries(table)
     .filter(([, { checkedOn }]) => todayMs - Date.parse(checkedOn) > checkedDaysMax * 86_400_000)

@@ -19,7 +19,7 @@ export const billedSeconds = 72;
 /** Lines of a pass that found nothing, and what goes through a NAT gateway to start a task: layers come by the S3 endpoint. */
 const wakeBytes = { log: 4_000, network: 100_000 };
 
-/** Every type that a template of ours has. One that is missing fails: it might be the one that costs. */
+/** Every resource type of the templates. A missing one fails, because it might be the one that costs. */
 export const rows: Readonly<Record<string, Row>> = {
   "AWS::CloudWatch::Alarm": ({ properties }) => {
     const metrics = listAt(properties, "Metrics").filter((each) => at(each, "MetricStat") !== undefined).length;

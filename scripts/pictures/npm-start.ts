@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface Started {
-  /** Of the console's API, as the terminal tells it. */
+  /** Of the console's API, as the terminal shows it. */
   readonly url: string;
   /** What stands in the terminal now: a line that was rewritten stands there once. Colours are kept. */
   screen(): string;
@@ -28,12 +28,12 @@ export async function npmStart(): Promise<Started> {
     env: { ...process.env, BELFRY_HOME: home },
     stdio: ["pipe", "pipe", "ignore"],
   });
-  let told = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (told += text));
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
   try {
     return {
-      url: await addressIn(() => told, child),
-      screen: () => shown(told, home),
+      url: await addressIn(() => output, child),
+      screen: () => shown(output, home),
       stop: () => stop(child, home),
     };
   } catch (error) {
@@ -42,14 +42,14 @@ export async function npmStart(): Promise<Started> {
   }
 }
 
-async function addressIn(told: () => string, child: ChildProcess): Promise<string> {
+async function addressIn(output: () => string, child: ChildProcess): Promise<string> {
   const endsAt = performance.now() + startSecondsMax * 1_000;
   while (child.exitCode === null && performance.now() < endsAt) {
-    const found = /(http:\/\/[\d.:]+)\/console\//.exec(told());
-    if (found?.[1] !== undefined && told().includes("Ctrl-C")) return found[1];
+    const found = /(http:\/\/[\d.:]+)\/console\//.exec(output());
+    if (found?.[1] !== undefined && output().includes("Ctrl-C")) return found[1];
     await once(child.stdout ?? child, "data");
   }
-  throw new Error(`npm start told no address: ${told()}`);
+  throw new Error(`npm start printed no address: ${output()}`);
 }
 
 async function stop(child: ChildProcess, home: string): Promise<void> {
@@ -62,8 +62,8 @@ async function stop(child: ChildProcess, home: string): Promise<void> {
 }
 
 /** npm's own remarks on the machine, its folder and the password of its database are no part of the picture. */
-function shown(told: string, home: string): string {
-  const lines = told.replaceAll("\r\n", "\n").split("\n");
+function shown(output: string, home: string): string {
+  const lines = output.replaceAll("\r\n", "\n").split("\n");
   return lines
     .map((line) => line.split(clearLine).at(-1) ?? "")
     .filter((line) => !/^\S*npm\S* /.test(line))

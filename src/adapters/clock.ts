@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { Clock, Random } from "../core/ports/ports.ts";
 
-/** The longest wait a timer can hold; a longer one ends early, and whoever waits looks again. */
+/** setTimeout's maximum. A longer wait ends early, so callers must check their condition again. */
 const timerMsMax = 2 ** 31 - 1;
 
 /**

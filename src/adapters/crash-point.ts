@@ -20,7 +20,7 @@ export function parseCrashPlans(text: string): readonly CrashPlan[] | null {
 
 /**
  * A place to die, for tests of what happens then. `kill` is SIGKILL: nothing is cleaned up and nothing runs after it.
- * `stop` is SIGSTOP: whoever wants the process back sends SIGCONT. Without plans every point is free.
+ * `stop` is SIGSTOP: SIGCONT resumes the process. Without plans every point is free.
  */
 export function createCrashPoint(plans: readonly CrashPlan[]): CrashPoint {
   if (plans.length === 0) return () => Promise.resolve();

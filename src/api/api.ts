@@ -1,13 +1,19 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
+import type { Log } from "../core/ports/ports.ts";
 import { mountApps } from "./apps.ts";
 import { consolePage } from "./console.ts";
 import { createAuditTrail } from "./audit-trail.ts";
 import type { Identify } from "./caller.ts";
 import { type Endpoint, mount } from "./endpoint.ts";
-import { jsonWrites, localOnly } from "./guard.ts";
-import { openApi } from "./openapi.ts";
+import { localOnly, sameOriginOnly } from "./guard.ts";
+import { jsonAnswer } from "./json-answer.ts";
+import { openApi } from "./document/openapi.ts";
 import type { ApiOptions } from "./options.ts";
-import { answerProblem, Problem } from "./problem.ts";
+import { apiVersion, plainHeaders } from "./plain-headers.ts";
+import { answerProblem, HttpProblem } from "./problem.ts";
+import { numbered, requestIdOf } from "./request-id.ts";
+import { problemOfStore } from "./store-failure.ts";
+import { unknownRoute } from "./unknown-route.ts";
 import { auditEndpoints } from "./routes/audits.ts";
 import { bulkEndpoints } from "./routes/bulk.ts";
 import { countJobsEndpoint } from "./routes/count-jobs.ts";
@@ -15,7 +21,8 @@ import { createJobEndpoint } from "./routes/create-job.ts";
 import { deadLetterEndpoints } from "./routes/dead-letters.ts";
 import { explainEndpoint } from "./routes/explain.ts";
 import { eventEndpoints } from "./routes/events.ts";
-import { healthEndpoint } from "./routes/health.ts";
+import { healthEndpoints } from "./routes/health.ts";
+import { kindsEndpoint } from "./routes/kinds.ts";
 import { jobEndpoints } from "./routes/jobs.ts";
 import { capEndpoint, laneEndpoints } from "./routes/lanes.ts";
 import { lockEndpoints } from "./routes/locks.ts";
@@ -23,8 +30,11 @@ import { metricsEndpoint } from "./routes/metrics.ts";
 import { overviewEndpoints } from "./routes/overview.ts";
 import { previewEndpoint } from "./routes/preview.ts";
 import { runEndpoints } from "./routes/runs.ts";
+import { runMapEndpoint } from "./routes/run-map.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
+import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
+import { upcomingEndpoint } from "./routes/upcoming.ts";
 
 /**
  * The HTTP API: a fetch-shaped app, so that a server, a function URL and a test call the same thing.
@@ -33,18 +43,16 @@ import { scheduleEndpoints } from "./routes/schedules.ts";
  * Errors are problem documents (RFC 9457) with a stable `code` and the path of each bad field.
  */
 export function createApi(options: ApiOptions): Hono {
+  const { log, random } = options.ports;
   const api = new Hono();
+  api.use(numbered(random), plainHeaders);
   if (options.access !== "signed") api.use(localOnly);
-  api.use(jsonWrites);
-  const audit = createAuditTrail({
-    write: (rows) => options.operations.note(rows),
-    random: options.ports.random,
-    log: options.ports.log,
-  });
+  api.use(sameOriginOnly, apiVersion);
+  const audit = createAuditTrail({ write: (rows) => options.operations.note(rows), log });
   const endpoints = endpointsOf(options);
   const document = openApi(endpoints, options.version);
-  api.get("/openapi.json", (c) => c.json(document));
-  const shared = { identify: options.identify ?? everybody, audit };
+  api.get("/openapi.json", (c) => jsonAnswer(c, { status: 200, body: document }));
+  const shared = { identify: options.identify ?? localCaller, audit };
   mount(api, endpoints, shared);
   mountApps(api, options, shared);
   if (options.console !== undefined) {
@@ -52,16 +60,22 @@ export function createApi(options: ApiOptions): Hono {
     api.get("/", (c) => c.redirect("/console/"));
   }
   api.notFound((c) => {
-    const detail = `there is no ${c.req.method} ${c.req.path}; the resources are /jobs, /schedules, /apps and /health`;
-    return answerProblem(c, new Problem(404, "no-such-route", detail));
+    const problem = unknownRoute(endpoints, c.req);
+    return c.req.method === "OPTIONS" && problem.status === 405
+      ? c.body(null, 204, problem.headers)
+      : answerProblem(c, problem);
   });
-  api.onError((error, c) => {
-    if (error instanceof Problem) return answerProblem(c, error);
-    const trace = options.ports.random.id();
-    options.ports.log.error("request failed", { trace, method: c.req.method, path: c.req.path, error });
-    return answerProblem(c, unexpected(error, trace));
-  });
+  api.onError((error, c) => answerProblem(c, problemOf(error, c, log)));
   return api;
+}
+
+function problemOf(error: Error, c: Context, log: Log): HttpProblem {
+  if (error instanceof HttpProblem && error.cause === undefined) return error;
+  const isWrite = c.req.method !== "GET" && c.req.method !== "HEAD";
+  const known = error instanceof HttpProblem ? error : problemOfStore(error, { isWrite });
+  const about = { requestId: requestIdOf(c.req.raw), method: c.req.method, path: c.req.path };
+  log.error("request failed", { ...about, error: error instanceof HttpProblem ? error.cause : error });
+  return known ?? new HttpProblem("internal", "the request failed; the log has a line with this request id");
 }
 
 /** Everything the API answers, in the order of its documentation. */
@@ -72,6 +86,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...jobEndpoints(options),
     explainEndpoint(options),
     ...runEndpoints(options),
+    runMapEndpoint(options),
     ...laneEndpoints(options),
     capEndpoint(options),
     ...overviewEndpoints(options),
@@ -81,22 +96,14 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     ...auditEndpoints(options),
     ...eventEndpoints(options),
     ...scheduleEndpoints(options),
+    scheduleOutcomeEndpoint(options),
+    upcomingEndpoint(options),
     ...scheduleControlEndpoints(options),
     previewEndpoint(options),
-    healthEndpoint(options),
+    ...healthEndpoints(options),
+    kindsEndpoint(options),
     metricsEndpoint(options),
   ];
 }
 
-const everybody: Identify = () => ({ name: "local", role: "operate" });
-
-/** The caller learns whether to try again and which log line to look for, and nothing of what is inside. */
-function unexpected(error: unknown, trace: string): Problem {
-  const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
-  if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|08|57P|53300)/.test(code)) {
-    return new Problem(503, "store-away", "the database does not answer: try again in a few seconds", {
-      extra: { trace },
-    });
-  }
-  return new Problem(500, "internal", "the request failed; the log has a line with this trace", { extra: { trace } });
-}
+const localCaller: Identify = () => ({ name: "local", role: "operate" });

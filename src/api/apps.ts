@@ -3,7 +3,9 @@ import { cancelJobs } from "../core/admin/control.ts";
 import { attemptsOf } from "../core/job/history.ts";
 import type { Inside } from "../core/define/routes.ts";
 import { allowed, type MountOptions } from "./endpoint.ts";
+import { refuseType } from "./body.ts";
 import type { ApiOptions } from "./options.ts";
+import { requestIdOf } from "./request-id.ts";
 
 /**
  * The routes of each app that has some, below `/apps/NAME`. They share the API's guards, its roles, its audit (without the
@@ -23,11 +25,14 @@ const looks = new Set(["GET", "HEAD"]);
 function watched(path: string, { identify, audit }: MountOptions): MiddlewareHandler {
   return async (c, next) => {
     const { method } = c.req;
+    const type = c.req.header("content-type");
+    if (!looks.has(method) && type !== undefined) refuseType(type, c.req.header("content-encoding") ?? null);
     const caller = allowed(looks.has(method) ? "read" : "operate", identify(c.req.raw, c.env));
     await next();
     if (looks.has(method)) return;
     const action = `${method} ${path}`;
-    await audit.note({ caller: caller.name, action, target: c.req.path, status: c.res.status, body: null });
+    const trace = requestIdOf(c.req.raw);
+    await audit.note({ caller: caller.name, action, target: c.req.path, status: c.res.status, body: null, trace });
   };
 }
 

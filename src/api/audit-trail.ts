@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import type { AuditRow } from "../core/ports/audit.ts";
-import type { Log, Random } from "../core/ports/ports.ts";
+import type { Log } from "../core/ports/ports.ts";
 import { gathered } from "./gathered.ts";
 
 /** One change as it was asked for. */
-export interface Change {
+export interface AuditedChange {
   readonly caller: string;
   /** `POST /jobs/:id/cancel`. */
   readonly action: string;
@@ -11,11 +12,16 @@ export interface Change {
   readonly target: string;
   readonly status: number;
   readonly body: unknown;
+  /** Of the request: its answer names it as well. */
+  readonly trace: string;
 }
 
 export interface AuditTrail {
-  /** Resolves when the row is written. A change that cannot be noted is logged: it has happened all the same. */
-  note(change: Change): Promise<void>;
+  /**
+   * Resolves when the row is written. A change that cannot be noted is logged: it has happened all the same.
+   * `unless`: nothing was changed or even looked at, so there is nothing to note.
+   */
+  note(change: AuditedChange, options?: { readonly unless: boolean }): Promise<void>;
 }
 
 /** What the row keeps of a body: enough to see what was asked, never a payload of hundreds of kilobytes. */
@@ -23,25 +29,40 @@ const detailCharactersMax = 2_000;
 
 export function createAuditTrail(options: {
   write: (rows: readonly AuditRow[]) => Promise<void>;
-  random: Random;
   log: Log;
 }): AuditTrail {
-  const { write, random, log } = options;
+  const { write, log } = options;
   const put = gathered<AuditRow, void>(async (rows) => {
     await write(rows);
     return rows.map(() => undefined);
   });
   return {
-    async note({ body, ...change }) {
-      const trace = random.id();
+    async note({ body, ...change }, { unless } = { unless: false }) {
+      if (unless) return;
       try {
-        await put({ ...change, target: change.target.slice(0, 500), detail: shortened(body), trace });
+        await put({ ...change, target: change.target.slice(0, 500), detail: shortened(withoutPayloads(body)) });
       } catch (error) {
-        log.error("a change could not be noted", { trace, ...change, error });
+        log.error("a change could not be noted", { ...change, error });
       }
     },
   };
 }
+
+/** A payload is kept with its job and goes with it; this row outlives both, so it has the hash alone. */
+function withoutPayloads(body: unknown): unknown {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]: [string, unknown]) => {
+      if (name === "payload") return [name, { sha256: hashOf(value) }];
+      return [name, name === "filter" ? withoutPayloads(value) : value];
+    }),
+  );
+}
+
+const hashOf = (value: unknown): string =>
+  createHash("sha256")
+    .update(JSON.stringify(value ?? null))
+    .digest("hex");
 
 function shortened(body: unknown): string {
   const text = JSON.stringify(body ?? null);

@@ -1,32 +1,52 @@
 import { contractLimits } from "../core/job/contract-limits.ts";
-import { Problem } from "./problem.ts";
+import { HttpProblem } from "./problem.ts";
 
 /** Bytes a request body may have: the largest payload and room for the fields around it. */
 export const bodyBytesMax = contractLimits.payloadBytesMax + 16 * 1024;
 
 /**
- * The JSON of a request. Size, depth and number of keys are checked on the way in and on the raw text, so that
- * a hostile body costs a scan and never the memory of what it would become.
- * @throws Problem 400 or 413.
+ * The JSON of a request; undefined where it has no body. Size, depth and number of keys are checked on the way in and on the
+ * raw text, so that a hostile body costs a scan and never the memory of what it would become.
+ * @throws HttpProblem 400, 413 or 415.
  */
 export async function readJson(request: Request): Promise<unknown> {
-  const text = decode(await readBytes(request).catch(refuseCutOff));
+  const type = request.headers.get("content-type");
+  if (type !== null) refuseType(type, request.headers.get("content-encoding"));
+  const bytes = await readBytes(request).catch(refuseCutOff);
+  if (bytes.byteLength === 0) return undefined;
+  if (type === null) throw notJson("content-type", "must be application/json where there is a body");
+  const text = decode(bytes);
   scan(text);
   const value = parse(text);
   refuseUnstorable(value, "");
+  refuseInexact(text);
   return value;
 }
 
-/** A client that went away, or lost its line, is no failure of ours. */
+/** @throws HttpProblem 415 for anything but JSON in UTF-8: a form of another site could send it. */
+export function refuseType(type: string, encoding: string | null): void {
+  const [media = "", ...parameters] = type
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  if (media !== "application/json") throw notJson("content-type", "must be application/json");
+  const charset = parameters.find((part) => part.startsWith("charset="))?.slice("charset=".length) ?? "utf-8";
+  if (!/^"?utf-?8"?$/.test(charset)) throw notJson("content-type", "must be in UTF-8");
+  if (encoding !== null && encoding !== "identity") throw notJson("content-encoding", "must be left out");
+}
+
+const notJson = (header: string, rule: string): HttpProblem =>
+  new HttpProblem("not-json", `header ${header}: ${rule}`, { issues: [{ path: `header ${header}`, message: rule }] });
+
+/** A client that went away, or lost its line, is no failure of this server. */
 function refuseCutOff(error: unknown): never {
-  if (error instanceof Problem) throw error;
-  throw new Problem(400, "body-cut-off", "the connection ended before the body did: send it again");
+  if (error instanceof HttpProblem) throw error;
+  throw new HttpProblem("body-cut-off", "the connection ended before the body did: send it again");
 }
 
 async function readBytes(request: Request): Promise<Uint8Array> {
-  const tooLarge = (): Problem =>
-    new Problem(
-      413,
+  const tooLarge = (): HttpProblem =>
+    new HttpProblem(
       "body-too-large",
       `the body is larger than ${bodyBytesMax} bytes: store it elsewhere and pass a reference`,
     );
@@ -48,7 +68,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new Problem(400, "bad-encoding", "the body is not UTF-8");
+    throw new HttpProblem("bad-encoding", "the body is not UTF-8");
   }
 }
 
@@ -75,15 +95,13 @@ function scan(text: string): void {
     }
     // One level and a few keys more than a payload may have, for the object around it.
     if (depth > contractLimits.payloadDepthMax + 1) {
-      throw new Problem(
-        400,
+      throw new HttpProblem(
         "too-deep",
         `the body is nested deeper than ${contractLimits.payloadDepthMax} levels: flatten it`,
       );
     }
     if (keys > contractLimits.payloadKeysMax + 8) {
-      throw new Problem(
-        400,
+      throw new HttpProblem(
         "too-many-keys",
         `the body has more than ${contractLimits.payloadKeysMax} keys: pass a reference instead`,
       );
@@ -106,7 +124,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem(400, "bad-json", "the body is not JSON");
+    throw new HttpProblem("bad-json", "the body is not JSON");
   }
 }
 
@@ -126,13 +144,28 @@ function refuseUnstorable(value: unknown, path: string): void {
   }
 }
 
+/** An integer beyond 2^53 would be stored as a neighbour of itself. Only a text with so many digits is read twice. */
+function refuseInexact(text: string): void {
+  if (!/\d{16}/.test(text)) return;
+  const read = (name: string, value: unknown, { source = "" }: { source?: string } = {}): unknown => {
+    if (typeof value === "number" && /^-?\d+$/.test(source) && !Number.isSafeInteger(value)) {
+      throw unstorable(
+        name,
+        `is ${source.slice(0, 40)}, an integer that JSON does not carry exactly: send it as a string`,
+      );
+    }
+    return value;
+  };
+  JSON.parse(text, read);
+}
+
 function refuseText(text: string, path: string): void {
   if (text.includes("\0")) throw unstorable(path, "holds a NUL character: remove it");
   if (!text.isWellFormed()) throw unstorable(path, "holds half a surrogate pair, which is not text: remove it");
 }
 
-const unstorable = (path: string, message: string): Problem =>
-  new Problem(400, "not-storable", `${shorten(path)} ${message}`, { issues: [{ path: shorten(path), message }] });
+const unstorable = (path: string, message: string): HttpProblem =>
+  new HttpProblem("not-storable", `${shorten(path)} ${message}`, { issues: [{ path: shorten(path), message }] });
 
 const shorten = (path: string): string => {
   const shown = path.toWellFormed().replaceAll("\0", "\u{FFFD}");

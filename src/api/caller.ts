@@ -1,22 +1,24 @@
-/** `read` looks; `operate` also changes. */
-export type Role = "read" | "operate";
+/** `read` reads; `operate` also changes. */
+export type CallerRole = "read" | "operate";
 
 /** Who asks. The name goes into the audit row of each change. */
 export interface Caller {
   readonly name: string;
-  readonly role: Role;
+  readonly role: CallerRole;
 }
 
-/** Says who asks, or null for somebody this API does not know. `env` is what the host passes along with a request. */
+/** Who asks, or null for a caller that is not known. `env` is what the host passes along with a request. */
 export type Identify = (request: Request, env: unknown) => Caller | null;
 
 /**
- * Whoever signed a request, as IAM found: `arn:aws:sts::ACCOUNT:assumed-role/ROLE/SESSION` or a user's ARN.
- * @param operators ARNs of those who may change things, `*` for any text; left out: everybody who may call.
+ * The caller whose signature IAM has checked: `arn:aws:sts::ACCOUNT:assumed-role/ROLE/SESSION` or a user's ARN. A request
+ * without one has no identity, and so no rights: nothing is open because something in front of it is misconfigured.
+ * @param operators ARNs that may change things, `*` for any text; left out: every caller that IAM lets in.
  */
-export function signedCaller(arn: string | undefined, operators?: readonly string[]): Caller {
-  const mayChange = operators === undefined || operators.some((pattern) => arn !== undefined && matches(pattern, arn));
-  return { name: arn ?? "unknown signer", role: mayChange ? "operate" : "read" };
+export function signedCaller(arn: string | undefined, operators?: readonly string[]): Caller | null {
+  if (arn === undefined || arn === "") return null;
+  const mayChange = operators === undefined || operators.some((pattern) => matches(pattern, arn));
+  return { name: arn, role: mayChange ? "operate" : "read" };
 }
 
 const matches = (pattern: string, text: string): boolean =>

@@ -1,21 +1,16 @@
 import type { Context, Hono } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { z } from "zod";
 import type { AuditTrail } from "./audit-trail.ts";
 import { readJson } from "./body.ts";
-import type { Caller, Identify, Role } from "./caller.ts";
-import { Problem } from "./problem.ts";
+import type { Caller, CallerRole, Identify } from "./caller.ts";
+import { checkIfMatch, readIdempotencyKey } from "./conditional.ts";
+import type { OperationName } from "./document/operations.ts";
+import { type Answer, jsonAnswer } from "./json-answer.ts";
+import { HttpProblem, invalidField } from "./problem.ts";
+import type { ProblemCode } from "./problem-codes.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
-
-/** What a handler answers: JSON with a status, or a response of its own (streams and text). */
-export type Answer = Json | Response;
-
-interface Json {
-  readonly status: ContentfulStatusCode;
-  /** A promise: the change has happened and may be noted while this is still being read. */
-  readonly body: unknown;
-  readonly location?: string;
-}
+import { requestIdOf } from "./request-id.ts";
+import { storeDoesNotAnswer, problemOfStore } from "./store-failure.ts";
 
 export interface Asked<P, Q, B> {
   readonly params: P;
@@ -27,17 +22,25 @@ export interface Asked<P, Q, B> {
 
 /** One method and path with everything a person, a test and OpenAPI need to know of it. */
 export interface Endpoint {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** The operation's id: what a generated client calls it. */
+  readonly name: OperationName;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With its parameters as `:id`. */
   readonly path: string;
   readonly summary: string;
   /** `operate` for everything that changes something. */
-  readonly role: Role;
+  readonly role: CallerRole;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** Its body has a `key`, which may come as the header `Idempotency-Key` as well. */
+  readonly takesKey?: true;
+  /** Its answer has an `ETag`; a write takes that as `If-Match`. */
+  readonly hasVersion?: true;
   /** What it answers with as JSON, by status. */
   readonly replies: Readonly<Record<number, z.ZodType>>;
+  /** What it refuses, besides what is wrong with the request as such. */
+  readonly refuses?: readonly ProblemCode[];
   /** A content type that it answers with as well; instead of JSON when it has no replies. */
   readonly streams?: string;
   handle(asked: Asked<never, never, never>): Promise<Answer> | Answer;
@@ -73,8 +76,9 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 
 async function run(each: Endpoint, c: Context, { identify, audit }: MountOptions): Promise<Response> {
   const caller = allowed(each.role, identify(c.req.raw, c.env));
-  if (each.method === "GET") return await send(c, await each.handle(await read(each, c, caller)));
-  const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path };
+  if (each.method === "GET") return await jsonAnswer(c, await each.handle(await read(each, c, caller)));
+  const trace = requestIdOf(c.req.raw);
+  const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path, trace };
   let body: unknown = null;
   let answer: Answer;
   try {
@@ -82,48 +86,70 @@ async function run(each: Endpoint, c: Context, { identify, audit }: MountOptions
     body = asked.body ?? null;
     answer = await each.handle(asked);
   } catch (error) {
-    const status = error instanceof Problem ? error.status : 500;
-    // What was refused before anything was looked at changed nothing and may come in floods.
-    if (status !== 400 && status !== 413) await audit.note({ ...change, status, body });
-    throw error;
+    const refusal = error instanceof HttpProblem ? error : problemOfStore(error, { isWrite: true });
+    const noted = audit.note({ ...change, status: refusal?.status ?? 500, body }, { unless: isRefusedUnseen(refusal) });
+    // A store that is away takes no note either: the caller must not wait for a second failure.
+    if (!storeDoesNotAnswer(error)) await noted;
+    throw refusal ?? error;
   }
-  const [response] = await Promise.all([send(c, answer), audit.note({ ...change, status: answer.status, body })]);
+  const unless = !(answer instanceof Response) && answer.unchanged === true;
+  const noted = audit.note({ ...change, status: answer.status, body }, { unless });
+  const [response] = await Promise.all([jsonAnswer(c, answer), noted]);
   return response;
 }
 
-/** @throws Problem 401 or 403 */
-export function allowed(role: Role, caller: Caller | null): Caller {
-  if (caller === null) throw new Problem(401, "unknown-caller", "this API does not know who you are: sign the request");
+/** What was refused before anything was looked at changed nothing and may come in floods. */
+const isRefusedUnseen = (refusal: HttpProblem | null): boolean =>
+  refusal !== null && [400, 413, 415].includes(refusal.status);
+
+/** @throws HttpProblem 401 or 403 */
+export function allowed(role: CallerRole, caller: Caller | null): Caller {
+  if (caller === null) {
+    throw new HttpProblem("unknown-caller", "this API does not know who you are: sign the request");
+  }
   if (role === "operate" && caller.role === "read") {
-    throw new Problem(403, "needs-operate", `${caller.name} may look but not change: ask for the role "operate"`);
+    throw new HttpProblem(
+      "needs-operate",
+      `${caller.name} may read but not change anything: ask for the role "operate"`,
+    );
   }
   return caller;
 }
 
 async function read(each: Endpoint, c: Context, caller: Caller): Promise<Asked<never, never, never>> {
+  const isWrite = each.method !== "GET";
+  if (isWrite) checkIfMatch(each, c.req.header("if-match"));
+  const key = isWrite ? readIdempotencyKey(each, c.req.header("idempotency-key")) : undefined;
   return {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,
     query: (each.query === undefined ? refuseQuery(c) : readQuery(c, each.query)) as never,
-    body: (each.body === undefined ? undefined : readBody(await readJson(c.req.raw), each.body)) as never,
+    body: (isWrite ? await readContent(each, c.req.raw, key) : undefined) as never,
     caller,
     request: c.req.raw,
   };
 }
 
-function refuseQuery(c: Context): undefined {
-  const [name] = Object.keys(c.req.query());
-  if (name === undefined) return undefined;
-  const path = `?${name.slice(0, 100)}`;
-  throw new Problem(400, "invalid-request", `${path}: is not known here`, {
-    issues: [{ path, message: "is not known here" }],
-  });
+/** No body is an empty one, where every member may be left out. */
+async function readContent(each: Endpoint, request: Request, key: string | undefined): Promise<unknown> {
+  const sent = await readJson(request);
+  if (each.body === undefined) {
+    if (sent === undefined || isEmptyObject(sent)) return undefined;
+    throw invalidField("(root)", "is not known here: this request has no body");
+  }
+  const body = sent ?? {};
+  if (key === undefined || typeof body !== "object" || body === null) return readBody(body, each.body);
+  const own = "key" in body ? body.key : undefined;
+  if (own !== undefined && own !== key) {
+    throw invalidField("header idempotency-key", "must be the key of the body, or one of the two be left out");
+  }
+  return readBody({ ...body, key }, each.body);
 }
 
-async function send(c: Context, answer: Answer): Promise<Response> {
-  if (answer instanceof Response) return answer;
-  return c.json(
-    (await answer.body) as object,
-    answer.status,
-    answer.location === undefined ? {} : { location: answer.location },
-  );
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+
+function refuseQuery(c: Context): undefined {
+  const [name] = Object.keys(c.req.queries());
+  if (name === undefined) return undefined;
+  throw invalidField(`?${name.slice(0, 100)}`, "is not known here");
 }

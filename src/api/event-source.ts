@@ -4,7 +4,7 @@ import type { Clock } from "../core/ports/ports.ts";
 import { streamLimits } from "../core/ports/stream-limits.ts";
 import { type Batch, batchOf, type LiveFeed } from "./live-feed.ts";
 
-export interface EventSourceOptions {
+export interface LiveStreamOptions {
   readonly operations: Operations;
   readonly clock: Clock;
   readonly feed: LiveFeed;
@@ -20,7 +20,7 @@ export interface EventSourceOptions {
  * seconds, so that a host that bills by the second does not pay for a page that was closed; the client comes back by itself
  * with the id of the last event it saw. A client that reads too slowly is closed earlier, and comes back the same way.
  */
-export function eventSource(options: EventSourceOptions): Response {
+export function eventSource(options: LiveStreamOptions): Response {
   let end = (): void => {};
   const body = new ReadableStream<Uint8Array>(
     {
@@ -65,7 +65,7 @@ function writerTo(controller: ReadableStreamDefaultController<Uint8Array>, onFul
 }
 
 /** @returns what ends it. */
-function serve({ operations, clock, feed, filter, cursor, snapshot }: EventSourceOptions, writer: Writer): () => void {
+function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStreamOptions, writer: Writer): () => void {
   let isOpen = true;
   let early: Batch[] | null = [];
   const seen = new Set<string>();

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Json } from "../core/job/job.ts";
+import { type ProblemCode, statusOf } from "./problem-codes.ts";
+import { requestIdOf } from "./request-id.ts";
 
 /** One thing that is wrong with a request. `path` is the field (`payload.to`, `?limit`, `header host`). */
 export interface Issue {
@@ -8,35 +9,44 @@ export interface Issue {
   readonly message: string;
 }
 
-/** A request that is answered with a problem document (RFC 9457). Throw it anywhere in a route. */
-export class Problem extends Error {
-  override readonly name = "Problem";
-  readonly status: ContentfulStatusCode;
-  /** Stable, for programs: `unknown-kind`, `key-conflict`. */
-  readonly code: string;
-  readonly issues: readonly Issue[];
+interface ProblemOptions {
+  readonly issues?: readonly Issue[];
   /** Further members of the document. */
+  readonly extra?: Readonly<Record<string, Json>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** A request that is answered with a problem document (RFC 9457). Throw it anywhere in a route. */
+export class HttpProblem extends Error {
+  override readonly name = "HttpProblem";
+  readonly status: ReturnType<typeof statusOf>;
+  readonly code: ProblemCode;
+  readonly issues: readonly Issue[];
   readonly extra: Readonly<Record<string, Json>>;
-  constructor(
-    status: ContentfulStatusCode,
-    code: string,
-    detail: string,
-    more: { issues?: readonly Issue[]; extra?: Readonly<Record<string, Json>> } = {},
-  ) {
-    super(detail);
-    this.status = status;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(code: ProblemCode, detail: string, more: ProblemOptions = {}) {
+    super(detail, { cause: more.cause });
+    this.status = statusOf(code);
     this.code = code;
     this.issues = more.issues ?? [];
     this.extra = more.extra ?? {};
+    this.headers = more.headers ?? {};
   }
 }
 
-const titles: Readonly<Record<number, string>> = {
+/** A request that one field makes unusable. */
+export const invalidField = (path: string, message: string): HttpProblem =>
+  new HttpProblem("invalid-request", `${path}: ${message}`, { issues: [{ path, message }] });
+
+const titles: Readonly<Record<HttpProblem["status"], string>> = {
   400: "Bad request",
+  401: "Not signed in",
   403: "Forbidden",
   404: "Not found",
   405: "Method not allowed",
   409: "Conflict",
+  412: "Precondition failed",
   413: "Too large",
   415: "Unsupported media type",
   422: "Not acceptable as it is",
@@ -45,15 +55,19 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 /** Writes the document. Only what the problem itself says leaves the process: no stack, no SQL, no cause. */
-export function answerProblem(c: Context, problem: Problem): Response {
+export function answerProblem(c: Context, problem: HttpProblem): Response {
   const body = {
     type: `urn:belfry:problem:${problem.code}`,
-    title: titles[problem.status] ?? "Error",
+    title: titles[problem.status],
     status: problem.status,
     code: problem.code,
     detail: problem.message,
+    requestId: requestIdOf(c.req.raw),
     ...(problem.issues.length > 0 ? { errors: problem.issues } : {}),
     ...problem.extra,
   };
-  return c.body(JSON.stringify(body), problem.status, { "content-type": "application/problem+json" });
+  return c.body(JSON.stringify(body), problem.status, {
+    ...problem.headers,
+    "content-type": "application/problem+json",
+  });
 }

@@ -1,27 +1,12 @@
+import { contractLimits } from "../core/job/contract-limits.ts";
 import type { Context } from "hono";
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
-import type { JobId } from "../core/job/job.ts";
-import { contractLimits } from "../core/job/contract-limits.ts";
 import type { OccurrencePlace } from "../core/ports/schedule.ts";
-import { Problem } from "./problem.ts";
+import { HttpProblem, invalidField } from "./problem.ts";
+import { limit, text } from "./query-fields.ts";
 
-export const limit = (max: number, usual: number) =>
-  z
-    .string()
-    .regex(/^[1-9]\d{0,4}$/, `must be a whole number from 1 to ${max}`)
-    .transform(Number)
-    .refine((value) => value <= max, `must be at most ${max}`)
-    .default(usual);
-
-/** A job's number fits 64 bits; a longer one would be an error inside the database. */
-const isId = (value: string): boolean => /^[1-9]\d{0,18}$/.test(value) && BigInt(value) < 2n ** 63n;
-export const id = z
-  .string()
-  .refine(isId, "must be a job's number, like 42")
-  .transform((value) => value as JobId);
-
-export const text = (max: number) => z.string().min(1).max(max);
+export const pageBefore = "The `nextCursor` of the page before.";
 
 /** `nominalAt~localTime~fold~timezone`, as the page before gave it. */
 const place = text(200)
@@ -30,7 +15,8 @@ const place = text(200)
   .transform((parts): OccurrencePlace => {
     const [, nominalAt, localTime = "", fold, timezone = ""] = parts ?? [];
     return { nominalAt: Number(nominalAt), localTime, fold: Number(fold), timezone };
-  });
+  })
+  .meta({ description: pageBefore, as: { type: "string" } });
 
 export const occurrencesQuery = z.strictObject({
   limit: limit(contractLimits.listRowsMax, 50),
@@ -39,15 +25,18 @@ export const occurrencesQuery = z.strictObject({
 
 export const schedulesQuery = z.strictObject({
   limit: limit(contractLimits.schedulesMax, contractLimits.schedulesMax),
-  cursor: text(contractLimits.idCharactersMax).optional(),
+  cursor: text(contractLimits.idCharactersMax, pageBefore).optional(),
 });
 
 export const newJobBody = z.strictObject({
-  kind: z.string(),
-  payload: z.unknown().optional(),
-  key: text(contractLimits.keyCharactersMax).optional(),
+  kind: text(contractLimits.idCharactersMax, "The id of its definition."),
+  payload: z.unknown().optional().describe("What its definition asks for; left out where it asks for nothing."),
+  key: text(
+    contractLimits.keyCharactersMax,
+    "Unique by kind while the job is kept: the same one makes no second job.",
+  ).optional(),
   delay: z
-    .string()
+    .string("must be a text")
     .transform(parseDuration)
     .refine((ms) => ms !== null, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
     .refine(
@@ -55,26 +44,28 @@ export const newJobBody = z.strictObject({
       `must be at most ${formatDuration(contractLimits.delayMsMax)}`,
     )
     .transform((ms) => ms ?? 0)
-    .optional(),
+    .optional()
+    .describe("Due this long after now, like `30s`, `10m` or `2h`."),
   dueAt: z.iso
     .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
     .transform((value) => new Date(value))
+    .meta({ as: { type: "string", format: "date-time", description: "With Z or its offset." } })
     .optional(),
 });
 
-/** The parameters in the path. @throws Problem 400 */
+/** The parameters in the path. @throws HttpProblem 400 */
 export function readPath<T>(c: Context, schema: z.ZodType<T>): T {
   return readWith(schema, storable(c.req.param(), ""), (path) => path);
 }
 
 /** Query parameters; an unknown one, or one that comes twice, is refused: a filter must not be ignored. */
 export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
-  const twice = Object.entries(c.req.queries())
-    .find(([, values]) => values.length > 1)?.[0]
-    .slice(0, 100);
+  const names = [...new URL(c.req.url).searchParams.keys()];
+  // An object would swallow a parameter of this name.
+  if (names.includes("__proto__")) throw invalidField("?__proto__", "is not known here");
+  const twice = names.find((name, index) => names.indexOf(name) !== index)?.slice(0, 100);
   if (twice !== undefined) {
-    const issue = { path: `?${twice}`, message: "comes twice: several values go into one, with commas between them" };
-    throw new Problem(400, "invalid-request", `${issue.path}: ${issue.message}`, { issues: [issue] });
+    throw invalidField(`?${twice}`, "comes twice: several values go into one, with commas between them");
   }
   return readWith(schema, storable(c.req.query(), "?"), (path) => `?${path.replace(/\.\d+$/, "")}`);
 }
@@ -85,7 +76,7 @@ function storable(values: Readonly<Record<string, string>>, prefix: string): Rea
   if (bad === undefined) return values;
   const path = `${prefix}${bad[0].replaceAll("\0", "\u{FFFD}").slice(0, 100)}`;
   const message = "holds a NUL character: remove it";
-  throw new Problem(400, "not-storable", `${path} ${message}`, { issues: [{ path, message }] });
+  throw new HttpProblem("not-storable", `${path} ${message}`, { issues: [{ path, message }] });
 }
 
 export function readBody<T>(body: unknown, schema: z.ZodType<T>): T {
@@ -104,7 +95,7 @@ function readWith<T>(schema: z.ZodType<T>, value: unknown, named: (path: string)
     }));
   });
   const detail = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new Problem(400, "invalid-request", detail, { issues });
+  throw new HttpProblem("invalid-request", detail, { issues });
 }
 
 /** The rule and what was given instead, as far as it is one short value. */

@@ -1,11 +1,8 @@
+import { contractLimits } from "../core/job/contract-limits.ts";
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
-import { contractLimits } from "../core/job/contract-limits.ts";
+import { instant, text, whole } from "./query-fields.ts";
 
-const text = (max: number) => z.string().min(1).max(max);
-const instant = z.iso
-  .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
-  .transform((value) => Date.parse(value));
 const pace = z
   .string()
   .transform(parseDuration)
@@ -46,6 +43,7 @@ const settings = {
 
 export const newScheduleBody = z.strictObject({ id: text(200), ...settings });
 export const changedScheduleBody = z.strictObject(settings);
+export const patchedScheduleBody = z.strictObject({ ...settings, kind: settings.kind.optional() });
 export const triggerBody = z.strictObject({ key: text(contractLimits.keyCharactersMax).optional() });
 export const backfillBody = z.strictObject({
   from: instant,
@@ -55,20 +53,26 @@ export const backfillBody = z.strictObject({
   pace,
 });
 
-const count = z
-  .string()
-  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${contractLimits.previewTimesMax}`)
-  .transform(Number)
-  .refine((value) => value <= contractLimits.previewTimesMax, `must be at most ${contractLimits.previewTimesMax}`)
-  .default(10);
+const count = whole(contractLimits.previewTimesMax, 10, "How many times.");
 
-export const nextQuery = z.strictObject({ count, after: instant.optional() });
-export const explainQuery = z.strictObject({ time: text(64) });
-export const previewQuery = z.strictObject({
-  expression: text(contractLimits.cronCharactersMax),
-  timezone: text(contractLimits.idCharactersMax).default("UTC"),
-  gap: z.enum(["auto", "skip", "shift", "first-valid"]).default("auto"),
-  overlap: z.enum(["auto", "first", "second", "both"]).default("auto"),
+export const nextQuery = z.strictObject({
   count,
-  after: instant.optional(),
+  after: instant.optional().describe("Times after this one; default: now."),
+});
+export const explainQuery = z.strictObject({
+  time: text(64, "`09:00` of today, `2026-11-21T09:00` by the schedule's clock, or an instant."),
+});
+export const previewQuery = z.strictObject({
+  expression: text(contractLimits.cronCharactersMax, "Five fields, `cron(...)`, `rate(...)` or a duration."),
+  timezone: text(contractLimits.idCharactersMax).default("UTC").describe("IANA name."),
+  gap: z
+    .enum(["auto", "skip", "shift", "first-valid"])
+    .default("auto")
+    .describe("What a local time that a clock change skips does."),
+  overlap: z
+    .enum(["auto", "first", "second", "both"])
+    .default("auto")
+    .describe("Which pass of a repeated local time fires."),
+  count,
+  after: instant.optional().describe("Times after this one; default: now."),
 });

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { CliError, exitCodes } from "./exit.ts";
 
 /** What the running local system says about itself, in `system.json` of its state folder. */
-export interface SystemFile {
+export interface LocalSystemFile {
   readonly file: string;
   readonly pid: number;
   /** Null while it starts. */
@@ -40,7 +40,7 @@ function localAddress(env: Environment, folder: string): string {
 }
 
 /** The file in BELFRY_HOME, or the nearest `.belfry/system.json` from `folder` upwards; null without a readable one. */
-export function findSystem(env: Environment, folder: string): SystemFile | null {
+export function findSystem(env: Environment, folder: string): LocalSystemFile | null {
   const home = env["BELFRY_HOME"];
   if (home) return readSystem(join(resolve(folder, home), "system.json"));
   for (let at = resolve(folder); ; at = dirname(at)) {
@@ -50,7 +50,7 @@ export function findSystem(env: Environment, folder: string): SystemFile | null 
   }
 }
 
-function readSystem(file: string): SystemFile | null {
+function readSystem(file: string): LocalSystemFile | null {
   try {
     const { pid, api } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
     return typeof pid === "number" ? { file, pid, api: typeof api === "string" ? api : null } : null;

@@ -7,19 +7,42 @@ import type { World } from "./world.ts";
 interface Asked {
   readonly url?: string;
   readonly stage?: string;
+  readonly region?: string;
+  readonly profile?: string;
 }
 
-/** The API that this command line speaks to: a deployed stage's by `--stage`, else the one at an address. */
+/**
+ * The API that this command line speaks to: `--url`, `--stage`, BELFRY_URL, BELFRY_STAGE, else the running local system.
+ * BELFRY_HOME names a local system, so that BELFRY_STAGE is only the stage which that one runs.
+ */
 export function api(world: World, command: Command): ApiClient {
   const { url, stage } = command.optsWithGlobals<Asked>();
-  if (stage !== undefined) return deployedApi(stage, { url, env: world.env });
+  if (stage !== undefined) return apiOf(stage, { url }, world, command);
+  const { BELFRY_URL, BELFRY_HOME, BELFRY_STAGE } = world.env;
+  const isDeployed = url === undefined && !BELFRY_URL && !BELFRY_HOME && BELFRY_STAGE;
+  if (isDeployed) return apiOf(BELFRY_STAGE, { url }, world, command);
   return apiClient(apiAddress(url, world.env, world.folder));
 }
 
 /** A deployed stage's, whatever else `--stage` says; an address that is given is taken as it is. */
-export function apiOf(stage: string, world: World, command: Command): ApiClient {
+export function apiAgainst(stage: string, world: World, command: Command): ApiClient {
   const url = command.optsWithGlobals<Asked>().url ?? world.env["BELFRY_URL"];
   return url === undefined
-    ? deployedApi(stage, { url, env: world.env })
+    ? apiOf(stage, { url }, world, command)
     : apiClient(apiAddress(url, world.env, world.folder));
+}
+
+function apiOf(stage: string, { url }: { url: string | undefined }, world: World, command: Command): ApiClient {
+  return deployedApi(stage, { url, env: awsEnvironment(world, command) });
+}
+
+/** What the AWS CLI would take: the options before the environment. The SDK reads the profile from the process. */
+export function awsEnvironment({ env }: World, command: Command): World["env"] {
+  const { region, profile } = command.optsWithGlobals<Asked>();
+  if (profile !== undefined) process.env["AWS_PROFILE"] = profile;
+  return {
+    ...env,
+    ...(profile === undefined ? {} : { AWS_PROFILE: profile }),
+    ...(region === undefined ? {} : { AWS_REGION: region }),
+  };
 }

@@ -1,18 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { BulkPreviewReply, BulkReply } from "../api/shape/bulk.ts";
 import type { ApiClient } from "./client.ts";
 import { CliError, exitCodes, Finished } from "./exit.ts";
 import type { Output } from "./output.ts";
-
-interface Matched {
-  readonly matched: { readonly count: number; readonly isMore: boolean };
-}
-
-interface Bulk extends Matched {
-  readonly id: string;
-  readonly state: string;
-  readonly changed: number;
-  readonly refused: number;
-}
 
 export interface BulkOptions {
   readonly dryRun?: boolean;
@@ -23,16 +13,16 @@ export interface BulkOptions {
 const lookMs = 300;
 
 /**
- * Counts, and changes only with `--yes`; then follows to the end. Exits with 6 when some that matched were moved by somebody
- * else meanwhile, or the change was stopped.
+ * Counts, and changes only with `--yes`; then follows to the end. Exits with 6 when some that matched had moved before
+ * their turn, or the change was stopped.
  */
-export async function changeMany(
+export async function changeMatching(
   client: ApiClient,
   out: Output,
   { path, body, verb }: { path: string; body: object; verb: string },
   options: BulkOptions,
 ): Promise<void> {
-  const dry = await client.post<Matched>(path, { ...body, dryRun: true });
+  const dry = await client.post<BulkPreviewReply>(path, { ...body, dryRun: true });
   const count = `${dry.matched.count}${dry.matched.isMore ? " or more" : ""} jobs match`;
   if (options.dryRun === true)
     return out.result({ dryRun: true, matched: dry.matched }, () => `${count}; nothing was changed`);
@@ -43,18 +33,15 @@ export async function changeMany(
       `${count}: add --yes to ${verb} them, or --dry-run to only count`,
     );
   }
-  let bulk = await client.post<Bulk>(path, body);
+  let bulk = await client.post<BulkReply>(path, body);
   let told = -1;
   while (bulk.state === "RUNNING" && options.wait !== false) {
     if (bulk.changed !== told) out.note(`${bulk.changed} of ${dry.matched.count} done`);
     told = bulk.changed;
     await wait(lookMs);
-    bulk = await client.get<Bulk>(`/bulk/${bulk.id}`);
+    bulk = await client.get<BulkReply>(`/bulk/${bulk.id}`);
   }
   const { changed, refused, state } = bulk;
-  out.result(
-    bulk,
-    () => `${state.toLowerCase()}: ${changed} jobs changed, ${refused} were moved by somebody else meanwhile`,
-  );
+  out.result(bulk, () => `${state.toLowerCase()}: ${changed} jobs changed, ${refused} had moved before their turn`);
   if (refused > 0 || state === "STOPPED") throw new Finished(exitCodes.partial);
 }

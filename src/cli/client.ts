@@ -1,68 +1,19 @@
+import type { CreatedJobReply, JobDetailReply, JobListReply } from "../api/shape/job.ts";
+import type {
+  BackfilledReply,
+  DeletedScheduleReply,
+  ExplainedTimesReply,
+  ExpressionReply,
+  HealthReply,
+  NextTimesReply,
+  ScheduleDetailReply,
+  ScheduleReply,
+  TriggeredReply,
+} from "../api/shape/schedule.ts";
+import type { OccurrenceListReply, ScheduleOutcomeListReply } from "../api/shape/schedule-outcome.ts";
 import { CliError, type ExitCode, exitCodes } from "./exit.ts";
 
-/** The shapes the API answers, as far as the command line reads them; `--json` passes on everything. */
-export interface Job {
-  readonly id: string;
-  readonly kind: string;
-  readonly key: string | null;
-  readonly state: string;
-  readonly phase: string;
-  readonly lane: string;
-  readonly attempt: number;
-  readonly failures: number;
-  readonly maxAttempts: number;
-  readonly payload: unknown;
-  readonly result: unknown;
-  readonly error: { readonly code: string; readonly message: string | null } | null;
-  /** Where it runs; a task on Fargate names itself here. Null when it does not run. */
-  readonly worker: string | null;
-  readonly trace: string;
-  readonly schedule: string | null;
-  readonly createdAt: string;
-  readonly dueAt: string;
-  readonly finishedAt: string | null;
-}
-
-export interface JobDetail extends Job {
-  readonly attempts: readonly {
-    readonly attempt: number;
-    readonly worker: string;
-    readonly startedAt: string;
-    readonly durationMs: number;
-    readonly outcome: string;
-    readonly error: Job["error"];
-  }[];
-  readonly events: readonly {
-    readonly id: string;
-    readonly at: string;
-    readonly from: string | null;
-    readonly to: string;
-    readonly attempt: number;
-    readonly generation: number;
-    readonly worker: string | null;
-    readonly reason: string | null;
-  }[];
-}
-
-export interface Schedule {
-  readonly id: string;
-  readonly app: string;
-  readonly kind: string;
-  readonly expression: string;
-  readonly timezone: string;
-  readonly enabled: boolean;
-  readonly paused: boolean;
-  readonly nextAt: string | null;
-}
-
-export interface Health {
-  readonly status: string;
-  readonly version: string;
-  readonly schemaVersion: number | string | null;
-  readonly counts: Readonly<Record<string, number>>;
-}
-
-export interface NewJob {
+export interface JobRequest {
   readonly kind: string;
   readonly payload?: unknown;
   readonly key?: string | undefined;
@@ -70,80 +21,23 @@ export interface NewJob {
   readonly dueAt?: string | undefined;
 }
 
-/** One time as `next` and `preview` answer it. */
-export interface NextTime {
-  readonly localTime: string;
-  readonly fold: number;
-  readonly at: string;
-  readonly fires: boolean;
-  readonly note: string | null;
-}
-
-export interface Explained {
-  readonly verdict: string;
-  readonly sentence: string;
-  readonly advice: string | null;
-  readonly job: Job | null;
-}
-
-export interface Occurrence {
-  readonly localTime: string;
-  readonly nominalAt: string;
-  readonly outcome: string;
-  readonly reason: string | null;
-  readonly latenessMs: number | null;
-  readonly version: number;
-  readonly jobId: string | null;
-}
-
-export interface BackfillReport {
-  readonly dryRun: boolean;
-  readonly times: readonly {
-    readonly localTime: string;
-    readonly version: number;
-    readonly was: string;
-    readonly runs: boolean;
-  }[];
-  readonly added: number;
-  readonly again: number;
-  readonly failed: readonly string[];
-  readonly paceMs: number;
-}
-
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** The API's part under `/schedules`; ids travel encoded. */
 export interface ScheduleClient {
-  list(page: Query): Promise<{ schedules: readonly Schedule[]; nextCursor: string | null }>;
-  show(id: string): Promise<
-    Schedule & {
-      readonly deleted: boolean;
-      readonly versions: readonly {
-        version: number;
-        from: string;
-        expression: string | null;
-        spec: { readonly timezone: string } | null;
-      }[];
-    }
-  >;
-  create(schedule: object): Promise<Schedule>;
-  update(id: string, schedule: object): Promise<Schedule>;
-  remove(id: string): Promise<{ canceled: number }>;
-  pause(id: string): Promise<Schedule>;
-  resume(id: string): Promise<Schedule>;
-  trigger(id: string, key: string | undefined): Promise<{ id: string; created: boolean }>;
-  backfill(id: string, body: object): Promise<BackfillReport>;
-  next(
-    id: string,
-    query: Query,
-  ): Promise<{ times: readonly NextTime[]; timezone: string; paused: boolean; enabled: boolean }>;
-  history(
-    id: string,
-    limit: string | undefined,
-    cursor?: string,
-  ): Promise<{ occurrences: readonly Occurrence[]; nextCursor: string | null }>;
-  explain(id: string, time: string): Promise<{ answers: readonly Explained[] }>;
-  preview(query: Query): Promise<{ times: readonly NextTime[]; timezone: string; notes: readonly string[] }>;
+  list(page: Query): Promise<ScheduleOutcomeListReply>;
+  show(id: string): Promise<ScheduleDetailReply>;
+  create(schedule: object): Promise<ScheduleReply>;
+  update(id: string, schedule: object): Promise<ScheduleReply>;
+  remove(id: string): Promise<DeletedScheduleReply>;
+  pause(id: string): Promise<ScheduleReply>;
+  resume(id: string): Promise<ScheduleReply>;
+  trigger(id: string, key: string | undefined): Promise<TriggeredReply>;
+  backfill(id: string, body: object): Promise<BackfilledReply>;
+  next(id: string, query: Query): Promise<NextTimesReply>;
+  history(id: string, limit: string | undefined, cursor?: string): Promise<OccurrenceListReply>;
+  explain(id: string, time: string): Promise<ExplainedTimesReply>;
+  preview(query: Query): Promise<ExpressionReply>;
 }
 
 export interface ApiClient {
@@ -153,16 +47,13 @@ export interface ApiClient {
   post<T>(path: string, body?: object): Promise<T>;
   put<T>(path: string, body: object): Promise<T>;
   readonly schedule: ScheduleClient;
-  enqueue(job: NewJob): Promise<JobDetail & { readonly created: boolean }>;
-  job(id: string): Promise<JobDetail>;
-  jobs(
-    filter: Readonly<Record<string, string | undefined>>,
-  ): Promise<{ jobs: readonly Job[]; nextCursor: string | null }>;
-  cancel(id: string): Promise<JobDetail>;
-  retry(id: string): Promise<JobDetail>;
-  runNow(id: string): Promise<JobDetail>;
-  schedules(): Promise<{ schedules: readonly Schedule[] }>;
-  health(): Promise<Health>;
+  enqueue(job: JobRequest): Promise<CreatedJobReply>;
+  job(id: string): Promise<JobDetailReply>;
+  jobs(filter: Query): Promise<JobListReply>;
+  cancel(id: string): Promise<JobDetailReply>;
+  retry(id: string): Promise<JobDetailReply>;
+  runNow(id: string): Promise<JobDetailReply>;
+  health(): Promise<HealthReply>;
 }
 
 const timeoutMs = 15_000;
@@ -213,7 +104,6 @@ export function apiClient(url: string, send: Send = plainly(url)): ApiClient {
     cancel: (id) => write(`${at(id)}/cancel`, {}),
     retry: (id) => write(`${at(id)}/retry`, {}),
     runNow: (id) => write(`${at(id)}/run-now`, {}),
-    schedules: () => read("/schedules"),
     health: () => read("/health"),
   };
 }
@@ -227,7 +117,7 @@ interface Calls {
 function scheduleClient({ read, write, change }: Calls): ScheduleClient {
   const at = (id: string): string => `/schedules/${part(id)}`;
   return {
-    list: (page) => read(`/schedules${queryOf(page)}`),
+    list: (page) => read(`/schedule-outcomes${queryOf(page)}`),
     show: (id) => read(at(id)),
     create: (schedule) => write("/schedules", schedule),
     update: (id, schedule) => change("PUT", at(id), schedule),
@@ -288,6 +178,7 @@ function refused(status: number, url: string, answer: unknown): CliError {
     code?: string;
     detail?: string;
     errors?: readonly { path: string; message: string }[];
+    requestId?: string;
     conflict?: { jobId?: string; existingHash?: string; hash?: string };
   };
   // A server that is no Belfry, or an older one, misses more than the thing that was asked for.
@@ -295,5 +186,8 @@ function refused(status: number, url: string, answer: unknown): CliError {
   const code = status === 404 && isOther ? exitCodes.failure : (codeOfStatus[status] ?? exitCodes.failure);
   const message = problem.detail ?? `${url} answered ${status} without saying why: is it a Belfry API?`;
   const details = (problem.errors ?? []).map(({ path, message: rule }) => `${path}: ${rule}`);
-  return new CliError(code, problem.code ?? `http-${status}`, message, details.length > 1 ? details : []);
+  const shown = details.length > 1 ? details : [];
+  // Only where the log says more than the answer does.
+  const traced = status >= 500 && problem.requestId !== undefined ? [`request id: ${problem.requestId}`] : [];
+  return new CliError(code, problem.code ?? `http-${status}`, message, [...shown, ...traced]);
 }

@@ -1,5 +1,6 @@
-import { signedFetch } from "../adapters/aws/signed-fetch.ts";
+import type { SignedRequest } from "../adapters/aws/signed-fetch.ts";
 import { type ApiClient, apiClient, type ApiRequest } from "./client.ts";
+import { regionOf } from "./region.ts";
 import { CliError, exitCodes } from "./exit.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,12 +12,12 @@ const timeoutMs = 30_000;
  * signed with the credentials of the process, as IAM asks for.
  */
 export function deployedApi(stage: string, given: { url: string | undefined; env: Environment }): ApiClient {
-  const region = given.env["AWS_REGION"] ?? given.env["AWS_DEFAULT_REGION"];
+  const region = regionOf(given.env);
   let found: Promise<string> | undefined;
   return apiClient(`stage ${stage}`, async ({ method, path, body }: ApiRequest) => {
     if (!region) {
       throw new CliError(exitCodes.usage, "no-region", `--stage ${stage} needs to know where it is deployed`, [
-        "set AWS_REGION, for example eu-west-1",
+        "name it: --region eu-west-1, AWS_REGION, or region of your profile in ~/.aws/config",
       ]);
     }
     found ??= given.url === undefined ? urlOf(stage, region, given.env) : Promise.resolve(given.url);
@@ -62,7 +63,8 @@ export async function urlOf(stage: string, region: string, env: Environment): Pr
 }
 
 /** Without credentials nothing can be signed, and that is not the API's fault. */
-async function signed(request: Parameters<typeof signedFetch>[0]): Promise<Response> {
+async function signed(request: SignedRequest): Promise<Response> {
+  const { signedFetch } = await import("../adapters/aws/signed-fetch.ts");
   try {
     return await signedFetch(request);
   } catch (error) {

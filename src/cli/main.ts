@@ -1,6 +1,6 @@
 import { readEnvFile } from "./env-file.ts";
 import { exitCodes } from "./exit.ts";
-import { run } from "./run.ts";
+import { runCommandLine } from "./run.ts";
 
 /** Runs the command line of this process and sets its exit code. */
 export async function main(): Promise<void> {
@@ -10,11 +10,12 @@ export async function main(): Promise<void> {
   process.once("SIGINT", () => interrupt.abort());
   // `belfry jobs list | head` closes the pipe early; that is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
-  const code = await run(process.argv.slice(2), {
+  const code = await runCommandLine(process.argv.slice(2), {
     streams: {
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
       isTerminal: process.stdout.isTTY,
+      columns: process.stdout.columns,
     },
     env: process.env,
     folder: process.cwd(),

@@ -1,6 +1,7 @@
 import Table from "cli-table3";
 import colors from "picocolors";
 import type { CliError } from "./exit.ts";
+import { fitted } from "./fitted.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
 export interface Output {
@@ -17,6 +18,8 @@ export interface Streams {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly isTerminal: boolean;
+  /** Of the terminal; left out: as wide as it takes. */
+  readonly columns?: number | undefined;
 }
 
 export function output(streams: Streams, json: boolean): Output {
@@ -25,7 +28,7 @@ export function output(streams: Streams, json: boolean): Output {
   };
   return {
     result(value, text) {
-      if (json) streams.out(`${JSON.stringify(value)}\n`);
+      if (json) streams.out(`${jsonText(value, streams.isTerminal)}\n`);
       else if (text !== null) streams.out(`${text()}\n`);
     },
     note: (message) => streams.err(`${message}\n`),
@@ -38,13 +41,25 @@ export function output(streams: Streams, json: boolean): Output {
   };
 }
 
-/** A table for people; on a pipe, tab-separated lines with one header. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[], isTerminal: boolean): string {
-  const safe = rows.map((row) => row.map(printable));
-  if (!isTerminal) return [head, ...safe].map((row) => row.join("\t")).join("\n");
+/** JSON escapes controls but not these, which a terminal obeys as well. */
+const jsonText = (value: object, isTerminal: boolean): string =>
+  isTerminal
+    ? JSON.stringify(value).replaceAll(unsafe, (text) => `\\u${hexOf(text).padStart(4, "0")}`)
+    : JSON.stringify(value);
+
+/** A table for people, cut to the terminal; on a pipe, tab-separated lines with one header. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  isTerminal: boolean,
+  columns?: number,
+): string {
+  const whole = rows.map((row) => row.map(printable));
+  if (!isTerminal) return [head, ...whole].map((row) => row.join("\t")).join("\n");
+  const safe = columns === undefined ? whole : fitted(head, whole, columns);
   const drawn = new Table({
     head: head.map((name) => colors.bold(name)),
-    style: { head: [], border: ["dim"], compact: true },
+    style: { head: [], border: colors.isColorSupported ? ["dim"] : [], compact: true },
   });
   drawn.push(...safe.map((row) => row.map((text, column) => (head[column] === "STATE" ? coloredState(text) : text))));
   return drawn.toString();
@@ -65,8 +80,9 @@ const coloredState = (state: string): string => (stateColors[state] ?? String)(s
  * For spreadsheets (RFC 4180). They run what begins with = + - or @, so an apostrophe goes before it; line breaks and quotes
  * stay inside their cell.
  */
-export function csv(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
+export function csv(head: readonly string[], rows: readonly (readonly string[])[], isTerminal = false): string {
+  const safe = isTerminal ? rows.map((row) => row.map(printable)) : rows;
+  return [head, ...safe].map((row) => row.map(cell).join(",")).join("\r\n");
 }
 
 function cell(text: string): string {
@@ -76,7 +92,7 @@ function cell(text: string): string {
 
 /** Stored text must not steer the terminal: a control character, or one that turns the direction, is shown as its code. */
 export const printable = (text: string): string =>
-  text.replaceAll(
-    /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
-    (character) => `\\x${(character.codePointAt(0) ?? 0).toString(16).padStart(2, "0")}`,
-  );
+  text.replaceAll(unsafe, (character) => `\\x${hexOf(character).padStart(2, "0")}`);
+
+const unsafe = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+const hexOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);

@@ -1,21 +1,6 @@
 import { Command } from "commander";
 import manifest from "../../package.json" with { type: "json" };
-import { bundleCommand } from "./commands/bundle.ts";
-import { consoleCommand } from "./commands/console.ts";
-import { initCommand } from "./commands/init.ts";
-import { checkCommand } from "./commands/check.ts";
-import { deadLettersCommand } from "./commands/dead-letters.ts";
-import { devCommand } from "./commands/dev.ts";
-import { doctorCommand } from "./commands/doctor.ts";
-import { explainCommand } from "./commands/explain.ts";
-import { jobsCommand } from "./commands/jobs.ts";
-import { lanesCommand } from "./commands/lanes.ts";
-import { locksCommand } from "./commands/locks.ts";
-import { logsCommand } from "./commands/logs.ts";
-import { migrateCommand } from "./commands/migrate.ts";
-import { runsCommand } from "./commands/runs.ts";
-import { schedulesCommand } from "./commands/schedules.ts";
-import { workersCommand } from "./commands/workers.ts";
+import { commandTable } from "./command-table.ts";
 import { exits, exitsText } from "./exits.ts";
 import type { Output } from "./output.ts";
 import type { World } from "./world.ts";
@@ -25,39 +10,32 @@ Examples:
   $ npx belfry dev                                      start the local system (as npm start)
   $ npx belfry jobs enqueue hello --wait                write a job and wait for its end
   $ npx belfry jobs list --state FAILED --json          for a script
-  $ npx belfry --stage prod explain 42                  with the credentials of AWS in the environment`;
+  $ npx belfry --stage prod explain 42                  with the credentials of AWS in the environment
 
-/** The command line. Everything speaks to the HTTP API; `migrate` and `doctor --local` alone touch the database. */
-export function program(world: World, out: Output): Command {
+The address: --url, --stage, BELFRY_URL, BELFRY_STAGE, else the running local system. Completion: npx belfry completion --help.`;
+
+/**
+ * The command line. Everything speaks to the HTTP API; `migrate` and `doctor --local` alone touch the database.
+ * Only the command that `args` name is loaded, so that help and version cost little; left out: all of them.
+ */
+export async function program(world: World, out: Output, args?: readonly string[]): Promise<Command> {
   const root = new Command("belfry")
     .description("Scheduled work on AWS that is never lost.")
     .option("--json", "write one JSON object to stdout; messages go to stderr")
     .option("--url <address>", "of the API (default: BELFRY_URL, else the running local system)")
     .option("--stage <name>", "the API of a deployed stage: found by its stack's outputs, requests are signed")
+    .option("--region <region>", "where the stage is (default: AWS_REGION, else that of the profile)")
+    .option("--profile <name>", "of the AWS credentials (default: AWS_PROFILE)")
     .version(manifest.version)
     .addHelpText("after", after)
     .addHelpText("after", exitsText());
-  for (const command of [
-    jobsCommand,
-    runsCommand,
-    schedulesCommand,
-    deadLettersCommand,
-    lanesCommand,
-    locksCommand,
-    workersCommand,
-    explainCommand,
-    logsCommand,
-    checkCommand,
-    migrateCommand,
-    doctorCommand,
-    initCommand,
-    bundleCommand,
-    consoleCommand,
-    devCommand,
-  ]) {
-    root.addCommand(command(world, out));
+  for (const { name, description, load } of commandTable) {
+    const isWanted = args === undefined || args.includes(name) || (name === "events" && args.includes("logs"));
+    root.addCommand(
+      isWanted ? (await load())(world, out).description(description) : new Command(name).description(description),
+    );
   }
-  return quiet(withExits(root), world);
+  return quiet(withAliases(withExits(root)), world);
 }
 
 /** The help of each command that does something ends with the codes that it can end with. */
@@ -67,6 +45,16 @@ function withExits(command: Command, path = ""): Command {
     if (exits[name] !== undefined) each.addHelpText("after", exitsText(exits[name]));
     withExits(each, name);
   }
+  return command;
+}
+
+const aliases: Readonly<Record<string, string>> = { list: "ls", show: "get", delete: "rm", events: "logs" };
+
+/** What people type who come from other command lines. */
+function withAliases(command: Command): Command {
+  const alias = aliases[command.name()];
+  if (alias !== undefined) command.alias(alias);
+  command.commands.forEach(withAliases);
   return command;
 }
 

@@ -1,14 +1,14 @@
-import { CommanderError } from "commander";
+import type { CommanderError } from "commander";
+import manifest from "../../package.json" with { type: "json" };
 import { CliError, type ExitCode, exitCodes, Finished } from "./exit.ts";
 import { output, type Output } from "./output.ts";
-import { program } from "./program.ts";
 import type { World } from "./world.ts";
 
 /**
  * Runs one command line (without the program's name). @returns the exit code, at once when it is interrupted: what still
  * waits for an answer then has nothing to clean up; never throws.
  */
-export async function run(args: readonly string[], world: World): Promise<ExitCode> {
+export async function runCommandLine(args: readonly string[], world: World): Promise<ExitCode> {
   const { promise, resolve } = Promise.withResolvers<ExitCode>();
   world.interrupted?.addEventListener("abort", () => resolve(exitCodes.interrupted), { once: true });
   return await Promise.race([promise, toEnd(args, world)]);
@@ -17,11 +17,22 @@ export async function run(args: readonly string[], world: World): Promise<ExitCo
 async function toEnd(args: readonly string[], world: World): Promise<ExitCode> {
   const out = output(world.streams, args.includes("--json"));
   try {
-    await program(world, out).parseAsync(args, { from: "user" });
+    if (asksVersion(args)) {
+      world.streams.out(`${manifest.version}\n`);
+      return exitCodes.ok;
+    }
+    if (args[0] === "__complete") {
+      const { complete } = await import("./complete.ts");
+      world.streams.out((await complete(args.slice(1), world)).map((each) => `${each}\n`).join(""));
+      return exitCodes.ok;
+    }
+    const { program } = await import("./program.ts");
+    const line = args[0] === "help" && args.length > 1 ? [...args.slice(1), "--help"] : args;
+    await (await program(world, out, line)).parseAsync(line, { from: "user" });
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof Finished) return error.exitCode;
-    if (error instanceof CommanderError) return parsed(error, out);
+    if (isOfCommander(error)) return parsed(error, out);
     out.error(error instanceof CliError ? error : new CliError(exitCodes.failure, "unexpected", text(error)));
     return error instanceof CliError ? error.exitCode : exitCodes.failure;
   }
@@ -35,5 +46,11 @@ function parsed(error: CommanderError, out: Output): ExitCode {
   return exitCodes.usage;
 }
 
-/** Something nobody foresaw: its stack is what helps. */
+const asksVersion = ([first, ...rest]: readonly string[]): boolean =>
+  rest.length === 0 && (first === "--version" || first === "-V" || first === "version");
+
+const isOfCommander = (error: unknown): error is CommanderError =>
+  error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
+
+/** An unforeseen error: its stack is what helps. */
 const text = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

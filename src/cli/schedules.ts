@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { api } from "./api.ts";
-import type { Schedule, ScheduleClient } from "./client.ts";
+import type { ScheduleReply } from "../api/shape/schedule.ts";
+import type { ScheduleClient } from "./client.ts";
 import { table } from "./output.ts";
 import type { World } from "./world.ts";
 
@@ -8,7 +9,7 @@ import type { World } from "./world.ts";
 export const client = (world: World, command: Command): ScheduleClient => api(world, command).schedule;
 
 /** One line a schedule. */
-export function listText(schedules: readonly Schedule[], isTerminal: boolean): string {
+export function listText(schedules: readonly ScheduleReply[], isTerminal: boolean): string {
   if (schedules.length === 0) return "no schedules";
   const rows = schedules.map((each) => [
     each.id,

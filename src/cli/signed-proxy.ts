@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
+import { createGate } from "./proxy-gate.ts";
 
 export interface Forwarded {
   readonly method: string;
@@ -13,25 +14,56 @@ export interface Forwarded {
 }
 
 const bodyBytesMax = 1_048_576;
-const asked = ["accept", "content-type", "last-event-id"];
-const answered = ["content-type", "cache-control", "location", "etag"];
+const asked = ["accept", "content-type", "last-event-id", "if-match", "idempotency-key"];
+/** Of one connection alone (RFC 9110 7.6.1), or of a body that has been decoded on the way. */
+const keptHere = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-encoding",
+  "content-length",
+  "set-cookie",
+]);
+
+interface ProxyOptions {
+  readonly port?: number | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly isOpen?: boolean;
+}
+
+export interface Proxy {
+  readonly url: string;
+  /** Signs a browser in, once. */
+  readonly open: string;
+  /** For programs: `authorization: Bearer ...`. */
+  readonly bearer: string;
+  close(): void;
+}
 
 /**
  * A server on loopback that hands each request on and the answer back as it arrives. It acts with the operator's own
- * rights, so only requests that name this very server, and come from no other site's page, are handed on.
+ * rights, so a request needs the session that the printed address gives.
  */
 export async function startProxy(
   forward: (request: Forwarded) => Promise<Response>,
-  port = 0,
-): Promise<{ readonly url: string; close(): void }> {
+  { port = 0, readOnly = false, isOpen = false }: ProxyOptions = {},
+): Promise<Proxy> {
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   const own = (server.address() as AddressInfo).port;
+  const gate = createGate({ port: own, readOnly, isOpen });
+  const url = `http://127.0.0.1:${own}`;
   return {
-    url: `http://127.0.0.1:${own}`,
+    url,
+    open: `${url}/console/?token=${gate.token}`,
+    bearer: gate.bearer,
     close() {
       server.close();
       server.closeAllConnections();
@@ -39,36 +71,32 @@ export async function startProxy(
   };
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (isForeign(request.headers)) return refuse(response, 403, "foreign-origin", "made for another site");
     const path = request.url ?? "/";
     // Also `//elsewhere` is a place of its own: what is signed must go to the stage and nowhere else.
     if (URL.parse(path, `http://127.0.0.1:${own}`)?.host !== `127.0.0.1:${own}`) {
       return refuse(response, 400, "bad-path", "the path must be one of this server");
     }
+    const method = request.method ?? "GET";
+    const verdict = gate.judge({ method, path, headers: request.headers });
+    if (verdict.kind === "refuse") return refuse(response, verdict.status, verdict.code, verdict.detail);
+    if (verdict.kind === "sign-in") {
+      const { location, cookie } = verdict;
+      const headers = { location, "set-cookie": cookie, "cache-control": "no-store", "referrer-policy": "no-referrer" };
+      return void response.writeHead(303, headers).end();
+    }
     const body = await read(request);
     if (body === null) return refuse(response, 413, "body-too-large", `the body is larger than ${bodyBytesMax} bytes`);
     const answer = await forward({
-      method: request.method ?? "GET",
+      method,
       path,
       headers: pick(asked, (name) => request.headers[name]?.toString()),
       body,
     }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
     if (answer instanceof Error) return refuse(response, 502, "stage-away", answer.message);
-    response.writeHead(
-      answer.status,
-      pick(answered, (name) => answer.headers.get(name) ?? undefined),
-    );
+    response.writeHead(answer.status, [...answer.headers].filter(([name]) => !keptHere.has(name)).flat());
     if (answer.body === null) return void response.end();
     await pipeline(Readable.fromWeb(answer.body), response);
   }
-}
-
-/** A name that was pointed at this machine, or a page of another site. */
-function isForeign(headers: IncomingMessage["headers"]): boolean {
-  const { host = "", origin } = headers;
-  if (!/^(127\.0\.0\.1|localhost):\d{1,5}$/.test(host)) return true;
-  if (headers["sec-fetch-site"] === "cross-site") return true;
-  return origin !== undefined && origin !== `http://${host}`;
 }
 
 async function read(request: IncomingMessage): Promise<string | null> {
@@ -84,7 +112,13 @@ async function read(request: IncomingMessage): Promise<string | null> {
 
 function refuse(response: ServerResponse, status: number, code: string, detail: string): void {
   const body = { type: `urn:belfry:problem:${code}`, title: "Proxy", status, code, detail };
-  response.writeHead(status, { "content-type": "application/problem+json" }).end(JSON.stringify(body));
+  response
+    .writeHead(status, {
+      "content-type": "application/problem+json",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    })
+    .end(JSON.stringify(body));
 }
 
 const pick = (names: readonly string[], of: (name: string) => string | undefined): Record<string, string> =>

@@ -1,8 +1,8 @@
-import type { JobDetail } from "./client.ts";
+import type { JobDetailReply } from "../api/shape/job.ts";
 import { printable, table } from "./output.ts";
 
 /** One job for people. */
-export function jobText(job: JobDetail, isTerminal: boolean): string {
+export function jobText(job: JobDetailReply, isTerminal: boolean): string {
   const facts: [string, string | null][] = [
     ["job", job.id],
     ["kind", job.kind],
@@ -22,7 +22,7 @@ export function jobText(job: JobDetail, isTerminal: boolean): string {
   return [...lines, ...attempts(job, isTerminal), ...events(job, isTerminal)].join("\n");
 }
 
-function attempts(job: JobDetail, isTerminal: boolean): readonly string[] {
+function attempts(job: JobDetailReply, isTerminal: boolean): readonly string[] {
   if (job.attempts.length === 0) return [];
   const rows = job.attempts.map(({ attempt, startedAt, durationMs, outcome, worker, error }) => [
     String(attempt),
@@ -35,7 +35,7 @@ function attempts(job: JobDetail, isTerminal: boolean): readonly string[] {
   return ["", table(["TRY", "STARTED", "TOOK", "STATE", "WORKER", "ERROR"], rows, isTerminal)];
 }
 
-function events(job: JobDetail, isTerminal: boolean): readonly string[] {
+function events(job: JobDetailReply, isTerminal: boolean): readonly string[] {
   const rows = job.events.map(({ at, from, to, reason }) => [at, from ?? "(new)", to, reason ?? ""]);
   return rows.length === 0 ? [] : ["", table(["AT", "FROM", "STATE", "REASON"], rows, isTerminal)];
 }

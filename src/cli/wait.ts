@@ -1,12 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { ApiClient, JobDetail } from "./client.ts";
+import type { JobDetailReply } from "../api/shape/job.ts";
+import type { ApiClient } from "./client.ts";
 import { CliError, exitCodes } from "./exit.ts";
 
 const ended = new Set(["SUCCESS", "FAILED", "CANCELED", "SKIPPED"]);
 const lookMs = 200;
 
 /** Looks until the job has ended. @throws CliError after `seconds`. */
-export async function waitForEnd(client: ApiClient, id: string, seconds: number): Promise<JobDetail> {
+export async function waitForEnd(client: ApiClient, id: string, seconds: number): Promise<JobDetailReply> {
   const giveUp = performance.now() + seconds * 1_000;
   for (;;) {
     const job = await client.job(id);

@@ -8,8 +8,16 @@ export const addresses = {
   /** The list with this filter in its bar. */
   jobsWith: (filter: string) => `${base}/jobs?q=${encodeURIComponent(filter)}`,
   schedules: `${base}/schedules`,
+  schedulesWith: (filter: string, sort = "id") => {
+    const search = new URLSearchParams({
+      ...(filter === "" ? {} : { q: filter }),
+      ...(sort === "id" ? {} : { sort }),
+    }).toString();
+    return `${base}/schedules${search === "" ? "" : `?${search}`}`;
+  },
   schedule: (id: string) => `${base}/schedules/${encodeURIComponent(id)}`,
   scheduleAny: `${base}/schedules/:id`,
+  upcoming: `${base}/upcoming`,
   runs: `${base}/runs`,
   run: (id: string) => `${base}/runs/${id}`,
   deadLetters: `${base}/dead-letters`,

@@ -12,6 +12,7 @@ import { RunScreen } from "./screens/run.tsx";
 import { RunsScreen } from "./screens/runs.tsx";
 import { ScheduleScreen } from "./screens/schedule.tsx";
 import { SchedulesScreen } from "./screens/schedules.tsx";
+import { UpcomingScreen } from "./screens/upcoming.tsx";
 
 export const App = () => (
   <LocationProvider scope={base}>
@@ -21,6 +22,7 @@ export const App = () => (
         <Route path={addresses.job(":id")} component={JobScreen} />
         <Route path={addresses.schedules} component={SchedulesScreen} />
         <Route path={addresses.scheduleAny} component={ScheduleScreen} />
+        <Route path={addresses.upcoming} component={UpcomingScreen} />
         <Route path={addresses.runs} component={RunsScreen} />
         <Route path={addresses.run(":id")} component={RunScreen} />
         <Route path={addresses.deadLetters} component={DeadLettersScreen} />

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import type { Job } from "./shape.ts";
-import { type Message, readMessages } from "./stream.ts";
+import type { ShownJob } from "./shape.ts";
+import { type StreamMessage, readMessages } from "./stream.ts";
 
 /**
  * `live`: events arrive as they happen. `stale`: the stream is down and what the page shows may be old. `paused`: nobody
@@ -9,7 +9,7 @@ import { type Message, readMessages } from "./stream.ts";
 export type Connection = "connecting" | "live" | "stale" | "paused";
 
 /** One change of a job's state, as the stream tells it. */
-export interface Change {
+export interface JobChange {
   readonly id: string;
   readonly job: string;
   readonly kind: string | null;
@@ -23,7 +23,7 @@ export const connection = signal<Connection>("connecting");
 /** When something was last heard, by this machine's clock; null before the first time. */
 export const heardAt = signal<number | null>(null);
 /** The newest changes first, each once. */
-export const feed = signal<readonly Change[]>([]);
+export const feed = signal<readonly JobChange[]>([]);
 /** Goes up when something changed in the system, at most once a second: lists ask again. */
 export const changes = signal(0);
 /** The same for what costs more to ask: at most every ten seconds. */
@@ -41,7 +41,7 @@ let open: AbortController | null = null;
 const seen = new Set<string>();
 
 /** Starts listening, and stops while the page is hidden. */
-export function listen(): void {
+export function followChanges(): void {
   document.addEventListener("visibilitychange", () => (document.hidden ? pause() : void follow()));
   if (document.hidden) pause();
   else void follow();
@@ -113,11 +113,11 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
 }
 
 /** Events may come again after a reconnect: each counts once. After a gap or at the start everything is asked anew. */
-function take({ event, data }: Message): void {
+function take({ event, data }: StreamMessage): void {
   if (event === "snapshot") begin(data);
   if (event === "snapshot" || event === "gap") announce();
   if (event !== "job") return;
-  const change = JSON.parse(data) as Change;
+  const change = JSON.parse(data) as JobChange;
   if (seen.has(change.id)) return;
   seen.add(change.id);
   if (seen.size > rememberedIdsMax) seen.delete(seen.values().next().value ?? "");
@@ -128,7 +128,7 @@ function take({ event, data }: Message): void {
 /** The newest jobs as they stand: a system that was busy a minute ago does not look dead to somebody who just came. */
 function begin(data: string): void {
   if (feed.value.length > 0) return;
-  const { jobs } = JSON.parse(data) as { readonly jobs: readonly Job[] };
+  const { jobs } = JSON.parse(data) as { readonly jobs: readonly ShownJob[] };
   const stands = jobs.map(({ id, kind, state, createdAt, startedAt, finishedAt }) => {
     return {
       id: `job ${id}`,

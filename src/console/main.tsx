@@ -1,9 +1,9 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { listen } from "./live.ts";
+import { followChanges } from "./live.ts";
 import { explainTimes } from "./parts/time.tsx";
 import "./theme.ts";
 
-listen();
+followChanges();
 explainTimes();
 render(<App />, document.body);

@@ -9,33 +9,40 @@ import type {
   WorkerReply,
 } from "../api/shape/overview.ts";
 import type { RunReply, TaskReply } from "../api/shape/run.ts";
+import type { OccurrenceEndReply, ScheduleOutcomeReply } from "../api/shape/schedule-outcome.ts";
+import type { UpcomingReply } from "../api/shape/upcoming.ts";
 import type { occurrenceJson, scheduleJson } from "../api/view.ts";
 
-export type Job = JobReply;
-export type JobDetail = JobDetailReply;
-export type JobPage = JobListReply;
-export type JobCounts = JobCountsReply;
-export type State = Job["state"];
-export type JobEvent = JobDetail["events"][number];
-export type Schedule = ReturnType<typeof scheduleJson>;
-export type Occurrence = ReturnType<typeof occurrenceJson>;
-export type Lane = LaneReply;
-export type SlotUse = SlotUseReply;
-export type Lock = LockReply;
-export type Worker = WorkerReply;
-export type Summary = SummaryReply;
-export type Minute = ThroughputReply["minutes"][number];
-export type Run = RunReply;
-export type Task = TaskReply;
+export type ShownJob = JobReply;
+export type ShownJobDetail = JobDetailReply;
+export type ShownJobPage = JobListReply;
+export type ShownJobCounts = JobCountsReply;
+export type JobState = ShownJob["state"];
+
+export type ShownSchedule = ReturnType<typeof scheduleJson>;
+export type ShownEnd = OccurrenceEndReply;
+export type ShownOccurrence = ReturnType<typeof occurrenceJson> & { readonly end: ShownEnd | null };
+/** A schedule with its next time and what became of its last ones. */
+export type ShownOutcome = ScheduleOutcomeReply;
+export type ShownUpcoming = UpcomingReply;
+export type ShownGlance = ShownOutcome["last"][number];
+export type ShownLane = LaneReply;
+export type ShownSlotUse = SlotUseReply;
+export type ShownLock = LockReply;
+export type ShownWorker = WorkerReply;
+export type ShownSummary = SummaryReply;
+export type ShownMinute = ThroughputReply["minutes"][number];
+export type ShownRun = RunReply;
+export type ShownTask = TaskReply;
 
 /** A count that stopped at a bound has `isMore`. */
-export interface Count {
+export interface ShownCount {
   readonly count: number;
   readonly isMore: boolean;
 }
 
 /** Failed jobs that failed alike. */
-export interface FailureGroup {
+export interface ShownFailureGroup {
   readonly fingerprint: string;
   readonly kind: string;
   readonly errorCode: string | null;
@@ -46,20 +53,15 @@ export interface FailureGroup {
   readonly newest: string;
 }
 
-export interface Edge {
-  readonly from: string;
-  readonly to: string;
-}
-
 /** Why a job does not run, and when it will. */
-export interface Explanation {
+export interface ShownExplanation {
   readonly sentence: string;
   readonly advice: string | null;
   /** Jobs that must end first. */
   readonly waitsFor: readonly string[];
 }
 
-export const states = [
+export const jobStates = [
   "PENDING",
   "QUEUED",
   "RUNNING",
@@ -68,8 +70,8 @@ export const states = [
   "FAILED",
   "CANCELED",
   "SKIPPED",
-] as const satisfies readonly State[];
+] as const satisfies readonly JobState[];
 
-const finished: ReadonlySet<State> = new Set(["SUCCESS", "FAILED", "CANCELED", "SKIPPED"]);
-export const isFinal = (state: State): boolean => finished.has(state);
-export const mayRetry = (state: State): boolean => isFinal(state) && state !== "SUCCESS";
+const finished: ReadonlySet<JobState> = new Set(["SUCCESS", "FAILED", "CANCELED", "SKIPPED"]);
+export const isJobOver = (state: JobState): boolean => finished.has(state);
+export const mayRetry = (state: JobState): boolean => isJobOver(state) && state !== "SUCCESS";

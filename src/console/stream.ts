@@ -1,12 +1,12 @@
 /** Reads server-sent events from a response. `fetch` can name the last event it saw also after a pause of its own. */
 
-export interface Message {
+export interface StreamMessage {
   readonly event: string;
   readonly data: string;
 }
 
 interface Told {
-  readonly onMessage: (message: Message) => void;
+  readonly onMessage: (message: StreamMessage) => void;
   /** Where to go on after a break. May come without an event. */
   readonly onId: (id: string) => void;
   /** Something arrived: the connection lives. */

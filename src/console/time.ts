@@ -3,8 +3,8 @@ import { remembered } from "./remembered.ts";
 export const timeModes = ["utc", "mine", "schedule", "relative"] as const;
 export type TimeMode = (typeof timeModes)[number];
 
-/** How every time on the page is written. */
-export const timeMode = remembered<TimeMode>("time", timeModes, "utc");
+/** How every time on the page is written: in the reader's zone until another is chosen. */
+export const timeMode = remembered<TimeMode>("time", timeModes, "mine");
 
 export const timeModeWords: Readonly<Record<TimeMode, string>> = {
   utc: "UTC",

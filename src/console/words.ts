@@ -1,7 +1,7 @@
-import type { Count, Job, State } from "./shape.ts";
+import type { ShownCount, ShownJob, JobState } from "./shape.ts";
 
 /** The word people read; the state's own name stays in the filter and the API. */
-export const stateWords: Readonly<Record<State, string>> = {
+export const stateWords: Readonly<Record<JobState, string>> = {
   PENDING: "Pending",
   QUEUED: "Queued",
   RUNNING: "Running",
@@ -12,35 +12,35 @@ export const stateWords: Readonly<Record<State, string>> = {
   SKIPPED: "Skipped",
 };
 
-/** One sentence for whoever rests the pointer on a state. */
-export const stateMeanings: Readonly<Record<State, string>> = {
+/** One sentence a state, shown under the pointer. */
+export const stateMeanings: Readonly<Record<JobState, string>> = {
   PENDING: "Waits for its time, for predecessors or for a slot",
   QUEUED: "A message is on its way to a worker",
   RUNNING: "A worker has claimed it",
-  RETRY_WAIT: "A try failed; the next one has a time",
+  RETRY_WAIT: "An attempt failed; the next one has a time",
   SUCCESS: "Done",
-  FAILED: "Out of tries or refused for good: waits for a person",
-  CANCELED: "Ended by a person",
+  FAILED: "Out of attempts or refused for good: needs attention",
+  CANCELED: "Canceled before it ended",
   SKIPPED: "Decided not to run; the reason is written down",
 };
 
-/** How often it was tried, and what counts against the tries it has. */
+/** How many attempts there were, and how many failures of those it may have. */
 export function triesText({
   attempt,
   failures,
   maxAttempts,
-}: Pick<Job, "attempt" | "failures" | "maxAttempts">): string {
-  if (attempt === 0) return `not tried yet, up to ${maxAttempts} failures`;
-  return failures === 0 ? `no failure (try ${attempt})` : `failure ${failures} of ${maxAttempts} (try ${attempt})`;
+}: Pick<ShownJob, "attempt" | "failures" | "maxAttempts">): string {
+  if (attempt === 0) return `none yet, up to ${maxAttempts} failures`;
+  return failures === 0 ? `${attempt}, no failure` : `${attempt}, ${failures} of ${maxAttempts} failures used`;
 }
 
 const format = new Intl.NumberFormat("en-US");
 
 /** `12,345`, or `10,000+` for a count that stopped there. */
-export const counted = (value: number | Count): string =>
+export const counted = (value: number | ShownCount): string =>
   typeof value === "number" ? format.format(value) : `${format.format(value.count)}${value.isMore ? "+" : ""}`;
 
-export const plural = (value: number | Count, one: string, many = `${one}s`): string =>
+export const plural = (value: number | ShownCount, one: string, many = `${one}s`): string =>
   `${counted(value)} ${value === 1 || (typeof value === "object" && value.count === 1 && !value.isMore) ? one : many}`;
 
 /** Reasons as they are stored, in words. One that is not listed is shown as it is. */
@@ -55,7 +55,7 @@ const reasons: Readonly<Record<string, string>> = {
   withdrawn: "the schedule was changed",
   permanent: "it was refused for good",
   "attempts used up": "no attempt was left",
-  ambiguous: "nobody knows whether what it did outside happened",
+  ambiguous: "it is unknown whether its effect outside happened",
   undeliverable: "no worker took any of its messages",
   unsettleable: "its result could not be written",
   "never started": "its task never started",
@@ -65,14 +65,14 @@ const reasons: Readonly<Record<string, string>> = {
   stopped: "its worker was told to stop",
   "task stopped": "its task was stopped",
   slot: "no slot was free",
-  "message-lost": "its message was lost and is sent anew",
-  "run now": "somebody did not want to wait",
+  "message-lost": "its message was lost and sent again",
+  "run now": "it was made due by hand",
   resumed: "the run goes on from what failed",
-  canceled: "somebody canceled it",
+  canceled: "it was canceled by hand",
   disabled: "its schedule was off",
   deleted: "its schedule was deleted",
   payload: "no payload could be made for it",
-  "no-job": "no job of its version is defined any more",
+  "no-job": "its version is no longer defined",
   misfire: "it was missed and is not caught up",
 };
 

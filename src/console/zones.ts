@@ -1,25 +1,12 @@
-import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { loadSchedules } from "./client.ts";
+import { loadZone } from "./client.ts";
+import { useResource } from "./resource.ts";
 
-const zones = signal<ReadonlyMap<string, string> | null>(null);
-let isAsked = false;
-
-/** The zone of a schedule, once it is known. Undefined for what belongs to no schedule. */
+/** The zone of a schedule, once it is known. Undefined for what belongs to no schedule, or to one that was deleted. */
 export function useZone(schedule: string | null): string | undefined {
-  useEffect(() => {
-    if (schedule !== null) void look();
-  }, [schedule]);
-  return schedule === null ? undefined : zones.value?.get(schedule);
-}
-
-async function look(): Promise<void> {
-  if (isAsked) return;
-  isAsked = true;
-  try {
-    zones.value = new Map((await loadSchedules()).map(({ id, timezone }) => [id, timezone]));
-  } catch {
-    // Times are written in UTC until somebody asks again.
-    isAsked = false;
-  }
+  const zone = useResource(
+    `zone ${schedule ?? ""}`,
+    async (signal) => (schedule === null ? null : await loadZone(schedule, signal)),
+    { again: "never" },
+  );
+  return zone.data ?? undefined;
 }

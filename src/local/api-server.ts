@@ -11,9 +11,9 @@ import { readConfig } from "../config.ts";
 import { ownProject } from "../project.ts";
 import { openRuntime } from "../runtime.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { listen } from "./services/server.ts";
+import { listenOnLoopback } from "./services/server.ts";
 
-// Ctrl-C in a terminal reaches every process of the group; the one that started us decides what ends when.
+// Ctrl-C in a terminal reaches every process of the group; the parent process decides the order in which they end.
 process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit(0));
 
@@ -34,7 +34,7 @@ const api = createApi({
   console: pageFiles,
 });
 const server = createAdaptorServer({ fetch: api.fetch }) as Server;
-const port = await listen(server, Number(process.env["PORT"] ?? 0), "the API");
+const port = await listenOnLoopback(server, Number(process.env["PORT"] ?? 0), "the API");
 process.on("SIGTERM", () => void stop());
 const ending = new AbortController();
 void upkeep(runtime.ports, runtime.registry, runtime.operations, {
@@ -46,7 +46,7 @@ process.send?.({ say: "ready", port });
 
 let files: Promise<PageFiles> | null = null;
 
-/** Made when the page is first opened: a start that nobody looks at need not wait for it. */
+/** Built when the page is first opened, so that a start does not wait for it. */
 function pageFiles(): Promise<PageFiles> {
   files ??= consoleFiles();
   return files;

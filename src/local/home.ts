@@ -2,8 +2,8 @@ import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import { join } from "node:path";
 import { identityOf, isRunning, type ProcessIdentity } from "./process/process-identity.ts";
 
-/** What the running system says about itself; the command line finds its API by this file. */
-export interface SystemFile extends ProcessIdentity {
+/** The record of the running system; the command line finds its API by this file. */
+export interface SystemRecord extends ProcessIdentity {
   readonly stage: string;
   /** Address of the HTTP API; null while the system starts. */
   readonly api: string | null;
@@ -19,7 +19,7 @@ export interface Home {
 /** Another system runs on the same state folder. */
 export class AlreadyRunning extends Error {
   override readonly name = "AlreadyRunning";
-  constructor(folder: string, other: SystemFile) {
+  constructor(folder: string, other: SystemRecord) {
     super(
       `Belfry already runs here (${folder}): process ${other.pid}${other.api === null ? "" : `, ${other.api}`}. ` +
         `Use that one, stop it (Ctrl-C there, or kill ${other.pid}), or set BELFRY_HOME to another folder`,
@@ -30,8 +30,8 @@ export class AlreadyRunning extends Error {
 const claimRounds = 5;
 
 /**
- * Takes the folder for this process, made when missing. What a killed system left is taken over.
- * @throws AlreadyRunning naming the process and the address of the one that runs.
+ * Claims the folder for this process and makes it when missing. The folder of a killed system is taken over.
+ * @throws AlreadyRunning that names the running process and its address.
  */
 export function claimHome(folder: string, stage: string): Home {
   mkdirSync(folder, { recursive: true });
@@ -39,7 +39,7 @@ export function claimHome(folder: string, stage: string): Home {
   const self = identityOf(process.pid);
   if (self === null) throw new Error("this process cannot be identified");
   const write = (path: string, api: string | null): void =>
-    writeFileSync(path, JSON.stringify({ ...self, stage, api } satisfies SystemFile, null, 2));
+    writeFileSync(path, JSON.stringify({ ...self, stage, api } satisfies SystemRecord, null, 2));
   claim(folder, file, (path) => write(path, null));
   return {
     folder,
@@ -69,7 +69,7 @@ function claim(folder: string, file: string, write: (path: string) => void): voi
   }
 }
 
-/** Between looking and removing, another start may have put its own file there: what was moved aside is looked at again. */
+/** Between the check and the removal another start may write its own file, so the moved file is checked again. */
 function removeStale(file: string): void {
   const aside = `${file}.${process.pid}.stale`;
   try {
@@ -92,10 +92,10 @@ function isLinked(from: string, to: string): boolean {
   }
 }
 
-export function readSystem(file: string): SystemFile | null {
+export function readSystem(file: string): SystemRecord | null {
   if (!existsSync(file)) return null;
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as SystemFile;
+    return JSON.parse(readFileSync(file, "utf8")) as SystemRecord;
   } catch {
     return null;
   }

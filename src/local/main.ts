@@ -129,7 +129,7 @@ async function follow(system: LocalSystem, screen: Screen, stopped: Promise<stri
   screen.close();
 }
 
-/** A second signal while stopping does not help: everything is told to end already. */
+/** A second signal while stopping changes nothing: everything is ending already. */
 function untilSignal(screen: Screen): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve(signal));

@@ -1,7 +1,7 @@
 import colors from "picocolors";
 import type { LocalEvent, LocalSystem } from "./system.ts";
 
-/** Where the system tells people what happens: lines, and one live line at the end of a terminal. */
+/** Shows what happens in the system: lines, and one live line at the end of a terminal. */
 export interface Screen {
   started(system: LocalSystem, about: { ms: number; portNote: string | null }): void;
   event(event: LocalEvent): void;
@@ -16,7 +16,7 @@ const clearLine = "\u001B[2K\r";
 export function humanScreen(out: NodeJS.WriteStream): Screen {
   const isTerminal = out.isTTY;
   let live = "";
-  let toldAt = -Infinity;
+  let writtenAt = -Infinity;
   const note = (text: string): void => {
     out.write(isTerminal ? `${clearLine}${text}\n${live}` : `${text}\n`);
   };
@@ -25,9 +25,9 @@ export function humanScreen(out: NodeJS.WriteStream): Screen {
     live(line) {
       if (line === live) return;
       if (isTerminal) out.write(`${clearLine}${fit(line, out.columns)}`);
-      else if (performance.now() - toldAt > 5_000) {
+      else if (performance.now() - writtenAt > 5_000) {
         out.write(`${line}\n`);
-        toldAt = performance.now();
+        writtenAt = performance.now();
       } else return;
       live = isTerminal ? fit(line, out.columns) : line;
     },

@@ -19,7 +19,7 @@ export function statusReader(databaseUrl: string): { read(): Promise<Status>; cl
   let last: JobView | null = null;
   return {
     async read() {
-      // A few of the newest: searching for an ended one would walk through all that waits ahead of its time.
+      // Only the newest few: a search for an ended job would read all jobs that are not due yet.
       const [counts, newest] = await Promise.all([store.counts(), store.jobs({ limit: newestMax })]);
       last = newest.find(({ state }) => state === "SUCCESS" || state === "FAILED") ?? last;
       return { counts, last };

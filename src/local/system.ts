@@ -11,7 +11,7 @@ import { runSetup, type SetupFlag } from "./setup/run-setup.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
 import { type Reloadable, reloadOnSave } from "./reload.ts";
 import { type RuleClock, startRuleClock } from "./tasks/rule-clock.ts";
-import { type StandIns, startStandIns } from "./stand-ins.ts";
+import { type Fakes, startFakes } from "./fakes.ts";
 import { stopInOrder } from "./process/stop-in-order.ts";
 import { startTasks, type Tasks } from "./tasks/tasks.ts";
 import { startWakeClock, type WakeClock } from "./tasks/wake-clock.ts";
@@ -34,12 +34,12 @@ export interface LocalOptions {
   /** More environment for one kind of process, for example a crash point. */
   readonly workerEnv?: Readonly<Record<string, string>>;
   readonly schedulerEnv?: Readonly<Record<string, string>>;
-  /** Parts to leave out, for whoever plays them itself. */
-  readonly without?: readonly ("wakes" | "workers" | "api" | "stand-ins" | "watch")[];
+  /** Parts to leave out, for a caller that plays them. */
+  readonly without?: readonly ("wakes" | "workers" | "api" | "fakes" | "watch")[];
   readonly onEvent?: (event: LocalEvent) => void;
 }
 
-/** What happens in the system, for people to see. */
+/** What happens in the system, for display. */
 export type LocalEvent =
   | { readonly is: "line"; readonly from: string; readonly stream: "stdout" | "stderr"; readonly line: string }
   | { readonly is: "problem"; readonly from: string; readonly what: string; readonly error: unknown }
@@ -129,8 +129,8 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
     report,
   };
 
-  const standIns = await beginStandIns(began, home);
-  const workEnv: Record<string, string> = { ...env, ...standIns?.env };
+  const fakes = await beginFakes(began, home);
+  const workEnv: Record<string, string> = { ...env, ...fakes?.env };
   const tasks = await beginTasks(began, workEnv);
   const api = await beginApi(began, workEnv);
   const lanes = beginLanes(began, workEnv);
@@ -187,15 +187,15 @@ const linesOf =
   (line: string, stream: "stdout" | "stderr"): void =>
     report({ is: "line", from, stream, line });
 
-async function beginStandIns(started: Started, home: Home): Promise<StandIns | null> {
-  if (!isWanted("stand-ins", started) || started.setup.standIns.length === 0) return null;
+async function beginFakes(started: Started, home: Home): Promise<Fakes | null> {
+  if (!isWanted("fakes", started) || started.setup.fakes.length === 0) return null;
   const { children, env, setup, stops } = started;
-  const standIns = await startStandIns(setup.standIns, { children, home: home.folder, env });
-  stops.push(() => standIns.stop());
-  return standIns;
+  const fakes = await startFakes(setup.fakes, { children, home: home.folder, env });
+  stops.push(() => fakes.stop());
+  return fakes;
 }
 
-/** Adds to `env` where tasks are launched: every process that is started later has to know. */
+/** Adds the place where tasks are launched to `env`: every process that starts later needs it. */
 async function beginTasks(started: Started, env: Record<string, string>): Promise<Tasks> {
   const { children, options, setup, stops, report } = started;
   const tasks = await startTasks({

@@ -22,7 +22,7 @@ export interface Watch {
 
 /**
  * Calls `changed` after a wanted source file below one of the folders was saved, except in folders of packages and hidden ones.
- * Each folder is watched by itself: a recursive watch follows files, and loses one that an editor replaces by renaming.
+ * Each folder has a watch of its own: a recursive watch follows files, and loses one that an editor replaces by renaming.
  */
 export function watchSources(folders: readonly string[], wanted: Wanted, changed: (file: string) => void): Watch {
   const watchers = new Map<string, FSWatcher>();

@@ -72,7 +72,7 @@ test("a queue that refuses costs a create nothing: it is written, and its hand-o
     status: 201,
     body: { state: "QUEUED" },
   });
-  const { rows } = await opened.pool.query("select count(*)::int as open from belfry.handoff");
+  const { rows } = await opened.pool.query("select count(*)::int as open from belfry.outbox");
   expect(rows).toEqual([{ open: 1 }]);
 });
 

@@ -3,8 +3,15 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 export interface Operation {
   readonly operationId: string;
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[];
+  readonly tags: readonly string[];
+  readonly description: string;
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content: Content }>>;
+  readonly responses: Readonly<Record<string, Documented | { readonly $ref: string }>>;
+}
+
+export interface Documented {
+  readonly description: string;
+  readonly content: Content;
 }
 
 type Content = Readonly<Record<string, { readonly schema: object }>>;
@@ -12,7 +19,10 @@ type Content = Readonly<Record<string, { readonly schema: object }>>;
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly responses: Readonly<Record<string, Documented>>;
+  };
 }
 
 /**
@@ -31,6 +41,8 @@ export function documented(document: OpenApiDocument) {
     return found.find(({ path }) => path === pathname) ?? found[0];
   };
   const validate = validator(document);
+  /** Where no operation answers. */
+  const refusal = { content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } };
   return {
     /** The operations that answered as asked so far. */
     seen,
@@ -44,16 +56,28 @@ export function documented(document: OpenApiDocument) {
       if (path.startsWith("/apps/")) return;
       const hit = find(method, new URL(path, "http://x").pathname);
       if (hit === undefined && status < 400) return;
-      const code = status >= 400 ? "default" : String(status);
-      const { path: at, method: verb } = hit ?? { path: "/health", method: "get" };
       const type = headers.get("content-type")?.split(";")[0] ?? "";
       const what = `${method} ${path} ${status} ${type}`;
-      const schema = document.paths[at]?.[verb]?.responses[code]?.content[type]?.schema;
+      const isRoute = hit !== undefined && status !== 405 && (body as { code?: unknown }).code !== "no-such-route";
+      const answer = isRoute ? document.paths[hit.path]?.[hit.method]?.responses[String(status)] : refusal;
+      const at = answer === undefined ? undefined : responseIn(document, answer);
+      const schema = at?.content[type]?.schema;
       if (schema === undefined) throw new Error(`${what} is not documented`);
       validate(schema, body, what);
       if (status < 400 && hit !== undefined) seen.add(hit.name);
     },
   };
+}
+
+/** The response itself, also where it is pointed at. */
+export function responseIn(
+  { components }: OpenApiDocument,
+  response: { readonly content: Content } | { readonly $ref: string },
+): { readonly content: Content } {
+  if ("content" in response) return response;
+  const found = components.responses[response.$ref.replace("#/components/responses/", "")];
+  if (found === undefined) throw new Error(`${response.$ref} leads nowhere`);
+  return found;
 }
 
 /** Validators by their schema, made when they are first asked for. */

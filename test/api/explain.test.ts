@@ -13,8 +13,7 @@ async function why({ call }: Opened, id: JobId): Promise<Record<string, unknown>
 /** A job in any state; what is not said is as of a waiting one. */
 async function plant({ pool }: Opened, columns: string, values: string): Promise<JobId> {
   const { rows } = await pool.query<{ id: JobId }>(
-    `insert into belfry.job (kind, payload, payload_hash, lane, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
-       created_at, ${columns})
+    `insert into belfry.job (kind, payload, payload_hash, lane, event_id, generation, max_attempts, lease_ms, retention_ms, trace, created_at, ${columns})
      values ('ping', 'null', '\\x00', 'default', 0, 1, 4, 20000, 2592000000, 't', belfry.now(), ${values}) returning id`,
   );
   return rows[0]?.id ?? ("" as JobId);

@@ -96,7 +96,8 @@ export interface AnswerBody {
   readonly payload: { readonly name: string };
   readonly dueAt: string;
   readonly databaseTime: string;
-  readonly trace: string;
+  readonly requestId: string;
+  readonly detail: string;
   readonly events: readonly { readonly to: string }[];
   readonly errors: readonly { readonly path: string }[];
   readonly conflict: { readonly existingHash: string; readonly hash: string };

@@ -11,7 +11,7 @@ test.each([
   ["too many keys", post(`{${Array.from({ length: 20_000 }, (_, n) => `"k${n}":1`).join(",")}}`), 400, "too-many-keys"],
   ["cut off", '{"kind":"gre', 400, "bad-json"],
   ["an unclosed string full of brackets", `{"kind":"${"[".repeat(1_000)}`, 400, "bad-json"],
-  ["empty", "", 400, "bad-json"],
+  ["empty", "", 400, "invalid-request"],
 ])("a body that is %s is refused", async (_, body, status, code) => {
   const { call } = await openApi();
   expect(await call("POST", "/jobs", body)).toMatchObject({ status, body: { code } });
@@ -89,22 +89,23 @@ test.each(["text/plain", "application/x-www-form-urlencoded", ""])(
   },
 );
 
-test("an unexpected failure answers with a trace and says nothing of the inside", async () => {
+test("an unexpected failure answers with its request id and says nothing of the inside", async () => {
   const { call, ports, logged } = await openApi();
-  ports.store.counts = () => Promise.reject(new Error("relation belfry.secret_table does not exist"));
-  const { status, body } = await call("GET", "/health");
+  ports.store.now = () => Promise.reject(new Error("relation belfry.secret_table does not exist"));
+  const { status, body } = await call("GET", "/readyz");
   expect(status).toBe(500);
   expect(JSON.stringify(body)).not.toContain("secret_table");
-  expect(logged).toMatchObject([{ message: "request failed", fields: { trace: body.trace } }]);
+  expect(logged).toMatchObject([{ message: "request failed", fields: { requestId: body.requestId } }]);
 });
 
-test("a database that is away is a 503, worth another try", async () => {
-  const { call, ports } = await openApi();
-  ports.store.counts = () => Promise.reject(Object.assign(new Error("connect"), { code: "ECONNREFUSED" }));
-  expect(await call("GET", "/health")).toMatchObject({ status: 503, body: { code: "store-away" } });
-});
-
-test("an unknown route names what there is", async () => {
-  const { call } = await openApi();
-  expect(await call("GET", "/job")).toMatchObject({ status: 404, body: { code: "no-such-route" } });
+test("an unknown route names what there is, and a known one its methods", async () => {
+  const { api, call } = await openApi();
+  const unknown = await call("GET", "/job");
+  expect(unknown).toMatchObject({ status: 404, body: { code: "no-such-route" } });
+  expect(unknown.body.detail).toContain("did you mean /jobs");
+  expect(await call("DELETE", "/jobs/1")).toMatchObject({ status: 405, body: { code: "method-not-allowed" } });
+  const options = await api.fetch(
+    new Request("http://127.0.0.1/jobs", { method: "OPTIONS", headers: { host: "127.0.0.1" } }),
+  );
+  expect([options.status, options.headers.get("allow")]).toEqual([204, "POST, GET, HEAD, OPTIONS"]);
 });

@@ -10,7 +10,7 @@ test("a new job is answered with 201, its id, its state and its first event, and
   expect(status).toBe(201);
   expect(body).toMatchObject({ created: true, kind: "greet", key: "greet-ada", state: "QUEUED", attempts: [] });
   expect(body.payload).toEqual({ name: "Ada" });
-  expect(body.events).toMatchObject([{ from: null, to: "QUEUED", at: "2026-11-21T08:00:00.000Z" }]);
+  expect(body.events).toMatchObject([{ from: null, to: "PENDING", at: "2026-11-21T08:00:00.000Z" }]);
   expect(ports.queue.size("default")).toBe(1);
 });
 
@@ -181,7 +181,7 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
     result: 42,
     attempts: [{ attempt: 1, outcome: "SUCCESS", worker: "w" }],
   });
-  expect(body.events.map((event) => event.to)).toEqual(["QUEUED", "RUNNING", "SUCCESS"]);
+  expect(body.events.map((event) => event.to)).toEqual(["PENDING", "RUNNING", "SUCCESS"]);
 });
 
 test("schedules are listed with their next time, and an unknown one is a 404 with close names", async () => {
@@ -200,7 +200,12 @@ test("health shows versions, the database's time and the counts of every state",
   await call("POST", "/jobs", ada);
   const { status, body } = await call("GET", "/health");
   expect(status).toBe(200);
-  expect(body).toMatchObject({ status: "ok", version: "1.2.3", schemaVersion: 1, counts: { QUEUED: 1, FAILED: 0 } });
+  expect(body).toMatchObject({
+    status: "ok",
+    version: "1.2.3",
+    schemaVersion: 1,
+    counts: { QUEUED: { count: 1, isMore: false }, FAILED: { count: 0 } },
+  });
   expect(Date.parse(body.databaseTime)).toBe(startOfTime);
 });
 

@@ -16,53 +16,80 @@ const content = {
   type: "object",
   minProperties: 1,
   propertyNames: { pattern: "^[a-z]+/[a-z.+-]+$" },
-  additionalProperties: closed({ schema }, ["schema"]),
+  additionalProperties: closed({ schema, example: {} }, ["schema"]),
+};
+const headers = {
+  type: "object",
+  additionalProperties: closed({ $ref: { type: "string", pattern: "^#/components/headers/" } }, ["$ref"]),
 };
 const parameter = {
-  ...closed({ name: text, in: { enum: ["path", "query"] }, required: { type: "boolean" }, schema }, [
-    "name",
-    "in",
-    "required",
-    "schema",
-  ]),
+  ...closed(
+    {
+      name: text,
+      in: { enum: ["path", "query", "header"] },
+      description: text,
+      required: { type: "boolean" },
+      style: { const: "form" },
+      explode: { type: "boolean" },
+      schema,
+      example: {},
+    },
+    ["name", "in", "description", "required", "schema"],
+  ),
   // A part of the path is never left out.
   if: { properties: { in: { const: "path" } } },
   // oxlint-disable-next-line unicorn/no-thenable -- it is the keyword's name
   then: { properties: { required: { const: true } } },
 };
+const response = closed({ description: text, headers, content }, ["description", "headers", "content"]);
 const operation = closed(
   {
-    operationId: text,
+    operationId: { type: "string", pattern: "^[a-z][a-zA-Z]+$" },
     summary: text,
-    tags: { type: "array", items: text },
+    description: text,
+    tags: { type: "array", items: text, minItems: 1, maxItems: 1 },
     "x-role": { enum: ["read", "operate"] },
     parameters: { type: "array", items: parameter },
     requestBody: closed({ required: { type: "boolean" }, content }, ["content"]),
     responses: {
       type: "object",
       minProperties: 1,
-      propertyNames: { pattern: "^([1-5]\\d\\d|default)$" },
-      additionalProperties: closed({ description: text, content }, ["description"]),
+      propertyNames: { pattern: "^[1-5]\\d\\d$" },
+      additionalProperties: {
+        anyOf: [response, closed({ $ref: { type: "string", pattern: "^#/components/responses/" } }, ["$ref"])],
+      },
     },
   },
-  ["operationId", "summary", "responses"],
+  ["operationId", "summary", "description", "tags", "parameters", "responses"],
 );
+
+const named = (each: object): object => ({
+  type: "object",
+  propertyNames: { pattern: "^[a-zA-Z0-9._-]+$" },
+  additionalProperties: each,
+});
+const method = { get: operation, post: operation, put: operation, patch: operation, delete: operation };
 
 export const openApiSchema = closed(
   {
     openapi: { type: "string", pattern: "^3\\.1\\.\\d+$" },
-    info: closed({ title: text, version: text, description: text }, ["title", "version"]),
-    paths: {
-      type: "object",
-      propertyNames: { pattern: "^/" },
-      additionalProperties: closed({ get: operation, post: operation, put: operation, delete: operation }, []),
-    },
+    info: closed(
+      { title: text, version: text, description: text, license: { type: "object" }, contact: { type: "object" } },
+      ["title", "version"],
+    ),
+    servers: { type: "array", minItems: 1, items: { type: "object", required: ["url", "description"] } },
+    security: { type: "array", items: { type: "object" } },
+    tags: { type: "array", items: closed({ name: text, description: text }, ["name", "description"]) },
+    paths: { type: "object", propertyNames: { pattern: "^/" }, additionalProperties: closed(method, []) },
     components: closed(
       {
-        schemas: { type: "object", propertyNames: { pattern: "^[a-zA-Z0-9._-]+$" }, additionalProperties: schema },
+        schemas: named(schema),
+        responses: named(response),
+        headers: named(closed({ description: text, schema }, ["description", "schema"])),
+        securitySchemes: named({ type: "object", required: ["type", "description"] }),
       },
       [],
     ),
   },
-  ["openapi", "info", "paths", "components"],
+  ["openapi", "info", "servers", "security", "tags", "paths", "components"],
 );

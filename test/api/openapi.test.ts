@@ -6,7 +6,7 @@ import { z } from "zod";
 import { expect, test } from "vitest";
 import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
 import type { RunId } from "../../src/core/ports/ports.ts";
-import { type OpenApiDocument, type Operation, strictAjv } from "./documented.ts";
+import { type OpenApiDocument, type Operation, responseIn, strictAjv } from "./documented.ts";
 import { openApi } from "./harness.ts";
 import { openApiSchema } from "./openapi-schema.ts";
 
@@ -58,7 +58,7 @@ test("every endpoint answers as the document says", async () => {
   ])
     await get(path);
   const run = await startRun(opened);
-  for (const path of ["/runs", `/runs/${run}`, `/runs/${run}/tasks`]) await get(path);
+  for (const path of ["/runs", `/runs/${run}`, `/runs/${run}/tasks`, `/runs/${run}/map`]) await get(path);
   await post(`/runs/${run}/rerun`, {}, 201);
   await post(`/runs/${run}/cancel`);
   await post(`/runs/${run}/retry`);
@@ -70,15 +70,28 @@ test("every endpoint answers as the document says", async () => {
   const { id } = await post("/bulk", { action: "cancel", filter: { kind: "none" } }, 202);
   await post("/dead-letters/redrive", { filter: { kind: "none" } }, 202);
   await post(`/bulk/${id}/stop`);
-  for (const path of ["/bulk", `/bulk/${id}`, "/health", "/preview?expression=0%208%20*%20*%20*"]) await get(path);
+  for (const path of [
+    "/bulk",
+    `/bulk/${id}`,
+    "/health",
+    "/livez",
+    "/readyz",
+    "/kinds",
+    "/preview?expression=0%208%20*%20*%20*",
+  ])
+    await get(path);
   const nightly = { kind: "ping", cron: "30 2 * * *", timezone: "Europe/Berlin" };
   await post("/schedules", { id: "nightly", ...nightly }, 201);
   expect(await opened.call("PUT", "/schedules/nightly", nightly)).toMatchObject({ status: 200 });
+  expect(await opened.call("PATCH", "/schedules/nightly", { enabled: false })).toMatchObject({ status: 200 });
+  expect(await opened.call("PATCH", "/schedules/nightly", { enabled: true })).toMatchObject({ status: 200 });
   for (const verb of ["pause", "resume"]) await post(`/schedules/nightly/${verb}`);
   await post("/schedules/nightly/trigger", {}, 201);
   const window = { from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z", force: true };
   await post("/schedules/nightly/backfill", window);
   await get("/schedules");
+  await get("/upcoming?hours=24");
+  await get("/schedule-outcomes?state=failing&sort=next");
   for (const part of ["", "/occurrences", "/next", "/explain?time=2026-11-21T02:30"])
     await get(`/schedules/nightly${part}`);
   expect(await opened.call("DELETE", "/schedules/nightly", {})).toMatchObject({ status: 200 });
@@ -102,7 +115,8 @@ test("refusals of every kind are the documented problem, and a foreign member or
   expect(await call("GET", "/nowhere")).toMatchObject({ status: 404 });
   expect(await call("POST", "/jobs", "{")).toMatchObject({ status: 400 });
   expect(await call("POST", "/jobs", { kind: "none" })).toMatchObject({ status: 422 });
-  expect(await call("POST", "/jobs", { kind: "ping" }, { host })).toMatchObject({ status: 415 });
+  const plain = { host, "content-type": "text/plain" };
+  expect(await call("POST", "/jobs", { kind: "ping" }, plain)).toMatchObject({ status: 415 });
   expect(await call("GET", "/jobs", undefined, { host: "elsewhere" })).toMatchObject({ status: 403 });
   expect(await (await openApi([app], { caller: null })).call("GET", "/jobs")).toMatchObject({ status: 401 });
   const answer = await api.fetch(new Request("http://127.0.0.1/jobs", { headers: { host } }));
@@ -134,7 +148,9 @@ test("the document is OpenAPI 3.1, its schemas are JSON Schema, and every refere
   const ids = Object.values(document.paths).flatMap((each) => Object.values(each).map((one) => one.operationId));
   expect(new Set(ids).size).toBe(ids.length);
   const { components, paths } = document;
-  const schemas = Object.values(paths).flatMap((each) => Object.values(each).flatMap(schemasOf));
+  const schemas = Object.values(paths).flatMap((each) =>
+    Object.values(each).flatMap((one) => schemasOf(document, one)),
+  );
   expect(schemas.length).toBeGreaterThan(100);
   // Compiling holds a schema to the meta-schema of 2020-12 and follows its references.
   for (const schema of schemas) ajv.compile({ ...schema, components });
@@ -143,9 +159,12 @@ test("the document is OpenAPI 3.1, its schemas are JSON Schema, and every refere
   expect(JSON.stringify(document)).not.toContain("$defs");
 });
 
-const schemasOf = ({ parameters, requestBody, responses }: Operation): readonly object[] => [
+const schemasOf = (document: OpenApiDocument, { parameters, requestBody, responses }: Operation): readonly object[] => [
   ...parameters.map(({ schema }) => schema),
-  ...[...(requestBody === undefined ? [] : [requestBody]), ...Object.values(responses)]
+  ...[
+    ...(requestBody === undefined ? [] : [requestBody]),
+    ...Object.values(responses).map((each) => responseIn(document, each)),
+  ]
     .flatMap(({ content }) => Object.values(content))
     .map(({ schema }) => schema),
 ];

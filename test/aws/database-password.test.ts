@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import { databasePassword } from "../../src/adapters/aws/database-password.ts";
 import { ensureDatabaseRoles, grantOwnRows } from "../../src/adapters/postgres/access.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { blankDatabase } from "../support/database.ts";
 
 const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:belfry-AbCdEf";
@@ -33,7 +33,7 @@ beforeAll(async () => {
       response.writeHead(answer.status).end(answer.body);
     });
   });
-  endpoint = `http://127.0.0.1:${await listen(server, 0, "the secrets")}/`;
+  endpoint = `http://127.0.0.1:${await listenOnLoopback(server, 0, "the secrets")}/`;
 });
 
 afterAll(async () => {

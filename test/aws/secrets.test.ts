@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { readSecret } from "../../src/adapters/aws/secrets.ts";
 import { readConfig } from "../../src/config.ts";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { openRuntime } from "../../src/runtime.ts";
 import { openSecrets } from "../../src/secrets.ts";
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
       response.writeHead(status).end(JSON.stringify(answer));
     })();
   });
-  endpoint = `http://127.0.0.1:${await listen(server, 0, "the secrets")}/`;
+  endpoint = `http://127.0.0.1:${await listenOnLoopback(server, 0, "the secrets")}/`;
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { checkAgainst } from "../../src/core/define/against.ts";
 import { describe as told } from "../../src/core/define/problem.ts";
 import { defineApp, defineGraph, defineJob } from "../../src/core/index.ts";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { belfry, serveApi, signIn } from "./harness.ts";
 
 const mail = (payload: z.ZodType<{ to: string }, { to: string }>) => defineJob({ id: "mail", payload, run: () => {} });
@@ -86,7 +86,7 @@ test("a stage that is not deployed yet has nothing that waits, and one that does
   signIn();
   const answering = async (status: number, text: string): Promise<string> => {
     const server = createServer((_, response) => void response.writeHead(status).end(text));
-    const port = await listen(server, 0, "CloudFormation");
+    const port = await listenOnLoopback(server, 0, "CloudFormation");
     onTestFinished(() => void server.close());
     return `http://127.0.0.1:${port}`;
   };

@@ -9,6 +9,15 @@ import { belfry, serveApi, shapeOf, signIn } from "./harness.ts";
 
 const env = { AWS_REGION: "eu-west-1" };
 
+interface Shown {
+  readonly url: string;
+  readonly open: string;
+  readonly bearer: string;
+  readonly target: string;
+}
+
+const session = ({ bearer }: Shown) => ({ headers: { authorization: `Bearer ${bearer}` } });
+
 /** Starts it, and waits until it says where it is. */
 async function opened(args: readonly string[], more: NodeJS.ProcessEnv = {}) {
   signIn();
@@ -18,15 +27,17 @@ async function opened(args: readonly string[], more: NodeJS.ProcessEnv = {}) {
   const ended = belfry(["console", "--json", ...args], settings);
   onTestFinished(() => interrupt.abort());
   const out = await Promise.race([said.promise, ended.then(({ err }) => Promise.reject(new Error(err)))]);
-  return { shown: JSON.parse(out) as { url: string; target: string }, interrupt, ended };
+  return { shown: JSON.parse(out) as Shown, interrupt, ended };
 }
 
 test("console signs what it passes on, shows its address, and ends with 130 on Ctrl-C", async () => {
   const { url, received } = await receiver(() => ({ status: 200, body: '{"jobs":[]}' }));
   const { shown, interrupt, ended } = await opened(["--url", url]);
-  expect(shown).toEqual({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string, target: url });
+  expect(shown).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string, target: url });
+  expect(shown.open).toMatch(/\/console\/\?token=[\w-]{32}$/);
+  expect((await fetch(`${shown.url}/jobs`)).status).toBe(401);
   expect(shapeOf(shown)).toMatchSnapshot("console");
-  expect(await (await fetch(`${shown.url}/jobs?state=FAILED`)).json()).toEqual({ jobs: [] });
+  expect(await (await fetch(`${shown.url}/jobs?state=FAILED`, session(shown))).json()).toEqual({ jobs: [] });
   expect(received.at(-1)?.headers.authorization).toMatch(/^AWS4-HMAC-SHA256 .*\/eu-west-1\/lambda\/aws4_request/);
   interrupt.abort();
   expect(await ended).toMatchObject({ code: 130 });
@@ -40,7 +51,7 @@ test("console hands a redirect on: its signature holds for one address only", as
   onTestFinished(() => stage.closeAllConnections());
   const { port } = stage.address() as AddressInfo;
   const { shown } = await opened(["--url", `http://127.0.0.1:${port}`]);
-  const answer = await fetch(shown.url, { redirect: "manual" });
+  const answer = await fetch(shown.url, { redirect: "manual", ...session(shown) });
   expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);
 });
 
@@ -59,7 +70,7 @@ test("console finds a stage by the outputs of its stack, and ends with 0 when it
 test("following the log ends with 130 on Ctrl-C of the process", async () => {
   const { url, call } = await serveApi();
   const bin = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
-  const child = spawn(process.execPath, [bin, "logs", "-f", "--url", url], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [bin, "events", "-f", "--url", url], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const line = once(child.stdout, "data");
   await expect

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { belfry, signIn } from "./harness.ts";
 
 /** What AWS answers, by the action that a call names. A test changes what it is about. */
@@ -30,7 +30,7 @@ async function account(over: Partial<Answers> = {}): Promise<string> {
       response.writeHead(answers[action] === null || action === "" ? 400 : 200).end(text);
     });
   });
-  const port = await listen(server, 0, "an account");
+  const port = await listenOnLoopback(server, 0, "an account");
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${port}`;
 }

@@ -6,8 +6,8 @@ import { belfry, emptyFolder, serveApi, shapeOf } from "./harness.ts";
 import { given, leaves, planted } from "./planted.ts";
 
 /** They look at this machine, make something on it, or go on until they are stopped. */
-const elsewhere = ["check", "migrate", "doctor", "init", "bundle", "console", "dev"];
-const reads = /^(explain|locks|workers|logs|(\w|-)+ (list|show|watch|next|history|explain|preview))$/;
+const elsewhere = ["completion", "check", "migrate", "doctor", "init", "bundle", "console", "dev"];
+const reads = /^(explain|locks|workers|kinds|events|(\w|-)+ (list|show|watch|next|history|explain|preview))$/;
 
 test("no command is left out here, nor in the table of exit codes", () => {
   expect([...Object.keys(given), ...elsewhere].toSorted()).toEqual(leaves.toSorted());
@@ -18,7 +18,7 @@ test("the JSON of every command keeps its shape, and its text steers no terminal
   const { run, call, operations } = await planted();
   const { stream } = operations;
   let looks = 0;
-  // Something must happen between the first look of `logs` and its second.
+  // Something must happen between the first look of `events` and its second.
   operations.stream = async (...asked) => {
     looks += 1;
     if (looks === 2) await call("POST", "/jobs", { kind: "ping" });
@@ -61,7 +61,7 @@ test.each(leaves)("%s --help says what it does, shows an example and ends with i
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(out).toMatch(
     new RegExp(
-      `^Usage: belfry ${leaf} .*\\n\\n\\w.+\\n[^]*Example:\\n  \\$ .*npx belfry ${leaf.replace(" list", "( list)?")}`,
+      `^Usage: belfry ${leaf}[| ].*\\n\\n\\w.+\\n[^]*Example:\\n  \\$ .*npx belfry ${leaf.replace(" list", "( list)?")}`,
     ),
   );
   expect(out.endsWith(`${exitsText(exits[leaf])}\n`)).toBe(true);

@@ -14,7 +14,12 @@ import { given, planted } from "./planted.ts";
 
 /** Where nobody listens. */
 const nowhere = "http://127.0.0.1:9";
-const local: Readonly<Record<string, string>> = { doctor: "--local", init: "reports", bundle: "--out out", check: "--against prod" };
+const local: Readonly<Record<string, string>> = {
+  doctor: "--local",
+  init: "reports",
+  bundle: "--out out",
+  check: "--against prod",
+};
 
 /** The commands that the table gives this code. */
 const endingWith = (code: ExitCode): readonly string[] =>

@@ -6,7 +6,7 @@ import { serve } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
 import { onTestFinished, vi } from "vitest";
 import { exits } from "../../src/cli/exits.ts";
-import { run } from "../../src/cli/run.ts";
+import { runCommandLine } from "../../src/cli/run.ts";
 import { openApi } from "../api/harness.ts";
 
 /** The members that tests read of what a command wrote; what is not there is undefined all the same. */
@@ -52,7 +52,7 @@ export async function belfry(
   let err = "";
   const streams = { out: (text: string) => onOut((out += text)), err: (text: string) => (err += text), isTerminal };
   const project = fileURLToPath(new URL("../../belfry.config.ts", import.meta.url));
-  const code = await run(args, {
+  const code = await runCommandLine(args, {
     streams,
     env: { BELFRY_PROJECT: project, ...env },
     folder,

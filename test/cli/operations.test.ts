@@ -44,7 +44,7 @@ test("who may only look is told so with 4", async () => {
   const served = await serveApi({ caller: { name: "bob", role: "read" } });
   const refused = await served.belfry("lanes", "pause", "default");
   expect(refused).toMatchObject({ code: 4, out: "" });
-  expect(refused.err).toContain("bob may look but not change");
+  expect(refused.err).toContain("bob may read but not change");
 });
 
 test("a redrive that somebody else was faster than ends with 6", async () => {

@@ -13,9 +13,9 @@ const silent = { out: () => {}, err: () => {}, isTerminal: false };
 const leavesOf = (command: Command, path: string): readonly string[] =>
   command.commands.length === 0 ? [path] : command.commands.flatMap((each) => leavesOf(each, `${path} ${each.name()}`));
 /** Every command that does something, as the program itself lists them: `jobs list`. */
-export const leaves = program({ streams: silent, env: {}, folder: "/" }, output(silent, false)).commands.flatMap(
-  (each) => leavesOf(each, each.name()),
-);
+export const leaves = (
+  await program({ streams: silent, env: {}, folder: "/" }, output(silent, false))
+).commands.flatMap((each) => leavesOf(each, each.name()));
 
 /** What those that ask the API are given. JOB waits, ENDED is FAILED, RUN goes on, OVER is FAILED. */
 export const given: Readonly<Record<string, string>> = {
@@ -54,7 +54,8 @@ export const given: Readonly<Record<string, string>> = {
   "lanes limit": "shout 3",
   locks: "",
   workers: "",
-  logs: "",
+  events: "",
+  kinds: "",
 };
 const steps = defineGraph({
   id: "steps",

@@ -2,10 +2,16 @@ import { request } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { type Forwarded, startProxy } from "../../src/cli/signed-proxy.ts";
 
-async function proxied(forward: (request: Forwarded) => Promise<Response>) {
-  const proxy = await startProxy(forward);
+async function opened(forward: (request: Forwarded) => Promise<Response>, options: { readOnly?: boolean } = {}) {
+  const proxy = await startProxy(forward, options);
   onTestFinished(() => proxy.close());
-  return proxy.url;
+  return proxy;
+}
+
+/** Its address, with what a program sends to be let in. */
+async function proxied(forward: (request: Forwarded) => Promise<Response>) {
+  const { url, bearer } = await opened(forward);
+  return { url, session: { authorization: `Bearer ${bearer}` } };
 }
 
 /** `fetch` writes the Host header itself. */
@@ -19,11 +25,11 @@ function asHost(url: string, headers: Record<string, string>): Promise<number | 
 
 test("what is asked and answered goes through as it is", async () => {
   const asked: Forwarded[] = [];
-  const url = await proxied((request) => {
+  const { url, session } = await proxied((request) => {
     asked.push(request);
     return Promise.resolve(Response.json({ ok: true }, { status: 201, headers: { location: "/jobs/1" } }));
   });
-  const headers = { "content-type": "application/json", cookie: "secret" };
+  const headers = { "content-type": "application/json", cookie: "secret", ...session };
   const answer = await fetch(`${url}/jobs?a=1`, { method: "POST", headers, body: '{"kind":"ping"}' });
   expect(answer.status).toBe(201);
   expect(answer.headers.get("location")).toBe("/jobs/1");
@@ -36,8 +42,8 @@ test("what is asked and answered goes through as it is", async () => {
 test("a stream arrives while it is written", async () => {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const body = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });
-  const url = await proxied(() => Promise.resolve(new Response(body)));
-  const answering = fetch(`${url}/events`);
+  const { url, session } = await proxied(() => Promise.resolve(new Response(body)));
+  const answering = fetch(`${url}/events`, { headers: session });
   controller?.enqueue(new TextEncoder().encode(": first\n\n"));
   const reader = (await answering).body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe(": first\n\n");
@@ -47,29 +53,36 @@ test("a stream arrives while it is written", async () => {
 
 test("another site's page, or a name that was pointed here, gets nothing done with the operator's rights", async () => {
   let reached = 0;
-  const url = await proxied(() => {
+  const { url, session } = await proxied(() => {
     reached += 1;
     return Promise.resolve(new Response("{}"));
   });
   const { host } = new URL(url);
-  expect(await asHost(url, { host: "evil.example" })).toBe(403);
-  expect(await asHost(url, { host, origin: "https://evil.example" })).toBe(403);
-  expect(await asHost(url, { host, "sec-fetch-site": "cross-site" })).toBe(403);
+  expect(await asHost(url, { host: "evil.example", ...session })).toBe(403);
+  expect(await asHost(url, { host, origin: "https://evil.example", ...session })).toBe(403);
+  expect(await asHost(url, { host, "sec-fetch-site": "cross-site", ...session })).toBe(403);
+  // A page of another port of this machine.
+  expect(await asHost(url, { host, "sec-fetch-site": "same-site", ...session })).toBe(403);
+  expect(await asHost(url, { host, origin: "http://127.0.0.1:1", ...session })).toBe(403);
+  expect(await asHost(url, { host })).toBe(401);
+  expect(await asHost(url, { host, authorization: "Bearer guessed" })).toBe(401);
   expect(reached).toBe(0);
-  expect(await asHost(url, { host, origin: url })).toBe(200);
+  expect(await asHost(url, { host, origin: url, ...session })).toBe(200);
 });
 
 test.each(["//evil.example/jobs", "/\\evil.example/jobs", "http://evil.example/jobs", "///evil.example"])(
   "nothing is signed for another place: %s",
   async (path) => {
     const asked: string[] = [];
-    const url = await proxied((forwarded) => {
+    const { url, session } = await proxied((forwarded) => {
       asked.push(forwarded.path);
       return Promise.resolve(new Response("{}"));
     });
     const { host, hostname, port } = new URL(url);
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      request({ hostname, port, path, headers: { host } }, (response) => resolve(response.resume().statusCode))
+      request({ hostname, port, path, headers: { host, ...session } }, (response) =>
+        resolve(response.resume().statusCode),
+      )
         .once("error", reject)
         .end();
     });
@@ -78,9 +91,51 @@ test.each(["//evil.example/jobs", "/\\evil.example/jobs", "http://evil.example/j
 );
 
 test("a stage that is away is said so, and a body without end is refused", async () => {
-  const url = await proxied(() => Promise.reject(new Error("no route")));
-  const away = await fetch(url);
+  const { url, session } = await proxied(() => Promise.reject(new Error("no route")));
+  const away = await fetch(url, { headers: session });
   expect(away.status).toBe(502);
   expect(await away.json()).toMatchObject({ code: "stage-away", detail: "no route" });
-  expect((await fetch(url, { method: "POST", body: "x".repeat(1_100_000) })).status).toBe(413);
+  expect((await fetch(url, { method: "POST", headers: session, body: "x".repeat(1_100_000) })).status).toBe(413);
+});
+
+test("the printed address signs one browser in, once, and leaves no token in its history", async () => {
+  const { url, open } = await opened(() => Promise.resolve(new Response("{}")));
+  const first = await fetch(open, { redirect: "manual" });
+  expect([first.status, first.headers.get("location")]).toEqual([303, "/console/"]);
+  const cookie = first.headers.get("set-cookie") ?? "";
+  expect(cookie).toMatch(/; HttpOnly; SameSite=Strict$/);
+  expect((await fetch(open, { redirect: "manual" })).status).toBe(401);
+  expect((await fetch(`${url}/jobs`)).status).toBe(401);
+  expect((await fetch(`${url}/jobs`, { headers: { cookie: cookie.split(";")[0] ?? "" } })).status).toBe(200);
+});
+
+test("the stage's headers reach the browser, so that its page cannot be framed, and those of its connection do not", async () => {
+  const headers = {
+    "content-security-policy": "frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-request-id": "r1",
+    "set-cookie": "stage=1",
+  };
+  const { url, session } = await proxied(() => Promise.resolve(new Response("{}", { headers })));
+  const answer = await fetch(`${url}/console/`, { headers: session });
+  const { "set-cookie": _, ...kept } = headers;
+  expect(Object.fromEntries(answer.headers)).toMatchObject(kept);
+  expect(answer.headers.has("set-cookie")).toBe(false);
+});
+
+test("with --read-only nothing that changes something is passed on", async () => {
+  const methods: string[] = [];
+  const { url, bearer } = await opened(
+    ({ method }) => {
+      methods.push(method);
+      return Promise.resolve(new Response("{}"));
+    },
+    { readOnly: true },
+  );
+  const headers = { authorization: `Bearer ${bearer}` };
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"])
+    expect((await fetch(url, { method, headers })).status).toBe(403);
+  expect((await fetch(url, { headers })).status).toBe(200);
+  expect(methods).toEqual(["GET"]);
 });

@@ -1,10 +1,19 @@
 import { expect, test } from "vitest";
-import type { JobDetail } from "../../src/cli/client.ts";
+import type { JobDetailReply } from "../../src/api/shape/job.ts";
 import { jobText } from "../../src/cli/text.ts";
 
-const job: JobDetail = {
+const job: JobDetailReply = {
   id: "7",
   kind: "long",
+  run: null,
+  task: null,
+  heldOn: null,
+  payloadBytes: 4,
+  interruptions: 0,
+  progress: null,
+  scheduledFor: null,
+  startedAt: null,
+  leaseUntil: null,
   key: null,
   state: "RUNNING",
   phase: "running",

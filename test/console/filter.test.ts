@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { completed, suggest } from "../../src/console/jobs/completion.ts";
-import { parseFilter, queryOf, withTerm } from "../../src/console/jobs/filter.ts";
+import { completed } from "../../src/console/filter/completed.ts";
+import { withTerm } from "../../src/console/filter/terms.ts";
+import { suggest } from "../../src/console/jobs/completion.ts";
+import { parseFilter, queryOf } from "../../src/console/jobs/filter.ts";
 
 const now = Date.UTC(2026, 10, 21, 12);
 const asked = (text: string) => queryOf(parseFilter(text), now);
@@ -29,16 +31,20 @@ describe("the filter of the jobs", () => {
   });
 
   it.each([
-    ["hello", "has no field"],
+    ["id:abc", "is no number"],
+    ["lane:default", "comes twice"],
     ["sate:failed", "is no field"],
     ["state:broken", "is no state"],
     ["kind:", "has no value"],
     ["due:soon", "write due:past"],
-  ])("says what is wrong with %s, and uses the rest", (text, problem) => {
-    const { terms, problems } = parseFilter(`lane:mail ${text}`);
+  ])("says what is wrong with %s", (text, problem) => {
+    const { problems } = parseFilter(`lane:mail ${text}`);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(problem);
-    expect(terms).toEqual([{ field: "lane", value: "mail" }]);
+  });
+
+  it("searches for words without a field", () => {
+    expect(asked('state:failed orders-97 "no disk"')).toEqual({ state: "FAILED", text: "orders-97 no disk" });
   });
 
   it("replaces one term and keeps the others", () => {

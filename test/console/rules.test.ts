@@ -15,20 +15,23 @@ const focusSeen = `(() => {
 const focusedText = (page: Page): Promise<unknown> => page.evaluate("document.activeElement.textContent.trim()");
 
 await describeInBrowser("what holds on every screen", (its) => {
-  test.each(["Escape", "Keep as it is", "Close"])("a question closed by %s gives the focus back", async (by) => {
-    const { page, close: leave } = await its.visit("/jobs/2", "Running for");
-    await tabTo(page, "Cancel");
-    await page.keyboard.press("Enter");
-    await page.getByRole("dialog").waitFor();
-    if (by === "Escape") await page.keyboard.press("Escape");
-    else {
-      await tabTo(page, by);
+  test.each(["Escape", "Don’t change anything", "Close"])(
+    "a question closed by %s gives the focus back",
+    async (by) => {
+      const { page, close: leave } = await its.visit("/jobs/2", "Running for");
+      await tabTo(page, "Cancel");
       await page.keyboard.press("Enter");
-    }
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await focusedText(page)).toBe("Cancel");
-    await leave();
-  });
+      await page.getByRole("dialog").waitFor();
+      if (by === "Escape") await page.keyboard.press("Escape");
+      else {
+        await tabTo(page, by);
+        await page.keyboard.press("Enter");
+      }
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      expect(await focusedText(page)).toBe("Cancel");
+      await leave();
+    },
+  );
 
   test.each(["/", "/jobs", "/jobs/2", "/schedules/nightly-export", "/runs/7?view=graph", "/lanes"])(
     "on %s the focus is seen wherever Tab takes it",

@@ -1,13 +1,19 @@
 /** Lanes, workers, locks and dead letters of the stand-in API. */
-import type { FailureGroup, Lane, Lock, Worker } from "../../src/console/shape.ts";
+import type { ShownFailureGroup, ShownLane, ShownLock, ShownWorker } from "../../src/console/shape.ts";
 import { ago } from "./scene.ts";
 
-export const groups: readonly FailureGroup[] = [
+export const groups: readonly ShownFailureGroup[] = [
   group("a1", "send-open-mail", "HTTP_503", "the mail server answered 503 Service Unavailable", 42),
   group("b2", "export-report", "ENOSPC", "no space left on device", 3),
 ];
 
-function group(fingerprint: string, kind: string, errorCode: string, errorMessage: string, jobs: number): FailureGroup {
+function group(
+  fingerprint: string,
+  kind: string,
+  errorCode: string,
+  errorMessage: string,
+  jobs: number,
+): ShownFailureGroup {
   return { fingerprint, kind, errorCode, errorMessage, jobs, firstAt: ago(9_000), lastAt: ago(60), newest: "5" };
 }
 
@@ -22,7 +28,7 @@ const free = {
   batchSize: 10,
 };
 
-export const lanes: readonly Lane[] = [
+export const lanes: readonly ShownLane[] = [
   { name: "default", ...free, waiting: 12, running: 6, oldestWaitingMs: 90_000, held },
   {
     name: "mail",
@@ -47,7 +53,7 @@ const cap = {
 export const caps = [cap];
 export const jobLocks = [{ ...cap, key: "lock:scheduler:outbox-retry", size: 1, taken: 1 }];
 
-export const workers: readonly Worker[] = (["busy", "idle", "silent", "lost"] as const).map((status, index) => ({
+export const workers: readonly ShownWorker[] = (["busy", "idle", "silent", "lost"] as const).map((status, index) => ({
   id: `worker-${index}`,
   lane: "default",
   version: "1.4.0",
@@ -74,7 +80,7 @@ export const workers: readonly Worker[] = (["busy", "idle", "silent", "lost"] as
       : [],
 }));
 
-export const locks: readonly Lock[] = [
+export const locks: readonly ShownLock[] = [
   {
     name: "scheduler",
     holder: "task-1",

@@ -1,22 +1,23 @@
 /** What a stand-in API answers: the same shapes as the real one, held to them by the types. */
 import type {
-  Job,
-  JobCounts,
-  JobDetail,
-  Minute,
-  Occurrence,
-  Run,
-  Schedule,
-  State,
-  Summary,
-  Task,
+  ShownJob,
+  ShownJobCounts,
+  ShownJobDetail,
+  ShownMinute,
+  ShownEnd,
+  ShownOccurrence,
+  ShownOutcome,
+  ShownSchedule,
+  JobState,
+  ShownSummary,
+  ShownUpcoming,
 } from "../../src/console/shape.ts";
-import { states } from "../../src/console/shape.ts";
+import { jobStates } from "../../src/console/shape.ts";
 
 export const sceneNow = Date.now();
 export const ago = (seconds: number): string => new Date(sceneNow - seconds * 1_000).toISOString();
 
-export function jobOf(id: number, state: State = states[id % states.length] ?? "PENDING"): Job {
+export function jobOf(id: number, state: JobState = jobStates[id % jobStates.length] ?? "PENDING"): ShownJob {
   const started = state !== "PENDING" && state !== "QUEUED" && state !== "SKIPPED";
   const ended = ["SUCCESS", "FAILED", "CANCELED", "SKIPPED"].includes(state);
   const failed = state === "FAILED" || state === "RETRY_WAIT";
@@ -51,9 +52,9 @@ export function jobOf(id: number, state: State = states[id % states.length] ?? "
   };
 }
 
-export function detailOf(id: number, state: State): JobDetail {
+export function detailOf(id: number, state: JobState): ShownJobDetail {
   const job = jobOf(id, state);
-  const event = (at: number, from: State | null, to: State, attempt: number) => {
+  const event = (at: number, from: JobState | null, to: JobState, attempt: number) => {
     return {
       id: String(1_000 - at),
       at: ago(at),
@@ -65,7 +66,7 @@ export function detailOf(id: number, state: State): JobDetail {
       reason: null,
     };
   };
-  const last: State = state === "QUEUED" || state === "PENDING" ? "RUNNING" : state;
+  const last: JobState = state === "QUEUED" || state === "PENDING" ? "RUNNING" : state;
   return {
     ...job,
     attempts: [
@@ -91,14 +92,14 @@ export function detailOf(id: number, state: State): JobDetail {
   };
 }
 
-export const schedules: readonly Schedule[] = [
+export const schedules: readonly ShownSchedule[] = [
   schedule("nightly-export", "0 8 * * *", "Asia/Seoul", ago(-3_600)),
   schedule("sweep", "* * * * *", "UTC", ago(-30)),
   { ...schedule("outbox-retry", "every 5m", "UTC", ago(-90)), paused: true },
   schedule("late-one", "cron(0 10 ? * 2-6 *)", "Europe/Berlin", ago(900)),
 ];
 
-function schedule(id: string, expression: string, timezone: string, nextAt: string): Schedule {
+function schedule(id: string, expression: string, timezone: string, nextAt: string): ShownSchedule {
   return {
     id,
     app: "scene",
@@ -118,7 +119,23 @@ function schedule(id: string, expression: string, timezone: string, nextAt: stri
 
 const outcomes = ["PLANNED", "FIRED", "FIRED", "SKIPPED", "CAUGHT_UP", "COALESCED"] as const;
 
-export const occurrences: readonly Occurrence[] = Array.from({ length: 30 }, (_, index) => {
+const goodEnd: ShownEnd = {
+  state: "SUCCESS",
+  run: null,
+  result: "succeeded",
+  startedAt: ago(3_600),
+  finishedAt: ago(3_598),
+  tookMs: 2_000,
+  error: null,
+};
+const failedEnd: ShownEnd = {
+  ...goodEnd,
+  state: "FAILED",
+  result: "failed",
+  error: { code: "HTTP_503", message: "the mail server answered 503" },
+};
+
+export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }, (_, index) => {
   const outcome = outcomes[index % outcomes.length] ?? "FIRED";
   return {
     schedule: "nightly-export",
@@ -131,11 +148,31 @@ export const occurrences: readonly Occurrence[] = Array.from({ length: 30 }, (_,
     decidedAt: outcome === "PLANNED" ? null : ago(index * 3_600),
     latenessMs: outcome === "FIRED" ? 120 + index : null,
     version: 3,
-    jobId: outcome === "FIRED" ? (String(100 + index) as Occurrence["jobId"]) : null,
+    jobId: outcome === "FIRED" ? (String(100 + index) as ShownOccurrence["jobId"]) : null,
+    end: outcome === "FIRED" ? (index % 4 === 1 ? failedEnd : goodEnd) : null,
   };
 });
 
-export const summary: Summary = {
+/** Each schedule with the occurrences above; the first fails, the second does not. */
+export const outcomeRows: readonly ShownOutcome[] = schedules.map((schedule, index) => ({
+  ...schedule,
+  firesAt: schedule.nextAt,
+  last: occurrences.map(({ nominalAt, outcome, reason, jobId, end }) => ({
+    at: nominalAt,
+    outcome,
+    reason,
+    job: jobId,
+    result: end?.result ?? null,
+    error: end?.error?.code ?? null,
+  })),
+  failingSince: index === 0 ? ago(7_200) : null,
+  failingSinceIsMore: false,
+  lastSuccessAt: ago(10_800),
+  onTimeShare: 0.96,
+  latenessMs: 120,
+}));
+
+export const summary: ShownSummary = {
   at: new Date(sceneNow).toISOString(),
   live: {
     total: 64,
@@ -152,7 +189,7 @@ export const summary: Summary = {
   workers: { busy: 2, lost: 1 },
 };
 
-export const minutes: readonly Minute[] = Array.from({ length: 60 }, (_, index) => ({
+export const minutes: readonly ShownMinute[] = Array.from({ length: 60 }, (_, index) => ({
   at: ago((59 - index) * 60),
   created: 10,
   started: 10,
@@ -165,50 +202,26 @@ export const minutes: readonly Minute[] = Array.from({ length: 60 }, (_, index) 
   meanRunMs: 80,
 }));
 
-export const run: Run = {
-  id: "7",
-  kind: "settlement",
-  key: "2026-11-20",
-  version: 3,
-  state: "FAILED",
-  sealed: true,
-  onFailure: "skip-downstream",
-  stopped: false,
-  parent: null,
-  starter: "90",
-  input: { day: "2026-11-20" },
-  progress: { total: 6, ready: 0, waiting: 1, running: 1, done: 4, ok: 2, failed: 1, skipped: 1, percent: 66 },
-  createdAt: ago(500),
-  finishedAt: ago(100),
+export const counts: ShownJobCounts = Object.fromEntries(
+  jobStates.map((state, index) => [state, { count: index === 4 ? 1_000 : index, isMore: index === 4 }]),
+) as ShownJobCounts;
+export const noCounts: ShownJobCounts = Object.fromEntries(
+  jobStates.map((state) => [state, { count: 0, isMore: false }]),
+) as ShownJobCounts;
+
+export const upcoming: ShownUpcoming = {
+  from: ago(0),
+  to: ago(-3_600),
+  times: [60, 120, 900].map((seconds, index) => ({
+    at: ago(-seconds),
+    schedule: index === 0 ? "sweep" : "nightly-export",
+    app: "scene",
+    kind: "export-report",
+    lane: "default",
+    timezone: "UTC",
+    paused: index === 2,
+    mayOverlap: index === 1,
+  })),
+  parts: Array.from({ length: 60 }, (_, part) => (part % 7) + 1),
+  isMore: false,
 };
-
-const taskStates: readonly State[] = ["SUCCESS", "SUCCESS", "FAILED", "SKIPPED", "PENDING", "RUNNING"];
-const names = ["orders", "refunds", "match", "review", "publish", "notify"];
-
-export const tasks: readonly Task[] = taskStates.map((state, index) => ({
-  job: String(200 + index),
-  task: names[index] ?? null,
-  kind: `settlement.${names[index]}`,
-  key: null,
-  state,
-  blocked: state === "PENDING",
-  notTaken: false,
-  join: "all",
-  predecessors: { open: state === "PENDING" ? 1 : 0, ok: 1, bad: state === "SKIPPED" ? 1 : 0 },
-  after: index < 2 ? [] : index === 2 ? ["200", "201"] : [String(199 + index)],
-  afterTotal: index < 2 ? 0 : 1,
-  attempt: state === "PENDING" || state === "SKIPPED" ? 0 : 1,
-  failures: state === "FAILED" ? 1 : 0,
-  maxAttempts: 4,
-  result: null,
-  error: state === "FAILED" ? { code: "MISMATCH", message: "3 orders have no refund" } : null,
-  startedAt: state === "PENDING" || state === "SKIPPED" ? null : ago(400 - index * 40),
-  finishedAt: state === "SUCCESS" || state === "FAILED" ? ago(330 - index * 40) : null,
-}));
-
-export const counts: JobCounts = Object.fromEntries(
-  states.map((state, index) => [state, { count: index === 4 ? 1_000 : index, isMore: index === 4 }]),
-) as JobCounts;
-export const noCounts: JobCounts = Object.fromEntries(
-  states.map((state) => [state, { count: 0, isMore: false }]),
-) as JobCounts;

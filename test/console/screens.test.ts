@@ -12,6 +12,7 @@ const screens = [
   { path: "/jobs/3", loaded: "waits for a slot" },
   { path: "/schedules", loaded: "nightly-export" },
   { path: "/schedules/nightly-export", loaded: "Next times" },
+  { path: "/upcoming", loaded: "The one before has not ended" },
   { path: "/runs", loaded: "settlement" },
   { path: "/runs/7", loaded: "Retry from failed" },
   { path: "/runs/7?view=graph", loaded: "refunds" },

@@ -6,6 +6,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { consolePage, type PageFiles } from "../../src/api/console.ts";
 import * as scene from "./scene.ts";
+import * as runScene from "./scene-run.ts";
 import * as system from "./scene-system.ts";
 
 export type Mode = "loaded" | "empty" | "error" | "hostile";
@@ -16,13 +17,22 @@ export interface StandIn {
   mode: Mode;
   /** Method and path of each request for data, in order. */
   readonly asked: string[];
+  /** Path and query of each of them. */
+  readonly queries: string[];
+  /** What was sent to be changed, in order. */
+  readonly bodies: object[];
   readonly events: EventDesk;
   stop(): Promise<void>;
 }
 
 export async function openStandIn(files: PageFiles): Promise<StandIn> {
   const events = eventDesk();
-  const state: { mode: Mode; asked: string[] } = { mode: "loaded", asked: [] };
+  const state: { mode: Mode; asked: string[]; queries: string[]; bodies: object[] } = {
+    mode: "loaded",
+    asked: [],
+    queries: [],
+    bodies: [],
+  };
   const app = new Hono();
   app.route(
     "/console",
@@ -32,11 +42,16 @@ export async function openStandIn(files: PageFiles): Promise<StandIn> {
   app.all("*", async (c) => {
     const { method, path } = c.req;
     state.asked.push(`${method} ${path}`);
+    state.queries.push(c.req.url.slice(new URL(c.req.url).origin.length));
     const body = method === "POST" ? ((await c.req.json()) as Record<string, unknown>) : {};
+    if (method === "POST") state.bodies.push(body);
     if (state.mode === "error") {
       return c.json({ code: "store-away", detail: "the database does not answer: try again in a few seconds" }, 503);
     }
-    const answer = answerOf(path, state.mode, body);
+    const answer =
+      method === "POST" && path === "/jobs"
+        ? scene.detailOf(3, "PENDING")
+        : answerOf(path, state.mode, { ...c.req.query(), ...body });
     if (answer === null) return c.json({ code: "no-such-route", detail: `there is no ${method} ${path}` }, 404);
     return c.json((state.mode === "hostile" ? hostile(answer) : answer) as object);
   });
@@ -52,6 +67,8 @@ export async function openStandIn(files: PageFiles): Promise<StandIn> {
       state.mode = mode;
     },
     asked: state.asked,
+    queries: state.queries,
+    bodies: state.bodies,
     events,
     async stop() {
       events.cut();
@@ -89,21 +106,36 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/jobs\/1$/, () => scene.detailOf(1, "FAILED")],
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
     [/^\/jobs\/\d+(\/[\w-]+)?$/, () => scene.detailOf(3, "PENDING")],
+    [/^\/schedule-outcomes$/, () => outcomesFor(isEmpty, body)],
+    [/^\/upcoming$/, () => (isEmpty ? { ...scene.upcoming, times: [], parts: [] } : scene.upcoming)],
+    [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],
     [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
     [/^\/schedules\/[^/]+\/next$/, () => ({ times: nextTimes })],
     [/^\/schedules\/[^/]+\/backfill$/, () => ({ times: backfilled, added: 1, again: 0, dryRun: body["dryRun"] })],
     [/^\/schedules\/[^/]+\/trigger$/, () => ({ id: "3", created: true })],
     [/^\/schedules\/[^/]+\/(pause|resume)$/, () => scene.schedules[0]],
-    [/^\/runs$/, () => ({ runs: list([scene.run, { ...scene.run, id: "8", state: "RUNNING" }]), nextCursor: null })],
-    [/^\/runs\/8$/, () => ({ ...scene.run, id: "8", state: "RUNNING", finishedAt: null })],
-    [/^\/runs\/\d+$/, () => scene.run],
+    [
+      /^\/runs$/,
+      () => ({ runs: list([runScene.run, { ...runScene.run, id: "8", state: "RUNNING" }]), nextCursor: null }),
+    ],
+    [/^\/runs\/8$/, () => ({ ...runScene.run, id: "8", state: "RUNNING", finishedAt: null })],
+    [
+      /^\/runs\/9$/,
+      () => ({ ...runScene.run, id: "9", progress: { ...runScene.run.progress, total: 10_000, failed: 1 } }),
+    ],
+    [/^\/runs\/\d+$/, () => runScene.run],
     [/^\/runs\/\d+\/cancel$/, () => ({ canceled: 2 })],
-    [/^\/runs\/\d+\/rerun$/, () => ({ ...scene.run, id: "8" })],
+    [/^\/runs\/\d+\/rerun$/, () => ({ ...runScene.run, id: "8" })],
     [/^\/bulk$/, () => (body["dryRun"] === true ? { matched: { count: 42, isMore: false } } : bulk("RUNNING"))],
     [/^\/bulk\/5$/, () => bulk("DONE")],
-    [/^\/runs\/\d+\/tasks$/, () => ({ tasks: list(scene.tasks), nextCursor: null })],
-    [/^\/runs\/\d+\/retry$/, () => ({ run: scene.run, again: ["202"] })],
+    [
+      /^\/runs\/\d+\/tasks$/,
+      () => ({ tasks: list(runScene.tasks.filter(({ state }) => isNamed(state, body))), nextCursor: null }),
+    ],
+    [/^\/runs\/9\/map$/, () => runScene.largeMap(10_000)],
+    [/^\/runs\/\d+\/map$/, () => runScene.runMap],
+    [/^\/runs\/\d+\/retry$/, () => ({ run: runScene.run, again: ["202"] })],
     [/^\/dead-letters$/, () => ({ groups: list(system.groups), isMore: false })],
     [/^\/lanes$/, () => ({ lanes: list(system.lanes), caps: list(system.caps), isMore: false })],
     [/^\/lanes\/\w+\/(pause|resume)$/, () => system.lanes[0]],
@@ -111,6 +143,19 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/locks$/, () => ({ locks: list(system.locks), jobLocks: list(system.jobLocks) })],
   ];
   return routes.find(([pattern]) => pattern.test(path))?.[1]() ?? null;
+}
+
+/** Ten thousand of them for the word `many`, as the server would page them. */
+function outcomesFor(isEmpty: boolean, { text, state, cursor = 0, limit = 50 }: Readonly<Record<string, unknown>>) {
+  const failing = scene.outcomeRows.filter((row) => state !== "failing" || row.failingSince !== null);
+  const [first] = scene.outcomeRows;
+  if (isEmpty || text === "none") return { schedules: [], total: 0, nextCursor: null };
+  if (text !== "many") return { schedules: failing, total: failing.length, nextCursor: null };
+  const from = Number(cursor);
+  const schedules = Array.from({ length: Math.min(Number(limit), 10_000 - from) }, (_, index) => {
+    return { ...first, id: `schedule-${String(from + index).padStart(5, "0")}` };
+  });
+  return { schedules, total: 10_000, nextCursor: String(from + schedules.length) };
 }
 
 const bulk = (state: "RUNNING" | "DONE") => {
@@ -122,6 +167,9 @@ const bulk = (state: "RUNNING" | "DONE") => {
     refused: state === "DONE" ? 1 : 0,
   };
 };
+
+const isNamed = (state: string, { state: asked }: Readonly<Record<string, unknown>>): boolean =>
+  asked === undefined || asked === state;
 
 const nextTimes = [1, 2, 3, 4, 5].map((hours) => ({
   at: scene.ago(-hours * 3_600),
@@ -142,7 +190,8 @@ export const hostileText =
   "A".repeat(300);
 
 /** Fields whose values decide what the page does, and are therefore closed sets, numbers or times. */
-const meant = /^(state|outcome|status|join|from|to|id|job|jobId|run|newest|source|cursor|nextCursor|.*At|.*From|.*To)$/;
+const meant =
+  /^(state|outcome|result|status|join|from|to|id|job|jobId|run|newest|source|cursor|nextCursor|.*At|.*From|.*To)$/;
 const plain = /^(\d+|[\d-]{10}T[\d:.]+Z?)$/;
 
 function hostile(value: unknown, name = ""): unknown {

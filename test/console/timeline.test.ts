@@ -1,61 +1,86 @@
 import { describe, expect, it } from "vitest";
 import { timelineOf } from "../../src/console/job/timeline.ts";
-import type { JobDetail, State } from "../../src/console/shape.ts";
+import type { ShownJobDetail, JobState } from "../../src/console/shape.ts";
 import { detailOf } from "./scene.ts";
 
 const second = (value: number): string => new Date(value * 1_000).toISOString();
 
-function job(dueAt: number, ...moves: readonly (readonly [at: number, to: State, attempt: number])[]): JobDetail {
-  const state = moves.at(-1)?.[1] ?? "PENDING";
-  const events = moves.map(([at, to, attempt], index) => ({
-    id: String(index + 1),
-    at: second(at),
-    from: moves[index - 1]?.[1] ?? null,
-    to,
-    attempt,
-    generation: attempt,
-    worker: null,
-    reason: null,
-  }));
-  return { ...detailOf(1, state), state, dueAt: second(dueAt), attempts: [], events };
+interface Planted {
+  readonly dueAt: number;
+  readonly createdAt: number;
+  readonly state: JobState;
+  readonly startedAt?: number;
+  /** Attempts that ended: from, to and how. */
+  readonly ended?: readonly (readonly [from: number, to: number, outcome: JobState])[];
+  readonly retriedAt?: number;
 }
 
-const pieces = (detail: JobDetail, now = 100) =>
+function job({ dueAt, createdAt, state, startedAt, ended = [], retriedAt }: Planted): ShownJobDetail {
+  const base = detailOf(1, state);
+  const move = { from: null, generation: 1, worker: null, reason: "retry", attempt: 1 };
+  return {
+    ...base,
+    state,
+    scheduledFor: null,
+    createdAt: second(createdAt),
+    dueAt: second(dueAt),
+    startedAt: startedAt === undefined ? null : second(startedAt),
+    attempt: ended.length + (state === "RUNNING" ? 1 : 0),
+    attempts: ended.map(([from, to, outcome], index) => ({
+      attempt: index + 1,
+      worker: "w",
+      startedAt: second(from),
+      endedAt: second(to),
+      durationMs: (to - from) * 1_000,
+      outcome,
+      error: null,
+    })),
+    events: retriedAt === undefined ? [] : [{ ...move, id: "1", at: second(retriedAt), to: "PENDING" }],
+  };
+}
+
+const pieces = (detail: ShownJobDetail, now = 100) =>
   timelineOf(detail, now * 1_000).tries.map(({ attempt, pieces: all }) => ({
     attempt,
     pieces: all.map(({ phase, from, to }) => `${phase} ${from / 1_000}-${to / 1_000}`),
   }));
 
 describe("the waterfall of a job", () => {
-  it("has the wait before a try and the try in one line", () => {
-    expect(pieces(job(10, [10, "QUEUED", 0], [12, "RUNNING", 1], [15, "SUCCESS", 1]))).toEqual([
+  it("has the wait before an attempt and the attempt in one line", () => {
+    expect(pieces(job({ createdAt: 10, dueAt: 10, state: "SUCCESS", ended: [[12, 15, "SUCCESS"]] }))).toEqual([
       { attempt: 1, pieces: ["wait 10-12", "run 12-15"] },
     ]);
   });
 
   it("does not call it waiting before the job is due", () => {
-    expect(pieces(job(40, [10, "PENDING", 0], [35, "QUEUED", 0], [41, "RUNNING", 1], [42, "SUCCESS", 1]))).toEqual([
+    expect(pieces(job({ createdAt: 10, dueAt: 40, state: "SUCCESS", ended: [[41, 42, "SUCCESS"]] }))).toEqual([
       { attempt: 1, pieces: ["wait 40-41", "run 41-42"] },
     ]);
   });
 
-  it("shows a pause as one although its message was sent at its beginning", () => {
-    const moves = [
-      [10, "QUEUED", 0],
-      [11, "RUNNING", 1],
-      [12, "RETRY_WAIT", 1],
-      [12, "QUEUED", 1],
-      [22, "RUNNING", 2],
-      [23, "SUCCESS", 2],
+  it("parts the pause before a retry from the wait behind it, as far as its due time is known", () => {
+    const ended = [
+      [11, 12, "RETRY_WAIT"],
+      [15, 16, "RETRY_WAIT"],
+      [22, 23, "SUCCESS"],
     ] as const;
-    expect(pieces(job(20, ...moves))).toEqual([
-      { attempt: 1, pieces: ["wait 10-11", "run 11-12", "backoff 12-20"] },
-      { attempt: 2, pieces: ["wait 20-22", "run 22-23"] },
+    expect(pieces(job({ createdAt: 10, dueAt: 20, state: "SUCCESS", ended }))).toEqual([
+      { attempt: 1, pieces: ["wait 10-11", "run 11-12", "backoff 12-15"] },
+      { attempt: 2, pieces: ["run 15-16", "backoff 16-20"] },
+      { attempt: 3, pieces: ["wait 20-22", "run 22-23"] },
+    ]);
+  });
+
+  it("counts the wait of a retried job from its retry: before it, nothing was waited for", () => {
+    const ended = [[11, 12, "FAILED"]] as const;
+    expect(pieces(job({ createdAt: 10, dueAt: 50, retriedAt: 50, state: "QUEUED", ended }), 60)).toEqual([
+      { attempt: 1, pieces: ["wait 10-11", "run 11-12"] },
+      { attempt: 2, pieces: ["wait 50-60"] },
     ]);
   });
 
   it("goes on until now while the job runs", () => {
-    expect(pieces(job(10, [10, "QUEUED", 0], [12, "RUNNING", 1]), 30)).toEqual([
+    expect(pieces(job({ createdAt: 10, dueAt: 10, startedAt: 12, state: "RUNNING" }), 30)).toEqual([
       { attempt: 1, pieces: ["wait 10-12", "run 12-30"] },
     ]);
   });

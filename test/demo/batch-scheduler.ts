@@ -7,7 +7,7 @@ import {
   messageKey,
   messageTreatment,
 } from "../../examples/batch-scheduler/input.ts";
-import { readLedger } from "../../examples/stand-in/ledger.ts";
+import { readLedger } from "../../examples/fake/ledger.ts";
 import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
 import { type Tally, tally } from "./tally.ts";
 

@@ -6,7 +6,7 @@ import {
   shops,
   statementTreatment,
 } from "../../examples/dag-batch/input.ts";
-import { readLedger } from "../../examples/stand-in/ledger.ts";
+import { readLedger } from "../../examples/fake/ledger.ts";
 import { readGraphFile } from "../../examples/dag-batch/workflow.ts";
 import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
 import { type Run, readRuns, taskLines } from "./dag-runs.ts";

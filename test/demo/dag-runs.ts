@@ -1,4 +1,4 @@
-import { readLedger } from "../../examples/stand-in/ledger.ts";
+import { readLedger } from "../../examples/fake/ledger.ts";
 import type { FileTask } from "../../examples/dag-batch/workflow.ts";
 import type { Evidence } from "./judge.ts";
 

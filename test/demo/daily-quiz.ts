@@ -1,5 +1,5 @@
 import * as example from "../../examples/daily-quiz/input.ts";
-import { readLedger } from "../../examples/stand-in/ledger.ts";
+import { readLedger } from "../../examples/fake/ledger.ts";
 import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
 import { type Attempt, reconcile, readTargets, type Target } from "./quiz-calls.ts";
 

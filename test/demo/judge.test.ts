@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import * as example from "../../examples/batch-scheduler/input.ts";
-import { type Entry, ledgerFile } from "../../examples/stand-in/ledger.ts";
+import { type Entry, ledgerFile } from "../../examples/fake/ledger.ts";
 import { seed } from "../../examples/batch-scheduler/seed.ts";
 import { freshDatabase } from "../support/database.ts";
 import { batchScheduler } from "./batch-scheduler.ts";

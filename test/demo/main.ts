@@ -79,7 +79,7 @@ async function run(home: string, seconds: number, signal: AbortSignal): Promise<
   try {
     say(`running, API ${system.urls.api ?? "off"}`);
     const watching = { lookMs, left: () => seconds - elapsed(), say, signal };
-    const examples = await judgeAll(system.urls.api ?? "", { db, ledgers: join(home, "stand-ins") }, watching);
+    const examples = await judgeAll(system.urls.api ?? "", { db, ledgers: join(home, "fakes") }, watching);
     return { pass: examples.every((each) => each.pass), scale: demoTime.scale, seconds: elapsed(), examples };
   } finally {
     await db.end();

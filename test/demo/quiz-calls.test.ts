@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import type { Answer, Call } from "../../examples/daily-quiz/input.ts";
-import { ledgerFile } from "../../examples/stand-in/ledger.ts";
+import { ledgerFile } from "../../examples/fake/ledger.ts";
 import { type Attempt, reconcile, type Target } from "./quiz-calls.ts";
 
 const day = "2031-05-06";

@@ -1,6 +1,6 @@
 /** The push service's ledger against our books, call by call. */
 import type { Answer, Call } from "../../examples/daily-quiz/input.ts";
-import { readLedger } from "../../examples/stand-in/ledger.ts";
+import { readLedger } from "../../examples/fake/ledger.ts";
 import { type Check, type Evidence, noneOf } from "./judge.ts";
 
 export interface Attempt {

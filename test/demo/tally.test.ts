@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Entry } from "../../examples/stand-in/ledger.ts";
+import type { Entry } from "../../examples/fake/ledger.ts";
 import { tally } from "./tally.ts";
 
 const ledger = (...lines: readonly [key: string, outcome: Entry["outcome"]][]): readonly Entry[] =>

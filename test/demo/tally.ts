@@ -1,4 +1,4 @@
-import type { Entry } from "../../examples/stand-in/ledger.ts";
+import type { Entry } from "../../examples/fake/ledger.ts";
 
 /** A ledger, added up: how often each key got each outcome. */
 export interface Tally {

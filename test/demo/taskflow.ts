@@ -1,5 +1,5 @@
 import { create, requests, type Request } from "../../examples/taskflow/requests.ts";
-import { type Entry, readLedger } from "../../examples/stand-in/ledger.ts";
+import { type Entry, readLedger } from "../../examples/fake/ledger.ts";
 import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
 
 /** Each request is sent this often at once, as an impatient client does. */

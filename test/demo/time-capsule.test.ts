@@ -107,7 +107,7 @@ test("each try of a mail has one line, whoever says so how often", async () => {
   expect(rows).toEqual([{ attempt: 1, outcome: "lost", error_code: "WORKER_LOST" }]);
 });
 
-test("the stand-in can tell from an address how its user is treated", () => {
+test("the fake can tell from an address how its user is treated", () => {
   const users = Array.from({ length: input.users }, (_, index) => index + 1);
   expect(users.filter((user) => treatmentByDomain(emailOf(user)) !== treatmentOf(user))).toEqual([]);
   expect(new Set(users.map(treatmentOf)).size).toBe(5);

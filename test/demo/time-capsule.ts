@@ -6,7 +6,7 @@ import {
   treatmentByDomain,
   wantsEmail,
 } from "../../examples/time-capsule/input.ts";
-import { type Entry, readLedger } from "../../examples/stand-in/ledger.ts";
+import { type Entry, readLedger } from "../../examples/fake/ledger.ts";
 import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
 import { type LiveClient, startLiveClient } from "./live-client.ts";
 

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";
-import { run } from "../../src/cli/run.ts";
+import { runCommandLine } from "../../src/cli/run.ts";
 import type { Aws } from "../../src/adapters/aws/aws-call.ts";
 
 const stage = "emulator";
@@ -64,7 +64,7 @@ export async function everyCommand(aws: Aws): Promise<string> {
     await belfry(aws, [...command.split(" "), ...given], code);
   }
   const ran = new Set(["jobs enqueue", ...lines.map(([command]) => command)]);
-  const forgotten = commands().filter((command) => !ran.has(command) && !elsewhere.has(command));
+  const forgotten = (await commands()).filter((command) => !ran.has(command) && !elsewhere.has(command));
   if (forgotten.length > 0) throw new Error(`no line runs ${forgotten.join(", ")}`);
   return `${ran.size} commands`;
 }
@@ -75,17 +75,17 @@ async function belfry(aws: Aws, args: readonly string[], wanted: number): Promis
   const streams = { out: (text: string) => (out += text), err: (text: string) => (err += text), isTerminal: false };
   const env = { AWS_REGION: aws.region, ...(aws.endpoint === null ? {} : { AWS_ENDPOINT_URL: aws.endpoint }) };
   const stages = args[0] === "check" ? [] : ["--stage", stage];
-  const code = await run([...args, ...stages], { streams, env, folder: "/" });
+  const code = await runCommandLine([...args, ...stages], { streams, env, folder: "/" });
   if (code !== wanted) throw new Error(`belfry ${args.join(" ")} ended with ${code}, not ${wanted}:\n${out}${err}`);
   return out;
 }
 
 /** The names of all commands that do something. */
-function commands(): readonly string[] {
+async function commands(): Promise<readonly string[]> {
   const streams = { out: () => "", err: () => "", isTerminal: false };
   const walk = (command: Command, path: readonly string[]): readonly string[] =>
     command.commands.length === 0
       ? [path.join(" ")]
       : command.commands.flatMap((each) => walk(each, [...path, each.name()]));
-  return walk(program({ streams, env: {}, folder: "/" }, output(streams, false)), []);
+  return walk(await program({ streams, env: {}, folder: "/" }, output(streams, false)), []);
 }

@@ -8,15 +8,15 @@ import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { rerunRun } from "../../src/core/admin/run-control.ts";
 import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import type { RunId } from "../../src/core/ports/ports.ts";
-import { readLedger } from "../../examples/stand-in/ledger.ts";
+import { readLedger } from "../../examples/fake/ledger.ts";
 import { expectedEnds } from "../demo/graph-oracle.ts";
-import { type ExampleStage, stageOf, type StandInProcess, startStandIn } from "./stage.ts";
+import { type ExampleStage, stageOf, type FakeProcess, startFake } from "./stage.ts";
 
-let services: StandInProcess;
+let services: FakeProcess;
 
 beforeAll(async () => {
   // A thousandth of a second for each second a task takes.
-  services = await startStandIn(new URL("../../examples/dag-batch/stand-ins/services.ts", import.meta.url), {
+  services = await startFake(new URL("../../examples/dag-batch/fakes/services.ts", import.meta.url), {
     BELFRY_TIME_SCALE: "1000",
   });
   process.env["DAG_SERVICES_URL"] = services.env["DAG_SERVICES_URL"];

@@ -3,13 +3,13 @@ import app from "../../examples/daily-quiz/app.ts";
 import { leaves, neverSubscribed, treatmentOf } from "../../examples/daily-quiz/input.ts";
 import { quizOf } from "../../examples/daily-quiz/quiz.ts";
 import { seed } from "../../examples/daily-quiz/seed.ts";
-import { readLedger } from "../../examples/stand-in/ledger.ts";
-import { type ExampleStage, stageOf, type StandInProcess, startStandIn } from "./stage.ts";
+import { readLedger } from "../../examples/fake/ledger.ts";
+import { type ExampleStage, stageOf, type FakeProcess, startFake } from "./stage.ts";
 
-let service: StandInProcess;
+let service: FakeProcess;
 
 beforeAll(async () => {
-  service = await startStandIn(new URL("../../examples/daily-quiz/stand-ins/push-service.ts", import.meta.url));
+  service = await startFake(new URL("../../examples/daily-quiz/fakes/push-service.ts", import.meta.url));
   // Read once a process, when the first push is sent.
   process.env["QUIZ_PUSH_URL"] = service.env["QUIZ_PUSH_URL"];
 });

@@ -60,7 +60,7 @@ export async function stageOf(
   if (at !== undefined) await moveTo(db, at);
   for (const file of globSync(`${fileURLToPath(app.migrations ?? "")}*.sql`).toSorted())
     await db.pool.query(readFileSync(file, "utf8"));
-  // Idempotency keys are made of job ids, and one stand-in may serve several databases.
+  // Idempotency keys are made of job ids, and one fake may serve several databases.
   await db.pool.query(`alter table belfry.job alter id restart with ${++stages * 10_000}`);
   const ports = world(() => ({ store: db.store, crashPoint }));
   const registry = registryOf([app]);
@@ -128,7 +128,7 @@ async function enqueue(
   return enqueued.id;
 }
 
-export interface StandInProcess {
+export interface FakeProcess {
   /** The folder with its ledger. */
   readonly home: string;
   /** What it told about itself. */
@@ -136,11 +136,11 @@ export interface StandInProcess {
   stop(): Promise<void>;
 }
 
-/** Starts one stand-in as the local system does. */
-export async function startStandIn(file: URL, env: Readonly<Record<string, string>> = {}): Promise<StandInProcess> {
+/** Starts one fake as the local system does. */
+export async function startFake(file: URL, env: Readonly<Record<string, string>> = {}): Promise<FakeProcess> {
   const home = mkdtempSync(join(tmpdir(), "belfry-example-"));
   const child = spawn(process.execPath, [fileURLToPath(file)], {
-    env: { PATH: process.env["PATH"] ?? "", STAND_IN_HOME: home, ...env },
+    env: { PATH: process.env["PATH"] ?? "", FAKE_HOME: home, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];

@@ -30,6 +30,15 @@ export const migrationFiles = (): readonly string[] =>
     .filter((path) => !path.includes("node_modules"))
     .toSorted();
 
+/** What is written in English: source, tables, documents, settings. */
+export const textFiles = (): readonly string[] =>
+  [
+    ...globSync(`${folders}/**/*.{ts,tsx,mjs,css,sql,sh,md,html}`, { cwd: root }),
+    ...globSync(["docs/**/*.{md,yml}", "*.{md,ts,yaml}", "Dockerfile", "src/**/*.txt"], { cwd: root }),
+  ]
+    .filter((path) => !path.includes("node_modules"))
+    .toSorted();
+
 export const readSource = (file: string): string => readFileSync(root + file, "utf8");
 
 const statement =

@@ -84,7 +84,12 @@ export const rules: readonly Rule[] = [
     packages: "any",
   },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
-  { files: /^src\/cli\//, mayImport: [/^src\/cli\//, /^package\.json$/], packages: "any" },
+  {
+    files: /^src\/cli\//,
+    mayImport: [/^src\/cli\//, /^package\.json$/],
+    typesOf: [/^src\/api\/shape\//, /^src\/adapters\/aws\//],
+    packages: "any",
+  },
   {
     files: /^src\/console-files\.ts$/,
     mayImport: [/^src\/api\/console(-files)?\.ts$/, /^src\/bundle-console\.ts$/],
@@ -129,13 +134,13 @@ export const rules: readonly Rule[] = [
   // Definitions and what they use: the public surface, their own files and any package.
   { files: /^jobs\//, mayImport: [publicSurface, adaptersForApps, /^jobs\//], packages: "any" },
   {
-    files: /^examples\/(index|stand-ins|pool|stand-in\/.*)\.ts$/,
+    files: /^examples\/(index|fakes|pool|fake\/.*)\.ts$/,
     mayImport: [publicSurface, adaptersForApps, /^examples\//],
     packages: "any",
   },
   {
     files: /^examples\/([^/]+)\//,
-    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/(pool|stand-in)(\.ts$|\/)/],
+    mayImport: [publicSurface, adaptersForApps, /^examples\/OWN\//, /^examples\/(pool|fake)(\.ts$|\/)/],
     packages: "any",
   },
   {

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { imageAuthorities } from "../../infra/constructs/scheduler-task.ts";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
@@ -92,7 +92,7 @@ async function build(builder: Builder): Promise<string> {
   await layOutBase(base);
   await builder.build({ context: base, image: baseOf(join(project, "Dockerfile")) });
   const authority = createServer((_request, response) => response.end(rootCertificates[0]));
-  const port = await listen(authority, 0, "the authorities of RDS");
+  const port = await listenOnLoopback(authority, 0, "the authorities of RDS");
   try {
     const url = `http://127.0.0.1:${port}/authorities.pem`;
     await builder.build({ context: project, image, arguments: { RDS_AUTHORITIES: url } });

@@ -131,19 +131,19 @@ export class AlarmWorld {
 
   /** Empty tables and queues: what is counted from now on is this fault's. The clock only goes on, or schedules would wait for it. */
   async begin(act: Act = async () => {}): Promise<void> {
-    const tables = [
-      "job",
-      "event",
-      "handoff",
+    const jobs = ["job", "lease", "event", "history", "outbox", "occurrence", "quarantine", "queue_observation"];
+    const all = [
+      ...jobs,
       "run",
       "edge",
-      "occurrence",
+      "run_done",
+      "run_delta",
+      "pred_delta",
+      "fallback_lock",
       "minute",
       "kind_total",
-      "batch_count",
-      "reader",
     ];
-    const all = [...tables, "quarantine", "run_done", "run_delta", "pred_delta", "stand_in_lock"];
+    all.push("batch_count", "reader");
     await this.sql(all.map((table) => `delete from belfry.${table};`).join(""));
     await this.sql("update belfry.slot set job_id = null, attempt = null, free_from = null");
     for (const { url } of this.#queues) await this.#sqs.send(new PurgeQueueCommand({ QueueUrl: url }));

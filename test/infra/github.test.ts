@@ -11,7 +11,7 @@ const policyOf = (name: string): string =>
 
 test("each role is for one use of one repository, and nobody else's token takes it", () => {
   const subjects = ["Diff", "Deploy", "Drift"].map((name) => {
-    const { Statement } = roleNamed(name)?.Properties["AssumeRolePolicyDocument"] as {
+    const { Statement } = (roleNamed(name)?.Properties["AssumeRolePolicyDocument"] ?? { Statement: [] }) as {
       Statement: readonly { Condition: { StringEquals: Record<string, unknown> } }[];
     };
     const conditions = Statement[0]?.Condition.StringEquals ?? {};

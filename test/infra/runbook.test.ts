@@ -49,7 +49,7 @@ test.each(named)("there is an AWS::%s whose id begins with %s", (type, name) => 
 });
 
 const streams = { out: () => "", err: () => "", isTerminal: false };
-const cli = program({ streams, env: {}, folder: "/" }, output(streams, false));
+const cli = await program({ streams, env: {}, folder: "/" }, output(streams, false));
 const commands = [...shell.matchAll(/\bbelfry ((?:[a-z]+-?[a-z]*)(?: (?:--?)?[\w-]+)*)/g)]
   .map(([, text = ""]) => text)
   .filter((text) => cli.commands.some((each) => each.name() === text.split(" ")[0]) || text.startsWith("jobs"));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { standIns as targets } from "../../examples/stand-ins.ts";
+import { fakes as targets } from "../../examples/fakes.ts";
 import { checks } from "../../infra/checks/index.ts";
 import { at, listAt, ofType, type Template } from "../../infra/checks/template.ts";
 import { loadApps, stages } from "../support/own-project.ts";

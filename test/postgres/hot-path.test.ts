@@ -73,7 +73,7 @@ test("claim, settle and heartbeat keep their plans", async () => {
      where name = any('{belfry_claim,belfry_settle,belfry_heartbeat}') order by name`,
   );
   expect(rows.map((row) => row.name)).toEqual(["belfry_claim", "belfry_heartbeat", "belfry_settle"]);
-  for (const row of rows) expect(row, row.name).toMatchObject({ custom: 5, generic: 25 });
+  for (const row of rows) expect(row).toMatchObject({ custom: 5, generic: 25 });
 });
 
 test("pages of one move go through an event row of many, each once, and mark only the whole row", async () => {

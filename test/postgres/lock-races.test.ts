@@ -1,4 +1,4 @@
-/** The races of CORRECTNESS.md, by number: what went wrong there must not go wrong here. Fast versions of its stress runs. */
+/** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job/job.ts";
 import {

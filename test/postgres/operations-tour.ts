@@ -1,6 +1,7 @@
 import type { JobId } from "../../src/core/job/job.ts";
 import type { StreamCursor, StreamEvent } from "../../src/core/ports/event-stream.ts";
 import type { Operations } from "../../src/core/ports/operations.ts";
+import type { RunId } from "../../src/core/ports/run.ts";
 import { jobSorts } from "../../src/core/ports/job-search.ts";
 
 /** Uses what operators look at and steer once or more, so that each of its statements runs. */
@@ -34,7 +35,16 @@ export async function operationsTour(operations: Operations): Promise<void> {
     { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },
   ]);
   await operations.audits({ before: null, limit: 10 });
+  await readOutcomes(operations, ids);
   await steer(operations, ids);
+}
+
+async function readOutcomes(operations: Operations, ids: readonly JobId[]): Promise<void> {
+  await operations.searchSchedules({ search: { state: "failing" }, sort: "failing", offset: 0, limit: 10 });
+  await operations.latestOccurrences(["tour"], 30);
+  await operations.occurrenceEnds(ids);
+  await operations.failingSince(["tour"], 30);
+  await operations.runMap("1" as RunId);
 }
 
 /** Each tour is another reader: one that failed would have to wait. */

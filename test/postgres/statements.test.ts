@@ -25,7 +25,7 @@ const isElsewhere = (name: string): boolean =>
   name.startsWith("partition-");
 
 /** Read everything on purpose: for people, or once a deploy; and the server's own list of tables. */
-const mayScan = new Set(["schedules", "schedules-changed", "partition-work", "health"]);
+const mayScan = new Set(["schedules", "schedules-changed", "schedules-search", "partition-work", "health"]);
 
 /** Makes tables: it reads the catalog, and all of it anew when other tests have just made theirs. */
 const readsCatalog = new Set(["partition-make", "partition-drop"]);

@@ -1,6 +1,6 @@
 /** Capsules that open minute by minute before a mail server of some mood. */
 import type { Pool } from "pg";
-import { standIns } from "../../examples/time-capsule/stand-ins/index.ts";
+import { fakes } from "../../examples/time-capsule/fakes/index.ts";
 import { type ExampleSystem, startExample } from "./example-system.ts";
 import type { ProofContext } from "./proof.ts";
 
@@ -27,10 +27,10 @@ export interface CapsuleOptions {
 export const startCapsules = (context: ProofContext, { label, scale, mode }: CapsuleOptions): Promise<ExampleSystem> =>
   startExample(context, {
     name: "time-capsule",
-    standIns,
+    fakes,
     label,
     scale,
-    standInEnv: { TIME_CAPSULE_MAIL_MODE: mode },
+    fakeEnv: { TIME_CAPSULE_MAIL_MODE: mode },
   });
 
 export interface Capsules {

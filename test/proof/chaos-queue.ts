@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 
 /** Shares of messages, and of calls. */
 export interface Chaos {
@@ -64,7 +64,7 @@ export async function startChaosQueue(
   const server = createServer((request, response) => {
     take(service, request, response).catch(() => response.destroy());
   });
-  const port = await listen(server, 0, "the chaos queue");
+  const port = await listenOnLoopback(server, 0, "the chaos queue");
   return {
     url: `http://127.0.0.1:${port}`,
     sent: service.sent,

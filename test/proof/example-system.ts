@@ -1,12 +1,12 @@
-/** One example with its stand-ins and its API, on the parts of a proof. */
+/** One example with its fakes and its API, on the parts of a proof. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { StandIn } from "../../examples/stand-in.ts";
+import type { Fake } from "../../examples/fake.ts";
 import { startApi } from "../../src/local/api-process.ts";
 import { Children } from "../../src/local/process/children.ts";
 import { compressTime } from "../../src/local/setup/compressed-time.ts";
-import { startStandIns, type StandIns } from "../../src/local/stand-ins.ts";
+import { startFakes, type Fakes } from "../../src/local/fakes.ts";
 import type { Evidence } from "../demo/judge.ts";
 import type { ProofContext } from "./proof.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
@@ -14,12 +14,12 @@ import { startSystem, type System, type SystemOptions } from "./system.ts";
 export interface ExampleOptions extends Pick<SystemOptions, "lane" | "proxied"> {
   /** Of the example, and of the file in `test/proof/app` that has its definitions. */
   readonly name: string;
-  readonly standIns: readonly StandIn[];
+  readonly fakes: readonly Fake[];
   /** Names the folder, when a case starts several. */
   readonly label: string;
   readonly scale: number;
   readonly env?: Readonly<Record<string, string>>;
-  readonly standInEnv?: Readonly<Record<string, string>>;
+  readonly fakeEnv?: Readonly<Record<string, string>>;
 }
 
 export interface ExampleSystem {
@@ -36,17 +36,17 @@ export async function startExample(context: ProofContext, options: ExampleOption
   const children = new Children(folder);
   const { PATH = "", HOME = "" } = process.env;
   const scaled = { BELFRY_TIME_SCALE: String(options.scale) };
-  const standIns: StandIns = await startStandIns(
-    options.standIns.filter(({ once }) => !once).map((one) => ({ ...one, file: fileURLToPath(one.file) })),
-    { children, home: folder, env: { PATH, HOME, ...scaled, ...options.standInEnv } },
+  const fakes: Fakes = await startFakes(
+    options.fakes.filter(({ once }) => !once).map((one) => ({ ...one, file: fileURLToPath(one.file) })),
+    { children, home: folder, env: { PATH, HOME, ...scaled, ...options.fakeEnv } },
   );
   const system = await startSystem({
     app: options.name,
     folder: join(folder, "system"),
     postgresUrl: context.postgresUrl,
     sql: migrationsOf(options.name),
-    env: { ...standIns.env, ...scaled, ...options.env },
-    endBeside: () => standIns.stop(),
+    env: { ...fakes.env, ...scaled, ...options.env },
+    endBeside: () => fakes.stop(),
     ...(options.lane === undefined ? {} : { lane: options.lane }),
     ...(options.proxied === undefined ? {} : { proxied: options.proxied }),
   });
@@ -56,7 +56,7 @@ export async function startExample(context: ProofContext, options: ExampleOption
   return {
     system,
     api: api.url,
-    evidence: { db: system.pool, ledgers: join(folder, "stand-ins") },
+    evidence: { db: system.pool, ledgers: join(folder, "fakes") },
     async stop() {
       await api.stop();
       await system.stop();

@@ -1,5 +1,5 @@
 import { Agent, createServer, request as forward, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 
 /** One call of an AWS SDK client on its way to a service. */
 export interface ProxiedCall {
@@ -59,7 +59,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       () => outgoing.destroy(),
     );
   });
-  const port = await listen(server, 0, "the proxy");
+  const port = await listenOnLoopback(server, 0, "the proxy");
   return {
     url: `http://127.0.0.1:${port}`,
     judge(next) {

@@ -2,10 +2,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { standIns } from "../../examples/daily-quiz/stand-ins/index.ts";
+import { fakes } from "../../examples/daily-quiz/fakes/index.ts";
 import { Children } from "../../src/local/process/children.ts";
 import { compressTime } from "../../src/local/setup/compressed-time.ts";
-import { type StandIns, startStandIns } from "../../src/local/stand-ins.ts";
+import { type Fakes, startFakes } from "../../src/local/fakes.ts";
 import { type QuizSize, quizJudge } from "../demo/daily-quiz.ts";
 import type { Evidence, Judge } from "../demo/judge.ts";
 import type { ProofContext } from "./proof.ts";
@@ -38,11 +38,9 @@ export async function startQuiz(
   const children = new Children(folder);
   const sizes = { QUIZ_USERS: String(size.users), QUIZ_MOOD: size.mood };
   const outside = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...sizes };
-  const start = (wanted: string, env: Readonly<Record<string, string>>): Promise<StandIns> => {
-    const chosen = standIns
-      .filter((one) => one.name === wanted)
-      .map((one) => ({ ...one, file: fileURLToPath(one.file) }));
-    return startStandIns(chosen, { children, home: folder, env: { ...outside, ...env } });
+  const start = (wanted: string, env: Readonly<Record<string, string>>): Promise<Fakes> => {
+    const chosen = fakes.filter((one) => one.name === wanted).map((one) => ({ ...one, file: fileURLToPath(one.file) }));
+    return startFakes(chosen, { children, home: folder, env: { ...outside, ...env } });
   };
   const push = await start("daily-quiz-push", {});
   const targets = [push];
@@ -63,7 +61,7 @@ export async function startQuiz(
   return {
     system,
     judge: quizJudge(size),
-    evidence: { db: system.pool, ledgers: join(folder, "stand-ins") },
+    evidence: { db: system.pool, ledgers: join(folder, "fakes") },
     stop: () => system.stop(),
   };
 }

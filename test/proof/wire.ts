@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
-import { listen } from "../../src/local/services/server.ts";
+import { listenOnLoopback } from "../../src/local/services/server.ts";
 
 /** A network in front of a TCP server, which can be slow or lose everything. */
 export interface Wire {
@@ -57,7 +57,7 @@ export async function startWire(target: { host: string; port: number }, random: 
     pass(near, far, near);
     pass(far, near, near);
   });
-  const port = await listen(server, 0, "the wire");
+  const port = await listenOnLoopback(server, 0, "the wire");
   return {
     port,
     delay(next, jitter) {

@@ -44,7 +44,7 @@ export default [hello, greetings, defineApp({ name: "faults", jobs: [broken], sc
   );
   const apps = [pathToFileURL(`${folder}apps.ts`)];
   const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
-  const settings = { postgresSettings: { fsync: "off" }, without: ["stand-ins", "watch"] as const };
+  const settings = { postgresSettings: { fsync: "off" }, without: ["fakes", "watch"] as const };
   system = await startLocal({ home: `${folder}home`, apps, environment, ...settings });
 }, 150_000);
 

@@ -4,14 +4,14 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { standIns } from "../../examples/stand-ins.ts";
+import { fakes } from "../../examples/fakes.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
 import { startLocal } from "../../src/local/system.ts";
 import { demoTime } from "../demo/judges.ts";
 import { type ExampleReport, type Report, reportText } from "../demo/report.ts";
-import { bundleStandIns } from "./stand-ins/bundle.ts";
-import type { JudgeLine } from "./stand-ins/judge-line.ts";
+import { bundleFakes } from "./fakes/bundle.ts";
+import type { JudgeLine } from "./fakes/judge-line.ts";
 
 /** Earlier than the demonstration begins: the targets come after the system. */
 const startsAt = "22:30";
@@ -23,7 +23,7 @@ const startsAt = "22:30";
 export async function judgeLocal(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  await bundleStandIns(join(folder, "app"));
+  await bundleFakes(join(folder, "app"));
   const sqs = await startSqs();
   const { ports, environment } = await targetsOn(sqs.url);
   const system = await startLocal({
@@ -31,7 +31,7 @@ export async function judgeLocal(folder: string): Promise<void> {
     stage: "demo",
     timeScale: demoTime.scale,
     environment: { PATH: process.env["PATH"], ...environment, BELFRY_TIME_START: startsAt },
-    without: ["stand-ins", "watch"],
+    without: ["fakes", "watch"],
     onEvent: (event) => {
       if (event.is === "problem") console.error(event.from, event.what, event.error);
     },
@@ -62,7 +62,7 @@ async function targetsOn(queues: string) {
   sqs.destroy();
   const ports: Record<string, number> = {};
   const environment: Record<string, string> = { AWS_ENDPOINT_URL_SQS: queues, ORDERS_QUEUE_URL: QueueUrl };
-  for (const { name, address } of standIns) {
+  for (const { name, address } of fakes) {
     if (address === undefined) continue;
     ports[name] = await freePort();
     environment[address.variable] = `${address.scheme}://127.0.0.1:${ports[name]}`;
@@ -86,6 +86,6 @@ async function judgedBy(file: string, env: Readonly<Record<string, string>>): Pr
   } finally {
     child.kill("SIGTERM");
     const [code] = (await ended) as [number | null];
-    console.log(`the task of the stand-ins ended with ${code}`);
+    console.log(`the task of the fakes ended with ${code}`);
   }
 }

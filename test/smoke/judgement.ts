@@ -1,7 +1,7 @@
 import type { Aws } from "../../src/adapters/aws/aws-call.ts";
 import type { ExampleReport, Report } from "../demo/report.ts";
 import { until } from "../proof/until.ts";
-import type { JudgeLine } from "./stand-ins/judge-line.ts";
+import type { JudgeLine } from "./fakes/judge-line.ts";
 
 /** Longer than the task's own time: it then says what is missing. */
 const judgedMsMax = 90 * 60_000;
@@ -12,7 +12,7 @@ interface Page {
 }
 
 /**
- * Follows the log of the task of the stand-ins until its judges have spoken. @param say is told its progress.
+ * Follows the log of the task of the fakes until its judges have spoken. @param say is told its progress.
  * @throws Error when the judges could not judge, or in time.
  */
 export async function judgement(aws: Aws, logGroupName: string, say: (text: string) => void): Promise<Report> {

@@ -11,7 +11,7 @@ create table dag_batch.booking (
   primary key (shop, day, n)
 );
 
--- A difference between our books and the bank's statement that somebody has to look at.
+-- A difference between our books and the bank's statement that a person has to check.
 create table dag_batch.ticket (
   id         bigint generated always as identity primary key,
   shop       text not null references dag_batch.shop,

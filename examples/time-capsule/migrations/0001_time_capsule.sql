@@ -4,7 +4,7 @@ create table time_capsule.app_user (
   id                bigint primary key,
   email             text not null,
   wants_email       boolean not null,
-  -- Of the user's newest notification. Whoever writes the next one holds this row, so numbers become visible in their order.
+  -- Of the user's newest notification. The transaction that writes the next one holds this row, so numbers become visible in their order.
   last_notification bigint not null default 0
 );
 

@@ -22,7 +22,7 @@ export interface PasswordOptions {
 const secretMsMax = 5_000;
 
 /**
- * What to ask at every new connection; null where the URL has it all. Asked each time, so a rotated secret or an expired
+ * Answers the password for each new connection; null where the URL has it. Asked each time, so a rotated secret or an expired
  * token (15 minutes) ends no process.
  */
 export function databasePassword(options: PasswordOptions): (() => Promise<string>) | null {
@@ -34,7 +34,7 @@ export function databasePassword(options: PasswordOptions): (() => Promise<strin
   return () => signer.getAuthToken();
 }
 
-/** @throws Error naming the secret and what is wrong with it; never a value of it. */
+/** @throws Error that names the secret and its fault, never its value. */
 async function secretPassword(
   arn: string,
   { region, secretsEndpoint, isDualStack = false }: PasswordOptions,

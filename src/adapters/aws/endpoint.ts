@@ -26,11 +26,11 @@ const connectMsMax = 2_000;
 const longPollMsMax = 30_000;
 const lockMsMax = 2_000;
 const launchMsMax = 10_000;
-/** A launch that ECS refuses for its rate is made again by the job's own wait. */
+/** A launch that ECS throttles is repeated after the job's own wait. */
 const launchAttemptsMax = 3;
 /** Attempts of one call, throttled ones included; the SDK waits between them with jitter. */
 const sqsAttemptsMax = 5;
-/** The lock's own protocol repeats within its outage bound, and reads back before it does. */
+/** The lock repeats calls itself within its outage bound, and reads back first. */
 const lockAttemptsMax = 3;
 
 /** Keep-alive, bounded in time; a throttled call is repeated by the SDK. */
@@ -47,8 +47,8 @@ export function sqsClient(settings: AwsSettings): SQSClient {
 }
 
 /**
- * A request costs the SDK half a millisecond of CPU, and sending is most of what a relay does. The chain of its middleware is
- * built once, and bodies are not hashed a second time: TLS guards them on the way, and a message is only a hint.
+ * A request costs the SDK half a millisecond of CPU, and sending is most of what a relay does. So its middleware is built
+ * once, and bodies are not hashed: TLS protects them in transit, and a message is only a hint.
  */
 const lean = { cacheMiddleware: true, md5: false } as const;
 
@@ -93,7 +93,7 @@ interface ServiceAddress {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** A service on this machine asks for a signature but knows no keys: none must be set up, and real ones are never sent. */
+/** A local service requires a signature but checks no keys. These need no setup, and real keys are never sent to it. */
 const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 function isLoopback(endpoint: string): boolean {

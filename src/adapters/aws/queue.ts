@@ -38,7 +38,7 @@ export function createSqsQueue(options: SqsQueueOptions): Queue {
           })),
         }),
       );
-      // What the answer does not name as accepted was not accepted: it may answer 200 and refuse some.
+      // SQS may answer 200 and refuse some: only a message that the answer lists as accepted was accepted.
       const accepted = new Set((answer.Successful ?? []).map((entry) => Number(entry.Id)));
       return { failed: messages.flatMap((_, index) => (accepted.has(index) ? [] : [index])) };
     },
@@ -63,7 +63,7 @@ export function createSqsQueue(options: SqsQueueOptions): Queue {
 }
 
 /**
- * Rounded down, since a worker waits out the rest but cannot make up for a late message.
+ * Rounded down: a worker can wait for the rest, but cannot make up for a late message.
  * In compressed time a whole second is long, and the local queue takes fractions.
  */
 export function delaySeconds(message: Pick<OutMessage, "delayMs">, scale: number): number {

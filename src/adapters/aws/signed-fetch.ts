@@ -4,7 +4,7 @@ import { SignatureV4 } from "@smithy/signature-v4";
 
 export interface SignedRequest {
   readonly url: string;
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** As AWS signs for it: `secretsmanager`, `lambda` ... */
   readonly service: string;
   readonly region: string;
@@ -14,8 +14,8 @@ export interface SignedRequest {
 }
 
 /**
- * One request with an AWS signature, by the credentials of the process: for the few calls that need no client of their
- * own. @throws Error when there are no credentials, or when nothing answers in time; any answer is returned as it is.
+ * One request with an AWS signature, by the credentials of the process: for the few calls that need no SDK
+ * client. @throws Error without credentials, or when no answer comes in time; any answer is returned as it is.
  */
 export async function signedFetch(request: SignedRequest): Promise<Response> {
   const { url, method, service, region, headers = {}, body = "", timeoutMs } = request;
@@ -33,7 +33,7 @@ export async function signedFetch(request: SignedRequest): Promise<Response> {
   });
   return fetch(url, {
     method,
-    // The signature is of this address alone: who asked may follow.
+    // The signature covers this address only, so a redirect is left to the caller.
     redirect: "manual",
     headers: signed.headers,
     signal: AbortSignal.timeout(timeoutMs),
@@ -59,7 +59,7 @@ class Sha256 {
     return Promise.resolve(new Uint8Array(this.#hash.digest()));
   }
 
-  /** Asked for by the interface; nobody uses one of these twice. */
+  /** Required by the interface; each instance is used once. */
   reset(): void {}
 }
 

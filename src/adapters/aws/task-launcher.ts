@@ -103,8 +103,8 @@ function launchedOf(taskArn: string | undefined, failure: Failure | undefined): 
 }
 
 /**
- * What the SDK still got after its own retries: throttled, an error of the service, or no answer. The job is not to blame; a
- * task that was started all the same finds its try over, and ends.
+ * Left after the SDK's own retries: throttling, an error of the service, or no answer. It costs the job no attempt; a
+ * task that was started nevertheless finds its attempt ended, and exits.
  */
 function isBusy(error: unknown): error is Error {
   if (!(error instanceof ECSServiceException))

@@ -15,8 +15,8 @@ export interface EventBridgeOptions {
 }
 
 /**
- * PutEvents, ten a call, which is what the service takes; `detail-type` is `Job SUCCESS` and so on, `detail` the event.
- * A rule's target sees an event again when a call is repeated: `detail.id` tells.
+ * PutEvents, ten a call, the service's maximum; `detail-type` is `Job SUCCESS` and so on, `detail` the event.
+ * A rule's target sees an event again when a call is repeated, with the same `detail.id`.
  */
 export function eventBridgeSink(options: EventBridgeOptions): EventSink {
   const { bus, region, endpoint } = options;

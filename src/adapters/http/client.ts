@@ -46,7 +46,7 @@ export interface HttpClient {
    * @throws PermanentError or RetryLater (`httpError`) for an answer that is not 2xx.
    * @throws RetryLater when nothing can have happened there: no connection was made, or the request only reads.
    * @throws AmbiguousError when the request may have been acted on and its answer did not arrive.
-   * @throws the signal's reason when the handler was told to stop.
+   * @throws the signal's reason when the handler must stop.
    */
   send(request: HttpRequest): Promise<HttpAnswer>;
 }
@@ -157,7 +157,7 @@ function exchange(
 
 function whenConnected(call: ClientRequest, event: "connect" | "secureConnect", run: () => void): void {
   call.once("socket", (socket: Socket) => {
-    // A connection that was kept open from an earlier request is there already.
+    // A connection that an earlier request left open is connected already.
     if (call.reusedSocket) run();
     else socket.once(event, run);
   });
@@ -222,7 +222,7 @@ function converted(error: unknown, request: HttpRequest, { isConnected }: Progre
   return reads || !isConnected ? new RetryLater(message, options) : new AmbiguousError(message, options);
 }
 
-/** Several addresses that were tried make an AggregateError without a text of its own. */
+/** When several addresses fail, Node throws an AggregateError without a message. */
 function textOf(error: unknown): string {
   if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
   return String(error);

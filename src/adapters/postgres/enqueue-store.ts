@@ -6,6 +6,7 @@ import { DatabaseError } from "./failure.ts";
 import { aftermathOf, type Dispatched } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { findKeys, insertJobs, type InsertedRow } from "./sql/insert.ts";
+import { fenceLockTimeout } from "./sql/transaction.ts";
 import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
 
 /** A job on its way in, with its place in the input and the hash of what the caller passed. */
@@ -20,8 +21,14 @@ type Run = <R>(statement: Statement<R>, values: unknown[]) => Promise<R[]>;
 export function enqueueStore(session: Session): Pick<Store, "insert"> {
   return {
     async insert(jobs, options) {
-      const { tx, fence, dispatchWindowMs } = options;
+      const { tx, fence, dispatchWindowMs, lockWaitMs } = options;
       if (tx !== undefined) return await insertWith(onClient(tx), jobs, dispatchWindowMs);
+      if (lockWaitMs !== undefined) {
+        return await session.transaction(async (client) => {
+          await execute(client, fenceLockTimeout, [`${lockWaitMs}ms`]);
+          return await insertWith(onClient(client), jobs, dispatchWindowMs);
+        }, fence);
+      }
       const isOneStatement = fence === undefined && jobs.length <= limits.insertRowsMax;
       if (isOneStatement)
         return await insertWith((statement, values) => session.run(statement, values), jobs, dispatchWindowMs);

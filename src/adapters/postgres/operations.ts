@@ -4,6 +4,8 @@ import { auditStore } from "./audit-store.ts";
 import { overviewStore } from "./overview-store.ts";
 import { readerStore } from "./reader-store.ts";
 import { rollUpStore } from "./rollup-store.ts";
+import { runMapStore } from "./run-map-store.ts";
+import { scheduleOutcomeStore } from "./schedule-outcome-store.ts";
 import { searchStore } from "./search-store.ts";
 import { createSession } from "./session.ts";
 import { steerStore } from "./steer-store.ts";
@@ -20,5 +22,7 @@ export function createOperations(connections: Connections): Operations {
     ...streamStore(session),
     ...readerStore(session),
     ...steerStore(session),
+    ...scheduleOutcomeStore(session),
+    ...runMapStore(session),
   };
 }

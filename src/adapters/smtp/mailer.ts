@@ -34,7 +34,7 @@ export interface Mailer {
    * hold on the next.
    * @throws PermanentError on a 5xx answer; RetryLater on a 4xx answer, or when the mail was not offered yet.
    * @throws AmbiguousError when the mail was offered and no whole answer arrived.
-   * @throws the signal's reason when the handler was told to stop.
+   * @throws the signal's reason when the handler must stop.
    */
   send(mail: Mail): Promise<{ messageId: string; answer: string }>;
 }
@@ -99,7 +99,7 @@ class Conversation {
     return info.response;
   }
 
-  /** Says good-bye after a mail, and does not wait for an answer to that for ever. */
+  /** Ends the conversation after a mail, with a bound for the server's answer. */
   end(waitMs: number): void {
     if (!this.#isDone) return this.#connection.close();
     this.#connection.quit();
@@ -138,7 +138,7 @@ async function endedBy(over: AbortSignal, sending: Promise<string>, totalMs: num
     return await Promise.race([sending, late.promise]);
   } finally {
     over.removeEventListener("abort", giveUp);
-    // Whoever gave up waiting still owns the promise's failure.
+    // The caller no longer waits, so a late failure has no other handler.
     sending.catch(() => {});
   }
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { id, limit } from "../query.ts";
+import { id, limit } from "../query-fields.ts";
 import { auditList } from "../shape/overview.ts";
 import { iso } from "../shape/shape.ts";
 
@@ -13,6 +13,7 @@ export function auditEndpoints({ operations }: ApiOptions): readonly Endpoint[] 
   return [
     endpoint({
       method: "GET",
+      name: "listAudits",
       path: "/audits",
       summary: "Who changed what, the newest first",
       role: "read",

@@ -4,10 +4,11 @@ import { contractLimits } from "../../core/job/contract-limits.ts";
 import { type BulkAction, bulkActions } from "../../core/ports/bulk.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
 import { runBulkPage } from "../../core/admin/run-bulk.ts";
-import { type Answer, type Endpoint, endpoint } from "../endpoint.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
-import { Problem } from "../problem.ts";
-import { id, limit, text } from "../query.ts";
+import { HttpProblem } from "../problem.ts";
+import { id, limit, text } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
 import { searchFields, searchOf } from "./jobs.ts";
 
@@ -35,7 +36,9 @@ export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "POST",
+      name: "createBulk",
       path: "/bulk",
+      refuses: ["no-filter"],
       summary: "Retry or cancel every job that matches; a dry run only counts",
       role: "operate",
       body: bulkBody,
@@ -44,7 +47,9 @@ export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "POST",
+      name: "redriveDeadLetters",
       path: "/dead-letters/redrive",
+      refuses: ["no-filter"],
       summary: "Retry the FAILED jobs that match, at a pace if one is given; a dry run only counts",
       role: "operate",
       body: redriveBody,
@@ -61,12 +66,13 @@ export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
 function tracked({ operations }: ApiOptions): readonly Endpoint[] {
   const read = async (wanted: string) => {
     const [found] = await operations.bulks({ id: wanted, limit: 1 });
-    if (found === undefined) throw new Problem(404, "unknown-bulk", `there is no change of many jobs ${wanted}`);
+    if (found === undefined) throw new HttpProblem("unknown-bulk", `there is no change of many jobs ${wanted}`);
     return bulkJson(found);
   };
   return [
     endpoint({
       method: "GET",
+      name: "listBulks",
       path: "/bulk",
       summary: "Changes of many jobs, the newest first",
       role: "read",
@@ -79,7 +85,9 @@ function tracked({ operations }: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "GET",
+      name: "getBulk",
       path: "/bulk/:id",
+      refuses: ["unknown-bulk"],
       summary: "How far a change of many jobs is",
       role: "read",
       params: bulkPath,
@@ -88,7 +96,9 @@ function tracked({ operations }: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "POST",
+      name: "stopBulk",
       path: "/bulk/:id/stop",
+      refuses: ["unknown-bulk"],
       summary: "Stop a change of many jobs; what it has changed stays changed",
       role: "operate",
       params: bulkPath,
@@ -131,7 +141,7 @@ function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
   };
   return async ({ action, search, caller, pace: paceMs = 0, dryRun }) => {
     if (Object.keys(search).length === 0) {
-      throw new Problem(422, "no-filter", "a change of many jobs needs a filter: name at least a state or a kind", {
+      throw new HttpProblem("no-filter", "a change of many jobs needs a filter: name at least a state or a kind", {
         issues: [{ path: "filter", message: "must name something" }],
       });
     }

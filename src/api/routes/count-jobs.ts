@@ -4,7 +4,7 @@ import type { JobSearch } from "../../core/ports/job-search.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { text } from "../query.ts";
+import { text } from "../query-fields.ts";
 import { jobCounts, type JobCountsReply } from "../shape/job.ts";
 import { onlyPayloadMembers, searchFields, searchOf } from "./jobs.ts";
 
@@ -18,6 +18,7 @@ const countsQuery = z
 export const countJobsEndpoint = ({ operations }: ApiOptions): Endpoint =>
   endpoint({
     method: "GET",
+    name: "countJobs",
     path: "/jobs/counts",
     summary: "How many jobs of each state match a filter; a count stops at a bound",
     role: "read",
@@ -27,7 +28,7 @@ export const countJobsEndpoint = ({ operations }: ApiOptions): Endpoint =>
   });
 
 /** One after the other: a page that is open must not hold more than one connection. */
-async function countAll(operations: ApiOptions["operations"], search: JobSearch): Promise<JobCountsReply> {
+export async function countAll(operations: ApiOptions["operations"], search: JobSearch): Promise<JobCountsReply> {
   const counts: Partial<JobCountsReply> = {};
   for (const state of states) {
     counts[state] = await operations.count(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isDataError } from "../../adapters/postgres/failure.ts";
+import { isDataError, isLockTimeout } from "../../adapters/postgres/failure.ts";
 import type { JobDefinition } from "../../core/define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../../core/define/errors.ts";
 import { prepare } from "../../core/delivery/enqueue.ts";
@@ -7,14 +7,15 @@ import type { EventView, JobId, NewJob } from "../../core/job/job.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { JobRecord } from "../../core/ports/job-search.ts";
 import type { InsertResult } from "../../core/ports/ports.ts";
-import { closest } from "../closest.ts";
-import { type Answer, type Endpoint, endpoint } from "../endpoint.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { Answer } from "../json-answer.ts";
 import { gathered } from "../gathered.ts";
+import { startableKind } from "../startable-kind.ts";
 import type { ApiOptions } from "../options.ts";
-import { Problem } from "../problem.ts";
+import { HttpProblem } from "../problem.ts";
 import { newJobBody } from "../query.ts";
-import { createdJob } from "../shape/job.ts";
-import { detailJson, readJob } from "./jobs.ts";
+import { createdJob, type JobDetailReply } from "../shape/job.ts";
+import { detailJson, readJobDetail } from "./jobs.ts";
 
 type NewJobBody = z.infer<typeof newJobBody>;
 
@@ -23,24 +24,63 @@ type NewJobBody = z.infer<typeof newJobBody>;
  * While a hand-off is sent, the next statement is under way already.
  */
 export function createJobEndpoint(options: ApiOptions): Endpoint {
-  const insert = async (items: readonly Item[]): Promise<readonly Inserted[]> => {
-    const { results, sent } = await options.client.insert(items);
+  const insert = async (items: readonly Item[], how: { lockWaitMs?: number } = {}): Promise<readonly Inserted[]> => {
+    const { results, sent } = await options.client.insert(items, how);
     return results.map((result) => ({ ...result, sent }));
   };
-  const write = gathered(insert, { bytesOf: ({ job }) => job.canonicalInput.length, isOfOne: isDataError });
+  const together = gathered<Item, Inserted>(
+    (items) => insert(items, items.some(hasKey) ? { lockWaitMs: operationsLimits.gatheredLockWaitMs } : {}),
+    { bytesOf: ({ job }) => job.canonicalInput.length, isOfOne: (error) => isDataError(error) || isLockTimeout(error) },
+  );
+  const write = patient(together, async (item) => {
+    const [result] = await insert([item]);
+    if (result === undefined) throw new Error("inserting one job gave no answer");
+    return result;
+  });
   const readBack = gathered<JobId, Written | null>(async (ids) => {
     const found = await options.operations.jobsById(ids);
     return ids.map((id) => found.get(id) ?? null);
   });
   return endpoint({
     method: "POST",
+    name: "createJob",
     path: "/jobs",
+    refuses: ["unknown-kind", "not-startable", "invalid-payload", "over-limit", "key-conflict", "key-held"],
     summary: "Write a job; with a key, at most once",
     role: "operate",
     body: newJobBody,
+    takesKey: true,
     replies: { 200: createdJob, 201: createdJob },
     handle: ({ body }) => create(options, body, { write, readBack }),
   });
+}
+
+const hasKey = ({ job }: Item): boolean => job.key !== null;
+
+/** A request whose key another transaction holds leaves the others and waits by itself, on a connection of its own. */
+function patient(together: Gathered["write"], alone: Gathered["write"]): Gathered["write"] {
+  let waiting = 0;
+  return async (item) => {
+    try {
+      return await together(item);
+    } catch (error) {
+      if (!isLockTimeout(error) || !hasKey(item)) throw error;
+    }
+    if (waiting >= operationsLimits.heldKeysMax) throw keyHeld(item.job);
+    waiting += 1;
+    try {
+      return await alone(item);
+    } catch (error) {
+      throw isLockTimeout(error) ? keyHeld(item.job) : error;
+    } finally {
+      waiting -= 1;
+    }
+  };
+}
+
+function keyHeld({ kind, key }: NewJob): HttpProblem {
+  const detail = `the key ${JSON.stringify(key)} of "${kind}" is being inserted by another transaction that is still open: send it again`;
+  return new HttpProblem("key-held", detail, { extra: { kind, key }, headers: { "retry-after": "1" } });
 }
 
 interface Written {
@@ -54,7 +94,7 @@ interface Item {
 }
 
 interface Inserted extends InsertResult {
-  /** Resolves when its message was sent, or is left to whoever finds the hand-off open. */
+  /** Resolves when its message was sent, or is left to the part that finds the hand-off open. */
   readonly sent: Promise<void>;
 }
 
@@ -65,7 +105,7 @@ interface Gathered {
 
 /** 201 for a new job, 200 for the one that has the key already, 409 when that one has another payload. */
 async function create(options: ApiOptions, body: NewJobBody, { write, readBack }: Gathered): Promise<Answer> {
-  const definition = knownKind(options, body.kind);
+  const definition = startableKind(options.registry, body.kind);
   const job = await prepared(options, definition, body);
   const { id, created, conflict, sent } = await write({ definition, job });
   if (conflict !== null) {
@@ -73,28 +113,26 @@ async function create(options: ApiOptions, body: NewJobBody, { write, readBack }
     throw keyConflict(job, id, conflict);
   }
   const told = readWritten(options, id, created ? readBack : null);
-  const answer = Promise.all([told, sent]).then(([written]) => ({ created, ...written }));
-  return { status: created ? 201 : 200, location: `/jobs/${id}`, body: answer };
+  const answer = Promise.all([told, sent]).then(([written]) => {
+    return { created, notes: created ? [] : notesOn(body, written), ...written };
+  });
+  const unchanged = created ? {} : ({ unchanged: true } as const);
+  return { status: created ? 201 : 200, location: `/jobs/${id}`, body: answer, ...unchanged };
+}
+
+/** A repeated request moves no job, so a due time that differs has to be told. */
+function notesOn({ dueAt, delay }: NewJobBody, { id, dueAt: stands }: JobDetailReply): readonly string[] {
+  const asked = dueAt === undefined ? (delay === undefined ? null : "delay") : "dueAt";
+  if (asked === null || dueAt?.getTime() === Date.parse(stands)) return [];
+  return [`job ${id} exists and is due at ${stands}: ${asked} was not applied`];
 }
 
 /** A new job is read back together with others. One with a large payload is read by itself: the others come without it. */
 async function readWritten(options: ApiOptions, id: JobId, readBack: Gathered["readBack"] | null) {
   const written = (await readBack?.(id)) ?? null;
   if (written === null || written.job.payloadBytes > operationsLimits.listPayloadBytesMax)
-    return await readJob(options, id);
+    return await readJobDetail(options, id);
   return detailJson({ ...written, attempts: [] }, written.job.createdAt);
-}
-
-function knownKind({ registry }: ApiOptions, kind: string): JobDefinition {
-  const definition = registry.jobs.get(kind);
-  if (definition !== undefined) return definition;
-  const near = closest(kind, registry.jobs.keys());
-  const hint = near.length > 0 ? `did you mean ${near.join(" or ")}?` : "no definition has a similar name";
-  const shown = JSON.stringify(kind.slice(0, 100));
-  throw new Problem(422, "unknown-kind", `no job is defined as ${shown}: ${hint}`, {
-    issues: [{ path: "kind", message: "is not defined in the running apps" }],
-    extra: { near },
-  });
 }
 
 async function prepared(options: ApiOptions, definition: JobDefinition, body: NewJobBody): Promise<NewJob> {
@@ -109,15 +147,15 @@ async function prepared(options: ApiOptions, definition: JobDefinition, body: Ne
   } catch (error) {
     if (error instanceof InvalidPayload) {
       const issues = error.issues.map(({ path, message }) => ({ path: path ? `payload.${path}` : "payload", message }));
-      throw new Problem(422, "invalid-payload", error.message, { issues });
+      throw new HttpProblem("invalid-payload", error.message, { issues });
     }
     // A limit of the core that depends on the definition: the stored payload, or the key it computes.
-    if (error instanceof RangeError) throw new Problem(422, "over-limit", error.message);
+    if (error instanceof RangeError) throw new HttpProblem("over-limit", error.message);
     throw error;
   }
 }
 
-function keyConflict(job: NewJob, jobId: JobId, conflict: NonNullable<InsertResult["conflict"]>): Problem {
+function keyConflict(job: NewJob, jobId: JobId, conflict: NonNullable<InsertResult["conflict"]>): HttpProblem {
   const { detail, message } = new KeyConflict(job.kind, job.key ?? "", jobId, conflict.existingHash, conflict.hash);
-  return new Problem(409, "key-conflict", message, { extra: { conflict: detail } });
+  return new HttpProblem("key-conflict", message, { extra: { conflict: detail } });
 }

@@ -3,7 +3,7 @@ import { contractLimits } from "../../core/job/contract-limits.ts";
 import type { FailureGroup } from "../../core/ports/job-search.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { text } from "../query.ts";
+import { text } from "../query-fields.ts";
 import { failureGroupList } from "../shape/overview.ts";
 import { iso } from "../shape/shape.ts";
 
@@ -12,6 +12,7 @@ export function deadLetterEndpoints({ operations }: ApiOptions): readonly Endpoi
   return [
     endpoint({
       method: "GET",
+      name: "listDeadLetters",
       path: "/dead-letters",
       summary: "FAILED jobs in groups that failed alike, the largest first",
       role: "read",

@@ -9,26 +9,27 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import { eventSource } from "../event-source.ts";
 import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
-import { id, text } from "../query.ts";
+import { id, text, someOf } from "../query-fields.ts";
 import { eventPage } from "../shape/event.ts";
 import { recordJson } from "../shape/job.ts";
 
 const cursor = z
   .string()
   .refine((value) => parseCursor(value) !== null, "must be the cursor of an earlier answer, or the id of an event")
-  .transform((value) => value as StreamCursor);
+  .transform((value) => value as StreamCursor)
+  .meta({
+    as: {
+      type: "string",
+      description: "Where the page or stream before ended; for clients that cannot send `Last-Event-ID`.",
+    },
+  });
 
 const eventsQuery = z.strictObject({
   kind: text(contractLimits.idCharactersMax).optional(),
   lane: text(contractLimits.idCharactersMax).optional(),
   job: id.optional(),
   run: id.optional(),
-  state: z
-    .string()
-    .transform((value) => value.toUpperCase().split(","))
-    .pipe(z.array(z.enum(states)))
-    .optional(),
-  /** For clients that cannot send `Last-Event-ID`. */
+  state: someOf(states, "Only in these states.").optional(),
   cursor: cursor.optional(),
 });
 
@@ -39,6 +40,7 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "GET",
+      name: "listEvents",
       path: "/events",
       summary: "Every change of state as it becomes visible: a snapshot, then events; or a page of them as JSON",
       role: "read",
@@ -48,7 +50,7 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
       async handle({ query, request }) {
         const filter = filterOf(query);
         const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? query.cursor ?? null;
-        // Nobody reads the stream of a HEAD, and nothing would end it.
+        // A HEAD has no reader, so nothing would end its stream.
         if (request.method !== "GET" || !(request.headers.get("accept") ?? "").includes("text/event-stream")) {
           return { status: 200, body: await page(options, filter, last) };
         }

@@ -1,39 +1,29 @@
-import { z } from "zod";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
-import { causes, explainJob } from "../../core/admin/explain-job.ts";
+import { explainJob } from "../../core/admin/explain-job.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { Problem } from "../problem.ts";
-import { idText, maybeIso, maybeTime } from "../shape/shape.ts";
+import { HttpProblem } from "../problem.ts";
+import { jobExplanation } from "../shape/explanation.ts";
+import { maybeIso } from "../shape/shape.ts";
 import { jobPath } from "./jobs.ts";
-
-const explained = z
-  .object({
-    job: idText,
-    cause: z.enum(causes),
-    sentence: z.string(),
-    advice: z.string().nullable(),
-    /** When it goes on, where that is known. */
-    until: maybeTime,
-    waitsFor: z.array(idText),
-  })
-  .meta({ id: "JobExplanation" });
 
 /** GET /jobs/:id/explain: why it is not running, and when it will. */
 export function explainEndpoint({ operations }: ApiOptions): Endpoint {
   return endpoint({
     method: "GET",
+    name: "explainJob",
     path: "/jobs/:id/explain",
+    refuses: ["unknown-job"],
     summary: "Why a job is not running, and when it will",
     role: "read",
     params: jobPath,
-    replies: { 200: explained },
+    replies: { 200: jobExplanation },
     async handle({ params: { id } }) {
       const [found, facts] = await Promise.all([
         operations.job(id),
         operations.waiting(id, operationsLimits.countRowsMax),
       ]);
-      if (found === null || facts === null) throw new Problem(404, "unknown-job", `there is no job ${id}`);
+      if (found === null || facts === null) throw new HttpProblem("unknown-job", `there is no job ${id}`);
       const { job, now } = found;
       const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith("lock:")) ?? null;
       const slot = key === null ? null : ((await operations.slots(key)).find((each) => each.key === key) ?? null);

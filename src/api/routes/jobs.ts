@@ -9,41 +9,49 @@ import type { RunId } from "../../core/ports/run.ts";
 import { isFinal, states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { Problem } from "../problem.ts";
-import { id, limit, text } from "../query.ts";
+import { HttpProblem } from "../problem.ts";
+import { pageBefore } from "../query.ts";
+import { id, instant, limit, someOf, text } from "../query-fields.ts";
 import { jobDetail, type JobDetailReply, jobList, recordJson } from "../shape/job.ts";
 import { attemptJson, eventJson } from "../view.ts";
 
-const instant = z.iso
-  .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
-  .transform((value) => Date.parse(value));
-
-/** What one may look for; `payload.user.id=42` compares that member of the payload as text. */
+/** What a search may name; `payload.user.id=42` compares that member of the payload as text. */
 export const searchFields = {
-  state: z
-    .string()
-    .transform((value) => value.toUpperCase().split(","))
-    .pipe(z.array(z.enum(states)))
+  state: someOf(states, "Only in these states.").optional(),
+  id: id.optional().describe("The job with this id."),
+  text: text(
+    operationsLimits.searchedTextCharactersMax,
+    "Words, of which each is the id, or a part of the kind, the key or the error.",
+  )
+    .transform((value) => value.trim().split(/\s+/))
+    .refine(
+      (words) => words.length <= operationsLimits.searchedWordsMax,
+      `must be at most ${operationsLimits.searchedWordsMax} words`,
+    )
     .optional(),
-  kind: text(contractLimits.idCharactersMax).optional(),
-  lane: text(contractLimits.idCharactersMax).optional(),
-  key: text(contractLimits.keyCharactersMax).optional(),
-  error: text(contractLimits.errorCodeCharactersMax).optional(),
-  fingerprint: text(contractLimits.idCharactersMax).optional(),
-  run: id.optional(),
-  schedule: text(200).optional(),
-  worker: text(200).optional(),
-  dueFrom: instant.optional(),
-  dueTo: instant.optional(),
+  kind: text(contractLimits.idCharactersMax, "Of this kind.").optional(),
+  lane: text(contractLimits.idCharactersMax, "Of this lane.").optional(),
+  key: text(contractLimits.keyCharactersMax, "With this key.").optional(),
+  error: text(contractLimits.errorCodeCharactersMax, "Whose last error has this code.").optional(),
+  fingerprint: text(
+    contractLimits.idCharactersMax,
+    "Of this group of failures, as `listDeadLetters` names it.",
+  ).optional(),
+  run: id.optional().describe("Of this run."),
+  schedule: text(200, "Of this schedule.").optional(),
+  worker: text(200, "That this worker runs.").optional(),
+  dueFrom: instant.optional().describe("Due at this time or later."),
+  dueTo: instant.optional().describe("Due before this time."),
 };
 
 const jobsQuery = z
   .object({
     ...searchFields,
-    sort: z.enum(jobSorts).default("newest"),
+    sort: z.enum(jobSorts).default("newest").describe("`due` is for jobs that wait."),
     cursor: z
       .string()
       .regex(/^(-?\d{1,18}_)?\d{1,18}$/, "must be the nextCursor of the page before")
+      .describe(pageBefore)
       .optional(),
     limit: limit(contractLimits.listRowsMax, 50),
   })
@@ -87,12 +95,15 @@ interface AskedSearch extends z.infer<z.ZodObject<typeof searchFields>> {
 
 /** The search that a query or a body asks for. */
 export function searchOf(query: AskedSearch): JobSearch {
-  const { state, kind, lane, key, error, fingerprint, run, schedule, worker, dueFrom, dueTo } = query;
+  const { state, id: jobId, text: words, kind, lane, key, error } = query;
+  const { fingerprint, run, schedule, worker, dueFrom, dueTo } = query;
   const payload = Object.entries(query)
     .filter(([name]) => name.startsWith("payload."))
     .map(([name, value]) => ({ path: name.split(".").slice(1), value: String(value) }));
   const given = {
     states: state,
+    id: jobId,
+    words,
     kind,
     lane,
     key,
@@ -116,6 +127,7 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "GET",
+      name: "listJobs",
       path: "/jobs",
       summary: "Jobs by filter, a page at a time",
       role: "read",
@@ -125,31 +137,39 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "GET",
+      name: "getJob",
       path: "/jobs/:id",
+      refuses: ["unknown-job"],
       summary: "One job with its attempts and events",
       role: "read",
       params: jobPath,
       replies: { 200: jobDetail },
-      handle: async ({ params }) => ({ status: 200, body: await readJob(options, params.id) }),
+      handle: async ({ params }) => ({ status: 200, body: await readJobDetail(options, params.id) }),
     }),
     endpoint({
       ...change,
       method: "POST",
+      name: "cancelJob",
       path: "/jobs/:id/cancel",
+      refuses: ["unknown-job", "already-finished"],
       summary: "Cancel a job that has not finished",
       handle: async ({ params }) => ({ status: 200, body: await cancel(options, params.id) }),
     }),
     endpoint({
       ...change,
       method: "POST",
+      name: "retryJob",
       path: "/jobs/:id/retry",
+      refuses: ["unknown-job", "not-retryable"],
       summary: "Run a FAILED, CANCELED or SKIPPED job again",
       handle: async ({ params }) => ({ status: 200, body: await retry(options, params.id) }),
     }),
     endpoint({
       ...change,
       method: "POST",
+      name: "runJobNow",
       path: "/jobs/:id/run-now",
+      refuses: ["unknown-job", "not-waiting"],
       summary: "Do not wait for the due time",
       handle: async ({ params }) => ({ status: 200, body: await runNow(options, params.id) }),
     }),
@@ -169,10 +189,10 @@ async function list({ operations, ports }: ApiOptions, query: z.infer<typeof job
   };
 }
 
-/** @throws Problem 404 */
-export async function readJob({ operations }: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
+/** @throws HttpProblem 404 */
+export async function readJobDetail({ operations }: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
   const found = await operations.job(jobId);
-  if (found === null) throw new Problem(404, "unknown-job", `there is no job ${jobId}`);
+  if (found === null) throw new HttpProblem("unknown-job", `there is no job ${jobId}`);
   return detailJson(found, found.now);
 }
 
@@ -187,31 +207,31 @@ export const detailJson = (
 
 /** Canceling a canceled job changes nothing and is no error. */
 async function cancel(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
-  const before = await readJob(options, jobId);
+  const before = await readJobDetail(options, jobId);
   if (before.state === "CANCELED") return before;
   await cancelJobs(options.ports, options.registry, [jobId], options);
-  const after = await readJob(options, jobId);
+  const after = await readJobDetail(options, jobId);
   if (after.state === "CANCELED" || !isFinal(after.state)) return after;
   const detail = `job ${jobId} is ${after.state}: only a job that has not finished can be canceled`;
-  throw new Problem(409, "already-finished", detail);
+  throw new HttpProblem("already-finished", detail);
 }
 
 async function retry(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
-  const before = await readJob(options, jobId);
+  const before = await readJobDetail(options, jobId);
   const retried = await retryJobs(options.ports, [jobId], { dispatchWindowMs: options.dispatchWindowMs });
-  if (retried.includes(jobId)) return await readJob(options, jobId);
+  if (retried.includes(jobId)) return await readJobDetail(options, jobId);
   const detail = `job ${jobId} is ${before.state}: only a FAILED, CANCELED or SKIPPED job can be retried`;
-  throw new Problem(409, "not-retryable", detail);
+  throw new HttpProblem("not-retryable", detail);
 }
 
 /** What is due already is on its way: that changes nothing and is no error. */
 async function runNow(options: ApiOptions, jobId: JobId): Promise<JobDetailReply> {
-  const before = await readJob(options, jobId);
+  const before = await readJobDetail(options, jobId);
   const { ports, operations, dispatchWindowMs } = options;
   const { ids, aftermath } = await operations.runNow([jobId]);
   await afterCommit(ports, aftermath, { dispatchWindowMs });
   if (ids.length === 0 && (isFinal(before.state) || before.state === "RUNNING")) {
-    throw new Problem(409, "not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
+    throw new HttpProblem("not-waiting", `job ${jobId} is ${before.state}: only a job that waits can be run now`);
   }
-  return await readJob(options, jobId);
+  return await readJobDetail(options, jobId);
 }

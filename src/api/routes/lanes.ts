@@ -9,8 +9,8 @@ import { relay } from "../../core/delivery/relay.ts";
 import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { Problem } from "../problem.ts";
-import { text } from "../query.ts";
+import { HttpProblem } from "../problem.ts";
+import { text } from "../query-fields.ts";
 import { laneList, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
 import { count, maybeIso } from "../shape/shape.ts";
 
@@ -24,6 +24,7 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "GET",
+      name: "listLanes",
       path: "/lanes",
       summary: "What waits and runs in each lane, and the caps that are in use",
       role: "read",
@@ -32,7 +33,9 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "POST",
+      name: "pauseLane",
       path: "/lanes/:name/pause",
+      refuses: ["unknown-lane"],
       summary: "Start no job of this lane any more; what runs goes on",
       role: "operate",
       params: lanePath,
@@ -45,7 +48,9 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "POST",
+      name: "resumeLane",
       path: "/lanes/:name/resume",
+      refuses: ["unknown-lane"],
       summary: "Start jobs of this lane again, also those that came meanwhile",
       role: "operate",
       params: lanePath,
@@ -62,7 +67,9 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
 export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): Endpoint {
   return endpoint({
     method: "PUT",
+    name: "setCap",
     path: "/caps/:kind",
+    refuses: ["no-cap"],
     summary: "How many jobs of a kind run at once, until the next release brings its own number",
     role: "operate",
     params: z.object({ kind: text(contractLimits.idCharactersMax) }),
@@ -74,7 +81,7 @@ export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): 
       if (group === undefined) {
         const capped = [...registry.jobs.values()].filter((job) => job.concurrency !== null).map((job) => job.id);
         const detail = `${JSON.stringify(kind)} has no cap: ${capped.join(", ") || "no job"} has; give the definition a concurrency`;
-        throw new Problem(404, "no-cap", detail, { extra: { near: closest(kind, capped) } });
+        throw new HttpProblem("no-cap", detail, { extra: { near: closest(kind, capped) } });
       }
       await ports.store.installSlots([{ ...group, size }]);
       await afterCommit(ports, { ...noAftermath, freed: [group.key] }, { dispatchWindowMs });
@@ -89,7 +96,7 @@ async function assertKnown({ lanes, operations }: ApiOptions, name: string): Pro
   if (pauses.some((pause) => pause.lane === name)) return;
   const names = lanes.map((lane) => lane.name);
   const near = closest(name, names);
-  throw new Problem(404, "unknown-lane", `there is no lane ${JSON.stringify(name)}: there are ${names.join(", ")}`, {
+  throw new HttpProblem("unknown-lane", `there is no lane ${JSON.stringify(name)}: there are ${names.join(", ")}`, {
     extra: { near },
   });
 }

@@ -11,6 +11,7 @@ export function lockEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "GET",
+      name: "listLocks",
       path: "/locks",
       summary: "Who holds which lock, under which fence",
       role: "read",

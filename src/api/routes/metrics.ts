@@ -7,6 +7,7 @@ import type { ApiOptions } from "../options.ts";
 export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint {
   return endpoint({
     method: "GET",
+    name: "getMetrics",
     path: "/metrics",
     summary: "Totals by kind of job in the text format of Prometheus",
     role: "read",

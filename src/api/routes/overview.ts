@@ -5,13 +5,13 @@ import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Minute, WorkerView } from "../../core/ports/overview.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { limit, text } from "../query.ts";
+import { text, whole } from "../query-fields.ts";
 import { summary, type SummaryReply, throughput, workerList, type WorkerReply } from "../shape/overview.ts";
 import { iso, maybeIso } from "../shape/shape.ts";
 import { depthOf } from "./lanes.ts";
 
 const throughputQuery = z.strictObject({
-  minutes: limit(operationsLimits.minutesShownMax, 60),
+  minutes: whole(operationsLimits.minutesShownMax, 60, "How far back."),
   kind: text(contractLimits.idCharactersMax).optional(),
   lane: text(contractLimits.idCharactersMax).optional(),
 });
@@ -21,6 +21,7 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "GET",
+      name: "getSummary",
       path: "/summary",
       summary: "How it stands: what is live, what waits for a person, what the last hour brought",
       role: "read",
@@ -29,6 +30,7 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "GET",
+      name: "getThroughput",
       path: "/throughput",
       summary: "What happened in each of the last minutes; minutes without anything are left out",
       role: "read",
@@ -38,6 +40,7 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "GET",
+      name: "listWorkers",
       path: "/workers",
       summary: "Who worked in the last hour, and what each runs now",
       role: "read",

@@ -7,7 +7,7 @@ import type { Expression } from "../../core/ports/schedule.ts";
 import { zoneProblem } from "../../core/calendar/zone.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { Problem } from "../problem.ts";
+import { HttpProblem } from "../problem.ts";
 import { previewReply } from "../shape/schedule.ts";
 import { previewQuery } from "../schedule-query.ts";
 
@@ -15,7 +15,9 @@ import { previewQuery } from "../schedule-query.ts";
 export function previewEndpoint({ ports: { store } }: ApiOptions): Endpoint {
   return endpoint({
     method: "GET",
+    name: "previewExpression",
     path: "/preview",
+    refuses: ["invalid-expression"],
     summary: "The next times of an expression that no schedule has yet",
     role: "read",
     query: previewQuery,
@@ -61,5 +63,5 @@ function readExpression(text: string): { expression: Expression; notes: readonly
   return { expression: { form: "cron", cron: text }, notes: parsed.notes };
 }
 
-const invalid = (path: string, message: string): Problem =>
-  new Problem(422, "invalid-expression", message, { issues: [{ path: `?${path}`, message }] });
+const invalid = (path: string, message: string): HttpProblem =>
+  new HttpProblem("invalid-expression", message, { issues: [{ path: `?${path}`, message }] });

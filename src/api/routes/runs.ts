@@ -7,30 +7,22 @@ import type { RunId, RunView } from "../../core/ports/run.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { Problem } from "../problem.ts";
-import { id, limit, text } from "../query.ts";
+import { HttpProblem } from "../problem.ts";
+import { id, limit, text, someOf } from "../query-fields.ts";
 import { run, runJson, runList, type RunReply, runStates, taskJson, taskList } from "../shape/run.ts";
 import { idText } from "../shape/shape.ts";
 
 const runsQuery = z.strictObject({
   kind: text(contractLimits.idCharactersMax).optional(),
   key: text(contractLimits.keyCharactersMax).optional(),
-  state: z
-    .string()
-    .transform((value) => value.toUpperCase().split(","))
-    .pipe(z.array(z.enum(runStates)))
-    .optional(),
+  state: someOf(runStates, "Only in these states.").optional(),
   /** Reruns of this run. */
   parent: id.optional(),
   cursor: id.optional(),
   limit: limit(contractLimits.listRowsMax, 50),
 });
 const tasksQuery = z.strictObject({
-  state: z
-    .string()
-    .transform((value) => value.toUpperCase().split(","))
-    .pipe(z.array(z.enum(states)))
-    .optional(),
+  state: someOf(states, "Only in these states.").optional(),
   cursor: id.optional(),
   limit: limit(contractLimits.listRowsMax, 200),
 });
@@ -45,6 +37,7 @@ function reads(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "GET",
+      name: "listRuns",
       path: "/runs",
       summary: "Runs, the newest first",
       role: "read",
@@ -54,7 +47,9 @@ function reads(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "GET",
+      name: "getRun",
       path: "/runs/:id",
+      refuses: ["unknown-run"],
       summary: "One run with its progress",
       role: "read",
       params: runPath,
@@ -63,7 +58,9 @@ function reads(options: ApiOptions): readonly Endpoint[] {
     }),
     endpoint({
       method: "GET",
+      name: "listTasks",
       path: "/runs/:id/tasks",
+      refuses: ["unknown-run"],
       summary: "The jobs of a run in the order they were written, with the edges that lead to them",
       role: "read",
       params: runPath,
@@ -82,21 +79,27 @@ function changes(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       ...change,
+      name: "retryRun",
       path: "/runs/:id/retry",
+      refuses: ["unknown-run", "nothing-to-retry"],
       summary: "Go on from what failed; what succeeded is not repeated",
       replies: { 200: retried },
       handle: async ({ params }) => ({ status: 200, body: await retry(options, params.id) }),
     }),
     endpoint({
       ...change,
+      name: "cancelRun",
       path: "/runs/:id/cancel",
+      refuses: ["unknown-run", "already-finished"],
       summary: "Cancel a run and everything of it that is open",
       replies: { 200: canceled },
       handle: async ({ params }) => ({ status: 200, body: await cancel(options, params.id) }),
     }),
     endpoint({
       ...change,
+      name: "rerunRun",
       path: "/runs/:id/rerun",
+      refuses: ["unknown-run", "not-rerunnable"],
       summary: "The whole run again, from its input and by the code of today",
       replies: { 201: run },
       handle: ({ params }) => rerun(options, params.id),
@@ -139,7 +142,7 @@ const runId = (value: JobId): RunId => value as string as RunId;
 async function readRun({ ports: { store } }: ApiOptions, wanted: JobId): Promise<RunView> {
   const found = await store.run(runId(wanted));
   if (found === null)
-    throw new Problem(404, "unknown-run", `there is no run ${wanted}: npx belfry runs list shows them`);
+    throw new HttpProblem("unknown-run", `there is no run ${wanted}: npx belfry runs list shows them`);
   return found;
 }
 
@@ -148,7 +151,7 @@ async function retry(options: ApiOptions, wanted: JobId): Promise<{ run: RunRepl
   const again = await resumeRun(options.ports, before.id, { dispatchWindowMs: options.dispatchWindowMs });
   if (again.length === 0) {
     const detail = `run ${wanted} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
-    throw new Problem(409, "nothing-to-retry", detail);
+    throw new HttpProblem("nothing-to-retry", detail);
   }
   return { run: runJson(await readRun(options, wanted)), again };
 }
@@ -158,7 +161,7 @@ async function cancel(options: ApiOptions, wanted: JobId): Promise<{ run: RunRep
   if (before.state === "CANCELED") return { run: runJson(before), canceled: 0 };
   const { ports, registry, dispatchWindowMs } = options;
   const jobs = await cancelRun(ports, registry, before.id, { dispatchWindowMs });
-  if (jobs === null) throw new Problem(409, "already-finished", `run ${wanted} is ${before.state}: it has ended`);
+  if (jobs === null) throw new HttpProblem("already-finished", `run ${wanted} is ${before.state}: it has ended`);
   return { run: runJson(await readRun(options, wanted)), canceled: jobs };
 }
 
@@ -167,7 +170,7 @@ async function rerun(options: ApiOptions, wanted: JobId) {
   const { ports, registry, dispatchWindowMs } = options;
   if (!isRerunnable(registry, before.kind)) {
     const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it anew`;
-    throw new Problem(409, "not-rerunnable", detail);
+    throw new HttpProblem("not-rerunnable", detail);
   }
   const made = await rerunRun(ports, registry, before.id, { stage: options.stage ?? "dev", dispatchWindowMs });
   return {

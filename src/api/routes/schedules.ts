@@ -3,16 +3,19 @@ import type { OccurrencePlace } from "../../core/ports/schedule.ts";
 import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { Problem } from "../problem.ts";
-import { occurrencesQuery, schedulesQuery, text } from "../query.ts";
-import { occurrenceList, scheduleList } from "../shape/schedule.ts";
+import { HttpProblem } from "../problem.ts";
+import { occurrencesQuery, schedulesQuery } from "../query.ts";
+import { text } from "../query-fields.ts";
+import { scheduleList } from "../shape/schedule.ts";
+import { endOf, jobsOf, occurrenceList } from "../shape/schedule-outcome.ts";
 import { occurrenceJson, scheduleJson } from "../view.ts";
 
 /** GET /schedules and GET /schedules/:id/occurrences (newest first). */
-export function scheduleEndpoints({ ports: { store } }: ApiOptions): readonly Endpoint[] {
+export function scheduleEndpoints({ ports: { store }, operations }: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
       method: "GET",
+      name: "listSchedules",
       path: "/schedules",
       summary: "The schedules by id",
       role: "read",
@@ -27,7 +30,9 @@ export function scheduleEndpoints({ ports: { store } }: ApiOptions): readonly En
     }),
     endpoint({
       method: "GET",
+      name: "listOccurrences",
       path: "/schedules/:id/occurrences",
+      refuses: ["unknown-schedule"],
       summary: "What became of its times, the newest first; also after it was deleted",
       role: "read",
       params: z.object({ id: text(200) }),
@@ -42,7 +47,9 @@ export function scheduleEndpoints({ ports: { store } }: ApiOptions): readonly En
           );
         const last = rows.length < limit ? undefined : rows.at(-1);
         const nextCursor = last === undefined ? null : cursorOf(last);
-        return { status: 200, body: { occurrences: rows.map(occurrenceJson), nextCursor } };
+        const ends = await operations.occurrenceEnds(jobsOf(rows));
+        const occurrences = rows.map((row) => ({ ...occurrenceJson(row), end: endOf(row, ends) }));
+        return { status: 200, body: { occurrences, nextCursor } };
       },
     }),
   ];
@@ -51,10 +58,10 @@ export function scheduleEndpoints({ ports: { store } }: ApiOptions): readonly En
 const cursorOf = ({ nominalAt, localTime, fold, timezone }: OccurrencePlace): string =>
   [nominalAt, localTime, fold, timezone].join("~");
 
-function unknown(id: string, known: readonly string[]): Problem {
+function unknown(id: string, known: readonly string[]): HttpProblem {
   const near = closest(id, known);
   const hint = near.length > 0 ? `did you mean ${near.join(" or ")}?` : "GET /schedules lists them";
-  return new Problem(404, "unknown-schedule", `there is no schedule ${JSON.stringify(id)}: ${hint}`, {
+  return new HttpProblem("unknown-schedule", `there is no schedule ${JSON.stringify(id)}: ${hint}`, {
     extra: { near },
   });
 }

@@ -40,3 +40,6 @@ export const bulkJson = (view: Bulk): z.infer<typeof bulk> => ({
   updatedAt: iso(view.updatedAt),
   finishedAt: maybeIso(view.finishedAt),
 });
+
+export type BulkReply = z.infer<typeof bulk>;
+export type BulkPreviewReply = z.infer<typeof bulkPreview>;

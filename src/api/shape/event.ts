@@ -4,7 +4,7 @@ import { count, idText, state, time } from "./shape.ts";
 
 export const streamEvent = z
   .object({
-    id: idText,
+    id: z.string().min(1).max(64),
     at: time,
     job: idText,
     run: idText.nullable(),
@@ -34,3 +34,6 @@ export const eventPage = z
     jobs: z.array(job).optional(),
   })
   .meta({ id: "EventPage" });
+
+export type EventReply = z.infer<typeof streamEvent>;
+export type EventPageReply = z.infer<typeof eventPage>;

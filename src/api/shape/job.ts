@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Instant } from "../../core/job/job.ts";
+import { type State, states } from "../../core/job/state.ts";
 import type { JobRecord } from "../../core/ports/job-search.ts";
 import { jobJson } from "../view.ts";
 import { count, failure, idText, maybeTime, state, time } from "./shape.ts";
@@ -55,7 +56,9 @@ export const jobList = z
 
 const boundedCount = z.object({ count, isMore: z.boolean() });
 /** By state. `isMore`: the count stopped at its bound, or its time was over. */
-export const jobCounts = z.record(state, boundedCount).meta({ id: "JobCounts" });
+export const jobCounts = z
+  .object(Object.fromEntries(states.map((each) => [each, boundedCount])) as Record<State, typeof boundedCount>)
+  .meta({ id: "JobCounts" });
 
 export const attempt = z
   .object({
@@ -71,8 +74,7 @@ export const attempt = z
 
 export const jobEvent = z
   .object({
-    /** Of the row of history, or the name of a move that the job's own row tells. */
-    id: z.string(),
+    id: z.string().min(1).max(64),
     at: time,
     from: state.nullable(),
     to: state,
@@ -88,12 +90,19 @@ export const jobDetail = z
   .meta({ id: "JobDetail" });
 
 export const createdJob = z
-  .object({ created: z.boolean(), ...record, attempts: z.array(attempt), events: z.array(jobEvent) })
+  .object({
+    created: z.boolean(),
+    notes: z.array(z.string()),
+    ...record,
+    attempts: z.array(attempt),
+    events: z.array(jobEvent),
+  })
   .meta({ id: "CreatedJob" });
 
 export type JobReply = z.infer<typeof job>;
 export type JobDetailReply = z.infer<typeof jobDetail>;
 export type JobListReply = z.infer<typeof jobList>;
+export type CreatedJobReply = z.infer<typeof createdJob>;
 export type JobCountsReply = z.infer<typeof jobCounts>;
 
 export const recordJson = (record: JobRecord, now: Instant): JobReply => ({

@@ -168,6 +168,10 @@ export const auditList = z
   .meta({ id: "AuditList" });
 
 export type LaneReply = z.infer<typeof lane>;
+export type LaneListReply = z.infer<typeof laneList>;
+export type WorkerListReply = z.infer<typeof workerList>;
+export type LockListReply = z.infer<typeof lockList>;
+export type FailureGroupListReply = z.infer<typeof failureGroupList>;
 export type SlotUseReply = z.infer<typeof slotUse>;
 export type WorkerReply = z.infer<typeof worker>;
 export type LockReply = z.infer<typeof lock>;

@@ -74,6 +74,8 @@ export const taskList = z
 
 export type RunReply = z.infer<typeof run>;
 export type TaskReply = z.infer<typeof task>;
+export type RunListReply = z.infer<typeof runList>;
+export type TaskListReply = z.infer<typeof taskList>;
 
 export const runJson = (view: RunView): RunReply => ({
   id: view.id,

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { states } from "../../core/job/state.ts";
-import { plainJob } from "./job.ts";
+import { jobCounts, plainJob } from "./job.ts";
 import { count, idText, maybeTime, time } from "./shape.ts";
 
 const base = {
@@ -32,7 +31,14 @@ export const scheduleDetail = z
     deleted: z.boolean(),
     ledgerFrom: maybeTime,
     /** The expression and the spec are null where it was deleted. */
-    versions: z.array(z.object({ version: count, expression: z.string().nullable(), spec: z.unknown(), from: time })),
+    versions: z.array(
+      z.object({
+        version: count,
+        expression: z.string().nullable(),
+        spec: z.looseObject({ timezone: z.string() }).nullable(),
+        from: time,
+      }),
+    ),
   })
   .meta({ id: "ScheduleDetail" });
 
@@ -51,10 +57,6 @@ export const occurrence = z
     jobId: idText.nullable(),
   })
   .meta({ id: "Occurrence" });
-
-export const occurrenceList = z
-  .object({ occurrences: z.array(occurrence), nextCursor: z.string().nullable() })
-  .meta({ id: "OccurrenceList" });
 
 const previewTime = z.object({
   localTime: z.string(),
@@ -115,7 +117,6 @@ export const backfilled = z
 export const triggered = z.object({ id: idText, created: z.boolean() }).meta({ id: "Triggered" });
 export const deleted = z.object({ canceled: count }).meta({ id: "DeletedSchedule" });
 
-const counts = Object.fromEntries(states.map((state) => [state, z.number().min(0)]));
 export const health = z
   .object({
     status: z.literal("ok"),
@@ -124,6 +125,17 @@ export const health = z
     databaseTime: time,
     kinds: count,
     schedules: count,
-    counts: z.object(counts).catchall(z.number()),
+    counts: jobCounts,
   })
   .meta({ id: "Health" });
+
+export type ScheduleReply = z.infer<typeof schedule>;
+export type ScheduleListReply = z.infer<typeof scheduleList>;
+export type ScheduleDetailReply = z.infer<typeof scheduleDetail>;
+export type NextTimesReply = z.infer<typeof nextTimes>;
+export type ExpressionReply = z.infer<typeof previewReply>;
+export type ExplainedTimesReply = z.infer<typeof explainedTimes>;
+export type BackfilledReply = z.infer<typeof backfilled>;
+export type TriggeredReply = z.infer<typeof triggered>;
+export type DeletedScheduleReply = z.infer<typeof deleted>;
+export type HealthReply = z.infer<typeof health>;

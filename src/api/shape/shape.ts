@@ -1,5 +1,6 @@
 /** Building blocks of what the API answers. Members are only ever added; times are ISO 8601 in UTC. */
 import { z } from "zod";
+import { type ProblemCode, problemCodes } from "../problem-codes.ts";
 import { states } from "../../core/job/state.ts";
 
 export const time = z.iso.datetime();
@@ -14,8 +15,9 @@ export const problem = z
     type: z.string(),
     title: z.string(),
     status: z.int(),
-    code: z.string(),
+    code: z.enum(Object.keys(problemCodes) as [ProblemCode, ...ProblemCode[]]),
     detail: z.string(),
+    requestId: z.string().describe("As in the header `x-request-id`, the audit and the log."),
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   })
   .catchall(z.unknown())

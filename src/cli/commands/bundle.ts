@@ -7,7 +7,6 @@ import type { World } from "../world.ts";
 
 export function bundleCommand(world: World, out: Output): Command {
   return new Command("bundle")
-    .description("what a deployment takes from the project: functions, image folder and topology of a stage")
     .requiredOption("--out <folder>", "made, or replaced")
     .addHelpText("after", "\nExample:\n  $ npx belfry bundle --stage prod --out build/prod")
     .action(async (_: object, command: Command) => {

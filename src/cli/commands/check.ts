@@ -7,7 +7,7 @@ import { checkSettings, missingSettings } from "../../lane-settings.ts";
 import { type Project, stageNames } from "../../project.ts";
 import type { Stage } from "../../stages.ts";
 import { checkTopology, topology, type Topology } from "../../topology.ts";
-import { apiOf } from "../api.ts";
+import { apiAgainst } from "../api.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
@@ -21,7 +21,6 @@ import type { World } from "../world.ts";
  */
 export function checkCommand(world: World, out: Output): Command {
   return new Command("check")
-    .description("all definitions, what is built from them, and the environment's settings; every problem at once")
     .option("--stage <name>", "one of belfry.config.ts (default: all of them)")
     .option("--environment", "the environment must have all that a process of Belfry needs")
     .addHelpText("after", "\nExample:\n  $ npx belfry check --stage prod")
@@ -37,7 +36,7 @@ export function checkCommand(world: World, out: Output): Command {
       const waiting =
         against === undefined
           ? null
-          : await waitingIn(project, stageIn(project, against), () => apiOf(against, world, command));
+          : await waitingIn(project, stageIn(project, against), () => apiAgainst(against, world, command));
       const settings = configProblems(world.env, { complete: environment, project }).map(told);
       const lost = (waiting?.problems ?? []).map(told);
       const ok = settings.length + lost.length === 0 && reports.every((report) => report.problems.length === 0);
@@ -55,7 +54,11 @@ export function checkCommand(world: World, out: Output): Command {
 }
 
 /** Before the first deployment nothing waits, and a pipeline must get past here. @returns null then. */
-async function waitingIn(project: Project, stage: Stage, api: () => ReturnType<typeof apiOf>): Promise<Waiting | null> {
+async function waitingIn(
+  project: Project,
+  stage: Stage,
+  api: () => ReturnType<typeof apiAgainst>,
+): Promise<Waiting | null> {
   try {
     return await waitingAgainst(project, stage, api());
   } catch (error) {

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { Command, InvalidArgumentError } from "commander";
-import { signedFetch } from "../../adapters/aws/signed-fetch.ts";
+import { signedFetch, type SignedRequest } from "../../adapters/aws/signed-fetch.ts";
 import { urlOf } from "../deployed.ts";
+import { awsEnvironment } from "../api.ts";
+import { regionOf } from "../region.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
 import { type Forwarded, startProxy } from "../signed-proxy.ts";
@@ -12,52 +14,61 @@ const timeoutMs = 70_000;
 
 export function consoleCommand(world: World, out: Output): Command {
   return new Command("console")
-    .description("the API and the console of a deployed stage on this machine, with your own AWS credentials")
     .option("--port <n>", "of this machine (default: a free one)", portOf)
+    .option("--read-only", "pass on nothing that changes something")
     .addHelpText("after", "\nExample:\n  $ npx belfry console --stage prod")
-    .action(async ({ port }: { port?: number }, command: Command) => {
-      const target = await find(command.optsWithGlobals<{ url?: string; stage?: string }>(), world.env);
-      await reach(target);
-      const proxy = await startProxy((request) => forward(target, request), port).catch((error: unknown) => {
-        throw portTaken(port ?? 0, error);
-      });
-      out.result(
-        { url: proxy.url, target: target.url },
-        () => `${proxy.url}/console/ shows ${target.url}; Ctrl-C ends`,
+    .action(async ({ port, readOnly }: { port?: number; readOnly?: boolean }, command: Command) => {
+      const target = await find(
+        command.optsWithGlobals<{ url?: string; stage?: string }>(),
+        awsEnvironment(world, command),
       );
+      await reach(target);
+      const proxy = await startProxy((request) => forward(target, request), { port, readOnly }).catch(
+        (error: unknown) => {
+          throw portTaken(port ?? 0, error);
+        },
+      );
+      const { url, open, bearer } = proxy;
+      out.result({ url, open, bearer, target: target.url }, () => `${open}\nshows ${target.url}; Ctrl-C ends`);
+      out.note("the address works once: the browser that opens it acts with your rights");
       await once(process, "SIGTERM", { signal: world.interrupted }).finally(() => proxy.close());
     });
 }
 
-export interface Target {
+interface StageAddress {
   readonly url: string;
   readonly region: string;
 }
 
 /** By the address, or by the stage's stack in the region of the environment. */
-async function find({ url, stage }: { url?: string; stage?: string }, env: World["env"]): Promise<Target> {
-  const region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"];
+async function find({ url, stage }: { url?: string; stage?: string }, env: World["env"]): Promise<StageAddress> {
+  const region = regionOf(env);
   const given = url ?? (stage === undefined ? env["BELFRY_URL"] : undefined);
-  if (given !== undefined || stage === undefined || !region) return targetOf(given, env);
+  if (given !== undefined || stage === undefined) return targetOf(given, env);
+  if (!region) {
+    throw new CliError(exitCodes.usage, "no-region", `--stage ${stage} needs to know where it is deployed`, [
+      "name it: --region eu-west-1, AWS_REGION, or region of your profile in ~/.aws/config",
+    ]);
+  }
   return { url: await urlOf(stage, region, env), region };
 }
 
 /** A function URL names its region. */
-function targetOf(url: string | undefined, env: World["env"]): Target {
+function targetOf(url: string | undefined, env: World["env"]): StageAddress {
   if (url === undefined || !URL.canParse(url)) {
     throw new CliError(exitCodes.usage, "no-stage", "which stage?", [
       "name it: --stage prod (with AWS_REGION), or its address: --url https://....lambda-url.REGION.on.aws/",
     ]);
   }
-  const region = /\.lambda-url\.([a-z\d-]+)\.on\.aws$/.exec(new URL(url).hostname)?.[1] ?? env["AWS_REGION"];
+  const region = /\.lambda-url\.([a-z\d-]+)\.on\.aws$/.exec(new URL(url).hostname)?.[1] ?? regionOf(env);
   if (region === undefined || region === "") {
     throw new CliError(exitCodes.usage, "no-region", "the address names no region: set AWS_REGION");
   }
   return { url, region };
 }
 
-/** Says at once what would fail with every page: no credentials, no permission, nobody there. */
-async function reach(target: Target): Promise<void> {
+/** Says at once what would fail with every page: no credentials, no permission, no answer. */
+async function reach(target: StageAddress): Promise<void> {
   const request = { method: "GET", path: "/health", headers: {}, body: "" };
   const answer = await forward(target, request).catch((error: unknown) => {
     const isSigning = error instanceof Error && error.name === "CredentialsProviderError";
@@ -76,10 +87,10 @@ async function reach(target: Target): Promise<void> {
   ]);
 }
 
-function forward({ url, region }: Target, { method, path, headers, body }: Forwarded): Promise<Response> {
+function forward({ url, region }: StageAddress, { method, path, headers, body }: Forwarded): Promise<Response> {
   return signedFetch({
     url: new URL(path, url).href,
-    method: method as "GET" | "POST" | "PUT" | "DELETE",
+    method: method as SignedRequest["method"],
     service: "lambda",
     region,
     headers,

@@ -1,25 +1,14 @@
 import { Command } from "commander";
+import type { JobListReply } from "../../api/shape/job.ts";
+import type { FailureGroupListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
-import { type BulkOptions, changeMany } from "../bulk.ts";
-import type { Job } from "../client.ts";
+import { type BulkOptions, changeMatching } from "../bulk.ts";
 import { exitCodes, Finished } from "../exit.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
 
-interface Groups {
-  readonly groups: readonly {
-    readonly fingerprint: string;
-    readonly kind: string;
-    readonly errorCode: string | null;
-    readonly errorMessage: string | null;
-    readonly jobs: number;
-    readonly lastAt: string;
-  }[];
-  readonly isMore: boolean;
-}
-
 export function deadLettersCommand(world: World, out: Output): Command {
-  const command = new Command("dead-letters").description("FAILED jobs that wait for a person");
+  const command = new Command("dead-letters");
   command.addCommand(list(world, out));
   command.addCommand(show(world, out));
   command.addCommand(redrive(world, out));
@@ -33,7 +22,7 @@ function list(world: World, out: Output): Command {
     .option("--check", "exit with 7 when there are any")
     .addHelpText("after", "\nExample:\n  $ npx belfry dead-letters list --kind send-mail")
     .action(async ({ kind, check }: { kind?: string; check?: boolean }, command: Command) => {
-      const found = await api(world, command).get<Groups>("/dead-letters", { kind });
+      const found = await api(world, command).get<FailureGroupListReply>("/dead-letters", { kind });
       const rows = found.groups.map((group) => [
         group.fingerprint,
         group.kind,
@@ -56,7 +45,7 @@ function show(world: World, out: Output): Command {
     .addHelpText("after", "\nExample:\n  $ npx belfry dead-letters show 5e1f0c2a")
     .action(async (fingerprint: string, { limit }: { limit: string }, command: Command) => {
       const query = { state: "FAILED", fingerprint, limit };
-      const page = await api(world, command).get<{ jobs: readonly Job[] }>("/jobs", query);
+      const page = await api(world, command).get<JobListReply>("/jobs", query);
       const rows = page.jobs.map((job) => [job.id, job.kind, job.finishedAt ?? "", job.error?.message ?? ""]);
       const text = (): string => table(["ID", "KIND", "FAILED", "MESSAGE"], rows, world.streams.isTerminal);
       out.result(page, () => (rows.length === 0 ? `no FAILED job is in group "${fingerprint}"` : text()));
@@ -79,6 +68,6 @@ function redrive(world: World, out: Output): Command {
     .action(async (options: BulkOptions & Record<string, string | undefined>, command: Command) => {
       const { group: fingerprint, kind, error, lane, pace } = options;
       const body = { filter: { fingerprint, kind, error, lane }, pace };
-      await changeMany(api(world, command), out, { path: "/dead-letters/redrive", body, verb: "redrive" }, options);
+      await changeMatching(api(world, command), out, { path: "/dead-letters/redrive", body, verb: "redrive" }, options);
     });
 }

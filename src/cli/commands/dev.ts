@@ -8,8 +8,19 @@ const local = fileURLToPath(new URL("../../local/main.ts", import.meta.url));
 
 export function devCommand(): Command {
   return new Command("dev")
-    .description("start the local system and keep it running; the same as npm start")
-    .addHelpText("after", "\nExample:\n  $ npx belfry dev\n\nStops on Ctrl-C. State lives in .belfry and survives.")
+    .addHelpText(
+      "after",
+      `
+Options of the local system:
+  --port N      of the API (4400, or a free one when that is taken)
+  --stage NAME  of src/stages.ts (dev)
+  --json        one JSON object a line
+
+Example:
+  $ npx belfry dev
+
+Stops on Ctrl-C. State lives in .belfry (BELFRY_HOME overrides) and survives. DATABASE_URL and AWS_ENDPOINT_URL* replace parts.`,
+    )
     .allowUnknownOption()
     .argument("[options...]", "passed on to the local system")
     .action(async (options: string[], _: object, command: Command) => {

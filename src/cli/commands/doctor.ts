@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { findSystem, isAlive } from "../address.ts";
 import { apiClient } from "../client.ts";
-import { databaseFindings } from "../database.ts";
 import type { Finding } from "../finding.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import { awsAt, awsIn } from "../../adapters/aws/aws-call.ts";
@@ -69,7 +68,7 @@ async function examine(url: string | undefined, world: World): Promise<readonly 
     nodeFinding(),
     ...(api === undefined || api === system?.api ? [systemFinding(system)] : []),
     ...(api === undefined || api === null ? [] : [await apiFinding(api)]),
-    ...(await databaseFindings(world.env["DATABASE_URL"])),
+    ...(await (await import("../database.ts")).databaseFindings(world.env["DATABASE_URL"])),
   ];
 }
 
@@ -92,7 +91,9 @@ function systemFinding(system: ReturnType<typeof findSystem>): Finding {
 async function apiFinding(url: string): Promise<Finding> {
   try {
     const { version, schemaVersion, counts } = await apiClient(url).health();
-    const jobs = Object.entries(counts).flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []));
+    const jobs = Object.entries(counts).flatMap(([state, { count, isMore }]) =>
+      count > 0 ? [`${isMore ? "at least " : ""}${count} ${state}`] : [],
+    );
     const detail = `${url}, version ${version}, schema ${schemaVersion ?? "unknown"}, jobs: ${jobs.join(", ") || "none"}`;
     return { name: "api", ok: true, detail };
   } catch (error) {

@@ -12,7 +12,6 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 export function initCommand(world: World, out: Output): Command {
   return new Command("init")
-    .description("make a project with an app of one job that runs; the same as npm create belfry")
     .argument("<folder>", "new, or empty")
     .addHelpText("after", "\nExample:\n  $ npx belfry init reports")
     .action((name: string) => {

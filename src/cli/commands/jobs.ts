@@ -1,10 +1,13 @@
 import { Command, InvalidArgumentError } from "commander";
 import { api } from "../api.ts";
-import type { Job, JobDetail } from "../client.ts";
+import type { JobDetailReply, JobReply } from "../../api/shape/job.ts";
 import { each } from "../each.ts";
 import { exitCodes, Finished } from "../exit.ts";
 import type { Output } from "../output.ts";
-import { csv, table } from "../output.ts";
+import { jobTable, usualColumns } from "../job-columns.ts";
+import { table } from "../output.ts";
+import { jobsListCommand } from "./jobs-list.ts";
+import { followStarted } from "../follow-run.ts";
 import type { World } from "../world.ts";
 import { jobText } from "../text.ts";
 import { readPayload } from "../payload.ts";
@@ -16,8 +19,8 @@ interface WaitOptions {
 }
 
 export function jobsCommand(world: World, out: Output): Command {
-  const jobs = new Command("jobs").description("write, look at and steer jobs");
-  jobs.addCommand(list(world, out));
+  const jobs = new Command("jobs");
+  jobs.addCommand(jobsListCommand(world, out));
   jobs.addCommand(show(world, out));
   jobs.addCommand(enqueue(world, out));
   jobs.addCommand(steer(world, out, "retry", "run FAILED, CANCELED or SKIPPED jobs again: same id, key and history"));
@@ -25,39 +28,6 @@ export function jobsCommand(world: World, out: Output): Command {
   jobs.addCommand(steer(world, out, "runNow", "do not wait for the due time"));
   return jobs;
 }
-
-function list(world: World, out: Output): Command {
-  return new Command("list")
-    .description("the newest jobs first")
-    .option("--state <states>", "one or more, like FAILED or PENDING,QUEUED")
-    .option("--kind <kind>", "the id of the definition")
-    .option("--lane <lane>")
-    .option("--key <key>")
-    .option("--error <code>", "the code of its error")
-    .option("--sort <order>", "newest, oldest or due")
-    .option("--limit <count>", "1 to 500", "50")
-    .option("--cursor <cursor>", "the nextCursor of the page before")
-    .option("--csv", "for a spreadsheet, instead of the table")
-    .option("--check", "exit with 7 when a FAILED job is listed")
-    .addHelpText("after", "\nExample:\n  $ npx belfry jobs list --kind outbox-retry --state FAILED,RETRY_WAIT")
-    .action(async (options: Record<string, string> & { check?: boolean; csv?: boolean }, command: Command) => {
-      const { check, csv: asCsv, ...query } = options;
-      const page = await api(world, command).jobs(query);
-      out.result(page, () => (asCsv ? csv(head, rowsOf(page.jobs)) : listText(page.jobs, world.streams.isTerminal)));
-      if (page.nextCursor !== null) out.note(`more: --cursor ${page.nextCursor}`);
-      if (check && page.jobs.some((job) => job.state === "FAILED")) throw new Finished(exitCodes.failedJob);
-    });
-}
-
-const head = ["ID", "KIND", "STATE", "PHASE", "FAILURES", "KEY", "ERROR"];
-
-const listText = (jobs: readonly Job[], isTerminal: boolean): string =>
-  jobs.length === 0 ? "no jobs" : table(head, rowsOf(jobs), isTerminal);
-
-const rowsOf = (jobs: readonly Job[]): readonly (readonly string[])[] =>
-  jobs.map((job) => [job.id, job.kind, job.state, job.phase, tries(job), job.key ?? "", job.error?.code ?? ""]);
-
-const tries = (job: Job): string => `${job.failures} of ${job.maxAttempts}`;
 
 function show(world: World, out: Output): Command {
   return waiting(new Command("show"))
@@ -93,17 +63,20 @@ function enqueue(world: World, out: Output): Command {
       };
       const client = api(world, command);
       const body = { kind, ...(await readPayload(payload)), key, delay, dueAt };
-      const { created, ...written } = await client.enqueue(body);
+      const { created, notes, ...written } = await client.enqueue(body);
       if (!created) out.note(`job ${written.id} has this key already; nothing was written`);
+      for (const note of notes) out.note(note);
       const job = wait ? await waitForEnd(client, written.id, timeout) : written;
-      out.result({ created, ...job }, () => jobText(job, world.streams.isTerminal));
+      const run = wait && job.state === "SUCCESS" ? await followStarted(client, job, out) : null;
+      out.result({ created, ...job, ...(run === null ? {} : { run }) }, () => jobText(job, world.streams.isTerminal));
+      if (run?.state === "FAILED") throw new Finished(exitCodes.failedJob);
       failIfFailed(job, wait === true);
     });
 }
 
 const waiting = (command: Command): Command =>
   command
-    .option("--wait", "until it has ended; exit with 7 when it FAILED")
+    .option("--wait", "until it and the run it starts have ended; exit with 7 when one FAILED")
     .option("--timeout <seconds>", "how long --wait waits", seconds, 60);
 
 function seconds(text: string): number {
@@ -111,7 +84,7 @@ function seconds(text: string): number {
   return Number(text);
 }
 
-function failIfFailed(job: JobDetail, matters: boolean): void {
+function failIfFailed(job: JobDetailReply, matters: boolean): void {
   if (matters && job.state === "FAILED") throw new Finished(exitCodes.failedJob);
 }
 
@@ -123,9 +96,13 @@ function steer(world: World, out: Output, verb: "retry" | "cancel" | "runNow", d
     .addHelpText("after", `\nExample:\n  $ npx belfry jobs ${name} 42 43`)
     .action(async (ids: string[], _: object, command: Command) => {
       const client = api(world, command);
-      await each<Job>(ids, out, client[verb], (jobs) => ({
+      await each<JobReply>(ids, out, client[verb], (jobs) => ({
         value: { jobs },
-        text: () => listText(jobs, world.streams.isTerminal),
+        text: () => {
+          const style = { isRelative: world.streams.isTerminal, nowMs: Date.now() };
+          const { head, rows } = jobTable(jobs, usualColumns, style);
+          return table(head, rows, world.streams.isTerminal, world.streams.columns);
+        },
       }));
     });
 }

@@ -1,24 +1,12 @@
 import { Command } from "commander";
+import type { LaneListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
 import { part } from "../client.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
 
-interface Lanes {
-  readonly lanes: readonly {
-    readonly name: string;
-    readonly paused: boolean;
-    readonly waiting: number;
-    readonly running: number;
-    readonly scheduled: number;
-    readonly held: { readonly slot: number; readonly paused: number; readonly predecessors: number };
-    readonly oldestWaitingMs: number | null;
-    readonly concurrency: number | null;
-  }[];
-}
-
 export function lanesCommand(world: World, out: Output): Command {
-  const lanes = new Command("lanes").description("what waits and runs in each lane");
+  const lanes = new Command("lanes");
   lanes.addCommand(list(world, out), { isDefault: true });
   for (const verb of ["pause", "resume"] as const) lanes.addCommand(steer(world, out, verb));
   lanes.addCommand(limit(world, out));
@@ -42,7 +30,7 @@ function list(world: World, out: Output): Command {
     .description("every lane")
     .addHelpText("after", "\nExample:\n  $ npx belfry lanes");
   return command.action(async (_: object, command: Command) => {
-    const found = await api(world, command).get<Lanes>("/lanes");
+    const found = await api(world, command).get<LaneListReply>("/lanes");
     const rows = found.lanes.map(({ held, ...lane }) => [
       lane.name,
       lane.paused ? "paused" : "on",

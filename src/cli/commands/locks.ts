@@ -1,22 +1,13 @@
 import { Command } from "commander";
+import type { LockListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
 
-interface Locks {
-  readonly locks: readonly {
-    readonly name: string;
-    readonly holder: string | null;
-    readonly fence: number | null;
-    readonly isStoreUp: boolean;
-  }[];
-  readonly jobLocks: readonly { readonly key: string; readonly holders: readonly { readonly job: string }[] }[];
-}
-
 export function locksCommand(world: World, out: Output): Command {
-  const locks = new Command("locks").description("who holds which lock");
+  const locks = new Command("locks");
   return locks.addHelpText("after", "\nExample:\n  $ npx belfry locks").action(async (_: object, command: Command) => {
-    const found = await api(world, command).get<Locks>("/locks");
+    const found = await api(world, command).get<LockListReply>("/locks");
     const rows = [
       ...found.locks.map((lock) => [
         lock.name,

@@ -15,7 +15,6 @@ import type { World } from "../world.ts";
  */
 export function migrateCommand(world: World, out: Output): Command {
   return new Command("migrate")
-    .description("bring the database to this release's schema; safe to run again")
     .option("--database-url <url>", "default: DATABASE_URL")
     .option("--stage <name>", "whose apps' tables (default: BELFRY_STAGE, else dev)")
     .addHelpText("after", "\nExample:\n  $ DATABASE_URL=postgresql://... npx belfry migrate --stage prod")

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { BackfillReport } from "../client.ts";
+import type { BackfilledReply } from "../../api/shape/schedule.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
@@ -68,7 +68,7 @@ function instantOf(option: string, text: string): string {
   );
 }
 
-function reportText({ dryRun, times, added, again, paceMs }: BackfillReport, isTerminal: boolean): string {
+function reportText({ dryRun, times, added, again, paceMs }: BackfilledReply, isTerminal: boolean): string {
   const runs = times.filter((time) => time.runs);
   const rows = runs
     .slice(0, 50)

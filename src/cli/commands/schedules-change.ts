@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { Schedule } from "../client.ts";
+import type { ScheduleReply } from "../../api/shape/schedule.ts";
 import { each } from "../each.ts";
 import { CliError, exitCodes } from "../exit.ts";
 import type { Output } from "../output.ts";
@@ -85,7 +85,7 @@ function steer(world: World, out: Output, verb: "pause" | "resume", description:
     .addHelpText("after", `\nExample:\n  $ npx belfry schedules ${verb} nightly`)
     .action(async (ids: string[], { yes }: { yes?: boolean }, command: Command) => {
       confirmed(ids, yes, verb);
-      await each<Schedule>(ids, out, client(world, command)[verb], (schedules) => ({
+      await each<ScheduleReply>(ids, out, client(world, command)[verb], (schedules) => ({
         value: { schedules },
         text: () => listText(schedules, world.streams.isTerminal),
       }));

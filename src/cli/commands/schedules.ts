@@ -1,15 +1,14 @@
 import { Command } from "commander";
-import type { NextTime } from "../client.ts";
+import type { NextTimesReply, ScheduleReply } from "../../api/shape/schedule.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
+import { endErrorText, endStateText, outcomesText } from "../outcomes.ts";
 import { client, listText } from "../schedules.ts";
 import { backfillCommand } from "./schedules-backfill.ts";
 import { changing } from "./schedules-change.ts";
 
 export function schedulesCommand(world: World, out: Output): Command {
-  const schedules = new Command("schedules").description(
-    "look at schedules, ask what became of a time, and steer them",
-  );
+  const schedules = new Command("schedules");
   for (const command of [list, show, next, history, explain, preview]) schedules.addCommand(command(world, out));
   for (const command of changing(world, out)) schedules.addCommand(command);
   schedules.addCommand(backfillCommand(world, out));
@@ -18,13 +17,16 @@ export function schedulesCommand(world: World, out: Output): Command {
 
 function list(world: World, out: Output): Command {
   return new Command("list")
-    .description("every schedule with its next time")
-    .option("--limit <count>", "1 to 10000", "10000")
+    .description("schedules with their next time and how the last one ended")
+    .option("--state <state>", "active, failing, late, paused, off or ended")
+    .option("--sort <order>", "id, next, lateness or failing", "id")
+    .option("--limit <count>", "1 to 100", "50")
     .option("--cursor <cursor>", "the nextCursor of the page before")
-    .addHelpText("after", "\nExample:\n  $ npx belfry schedules list --json")
-    .action(async ({ limit, cursor }: { limit: string; cursor?: string }, command: Command) => {
-      const answer = await client(world, command).list({ limit, cursor });
-      out.result(answer, () => listText(answer.schedules, world.streams.isTerminal));
+    .addHelpText("after", "\nExample:\n  $ npx belfry schedules list --state failing")
+    .action(async (given: Record<"state" | "sort" | "limit" | "cursor", string>, command: Command) => {
+      const { state, sort, limit, cursor } = given;
+      const answer = await client(world, command).list({ state, sort, limit, cursor });
+      out.result(answer, () => outcomesText(answer.schedules, world.streams.isTerminal));
       if (answer.nextCursor !== null) out.note(`more: --cursor ${answer.nextCursor}`);
     });
 }
@@ -41,7 +43,7 @@ function show(world: World, out: Output): Command {
       });
       out.result(found, () =>
         [
-          found.deleted ? `${id} was deleted` : listText([found], world.streams.isTerminal),
+          found.deleted ? `${id} was deleted` : listText([found as ScheduleReply], world.streams.isTerminal),
           "",
           table(["VERSION", "FROM", "WHEN"], versions, world.streams.isTerminal),
         ].join("\n"),
@@ -64,7 +66,7 @@ function next(world: World, out: Output): Command {
     });
 }
 
-function timesText(times: readonly NextTime[], isTerminal: boolean): string {
+function timesText(times: NextTimesReply["times"], isTerminal: boolean): string {
   if (times.length === 0) return "no more times: it has ended";
   const rows = times.map(({ localTime, at, fires, note }) => [
     localTime.replace("T", " "),
@@ -89,13 +91,19 @@ function history(world: World, out: Output): Command {
         each.outcome,
         each.reason ?? "",
         each.latenessMs === null ? "" : `${each.latenessMs} ms`,
-        String(each.version),
         each.jobId ?? "",
+        endStateText(each.end),
+        each.end?.tookMs == null ? "" : `${each.end.tookMs} ms`,
+        endErrorText(each.end),
       ]);
       out.result(answer, () =>
         rows.length === 0
           ? "nothing decided yet"
-          : table(["CLOCK", "STATE", "REASON", "LATE", "VERSION", "JOB"], rows, world.streams.isTerminal),
+          : table(
+              ["CLOCK", "DECISION", "REASON", "LATE", "JOB", "STATE", "TOOK", "ERROR"],
+              rows,
+              world.streams.isTerminal,
+            ),
       );
       if (answer.nextCursor !== null) out.note(`more: --cursor '${answer.nextCursor}'`);
     });

@@ -1,28 +1,15 @@
 import { Command } from "commander";
+import type { WorkerListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
 
-interface Workers {
-  readonly workers: readonly {
-    readonly id: string;
-    readonly lane: string | null;
-    readonly version: string | null;
-    readonly status: string;
-    readonly seenAt: string;
-    readonly ended: number;
-    readonly failed: number;
-    readonly lost: number;
-    readonly running: readonly { readonly job: string; readonly progress: number | null }[];
-  }[];
-}
-
 export function workersCommand(world: World, out: Output): Command {
-  const command = new Command("workers").description("who worked in the last hour, and what each runs now");
+  const command = new Command("workers");
   return command
     .addHelpText("after", "\nExample:\n  $ npx belfry workers --json")
     .action(async (_: object, of: Command) => {
-      const found = await api(world, of).get<Workers>("/workers");
+      const found = await api(world, of).get<WorkerListReply>("/workers");
       const rows = found.workers.map((worker) => [
         worker.id,
         worker.lane ?? "",
@@ -37,5 +24,5 @@ export function workersCommand(world: World, out: Output): Command {
     });
 }
 
-const runningText = ({ job, progress }: Workers["workers"][number]["running"][number]): string =>
+const runningText = ({ job, progress }: WorkerListReply["workers"][number]["running"][number]): string =>
   progress === null ? job : `${job} (${Math.round(progress * 100)} %)`;

@@ -1,28 +1,29 @@
 import { signal } from "@preact/signals";
 import { addresses } from "../address.ts";
 import {
-  type BulkAction,
+  type BulkVerb,
   cancelJob,
   countBulk,
   type JobQuery,
   loadBulk,
+  loadJobs,
   retryJob,
   startBulk,
-  stopBulk,
+  requestBulkStop,
 } from "../client.ts";
 import { ApiError } from "../http.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { Count } from "../shape.ts";
-import { counted, plural } from "../words.ts";
+import type { JobState, ShownCount } from "../shape.ts";
+import { counted, plural, stateWords } from "../words.ts";
 
 /** Everything that matches a filter, or the jobs that were marked. */
-export type Target = { readonly filter: JobQuery } | { readonly ids: readonly string[] };
+export type BulkTarget = { readonly filter: JobQuery; readonly text: string } | { readonly ids: readonly string[] };
 
 interface Ongoing {
-  readonly action: BulkAction;
+  readonly action: BulkVerb;
   readonly done: number;
-  readonly total: Count;
+  readonly total: ShownCount;
   readonly stop: () => void;
 }
 
@@ -45,7 +46,11 @@ const consequences = {
 } as const;
 
 /** Counts, asks, starts, and follows to the end. `onDone` is called when jobs were changed. */
-export async function changeMany(action: BulkAction, target: Target, onDone: () => void = () => {}): Promise<void> {
+export async function confirmAndChange(
+  action: BulkVerb,
+  target: BulkTarget,
+  onDone: () => void = () => {},
+): Promise<void> {
   try {
     const total =
       "ids" in target ? { count: target.ids.length, isMore: false } : await countBulk(action, target.filter);
@@ -54,7 +59,14 @@ export async function changeMany(action: BulkAction, target: Target, onDone: () 
       return;
     }
     const verb = `${verbs[action]} ${plural(total, "job")}`;
-    const question = { title: `${verb}?`, text: consequences[action], action: verb, danger: action === "cancel" };
+    const facts = "ids" in target ? [] : await factsOf(action, target, total);
+    const question = {
+      title: `${verb}?`,
+      text: consequences[action],
+      facts,
+      action: verb,
+      danger: action === "cancel",
+    };
     if (!(await confirmed(question))) return;
     const outcome = await ("ids" in target ? oneByOne(action, target.ids) : everything(action, target.filter));
     tell(action, outcome);
@@ -66,10 +78,40 @@ export async function changeMany(action: BulkAction, target: Target, onDone: () 
   }
 }
 
+const sampleRows = 500;
+const kindsShown = 6;
+const changeable: Readonly<Record<BulkVerb, readonly JobState[]>> = {
+  retry: ["FAILED", "CANCELED", "SKIPPED"],
+  cancel: ["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT"],
+};
+
+/** What the answer concerns: the filter as it was written, and the kinds and states of what it matches. */
+async function factsOf(action: BulkVerb, { filter, text }: { filter: JobQuery; text: string }, total: ShownCount) {
+  const asked = filter["state"]?.split(",");
+  const state = changeable[action].filter((each) => asked === undefined || asked.includes(each)).join(",");
+  const { jobs } = await loadJobs({ ...filter, state }, { cursor: null, limit: sampleRows });
+  const isWhole = jobs.length === total.count && !total.isMore;
+  const among = isWhole ? "" : ` (of the newest ${counted(jobs.length)})`;
+  return [
+    ["Filter", text === "" ? "none: every job" : text],
+    [`Kinds${among}`, tally(jobs.map(({ kind }) => kind))],
+    [`States${among}`, tally(jobs.map((job) => stateWords[job.state]))],
+    ["Jobs", counted(total)],
+  ] as const;
+}
+
+/** `export 40, mail 2`, the most frequent first. */
+function tally(values: readonly string[]): string {
+  const counts = [...Map.groupBy(values, (value) => value)].toSorted(([, a], [, b]) => b.length - a.length);
+  const shown = counts.slice(0, kindsShown).map(([value, all]) => `${value} ${counted(all.length)}`);
+  return [...shown, ...(counts.length > kindsShown ? [`${counts.length - kindsShown} more`] : [])].join(", ");
+}
+
 /** The API does it page by page, also when this page is closed. */
-async function everything(action: BulkAction, filter: JobQuery): Promise<Outcome> {
+async function everything(action: BulkVerb, filter: JobQuery): Promise<Outcome> {
   let bulk = await startBulk(action, filter);
-  const stop = (): void => void stopBulk(bulk.id).catch((error: unknown) => sayFailed("It was not stopped", error));
+  const stop = (): void =>
+    void requestBulkStop(bulk.id).catch((error: unknown) => sayFailed("It was not stopped", error));
   while (bulk.state === "RUNNING") {
     ongoing.value = { action, done: bulk.changed + bulk.refused, total: bulk.matched, stop };
     await new Promise((resolve) => setTimeout(resolve, lookMs));
@@ -79,7 +121,7 @@ async function everything(action: BulkAction, filter: JobQuery): Promise<Outcome
 }
 
 /** A few at a time. One that moved meanwhile is counted and left alone. */
-async function oneByOne(action: BulkAction, ids: readonly string[]): Promise<Outcome> {
+async function oneByOne(action: BulkVerb, ids: readonly string[]): Promise<Outcome> {
   const total = { count: ids.length, isMore: false };
   let [changed, refused] = [0, 0];
   const stopping = new AbortController();
@@ -100,7 +142,7 @@ async function oneByOne(action: BulkAction, ids: readonly string[]): Promise<Out
   return { changed, refused, isStopped: stopping.signal.aborted };
 }
 
-function tell(action: BulkAction, { changed, refused, isStopped }: Outcome): void {
+function tell(action: BulkVerb, { changed, refused, isStopped }: Outcome): void {
   const left = refused === 0 ? "" : `, ${counted(refused)} left as they were`;
   const how = isStopped ? " before it was stopped" : "";
   say(`${plural(changed, "job")} ${pasts[action]}${how}${left}`, {

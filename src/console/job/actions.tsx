@@ -1,18 +1,21 @@
+import { useState } from "preact/hooks";
 import { cancelJob, retryJob, runJobNow } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import { isFinal, type JobDetail, mayRetry } from "../shape.ts";
+import { EditedCopy } from "./edited-copy.tsx";
+import { isJobOver, type ShownJobDetail, mayRetry } from "../shape.ts";
 
 interface ActionsProps {
-  readonly job: JobDetail;
+  readonly job: ShownJobDetail;
   readonly onDone: () => void;
 }
 
 /** What may be done with the job in its state; the keys do the same. */
 export function Actions({ job, onDone }: ActionsProps) {
   const { id, kind, state } = job;
+  const [isEditing, setEditing] = useState(false);
   const act = async (what: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
@@ -25,7 +28,7 @@ export function Actions({ job, onDone }: ActionsProps) {
   const retry = (): void => void (mayRetry(state) && act("retried", () => retryJob(id)));
   const runNow = (): void => void (isEarly(job) && act("made due", () => runJobNow(id)));
   const cancel = async (): Promise<void> => {
-    if (isFinal(state)) return;
+    if (isJobOver(state)) return;
     const text =
       state === "RUNNING" ? "Its worker is told to stop; what it did outside stays done." : "It will not run.";
     if (await confirmed({ title: `Cancel ${kind} ${id}?`, text, action: "Cancel the job", danger: true })) {
@@ -39,12 +42,18 @@ export function Actions({ job, onDone }: ActionsProps) {
   ]);
   return (
     <div class="actions">
+      {isEditing ? <EditedCopy job={job} onClose={() => setEditing(false)} /> : null}
+      {isJobOver(state) ? (
+        <button type="button" class="button" onClick={() => setEditing(true)}>
+          Run with another payload
+        </button>
+      ) : null}
       {isEarly(job) ? (
         <button type="button" class="button" onClick={runNow}>
           Run now
         </button>
       ) : null}
-      {isFinal(state) ? null : (
+      {isJobOver(state) ? null : (
         <button type="button" class="button danger" onClick={() => void cancel()}>
           Cancel
         </button>
@@ -58,5 +67,5 @@ export function Actions({ job, onDone }: ActionsProps) {
   );
 }
 
-const isEarly = ({ state, dueAt }: JobDetail): boolean =>
-  !isFinal(state) && state !== "RUNNING" && Date.parse(dueAt) > currentTime();
+const isEarly = ({ state, dueAt }: ShownJobDetail): boolean =>
+  !isJobOver(state) && state !== "RUNNING" && Date.parse(dueAt) > currentTime();

@@ -2,11 +2,11 @@ import type { ComponentChildren } from "preact";
 import { addresses } from "../address.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Time } from "../parts/time.tsx";
-import type { JobDetail } from "../shape.ts";
+import type { ShownJobDetail } from "../shape.ts";
 import { triesText } from "../words.ts";
 
 /** What is written in the job's row, with links to what it belongs to. */
-export const Facts = ({ job, zone }: { readonly job: JobDetail; readonly zone?: string | undefined }) => (
+export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) => (
   <section class="card" aria-label="Facts">
     <header class="card-head">
       <h2>Facts</h2>
@@ -18,7 +18,7 @@ export const Facts = ({ job, zone }: { readonly job: JobDetail; readonly zone?: 
           {job.lane}
         </a>
       </Fact>
-      <Fact name="Tries">
+      <Fact name="Attempts">
         {triesText(job)}
         {job.interruptions > 0 ? `, ${job.interruptions} interrupted` : ""}
       </Fact>
@@ -46,8 +46,8 @@ export const Facts = ({ job, zone }: { readonly job: JobDetail; readonly zone?: 
       <Fact name="Waits for slot">{job.heldOn}</Fact>
       <Fact name="Worker">{job.worker === null ? null : <span class="mono">{job.worker}</span>}</Fact>
       <Fact name="Lease until">{job.leaseUntil === null ? null : <Time at={job.leaseUntil} zone={zone} />}</Fact>
-      <Fact name="Logs">
-        <Copy text={`npx belfry logs --job ${job.id}`} label="Copy the command that shows its log" />
+      <Fact name="Changes">
+        <Copy text={`npx belfry logs --job ${job.id}`} label="Copy the command that shows its changes of state" />
       </Fact>
       <Fact name="Trace">
         <Copy text={job.trace} label="Copy the trace" />

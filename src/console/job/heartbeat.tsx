@@ -2,11 +2,11 @@ import { loadWorkers } from "../client.ts";
 import { now } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useResource } from "../resource.ts";
-import type { JobDetail } from "../shape.ts";
+import type { ShownJobDetail } from "../shape.ts";
 import { duration } from "../time.ts";
 
 /** That a job runs, how far it is, and whether its worker was heard of lately. */
-export function Heartbeat({ job }: { readonly job: JobDetail }) {
+export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
   const workers = useResource("workers", loadWorkers);
   const running = workers.data?.flatMap((worker) => worker.running).find((each) => each.job === job.id);
   const ran = job.startedAt === null ? 0 : Math.max(0, now.value - Date.parse(job.startedAt));

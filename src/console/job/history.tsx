@@ -2,14 +2,12 @@ import { StateBadge } from "../parts/state-badge.tsx";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { JobDetail } from "../shape.ts";
+import type { ShownJobDetail } from "../shape.ts";
 import { reasonText } from "../words.ts";
 
-/** Every change of state, the newest first. */
-export function History({ job, zone }: { readonly job: JobDetail; readonly zone?: string | undefined }) {
-  const events = job.events.toSorted(
-    (a, b) => Date.parse(b.at) - Date.parse(a.at) || Number(BigInt(b.id) - BigInt(a.id)),
-  );
+/** What is kept of its changes of state, the newest first: how attempts ended, and what had a reason. */
+export function History({ job, zone }: { readonly job: ShownJobDetail; readonly zone?: string | undefined }) {
+  const events = job.events.toReversed();
   return (
     <section class="card" aria-label="Events">
       <header class="card-head">
@@ -19,7 +17,13 @@ export function History({ job, zone }: { readonly job: JobDetail; readonly zone?
       <ScrollTable label="Changes">
         <table class="table">
           <TableHead
-            columns={["At", "State", { name: "Try", isNumber: true }, "Why", { name: "Worker", width: "col-worker" }]}
+            columns={[
+              "At",
+              "State",
+              { name: "Attempt", isNumber: true },
+              "Why",
+              { name: "Worker", width: "col-worker" },
+            ]}
           />
           <tbody>
             {events.map((event) => (

@@ -1,5 +1,5 @@
 /** What happened to a job, cut into pieces of time: the waterfall draws them. */
-import type { Job, JobDetail, JobEvent } from "../shape.ts";
+import { isJobOver, type ShownJob, type ShownJobDetail } from "../shape.ts";
 
 export type Phase = "wait" | "run" | "backoff";
 
@@ -9,12 +9,12 @@ export interface Piece {
   readonly to: number;
 }
 
-/** One line of the waterfall: the wait before a try, the try, and the pause behind it. */
+/** One line of the waterfall: the wait before an attempt, the attempt, and the pause behind it. */
 export interface Try {
   readonly attempt: number;
   readonly pieces: readonly Piece[];
-  readonly outcome: Job["state"] | null;
-  readonly error: JobDetail["error"];
+  readonly outcome: ShownJob["state"] | null;
+  readonly error: ShownJobDetail["error"];
   readonly worker: string | null;
 }
 
@@ -24,68 +24,82 @@ export interface Timeline {
   readonly to: number;
 }
 
-export function timelineOf(job: JobDetail, now: number): Timeline {
-  const events = inOrder(job.events);
-  const lines = new Map<number, Piece[]>();
-  for (const [index, event] of events.entries()) {
-    const next = events[index + 1];
-    const span = { from: Date.parse(event.at), to: next === undefined ? now : Date.parse(next.at) };
-    for (const { attempt, piece } of piecesOf(job, events, index, span)) {
-      if (piece.to > piece.from) lines.set(attempt, [...(lines.get(attempt) ?? []), piece]);
-    }
-  }
-  const tries = [...lines].toSorted(([a], [b]) => a - b).map(([attempt, pieces]) => tryOf(job, attempt, pieces));
-  const all = tries.flatMap(({ pieces }) => pieces);
-  const from = Math.min(...all.map((piece) => piece.from), now);
-  return { tries, from, to: Math.max(...all.map((piece) => piece.to), from + 1) };
-}
-
-const inOrder = (events: readonly JobEvent[]): readonly JobEvent[] =>
-  events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at) || Number(BigInt(a.id) - BigInt(b.id)));
-
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-interface Placed {
+/** An attempt that ended, runs, or is still to come (`from` is null then). */
+interface Attempt {
   readonly attempt: number;
-  readonly piece: Piece;
+  readonly from: number | null;
+  readonly to: number;
+  readonly outcome: Try["outcome"];
+  readonly error: Try["error"];
+  readonly worker: string | null;
 }
 
-/** What the time between an event and the next one was. */
-function piecesOf(job: JobDetail, events: readonly JobEvent[], index: number, span: Span): readonly Placed[] {
-  const event = events[index];
-  if (event === undefined) return [];
-  if (event.to === "RUNNING") return [{ attempt: event.attempt, piece: { phase: "run", ...span } }];
-  if (event.to === "RETRY_WAIT") return [{ attempt: event.attempt, piece: { phase: "backoff", ...span } }];
-  if (event.to !== "PENDING" && event.to !== "QUEUED") return [];
-  const attempt = nextAttempt(events, index);
-  const wait = (from: number): Placed => ({ attempt, piece: { phase: "wait", from, to: span.to } });
-  // The message of a short pause is sent at its beginning: the job is queued then, and still not due.
-  const isPause = events[index - 1]?.to === "RETRY_WAIT";
-  if (!isPause && event.attempt > 0) return [wait(span.from)];
-  // Only the last due time is known. Earlier pauses are shown whole, and what was planned for later does not wait before.
-  const isLast = events.slice(index + 1).every(({ to }) => to !== "RETRY_WAIT");
-  const due = isLast ? Math.min(span.to, Math.max(span.from, Date.parse(job.dueAt))) : isPause ? span.to : span.from;
-  const pause: Placed = { attempt: event.attempt, piece: { phase: "backoff", from: span.from, to: due } };
-  return isPause ? [pause, wait(due)] : [wait(due)];
+export function timelineOf(job: ShownJobDetail, now: number): Timeline {
+  const attempts = attemptsOf(job, now);
+  const tries = attempts.map((each, index) => tryOf(each, piecesOf(job, attempts, index)));
+  const seen = tries.filter(({ pieces }) => pieces.length > 0);
+  const all = seen.flatMap(({ pieces }) => pieces);
+  const from = Math.min(...all.map((piece) => piece.from), now);
+  return { tries: seen, from, to: Math.max(...all.map((piece) => piece.to), from + 1) };
 }
 
-function tryOf(job: JobDetail, attempt: number, pieces: readonly Piece[]): Try {
-  const ended = job.attempts.find((each) => each.attempt === attempt);
-  const isRunning = job.state === "RUNNING" && job.attempt === attempt;
-  return {
-    attempt,
-    pieces,
-    outcome: ended?.outcome ?? (isRunning ? "RUNNING" : null),
-    error: ended?.error ?? null,
-    worker: ended?.worker ?? (isRunning ? job.worker : null),
+function attemptsOf(job: ShownJobDetail, now: number): readonly Attempt[] {
+  const ended = job.attempts
+    .map(({ attempt, startedAt, endedAt, outcome, error, worker }): Attempt => {
+      return { attempt, from: Date.parse(startedAt), to: Date.parse(endedAt), outcome, error, worker };
+    })
+    .toSorted((a, b) => a.attempt - b.attempt);
+  const next = { error: null, to: now };
+  if (job.state === "RUNNING" && job.startedAt !== null) {
+    const from = Date.parse(job.startedAt);
+    return [...ended, { ...next, attempt: job.attempt, from, outcome: "RUNNING", worker: job.worker }];
+  }
+  return isJobOver(job.state)
+    ? ended
+    : [...ended, { ...next, attempt: job.attempt + 1, from: null, outcome: null, worker: null }];
+}
+
+/** Before an attempt: the wait since it might have started. Behind it: the pause until the next one is due. */
+function piecesOf(job: ShownJobDetail, attempts: readonly Attempt[], index: number): readonly Piece[] {
+  const own = attempts[index];
+  if (own === undefined) return [];
+  const start = own.from ?? own.to;
+  const wait: Piece = { phase: "wait", from: readyAt(job, attempts, index), to: start };
+  const run: Piece = { phase: "run", from: start, to: own.to };
+  const next = attempts[index + 1];
+  const isPaused = own.outcome === "RETRY_WAIT" && next !== undefined;
+  const pause: Piece = {
+    phase: "backoff",
+    from: own.to,
+    to: isPaused ? Math.min(next.from ?? next.to, readyAt(job, attempts, index + 1)) : own.to,
   };
+  return [wait, ...(own.from === null ? [] : [run]), pause].filter(({ from, to }) => to > from);
 }
 
-/** The try that a wait leads to. */
-function nextAttempt(events: readonly JobEvent[], index: number): number {
-  const started = events.slice(index).find(({ to }) => to === "RUNNING");
-  return started?.attempt ?? (events[index]?.attempt ?? 0) + 1;
+/**
+ * When an attempt might have started. Only the last due time is known: before earlier retries the whole gap is the pause,
+ * and a first attempt counts from its nominal time.
+ */
+function readyAt(job: ShownJobDetail, attempts: readonly Attempt[], index: number): number {
+  const start = attempts[index]?.from ?? attempts[index]?.to ?? 0;
+  const before = attempts[index - 1];
+  const asked = before === undefined ? Date.parse(job.createdAt) : askedAgain(job, before.to, start);
+  const isLast = index === attempts.length - 1;
+  if (isLast) return Math.min(start, Math.max(asked, Date.parse(job.dueAt)));
+  if (before === undefined) return Math.min(start, Math.max(asked, Date.parse(job.scheduledFor ?? job.createdAt)));
+  return before.outcome === "RETRY_WAIT" ? start : Math.min(start, asked);
 }
+
+/** When a job that had ended was retried, or else the end of the attempt before. */
+function askedAgain({ events }: ShownJobDetail, ended: number, start: number): number {
+  const again = events.findLast(({ to, at }) => to === "PENDING" && Date.parse(at) >= ended && Date.parse(at) <= start);
+  return again === undefined ? ended : Date.parse(again.at);
+}
+
+const tryOf = ({ attempt, outcome, error, worker }: Attempt, pieces: readonly Piece[]): Try => ({
+  attempt,
+  pieces,
+  outcome,
+  error,
+  worker,
+});

@@ -3,13 +3,13 @@ import { Time } from "../parts/time.tsx";
 import { duration } from "../time.ts";
 import type { Piece, Timeline, Try } from "./timeline.ts";
 
-const phaseWords = { wait: "Waiting", run: "Running", backoff: "Pause before the next try" } as const;
+const phaseWords = { wait: "Waiting", run: "Running", backoff: "Pause before the next attempt" } as const;
 
-/** Each try with the wait before it and the pause behind it, on one scale of time. */
+/** Each attempt with the wait before it and the pause behind it, on one scale of time. */
 export const Waterfall = ({ timeline }: { readonly timeline: Timeline }) => (
-  <section class="card" aria-label="Tries">
+  <section class="card" aria-label="Attempts">
     <header class="card-head">
-      <h2>Tries</h2>
+      <h2>Attempts</h2>
       <span class="legend">
         {(["wait", "run", "backoff"] as const).map((phase) => (
           <span key={phase}>
@@ -23,7 +23,7 @@ export const Waterfall = ({ timeline }: { readonly timeline: Timeline }) => (
         </span>
       </span>
     </header>
-    {timeline.tries.length === 0 ? <p class="card-empty">Not tried yet</p> : <Lines timeline={timeline} />}
+    {timeline.tries.length === 0 ? <p class="card-empty">Not attempted yet</p> : <Lines timeline={timeline} />}
   </section>
 );
 
@@ -43,10 +43,12 @@ const Lines = ({ timeline }: { readonly timeline: Timeline }) => (
 );
 
 function Line({ of, timeline }: { readonly of: Try; readonly timeline: Timeline }) {
-  const ran = of.pieces.filter(({ phase }) => phase === "run").reduce((sum, { from, to }) => sum + to - from, 0);
+  const spent = (wanted: Piece["phase"]): number =>
+    of.pieces.filter(({ phase }) => phase === wanted).reduce((sum, { from, to }) => sum + to - from, 0);
+  const [waited, ran] = [spent("wait"), spent("run")];
   return (
     <li>
-      <span class="waterfall-name">{`Try ${of.attempt}`}</span>
+      <span class="waterfall-name">{`Attempt ${of.attempt}`}</span>
       <span class="waterfall-track">
         {of.pieces.map((piece) => (
           <Bar key={`${piece.from}${piece.phase}`} piece={piece} timeline={timeline} outcome={of.outcome} />
@@ -57,7 +59,29 @@ function Line({ of, timeline }: { readonly of: Try; readonly timeline: Timeline 
         {of.outcome === null ? <span class="dim">Not started</span> : <StateBadge state={of.outcome} />}
         {of.error === null ? null : <span class="mono dim">{of.error.code}</span>}
       </span>
+      <AttemptFacts of={of} waited={waited} ran={ran} />
     </li>
+  );
+}
+
+interface AttemptFactsProps {
+  readonly of: Try;
+  readonly waited: number;
+  readonly ran: number;
+}
+
+/** How its time was spent, on which worker, and its whole error. */
+function AttemptFacts({ of: { error, worker }, waited, ran }: AttemptFactsProps) {
+  const spent = [
+    waited > 0 ? `waited ${duration(waited)}` : null,
+    ran > 0 ? `ran ${duration(ran)}` : null,
+    worker === null || worker === "" ? null : `on ${worker}`,
+  ].filter((part) => part !== null);
+  return (
+    <details class="attempt-facts" open={error !== null}>
+      <summary class="dim">{spent.join(" · ")}</summary>
+      {error?.message == null ? null : <pre class="error-text">{error.message}</pre>}
+    </details>
   );
 }
 

@@ -1,27 +1,29 @@
-import { changeMany } from "../bulk/bulk.ts";
-import type { BulkAction, JobQuery } from "../client.ts";
+import { confirmAndChange } from "../bulk/bulk.ts";
+import type { BulkVerb, JobQuery } from "../client.ts";
 import { useKeys } from "../keys.ts";
-import type { Count } from "../shape.ts";
+import type { ShownCount } from "../shape.ts";
 import { counted } from "../words.ts";
 import type { Selection } from "./selection.ts";
 
 interface BulkBarProps {
+  /** The filter as it was written. */
+  readonly text: string;
   readonly selection: Selection;
   readonly filter: JobQuery;
   /** How many match; null until they are counted. */
-  readonly matching: Count | null;
+  readonly matching: ShownCount | null;
   readonly onDone: () => void;
 }
 
 /** What may be done with the marked jobs, or with all that match: counted and confirmed before it starts. */
-export function BulkBar({ selection, filter, matching, onDone }: BulkBarProps) {
+export function BulkBar({ text, selection, filter, matching, onDone }: BulkBarProps) {
   const { chosen } = selection;
   const marked = chosen === "all" ? null : chosen.size;
   const howMany = matching === null ? "" : `${counted(matching)} `;
-  const change = (action: BulkAction): void => {
+  const change = (action: BulkVerb): void => {
     if (marked === 0) return;
-    const target = chosen === "all" ? { filter } : { ids: [...chosen] };
-    void changeMany(action, target, () => {
+    const target = chosen === "all" ? { filter, text } : { ids: [...chosen] };
+    void confirmAndChange(action, target, () => {
       selection.none();
       onDone();
     });

@@ -1,11 +1,7 @@
-import { states } from "../shape.ts";
-import { fields, quoted, wordsOf } from "./filter.ts";
-
-export interface Suggestion {
-  /** Replaces the word that is being written. */
-  readonly word: string;
-  readonly hint: string;
-}
+import { jobStates } from "../shape.ts";
+import { lastWord, type Suggestion } from "../filter/completed.ts";
+import { quoted } from "../filter/terms.ts";
+import { filterFields } from "./filter.ts";
 
 /** Values that exist in this system. */
 export interface Known {
@@ -25,16 +21,8 @@ export function suggest(text: string, known: Known): readonly Suggestion[] {
   return found.filter((each) => each.word !== word).slice(0, suggestionsMax);
 }
 
-export const lastWord = (text: string): string => (/\s$/.test(text) ? "" : (wordsOf(text).at(-1) ?? ""));
-
-/** The text with its last word replaced. A field waits for its value; a whole term for the next one. */
-export function completed(text: string, { word }: Suggestion): string {
-  const kept = text.slice(0, text.length - lastWord(text).length);
-  return `${kept}${word}${/[:.]$/.test(word) ? "" : " "}`;
-}
-
 function fieldsLike(start: string): readonly Suggestion[] {
-  return Object.entries(fields)
+  return Object.entries(filterFields)
     .filter(([field]) => field.startsWith(start.toLowerCase()))
     .map(([field, hint]) => ({ word: field.endsWith(".") ? field : `${field}:`, hint }));
 }
@@ -51,7 +39,7 @@ function valuesLike(field: string, start: string, known: Known): readonly Sugges
 function valuesOf(field: string, { kinds, lanes, errors, schedules }: Known): readonly [readonly string[], string] {
   switch (field) {
     case "state":
-      return [states.map((state) => state.toLowerCase()), "state"];
+      return [jobStates.map((state) => state.toLowerCase()), "state"];
     case "kind":
       return [kinds, "kind"];
     case "lane":

@@ -1,5 +1,6 @@
 /** The text of the filter bar. It is the whole state of the list, so it is also what stands in the address. */
-import { type State, states } from "../shape.ts";
+import { unquoted, wordsOf } from "../filter/terms.ts";
+import { type JobState, jobStates } from "../shape.ts";
 
 export interface Term {
   readonly field: string;
@@ -8,13 +9,16 @@ export interface Term {
 
 export interface Filter {
   readonly terms: readonly Term[];
-  /** What cannot be used, in words; the rest of the filter still counts. */
+  /** Words without a field: each is the id, or a part of the kind, the key or the error. */
+  readonly words: readonly string[];
+  /** What cannot be used, in words. One of them, and nothing matches. */
   readonly problems: readonly string[];
 }
 
 /** Fields one may write, with what they mean. */
-export const fields: Readonly<Record<string, string>> = {
+export const filterFields: Readonly<Record<string, string>> = {
   state: "one state or several: failed,skipped",
+  id: "its number",
   kind: "the definition's name",
   key: "its whole key",
   lane: "where it runs",
@@ -27,46 +31,36 @@ export const fields: Readonly<Record<string, string>> = {
   "payload.": "a member of its payload: payload.userId:42",
 };
 
-/** Words apart by blanks; a value with blanks stands in double quotes. */
+/** Terms separated by spaces; a value with spaces stands in double quotes. */
 export function parseFilter(text: string): Filter {
   const terms: Term[] = [];
+  const words: string[] = [];
   const problems: string[] = [];
   for (const word of wordsOf(text)) {
     const colon = word.indexOf(":");
     const field = word.slice(0, Math.max(0, colon)).toLowerCase();
     const value = unquoted(word.slice(colon + 1));
-    if (colon < 0) problems.push(`“${word}” has no field: write key:${word} or kind:${word}`);
-    else if (!isField(field)) problems.push(`“${field}” is no field: use ${Object.keys(fields).join(", ")}`);
+    if (colon < 0) words.push(unquoted(word));
+    else if (terms.some((term) => term.field === field)) problems.push(`“${field}:” comes twice: keep one of them`);
+    else if (!isField(field)) problems.push(`“${field}” is no field: use ${Object.keys(filterFields).join(", ")}`);
     else if (value === "") problems.push(`“${field}:” has no value yet`);
     else if (field === "state" && statesOf(value) === null) problems.push(`“${value}” is no state: ${stateList}`);
+    else if (field === "id" && !/^\d{1,18}$/.test(value))
+      problems.push(`“${value}” is no number of a job: write id:42`);
     else if (field === "due" && dueOf(value, 0) === null)
       problems.push(`“due:${value}”: write due:past, due:<1h or due:>10m`);
     else terms.push({ field: field.startsWith("payload.") ? word.slice(0, colon) : field, value });
   }
-  return { terms, problems };
+  return { terms, words, problems };
 }
 
-const stateList = states.map((state) => state.toLowerCase()).join(", ");
+const stateList = jobStates.map((state) => state.toLowerCase()).join(", ");
 const isField = (field: string): boolean =>
-  field.startsWith("payload.") ? field.length > "payload.".length : field in fields;
-
-/** Blanks inside quotes do not part words. */
-export const wordsOf = (text: string): readonly string[] => text.match(/(?:[^\s"]+|"(?:\\.|[^"\\])*"?)+/g) ?? [];
-
-const unquoted = (value: string): string =>
-  value.startsWith('"') ? value.slice(1).replace(/"$/, "").replaceAll('\\"', '"') : value;
-
-export const quoted = (value: string): string => (/[\s"]/.test(value) ? `"${value.replaceAll('"', '\\"')}"` : value);
-
-/** The term in place of others of its field, or added; `null` removes them. */
-export function withTerm(text: string, field: string, value: string | null): string {
-  const rest = wordsOf(text).filter((word) => !word.toLowerCase().startsWith(`${field}:`));
-  return [...rest, ...(value === null ? [] : [`${field}:${quoted(value)}`])].join(" ");
-}
+  field.startsWith("payload.") ? field.length > "payload.".length : field in filterFields;
 
 /** What the API is asked for. Times are relative to `now`, so that an address means the same tomorrow. */
-export function queryOf({ terms }: Filter, now: number): Readonly<Record<string, string>> {
-  const query: Record<string, string> = {};
+export function queryOf({ terms, words }: Filter, now: number): Readonly<Record<string, string>> {
+  const query: Record<string, string> = words.length === 0 ? {} : { text: words.join(" ") };
   for (const { field, value } of terms) {
     if (field === "state") query["state"] = (statesOf(value) ?? []).join(",");
     else if (field === "due") Object.assign(query, dueOf(value, now));
@@ -75,9 +69,9 @@ export function queryOf({ terms }: Filter, now: number): Readonly<Record<string,
   return query;
 }
 
-function statesOf(value: string): readonly State[] | null {
+function statesOf(value: string): readonly JobState[] | null {
   const named = value.toUpperCase().split(",");
-  const known = states.filter((state) => named.includes(state));
+  const known = jobStates.filter((state) => named.includes(state));
   return known.length === named.length ? known : null;
 }
 

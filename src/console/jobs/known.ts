@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { loadFailureGroups, loadLanes, loadSchedules } from "../client.ts";
+import { loadFailureGroups, loadLanes, loadSomeSchedules } from "../client.ts";
 import type { Known } from "./completion.ts";
 
 const known = signal<Known>({ kinds: [], lanes: [], errors: [], schedules: [] });
@@ -12,7 +12,11 @@ export function useKnown(): Known {
 }
 
 async function look(): Promise<void> {
-  const [schedules, lanes, failures] = await Promise.allSettled([loadSchedules(), loadLanes(), loadFailureGroups()]);
+  const [schedules, lanes, failures] = await Promise.allSettled([
+    loadSomeSchedules(500),
+    loadLanes(),
+    loadFailureGroups(),
+  ]);
   const scheduled = schedules.status === "fulfilled" ? schedules.value : [];
   const groups = failures.status === "fulfilled" ? failures.value.groups : [];
   const errors = groups.flatMap(({ errorCode }) => (errorCode === null ? [] : [errorCode]));

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type JobQuery, loadJobs } from "../client.ts";
 import { changes } from "../live.ts";
-import type { Job } from "../shape.ts";
+import type { ShownJob } from "../shape.ts";
 
 /** What the list shows of a job. A hundred thousand may be loaded: payloads, results and traces are not kept. */
-export type JobRow = Pick<
-  Job,
+export type ListedJob = Pick<
+  ShownJob,
   | "id"
   | "kind"
   | "key"
@@ -23,7 +23,7 @@ export type JobRow = Pick<
 >;
 
 export interface JobRows {
-  readonly jobs: readonly JobRow[];
+  readonly jobs: readonly ListedJob[];
   readonly isComplete: boolean;
   readonly isLoading: boolean;
   readonly error: Error | null;
@@ -33,7 +33,7 @@ export interface JobRows {
 }
 
 interface Held {
-  readonly jobs: readonly JobRow[];
+  readonly jobs: readonly ListedJob[];
   readonly cursor: string | null;
   readonly isComplete: boolean;
 }
@@ -44,9 +44,9 @@ const furtherRows = 500;
 
 /**
  * The rows that match, page after page as they are scrolled to. When something changed, the first page is read again and
- * put before what was loaded: the rows a person looks at further down do not move away.
+ * put before what was loaded: the rows a person looks at further down do not move away. A filter of null matches nothing.
  */
-export function useJobRows(key: string, filter: JobQuery): JobRows {
+export function useJobRows(key: string, filter: JobQuery | null): JobRows {
   const [held, setHeld] = useState<Held>(nothing);
   const [error, setError] = useState<Error | null>(null);
   const [isLoading, setLoading] = useState(true);
@@ -56,16 +56,15 @@ export function useJobRows(key: string, filter: JobQuery): JobRows {
 
   const load = useCallback(async (cursor: string | null) => {
     const own = current.current;
-    if (own.isBusy) return;
+    const { asked, filter: wanted } = own;
+    if (own.isBusy || wanted === null) {
+      if (wanted === null) setLoading(false);
+      return;
+    }
     own.isBusy = true;
-    const { asked } = own;
     setLoading(true);
     try {
-      const page = await loadJobs(
-        own.filter,
-        { cursor, limit: cursor === null ? firstRows : furtherRows },
-        asked.signal,
-      );
+      const page = await loadJobs(wanted, { cursor, limit: cursor === null ? firstRows : furtherRows }, asked.signal);
       if (asked.signal.aborted) return;
       setHeld((before) => (cursor === null ? refreshed(before, page) : appended(before, page)));
       setError(null);
@@ -127,7 +126,7 @@ function refreshed(before: Held, page: Page): Held {
   return { ...before, jobs: tail < 0 ? newest : [...newest, ...before.jobs.slice(tail)] };
 }
 
-function rowOf(job: Job): JobRow {
+function rowOf(job: ShownJob): ListedJob {
   const { id, kind, key, run, task, state, lane, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error } =
     job;
   return { id, kind, key, run, task, state, lane, attempt, failures, maxAttempts, dueAt, startedAt, finishedAt, error };

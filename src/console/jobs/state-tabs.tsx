@@ -1,10 +1,10 @@
 import { Icon } from "../parts/icon.tsx";
-import { type Count, type JobCounts, states } from "../shape.ts";
+import { type ShownCount, type ShownJobCounts, jobStates } from "../shape.ts";
 import { counted, stateWords } from "../words.ts";
 
 interface StateTabsProps {
   /** How many of each state match the rest of the filter; null until they are counted. */
-  readonly counts: JobCounts | null;
+  readonly counts: ShownJobCounts | null;
   readonly filter: string;
   /** The state's name in the filter, or null for all. */
   readonly onFilter: (state: string | null) => void;
@@ -18,7 +18,7 @@ export function StateTabs({ counts, filter, onFilter }: StateTabsProps) {
       <button type="button" aria-pressed={chosen === null} onClick={() => onFilter(null)}>
         All
       </button>
-      {states.map((state) => (
+      {jobStates.map((state) => (
         <button
           key={state}
           type="button"
@@ -36,4 +36,4 @@ export function StateTabs({ counts, filter, onFilter }: StateTabsProps) {
 }
 
 /** Nothing was found before the time to look was over: that is no zero. */
-const countText = (count: Count): string => (count.isMore && count.count === 0 ? "?" : counted(count));
+const countText = (count: ShownCount): string => (count.isMore && count.count === 0 ? "?" : counted(count));

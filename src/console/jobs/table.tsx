@@ -1,10 +1,10 @@
 import { addresses } from "../address.ts";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
-import { VirtualRows } from "../parts/virtual-rows.tsx";
+import { rowsBeyond, VirtualRows } from "../parts/virtual-rows.tsx";
 import { duration } from "../time.ts";
 import { triesText } from "../words.ts";
-import type { JobRow, JobRows } from "./list.ts";
+import type { ListedJob, JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";
 
 const columns = [
@@ -13,12 +13,12 @@ const columns = [
   { name: "Kind" },
   { name: "Key" },
   { name: "Lane" },
-  { name: "Tries", isNumber: true },
+  { name: "Attempts", isNumber: true },
   { name: "Due" },
   { name: "Took", isNumber: true },
   { name: "Last error" },
 ];
-const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 56px 140px 82px minmax(110px, 1.6fr)";
+const template = "34px 112px minmax(130px, 1.2fr) minmax(90px, 1.2fr) 92px 74px 140px 82px minmax(110px, 1.6fr)";
 
 interface JobTableProps {
   readonly rows: JobRows;
@@ -34,7 +34,9 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
     template={template}
     rows={rows.jobs.length}
     current={current}
-    onEnd={rows.more}
+    onSight={(_, to) => {
+      if (to >= rows.jobs.length - rowsBeyond) rows.more();
+    }}
     idOf={(index) => rows.jobs[index]?.id ?? ""}
     row={(index) => {
       const job = rows.jobs[index];
@@ -46,7 +48,7 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
 );
 
 interface RowProps {
-  readonly job: JobRow;
+  readonly job: ListedJob;
   readonly index: number;
   readonly isCurrent: boolean;
   readonly selection: Selection;
@@ -103,12 +105,12 @@ const ErrorText = ({ code, message }: { readonly code: string; readonly message:
 );
 
 /** What tells it from others of its kind: its key, its place in a run, or else its number. */
-function nameOf({ key, run, task, id }: JobRow): string {
+function nameOf({ key, run, task, id }: ListedJob): string {
   if (key !== null) return key;
   return task === null ? `#${id}` : `${task} in run ${run}`;
 }
 
-function took({ startedAt, finishedAt, state }: JobRow) {
+function took({ startedAt, finishedAt, state }: ListedJob) {
   if (startedAt === null || finishedAt === null || state === "CANCELED") return <span class="nothing">–</span>;
   return duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
 }

@@ -1,13 +1,13 @@
 import { addresses } from "../address.ts";
 import { Tag } from "../parts/tag.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { Lane } from "../shape.ts";
+import type { ShownLane } from "../shape.ts";
 import { duration } from "../time.ts";
 import { counted } from "../words.ts";
 
 interface LaneTableProps {
-  readonly lanes: readonly Lane[];
-  readonly onToggle: (lane: Lane) => void;
+  readonly lanes: readonly ShownLane[];
+  readonly onToggle: (lane: ShownLane) => void;
 }
 
 const counts = ["Waiting", "Oldest waits", "Running", "Retrying", "Scheduled", "Held", "Workers at most"];
@@ -77,7 +77,7 @@ const Count = ({ of, value }: { readonly of: string; readonly value: number }) =
 /** A zero steps back, so that what is not zero stands out. */
 const zeroOr = (value: number) => (value === 0 ? <span class="nothing">0</span> : counted(value));
 
-const pausedText = ({ pausedBy }: Lane): string => (pausedBy === null ? "Paused" : `Paused by ${pausedBy}`);
+const pausedText = ({ pausedBy }: ShownLane): string => (pausedBy === null ? "Paused" : `Paused by ${pausedBy}`);
 
-const heldText = ({ held }: Lane): string =>
+const heldText = ({ held }: ShownLane): string =>
   `${held.slot} wait for a slot, ${held.paused} are paused, ${held.predecessors} wait for predecessors`;

@@ -1,13 +1,13 @@
 import { addresses } from "../address.ts";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { SlotUse } from "../shape.ts";
+import type { ShownSlotUse } from "../shape.ts";
 import { counted } from "../words.ts";
 
 const shownHolders = 4;
 
 /** Slots in use, who holds them, and how many wait. */
-export const SlotTable = ({ title, slots }: { readonly title: string; readonly slots: readonly SlotUse[] }) => (
+export const SlotTable = ({ title, slots }: { readonly title: string; readonly slots: readonly ShownSlotUse[] }) => (
   <section class="card" aria-label={title}>
     <header class="card-head">
       <h2>{title}</h2>

@@ -3,11 +3,11 @@ import type { IconName } from "../parts/icon.tsx";
 import { Tag } from "../parts/tag.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { Worker } from "../shape.ts";
+import type { ShownWorker } from "../shape.ts";
 import { counted } from "../words.ts";
 
 const looks: Readonly<
-  Record<Worker["status"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy"; text: string }>
+  Record<ShownWorker["status"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy"; text: string }>
 > = {
   busy: { icon: "RUNNING", tone: "busy", text: "Busy" },
   idle: { icon: "SUCCESS", tone: "good", text: "Idle" },
@@ -16,7 +16,7 @@ const looks: Readonly<
 };
 
 /** Who worked in the last hour, and what each runs now. */
-export const WorkerTable = ({ workers }: { readonly workers: readonly Worker[] }) => (
+export const WorkerTable = ({ workers }: { readonly workers: readonly ShownWorker[] }) => (
   <section class="card" aria-label="Workers">
     <header class="card-head">
       <h2>Workers</h2>
@@ -44,7 +44,7 @@ export const WorkerTable = ({ workers }: { readonly workers: readonly Worker[] }
   </section>
 );
 
-const Row = ({ worker }: { readonly worker: Worker }) => (
+const Row = ({ worker }: { readonly worker: ShownWorker }) => (
   <tr>
     <td>
       <Tag {...looks[worker.status]} />

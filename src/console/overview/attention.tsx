@@ -1,12 +1,25 @@
 import { addresses } from "../address.ts";
 import { Icon } from "../parts/icon.tsx";
-import type { Schedule, Summary } from "../shape.ts";
+import type { ShownSummary } from "../shape.ts";
 import { duration } from "../time.ts";
 import { counted, plural } from "../words.ts";
 
+interface Troubled {
+  readonly total: number;
+  /** The id of one of them. */
+  readonly first: string | null;
+}
+
+export interface TroubledSchedules {
+  /** Their last job or run failed. */
+  readonly failing: Troubled;
+  /** Their time is past and nothing was decided. */
+  readonly late: Troubled;
+}
+
 interface AttentionProps {
-  readonly summary: Summary;
-  readonly late: readonly Schedule[];
+  readonly summary: ShownSummary;
+  readonly schedules: TroubledSchedules;
 }
 
 /** Something waits longer than this although it may start. */
@@ -18,8 +31,8 @@ interface Matter {
 }
 
 /** One line: all is well, or what is not, each with the way to it. */
-export function Attention({ summary, late }: AttentionProps) {
-  const matters = mattersOf(summary, late);
+export function Attention({ summary, schedules }: AttentionProps) {
+  const matters = mattersOf(summary, schedules);
   if (matters.length === 0) {
     return (
       <p class="attention good">
@@ -33,7 +46,7 @@ export function Attention({ summary, late }: AttentionProps) {
   return (
     <div class="attention bad">
       <Icon name="warning" />
-      <strong>Needs a person</strong>
+      <strong>Needs attention</strong>
       <ul>
         {matters.map(({ text, href }) => (
           <li key={href}>
@@ -45,18 +58,26 @@ export function Attention({ summary, late }: AttentionProps) {
   );
 }
 
-function mattersOf({ live, deadLetters, lanes, workers }: Summary, late: readonly Schedule[]): readonly Matter[] {
+/** One by its name, several by their number, with the list that shows them. */
+function troubleOf({ total, first }: Troubled, state: string, [one, many]: readonly [string, string]): Matter | false {
+  if (total === 0 || first === null) return false;
+  return total === 1
+    ? { text: `Schedule ${first} ${one}`, href: addresses.schedule(first) }
+    : { text: `${counted(total)} schedules ${many}`, href: addresses.schedulesWith(`state:${state}`) };
+}
+
+function mattersOf(
+  { live, deadLetters, lanes, workers }: ShownSummary,
+  { failing, late }: TroubledSchedules,
+): readonly Matter[] {
   const waited = live.oldestWaitingMs ?? 0;
-  const [first] = late;
   const found: readonly (Matter | false)[] = [
     deadLetters.count > 0 && {
       text: plural(deadLetters, "dead letter"),
       href: addresses.deadLetters,
     },
-    first !== undefined && {
-      text: late.length === 1 ? `Schedule ${first.id} is late` : `${late.length} schedules are late`,
-      href: late.length === 1 ? addresses.schedule(first.id) : addresses.schedules,
-    },
+    troubleOf(failing, "failing", ["failed its last run", "whose last run failed"]),
+    troubleOf(late, "late", ["is late", "are late"]),
     waited > waitsLongMs && {
       text: `The oldest due job has waited ${duration(waited)}`,
       href: addresses.jobsWith("state:pending,queued,retry_wait due:past"),
@@ -67,7 +88,7 @@ function mattersOf({ live, deadLetters, lanes, workers }: Summary, late: readonl
   return found.filter((each) => each !== false);
 }
 
-function calmText({ lastHour, live }: Summary): string {
+function calmText({ lastHour, live }: ShownSummary): string {
   const mean = lastHour.meanRunMs === null ? "" : `, ${duration(lastHour.meanRunMs)} each on average`;
   const done =
     lastHour.succeeded === 0

@@ -2,7 +2,7 @@ import { addresses } from "../address.ts";
 import { feed } from "../live.ts";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
-import { type State, states } from "../shape.ts";
+import { type JobState, jobStates } from "../shape.ts";
 
 const shownRows = 18;
 
@@ -32,4 +32,4 @@ export const Feed = () => (
   </section>
 );
 
-const isState = (word: string): word is State => states.some((state) => state === word);
+const isState = (word: string): word is JobState => jobStates.some((state) => state === word);

@@ -1,9 +1,9 @@
 import { addresses } from "../address.ts";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { Job } from "../shape.ts";
+import type { ShownJob } from "../shape.ts";
 
-export const LastFailures = ({ jobs }: { readonly jobs: readonly Job[] }) => (
+export const LastFailures = ({ jobs }: { readonly jobs: readonly ShownJob[] }) => (
   <section class="card" aria-label="Last failures">
     <header class="card-head">
       <h2>Last failures</h2>

@@ -1,20 +1,20 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
-import { type Count, type Minute, type State, type Summary, states } from "../shape.ts";
+import { type ShownCount, type ShownMinute, type JobState, type ShownSummary, jobStates } from "../shape.ts";
 import { duration } from "../time.ts";
 import { counted, plural, stateWords } from "../words.ts";
 import { Sparkline } from "./sparkline.tsx";
 
 interface StateCardsProps {
-  readonly summary: Summary;
-  readonly minutes: readonly Minute[];
+  readonly summary: ShownSummary;
+  readonly minutes: readonly ShownMinute[];
 }
 
 /** Living states as they are now, ended ones over the last hour. Each is the door to its list. */
 export const StateCards = ({ summary, minutes }: StateCardsProps) => (
   <ul class="cards">
-    {states.map((state) => {
+    {jobStates.map((state) => {
       const { value, about, series } = cardOf(state, summary, minutes);
       return (
         <li key={state}>
@@ -34,21 +34,25 @@ export const StateCards = ({ summary, minutes }: StateCardsProps) => (
 );
 
 /** One number for each of the last 60 minutes; nothing is said of minutes in which nothing happened. */
-function lastHourOf(minutes: readonly Minute[], of: (minute: Minute) => number): readonly number[] {
+function lastHourOf(minutes: readonly ShownMinute[], of: (minute: ShownMinute) => number): readonly number[] {
   const last = Math.floor(currentTime() / 60_000);
   const known = new Map(minutes.map((minute) => [Math.floor(Date.parse(minute.at) / 60_000), of(minute)]));
   return Array.from({ length: 60 }, (_, index) => known.get(last - 59 + index) ?? 0);
 }
 
 interface Card {
-  readonly value: number | Count;
+  readonly value: number | ShownCount;
   readonly about: string;
   readonly series: readonly number[] | null;
 }
 
-function cardOf(state: State, { live, lastHour, deadLetters, workers }: Summary, minutes: readonly Minute[]): Card {
+function cardOf(
+  state: JobState,
+  { live, lastHour, deadLetters, workers }: ShownSummary,
+  minutes: readonly ShownMinute[],
+): Card {
   const now = (count: number, about: string): Card => ({ value: { count, isMore: live.isMore }, about, series: null });
-  const hour = (value: number, of: (minute: Minute) => number): Card => {
+  const hour = (value: number, of: (minute: ShownMinute) => number): Card => {
     return { value, about: "in the last hour", series: lastHourOf(minutes, of) };
   };
   switch (state) {

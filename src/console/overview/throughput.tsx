@@ -1,9 +1,9 @@
-import type { Minute } from "../shape.ts";
+import type { ShownMinute } from "../shape.ts";
 import { counted } from "../words.ts";
 import { Chart } from "./chart.tsx";
 
 interface ThroughputProps {
-  readonly minutes: readonly Minute[];
+  readonly minutes: readonly ShownMinute[];
   /** Minutes that are shown. */
   readonly span: number;
   readonly onSpan: (span: number) => void;
@@ -16,7 +16,7 @@ const spans = [
 ] as const;
 
 export function Throughput({ minutes, span, onSpan }: ThroughputProps) {
-  const total = (of: (minute: Minute) => number): number => minutes.reduce((sum, minute) => sum + of(minute), 0);
+  const total = (of: (minute: ShownMinute) => number): number => minutes.reduce((sum, minute) => sum + of(minute), 0);
   const [succeeded, failed, retried] = [total((m) => m.succeeded), total((m) => m.failed), total((m) => m.retried)];
   return (
     <section class="card" aria-label="Throughput">

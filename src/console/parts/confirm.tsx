@@ -6,6 +6,8 @@ interface Question {
   readonly title: string;
   /** What will happen, with numbers. */
   readonly text: string;
+  /** What it concerns, name by name. */
+  readonly facts?: readonly (readonly [string, string])[];
   /** The verb on the button. */
   readonly action: string;
   readonly danger?: boolean;
@@ -43,9 +45,19 @@ function Asking({ number, question, answer }: Asked) {
       {(close) => (
         <>
           <p class="dialog-text">{question.text}</p>
+          {question.facts === undefined || question.facts.length === 0 ? null : (
+            <dl class="facts dialog-facts">
+              {question.facts.map(([name, value]) => (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>{value}</dd>
+                </div>
+              ))}
+            </dl>
+          )}
           <div class="dialog-foot">
             <button type="button" class="button" onClick={close}>
-              Keep as it is
+              Don’t change anything
             </button>
             <button
               type="button"

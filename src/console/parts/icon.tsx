@@ -1,4 +1,4 @@
-import type { State } from "../shape.ts";
+import type { JobState } from "../shape.ts";
 
 /** Drawn on 16 x 16 with a line of 1.5. Each state has a shape of its own, so that none depends on its colour. */
 const paths = {
@@ -30,7 +30,7 @@ const paths = {
   sun: "M8 5.2a2.8 2.8 0 1 1 0 5.6 2.8 2.8 0 0 1 0-5.6M8 1.5v1.3M8 13.2v1.3M1.5 8h1.3M13.2 8h1.3M3.4 3.4l.9.9M11.7 11.7l.9.9M3.4 12.6l.9-.9M11.7 4.3l.9-.9",
   system: "M2.5 3.5h11v7.5h-11zM6 13.5h4",
   keyboard: "M1.5 4.5h13v7.5h-13zM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 9.7h6",
-} as const satisfies Record<State, string> & Record<string, string>;
+} as const satisfies Record<JobState, string> & Record<string, string>;
 
 export type IconName = keyof typeof paths;
 

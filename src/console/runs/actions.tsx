@@ -1,14 +1,14 @@
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { cancelRun, rerunRun, retryRun } from "../client.ts";
+import { requestRunCancel, requestRerun, requestRunRetry } from "../client.ts";
 import { useKeys } from "../keys.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { Run } from "../shape.ts";
+import type { ShownRun } from "../shape.ts";
 import { plural } from "../words.ts";
 
 interface RunActionsProps {
-  readonly run: Run;
+  readonly run: ShownRun;
   readonly onDone: () => void;
 }
 
@@ -25,14 +25,14 @@ export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: Run
   };
   const retry = (): void =>
     void act(async () => {
-      const { again } = await retryRun(id);
+      const { again } = await requestRunRetry(id);
       say(`${plural(again.length, "job")} of run ${id} start again`);
     });
   const rerun = async (): Promise<void> => {
     const text = "A new run with the same input and today's code. This one stays as it is.";
     if (!(await confirmed({ title: `Run ${kind} again?`, text, action: "Run again" }))) return;
     await act(async () => {
-      const made = await rerunRun(id);
+      const made = await requestRerun(id);
       say(`Run ${made.id} was started`, { text: "Show it", href: addresses.run(made.id) });
       route(addresses.run(made.id));
     });
@@ -41,7 +41,7 @@ export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: Run
     const text = "What has not started will not; workers of running jobs are told to stop.";
     if (!(await confirmed({ title: `Cancel run ${id}?`, text, action: "Cancel the run", danger: true }))) return;
     await act(async () => {
-      const { canceled } = await cancelRun(id);
+      const { canceled } = await requestRunCancel(id);
       say(`${plural(canceled, "job")} of run ${id} canceled`);
     });
   };

@@ -1,9 +1,9 @@
 import { addresses } from "../address.ts";
-import type { Run } from "../shape.ts";
+import type { ShownRun } from "../shape.ts";
 import { counted } from "../words.ts";
 
 /** How far the jobs of a fan-out came: each step is part of the one before it, and links to its jobs. */
-export function Funnel({ run }: { readonly run: Run }) {
+export function Funnel({ run }: { readonly run: ShownRun }) {
   const { total, ready, running, done, ok, failed, skipped } = run.progress;
   const link = (states: string): string => addresses.jobsWith(`run:${run.id} state:${states}`);
   const steps = [

@@ -1,40 +1,175 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import type { RunTasks } from "../client.ts";
 import { Failure } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
-import type { Task } from "../shape.ts";
-import { stateWords } from "../words.ts";
-import { layersOf } from "./layers.ts";
+import { MiddleCut } from "../parts/middle-cut.tsx";
+import { type JobState, jobStates } from "../shape.ts";
+import { duration } from "../time.ts";
+import { counted, plural, stateWords } from "../words.ts";
+import { groupedRun, layersByPlace, type TaskGroup } from "./groups.ts";
 import { type LaidOut, layOut } from "./layout.ts";
+import { criticalPath, type LoadedMap, type MapTask } from "./run-map.ts";
 
 const laidOutMax = 150;
 /** Of one layer: with more beside each other, what comes before and after is out of sight. */
 const besideMax = 24;
-const nodeWidth = 148;
-const nodeHeight = 36;
+const box = { width: 172, height: 36 };
+const groupBox = { width: 196, height: 58 };
 
-/** Lines and boxes for what can be followed by eye; columns by layer where lines would cover each other. */
-export function TaskGraph({ tasks }: { readonly tasks: RunTasks }) {
-  const layers = layersOf(
-    tasks.tasks.map(({ job }) => job),
-    tasks.edges,
-  );
-  const isDrawn = tasks.tasks.length <= laidOutMax && layers.every((layer) => layer.length <= besideMax);
-  return isDrawn ? <Drawn tasks={tasks} /> : <Columns tasks={tasks.tasks} layers={layers} />;
+interface TaskGraphProps {
+  readonly map: LoadedMap;
+  /** Lists the tasks of a group. */
+  readonly onGroup: (group: TaskGroup) => void;
 }
 
-function Drawn({ tasks: { tasks, edges } }: { readonly tasks: RunTasks }) {
+/** Every task as a box where that can be followed by eye; groups with counts where lines would cover each other. */
+export function TaskGraph({ map, onGroup }: TaskGraphProps) {
+  const isDrawn = useMemo(() => map.tasks.length <= laidOutMax && widestLayer(map) <= besideMax, [map]);
+  return (
+    <>
+      <CriticalPath map={map} />
+      {isDrawn ? <SingleTasks map={map} /> : <Groups map={map} onGroup={onGroup} />}
+    </>
+  );
+}
+
+function widestLayer(map: LoadedMap): number {
+  const sizes = new Map<number, number>();
+  for (const layer of layersByPlace(map)) sizes.set(layer, (sizes.get(layer) ?? 0) + 1);
+  return Math.max(0, ...sizes.values());
+}
+
+const pathShown = 6;
+
+/** The tasks that decided when the run ended. */
+function CriticalPath({ map }: { readonly map: LoadedMap }) {
+  const path = useMemo(() => criticalPath(map), [map]);
+  const [first, last] = [path[0], path.at(-1)];
+  if (first?.startedAt == null || last?.finishedAt == null || path.length < 2) return null;
+  const shown = path.slice(-pathShown);
+  return (
+    <p class="critical-path">
+      <strong>Critical path</strong>{" "}
+      <span class="dim">
+        {duration(last.finishedAt - first.startedAt)}, {plural(path.length, "task")}
+      </span>{" "}
+      {shown.length < path.length ? <span class="dim">… </span> : null}
+      {shown.map((task, index) => (
+        <span key={task.job}>
+          {index === 0 ? null : <span class="dim"> → </span>}
+          <a class="link" href={addresses.job(task.job)}>
+            <MiddleCut text={task.name} />
+          </a>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function SingleTasks({ map: { tasks, edges } }: { readonly map: LoadedMap }) {
+  const nodes = tasks.map(({ job }) => job);
+  const lines = edges.flatMap(([from, to]) => {
+    const [a, b] = [tasks[from], tasks[to]];
+    return a === undefined || b === undefined
+      ? []
+      : [{ from: a.job, to: b.job, isTaken: a.state !== "SKIPPED" && b.state !== "SKIPPED" }];
+  });
+  const byJob = new Map(tasks.map((task) => [task.job, task]));
+  return (
+    <Drawn
+      label="Graph of the tasks"
+      nodes={nodes}
+      lines={lines}
+      size={box}
+      node={(id) => {
+        const task = byJob.get(id);
+        return task === undefined ? null : <TaskBox task={task} />;
+      }}
+    />
+  );
+}
+
+const TaskBox = ({ task }: { readonly task: MapTask }) => (
+  <a
+    href={addresses.job(task.job)}
+    class={`state-${task.state.toLowerCase()}`}
+    title={`${task.name}: ${stateWords[task.state]}`}
+  >
+    <Icon name={task.state} size={14} />
+    <span class="node-name">
+      <MiddleCut text={task.name} />
+    </span>
+    <span class="hidden">{stateWords[task.state]}</span>
+  </a>
+);
+
+function Groups({ map, onGroup }: TaskGraphProps) {
+  const grouped = useMemo(() => groupedRun(map), [map]);
+  const byId = new Map(grouped.groups.map((group) => [group.id, group]));
+  return (
+    <Drawn
+      label="Graph of the groups of tasks"
+      nodes={grouped.groups.map(({ id }) => id)}
+      lines={grouped.edges.map(([from, to]) => ({ from, to, isTaken: true }))}
+      size={groupBox}
+      node={(id) => {
+        const group = byId.get(id);
+        return group === undefined ? null : <GroupBox group={group} onOpen={() => onGroup(group)} />;
+      }}
+    />
+  );
+}
+
+const GroupBox = ({ group, onOpen }: { readonly group: TaskGroup; readonly onOpen: () => void }) => (
+  <button type="button" class={`group-node${group.counts.has("FAILED") ? " bad" : ""}`} onClick={onOpen}>
+    <span class="node-name">
+      <MiddleCut text={group.name} /> <span class="dim">{counted(group.tasks.length)}</span>
+    </span>
+    <span class="group-bar" aria-hidden="true">
+      {statesOf(group).map((state) => (
+        <i
+          key={state}
+          class={`fill-${state.toLowerCase()}`}
+          style={{ width: `${((group.counts.get(state) ?? 0) / group.tasks.length) * 100}%` }}
+        />
+      ))}
+    </span>
+    <span class="group-words">
+      {statesOf(group)
+        .map((state) => `${counted(group.counts.get(state) ?? 0)} ${stateWords[state].toLowerCase()}`)
+        .join(", ")}
+    </span>
+  </button>
+);
+
+const statesOf = ({ counts }: TaskGroup): readonly JobState[] =>
+  jobStates.filter((state) => counts.has(state)).toSorted((a, b) => Number(b === "FAILED") - Number(a === "FAILED"));
+
+interface Line {
+  readonly from: string;
+  readonly to: string;
+  readonly isTaken: boolean;
+}
+
+interface DrawnProps {
+  readonly label: string;
+  readonly nodes: readonly string[];
+  readonly lines: readonly Line[];
+  readonly size: { readonly width: number; readonly height: number };
+  readonly node: (id: string) => preact.ComponentChildren;
+}
+
+function Drawn({ label, nodes, lines, size, node }: DrawnProps) {
   const [laidOut, setLaidOut] = useState<LaidOut | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const [again, setAgain] = useState(0);
-  const shape = `${tasks.map(({ job }) => job).join()}|${edges.map(({ from, to }) => `${from}>${to}`).join()}`;
+  const [focus, setFocus] = useState<string | null>(null);
+  const shape = `${nodes.join()}|${lines.map(({ from, to }) => `${from}>${to}`).join()}`;
   useEffect(() => {
     const asked = new AbortController();
-    const nodes = tasks.map(({ job }) => job);
-    const lines = edges.map(({ from, to }) => [from, to] as const);
     setError(null);
-    layOut({ nodes, edges: lines, width: nodeWidth, height: nodeHeight }, asked.signal).then(
+    const edges = lines.map(({ from, to }) => [from, to] as const);
+    layOut({ nodes, edges, ...size }, asked.signal).then(
       setLaidOut,
       (failed: unknown) => asked.signal.aborted || setError(failed as Error),
     );
@@ -42,48 +177,35 @@ function Drawn({ tasks: { tasks, edges } }: { readonly tasks: RunTasks }) {
   }, [shape, again]);
   if (error !== null) return <Failure error={error} onRetry={() => setAgain(again + 1)} />;
   if (laidOut === null) return <p class="loading">Drawing…</p>;
-  return <Canvas tasks={tasks} edges={edges} laidOut={laidOut} />;
-}
-
-interface CanvasProps extends Pick<RunTasks, "tasks" | "edges"> {
-  readonly laidOut: LaidOut;
-}
-
-function Canvas({ tasks, edges, laidOut }: CanvasProps) {
   const places = new Map(laidOut.places.map((place) => [place.id, place]));
-  const states = new Map(tasks.map(({ job, state }) => [job, state]));
   return (
-    <div class="graph" tabIndex={0} role="region" aria-label="Graph of the tasks">
+    <div class="graph" tabIndex={0} role="region" aria-label={label}>
       <div class="graph-ground" style={{ width: `${laidOut.width}px`, height: `${laidOut.height}px` }}>
         <svg width={laidOut.width} height={laidOut.height} aria-hidden="true" focusable="false">
-          {edges.map(({ from, to }, index) => {
+          {lines.map(({ from, to, isTaken }, index) => {
             const [a, b] = [places.get(from), places.get(to)];
             if (a === undefined || b === undefined) return null;
-            const isTaken = states.get(from) !== "SKIPPED" && states.get(to) !== "SKIPPED";
-            const line = curve(a, b, laidOut.lines[index] ?? []);
-            return <path key={`${from}>${to}`} class={isTaken ? "edge taken" : "edge"} d={line} />;
+            const look = `edge${isTaken ? " taken" : ""}${focus === from || focus === to ? " focused" : ""}`;
+            return <path key={`${from}>${to}`} class={look} d={curve(a, b, laidOut.lines[index] ?? [], size)} />;
           })}
         </svg>
         <ul>
-          {tasks.map((task) => {
-            const place = places.get(task.job);
-            return place === undefined ? null : <Node key={task.job} task={task} x={place.x} y={place.y} />;
-          })}
+          {laidOut.places.map(({ id, x, y }) => (
+            <li
+              key={id}
+              class="node"
+              style={{ left: `${x}px`, top: `${y}px`, width: `${size.width}px`, height: `${size.height}px` }}
+              onPointerEnter={() => setFocus(id)}
+              onFocusCapture={() => setFocus(id)}
+            >
+              {node(id)}
+            </li>
+          ))}
         </ul>
       </div>
     </div>
   );
 }
-
-const Node = ({ task, x, y }: { readonly task: Task; readonly x: number; readonly y: number }) => (
-  <li class="node" style={{ left: `${x}px`, top: `${y}px`, width: `${nodeWidth}px`, height: `${nodeHeight}px` }}>
-    <a href={addresses.job(task.job)} class={`state-${task.state.toLowerCase()}`} title={nameOf(task)}>
-      <Icon name={task.state} size={14} />
-      <span class="node-name">{task.task ?? task.key ?? task.job}</span>
-      <span class="hidden">{stateWords[task.state]}</span>
-    </a>
-  </li>
-);
 
 interface Point {
   readonly x: number;
@@ -91,9 +213,9 @@ interface Point {
 }
 
 /** From the right side of one box to the left side of the other; a long line goes through the gaps the layout left for it. */
-function curve(from: Point, to: Point, through: readonly Point[]): string {
-  const start = { x: from.x + nodeWidth, y: from.y + nodeHeight / 2 };
-  const end = { x: to.x, y: to.y + nodeHeight / 2 };
+function curve(from: Point, to: Point, through: readonly Point[], { width, height }: DrawnProps["size"]): string {
+  const start = { x: from.x + width, y: from.y + height / 2 };
+  const end = { x: to.x, y: to.y + height / 2 };
   const inner = through.slice(1, -1).filter(({ x }) => x > start.x && x < end.x);
   let last = start;
   const bends = [...(inner.length > 1 ? inner : []), end].map((point) => {
@@ -104,41 +226,3 @@ function curve(from: Point, to: Point, through: readonly Point[]): string {
   });
   return `M${start.x} ${start.y} ${bends.join(" ")}`;
 }
-
-const nameOf = (task: Task): string => `${task.task ?? task.key ?? task.job}: ${stateWords[task.state]}`;
-
-interface ColumnsProps {
-  readonly tasks: readonly Task[];
-  readonly layers: readonly (readonly string[])[];
-}
-
-function Columns({ tasks, layers }: ColumnsProps) {
-  const byId = new Map(tasks.map((task) => [task.job, task]));
-  return (
-    <div class="graph layers" tabIndex={0} role="region" aria-label="Tasks in columns by layer">
-      {layers.map((layer, index) => (
-        <section key={layer[0]} aria-label={`Layer ${index + 1}`}>
-          <h3>
-            {`Layer ${index + 1}`} <span class="dim">{layer.length}</span>
-          </h3>
-          <ul>
-            {layer.map((id) => {
-              const task = byId.get(id);
-              return task === undefined ? null : <Cell key={id} task={task} />;
-            })}
-          </ul>
-        </section>
-      ))}
-    </div>
-  );
-}
-
-const Cell = ({ task }: { readonly task: Task }) => (
-  <li>
-    <a href={addresses.job(task.job)} class={`cell state-${task.state.toLowerCase()}`} title={nameOf(task)}>
-      <Icon name={task.state} size={12} />
-      <span class="node-name">{task.task ?? task.key ?? task.job}</span>
-      <span class="hidden">{stateWords[task.state]}</span>
-    </a>
-  </li>
-);

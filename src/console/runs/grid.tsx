@@ -1,55 +1,76 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
-import type { RunTasks } from "../client.ts";
+import { Icon } from "../parts/icon.tsx";
+import { MiddleCut } from "../parts/middle-cut.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
-import { VirtualRows } from "../parts/virtual-rows.tsx";
-import type { Task } from "../shape.ts";
+import { type RowColumn, VirtualRows } from "../parts/virtual-rows.tsx";
 import { duration } from "../time.ts";
+import type { LoadedMap, MapTask, TaskOrder } from "./run-map.ts";
 
-const columnsOf = (whole: Span) => [
-  { name: "State" },
-  { name: "Task" },
-  { name: <Scale whole={whole} /> },
-  { name: "Took", isNumber: true },
-  { name: "Tries", isNumber: true },
-  { name: "Why" },
-];
-const template = "112px minmax(130px, 1fr) minmax(220px, 2.2fr) 88px 56px minmax(210px, 1.5fr)";
+const template = "112px minmax(180px, 1.6fr) minmax(200px, 2fr) 88px 84px minmax(160px, 1.3fr)";
 
-interface Span {
+interface TimeSpan {
   readonly from: number;
   readonly to: number;
 }
 
+interface TaskGridProps {
+  readonly map: LoadedMap;
+  /** Those of the map that are shown, in their order. */
+  readonly shown: readonly MapTask[];
+  readonly order: TaskOrder;
+  readonly onOrder: (order: TaskOrder) => void;
+}
+
 /** The tasks with a Gantt chart in the same rows. */
-export function TaskGrid({ tasks: { tasks } }: { readonly tasks: RunTasks }) {
-  const whole = wholeOf(tasks);
-  const names = new Map(tasks.map((task) => [task.job, task]));
+export function TaskGrid({ map, shown, order, onOrder }: TaskGridProps) {
+  const whole = wholeOf(map.tasks);
   return (
     <VirtualRows
       label="Tasks"
-      columns={columnsOf(whole)}
+      columns={columnsOf(whole, order, onOrder)}
       template={template}
-      rows={tasks.length}
+      rows={shown.length}
       current={-1}
-      onEnd={() => {}}
-      idOf={(index) => tasks[index]?.job ?? ""}
+      onSight={() => {}}
+      idOf={(index) => shown[index]?.job ?? ""}
       row={(index) => {
-        const task = tasks[index];
-        return task === undefined ? null : <Row task={task} index={index} whole={whole} why={whyOf(task, names)} />;
+        const task = shown[index];
+        return task === undefined ? null : <TaskRow task={task} index={index} whole={whole} why={whyOf(task, map)} />;
       }}
     />
   );
 }
 
-interface RowProps {
-  readonly task: Task;
+function columnsOf(whole: TimeSpan, order: TaskOrder, onOrder: (order: TaskOrder) => void): readonly RowColumn[] {
+  const by = (name: string, key: TaskOrder, isNumber = false): RowColumn => ({
+    name: (
+      <button type="button" class="sort" onClick={() => onOrder(key)}>
+        {name}
+        {order === key ? <Icon name="down" size={12} /> : null}
+      </button>
+    ),
+    isNumber,
+    isSorted: order === key,
+  });
+  return [
+    by("State", "state"),
+    by("Task", "name"),
+    { name: <Scale whole={whole} /> },
+    by("Took", "took", true),
+    { name: "Attempts", isNumber: true },
+    { name: "Why" },
+  ];
+}
+
+interface TaskRowProps {
+  readonly task: MapTask;
   readonly index: number;
-  readonly whole: Span;
+  readonly whole: TimeSpan;
   readonly why: string;
 }
 
-function Row({ task, index, whole, why }: RowProps) {
+function TaskRow({ task, index, whole, why }: TaskRowProps) {
   const span = spanOf(task);
   return (
     <div class="row" role="row" data-id={task.job} aria-rowindex={index + 2}>
@@ -58,11 +79,11 @@ function Row({ task, index, whole, why }: RowProps) {
       </span>
       <span role="cell">
         <a class="row-link" href={addresses.job(task.job)}>
-          {nameOf(task)}
+          <MiddleCut text={task.name} />
         </a>
       </span>
       <span role="cell" class="gantt">
-        {span === null ? null : <Bar span={span} whole={whole} state={task.state} />}
+        {span === null ? null : <GanttBar span={span} whole={whole} state={task.state} />}
       </span>
       <span role="cell" class="number">
         {span === null ? <span class="nothing">–</span> : duration(span.to - span.from)}
@@ -70,23 +91,29 @@ function Row({ task, index, whole, why }: RowProps) {
       <span role="cell" class="number">
         {task.attempt === 0 ? <span class="nothing">–</span> : task.attempt}
       </span>
-      <span role="cell" class="dim" title={task.error?.message ?? why}>
+      <span role="cell" class="dim" title={why}>
         {why}
       </span>
     </div>
   );
 }
 
-/** How long after the first start: the lines of the rows stand at the same places. */
-const Scale = ({ whole: { from, to } }: { readonly whole: Span }) => (
+/** How long after the first start: the lines of the rows stand at the same places, and the last is the end. */
+const Scale = ({ whole: { from, to } }: { readonly whole: TimeSpan }) => (
   <span class="gantt-scale">
     {[0, 1, 2, 3].map((quarter) => (
-      <span key={quarter}>{quarter === 0 ? "When it ran" : `+${duration(((to - from) * quarter) / 4)}`}</span>
+      <span key={quarter}>{quarter === 0 ? "Start" : `+${duration(((to - from) * quarter) / 4)}`}</span>
     ))}
   </span>
 );
 
-const Bar = ({ span, whole, state }: { readonly span: Span; readonly whole: Span; readonly state: Task["state"] }) => (
+interface GanttBarProps {
+  readonly span: TimeSpan;
+  readonly whole: TimeSpan;
+  readonly state: MapTask["state"];
+}
+
+const GanttBar = ({ span, whole, state }: GanttBarProps) => (
   <i
     class={`gantt-bar fill-${state.toLowerCase()}`}
     style={{
@@ -96,37 +123,34 @@ const Bar = ({ span, whole, state }: { readonly span: Span; readonly whole: Span
   />
 );
 
-function wholeOf(tasks: readonly Task[]): Span {
-  const spans = tasks.map(spanOf).filter((span) => span !== null);
+function wholeOf(tasks: readonly MapTask[]): TimeSpan {
   let [from, to] = [Infinity, -Infinity];
-  for (const span of spans) {
+  for (const task of tasks) {
+    const span = spanOf(task);
+    if (span === null) continue;
     from = Math.min(from, span.from);
     to = Math.max(to, span.to);
   }
-  return spans.length === 0 ? { from: 0, to: 1 } : { from, to: Math.max(to, from + 1) };
+  return from === Infinity ? { from: 0, to: 1 } : { from, to: Math.max(to, from + 1) };
 }
 
-function spanOf({ startedAt, finishedAt, state }: Task): Span | null {
+function spanOf({ startedAt, finishedAt, state }: MapTask): TimeSpan | null {
   if (startedAt === null || state === "SKIPPED") return null;
-  const from = Date.parse(startedAt);
   if (state !== "RUNNING" && finishedAt === null) return null;
-  return { from, to: Math.max(from, finishedAt === null ? currentTime() : Date.parse(finishedAt)) };
+  return { from: startedAt, to: Math.max(startedAt, finishedAt ?? currentTime()) };
 }
-
-type Tasks = ReadonlyMap<string, Task>;
 
 /** Why a task did not run, waits or failed; names the task before it that decided. */
-function whyOf({ state, notTaken, predecessors, blocked, error, after }: Task, tasks: Tasks): string {
+function whyOf({ state, notTaken, place, open, error }: MapTask, { tasks, before }: LoadedMap): string {
   if (state === "SKIPPED" && notTaken) return "its branch was not taken";
-  if (state === "SKIPPED" && predecessors.bad > 0) {
-    const bad = after.map((id) => tasks.get(id)).find((each) => each !== undefined && isBad(each));
-    return bad === undefined ? "a task before it did not succeed" : `${nameOf(bad)} before it ${badWord(bad)}`;
+  if (state === "SKIPPED") {
+    const bad = (before.get(place) ?? []).map((each) => tasks[each]).find((each) => each !== undefined && isBad(each));
+    return bad === undefined ? "a task before it did not succeed" : `${bad.name} before it ${badWord(bad)}`;
   }
-  if (state === "FAILED") return error === null ? "failed" : `${error.code} ${error.message ?? ""}`;
-  return blocked ? `waits for ${predecessors.open} before it` : "";
+  if (state === "FAILED") return error ?? "failed";
+  return state === "PENDING" && open > 0 ? `waits for ${open} before it` : "";
 }
 
-const isBad = ({ state, notTaken }: Task): boolean =>
+const isBad = ({ state, notTaken }: MapTask): boolean =>
   state === "FAILED" || state === "CANCELED" || (state === "SKIPPED" && !notTaken);
-const badWord = ({ state }: Task): string => (state === "FAILED" ? "failed" : `was ${state.toLowerCase()}`);
-const nameOf = ({ task, key, job }: Task): string => task ?? key ?? `#${job}`;
+const badWord = ({ state }: MapTask): string => (state === "FAILED" ? "failed" : `was ${state.toLowerCase()}`);

@@ -1,8 +1,8 @@
-import type { Run } from "../shape.ts";
+import type { ShownRun } from "../shape.ts";
 import { counted } from "../words.ts";
 
 /** How the jobs of a run stand, as parts of one bar; the words say the same. */
-export function RunProgress({ progress }: { readonly progress: Run["progress"] }) {
+export function RunProgress({ progress }: { readonly progress: ShownRun["progress"] }) {
   const { total, ok, failed, skipped, running } = progress;
   const parts = [
     { name: "ok", jobs: ok },

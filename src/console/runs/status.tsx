@@ -1,9 +1,9 @@
 import type { IconName } from "../parts/icon.tsx";
 import { Tag } from "../parts/tag.tsx";
-import type { Run } from "../shape.ts";
+import type { ShownRun } from "../shape.ts";
 
 const looks: Readonly<
-  Record<Run["state"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy" | "warn"; text: string }>
+  Record<ShownRun["state"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy" | "warn"; text: string }>
 > = {
   RUNNING: { icon: "RUNNING", tone: "busy", text: "Running" },
   CANCELING: { icon: "CANCELED", tone: "warn", text: "Canceling" },
@@ -12,4 +12,4 @@ const looks: Readonly<
   CANCELED: { icon: "CANCELED", tone: "dim", text: "Canceled" },
 };
 
-export const RunStatus = ({ state }: { readonly state: Run["state"] }) => <Tag {...looks[state]} />;
+export const RunStatus = ({ state }: { readonly state: ShownRun["state"] }) => <Tag {...looks[state]} />;

@@ -1,16 +1,19 @@
 import { addresses } from "../address.ts";
-import { pauseSchedule, resumeSchedule, runSchedule } from "../client.ts";
+import { requestPause, requestResume, requestTrigger } from "../client.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { Schedule } from "../shape.ts";
+import type { ShownSchedule } from "../shape.ts";
 
 /** Pauses after a question, resumes at once. */
-export async function togglePause({ id, paused }: Schedule, onDone: () => void): Promise<void> {
-  const text = "Times that come meanwhile are written down as skipped, with the reason “paused”.";
+export async function togglePause(
+  { id, paused }: Pick<ShownSchedule, "id" | "paused">,
+  onDone: () => void,
+): Promise<void> {
+  const text = "Until it is resumed, its times are skipped, with the reason “paused”.";
   if (!paused && !(await confirmed({ title: `Pause ${id}?`, text, action: "Pause the schedule", danger: true })))
     return;
   try {
-    await (paused ? resumeSchedule(id) : pauseSchedule(id));
+    await (paused ? requestResume(id) : requestPause(id));
     say(paused ? `${id} goes on` : `${id} is paused`);
   } catch (error) {
     sayFailed(`${id} was not changed`, error);
@@ -18,9 +21,9 @@ export async function togglePause({ id, paused }: Schedule, onDone: () => void):
   onDone();
 }
 
-export async function runNow({ id }: Schedule): Promise<void> {
+export async function startScheduleOnce({ id }: Pick<ShownSchedule, "id">): Promise<void> {
   try {
-    const made = await runSchedule(id);
+    const made = await requestTrigger(id);
     say(`${id} was started once`, { text: "Show the job", href: addresses.job(made.id) });
   } catch (error) {
     sayFailed(`${id} was not started`, error);

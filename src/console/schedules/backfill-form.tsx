@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { backfill, type Backfill } from "../client.ts";
+import { requestBackfill, type ShownBackfill } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
-import type { Schedule } from "../shape.ts";
+import type { ShownSchedule } from "../shape.ts";
 import { plural } from "../words.ts";
 
 interface BackfillFormProps {
-  readonly schedule: Schedule;
+  readonly schedule: Pick<ShownSchedule, "id" | "timezone">;
   readonly onDone: () => void;
 }
 
@@ -18,14 +18,14 @@ const hourMs = 3_600_000;
 /** Runs past times that have not run. The preview shows what would happen to each before anything does. */
 export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
   const [range, setRange] = useState(() => ({ from: field(currentTime() - hourMs), to: field(currentTime()) }));
-  const [preview, setPreview] = useState<Backfill | null>(null);
+  const [preview, setPreview] = useState<ShownBackfill | null>(null);
   const change = (part: Partial<typeof range>): void => {
     setRange({ ...range, ...part });
     setPreview(null);
   };
-  const ask = async (dryRun: boolean): Promise<Backfill | null> => {
+  const ask = async (dryRun: boolean): Promise<ShownBackfill | null> => {
     try {
-      return await backfill(schedule.id, { from: instant(range.from), to: instant(range.to), dryRun });
+      return await requestBackfill(schedule.id, { from: instant(range.from), to: instant(range.to), dryRun });
     } catch (error) {
       sayFailed("The backfill was refused", error);
       return null;
@@ -88,7 +88,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
 }
 
 interface PreviewProps {
-  readonly preview: Backfill;
+  readonly preview: ShownBackfill;
   readonly zone: string;
   readonly onRun: (times: number) => void;
 }

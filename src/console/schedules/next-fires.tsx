@@ -1,15 +1,15 @@
-import type { NextTime } from "../client.ts";
+import type { FireTime } from "../client.ts";
 import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import type { Resource } from "../resource.ts";
-import type { Schedule } from "../shape.ts";
+import type { ShownSchedule } from "../shape.ts";
 import { inZone, myZone, relative } from "../time.ts";
 
 interface NextFiresProps {
-  readonly next: Resource<readonly NextTime[]>;
-  readonly schedule: Schedule;
+  readonly next: Resource<readonly FireTime[]>;
+  readonly schedule: Pick<ShownSchedule, "paused" | "timezone">;
 }
 
 /** The next times side by side: in the schedule's zone and in the reader's own. */
@@ -31,10 +31,16 @@ export const NextFires = ({ next, schedule }: NextFiresProps) => (
   </section>
 );
 
-const NextTable = ({ times, zone }: { readonly times: readonly NextTime[]; readonly zone: string }) => (
+const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]; readonly zone: string }) => (
   <ScrollTable label="Times">
     <table class="table">
-      <TableHead columns={[`In ${zone}`, `In yours, ${myZone}`, { name: "From now", isNumber: true }]} />
+      <TableHead
+        columns={[
+          `In ${zone}`,
+          ...(zone === myZone ? [] : [`In your zone, ${myZone}`]),
+          { name: "From now", isNumber: true },
+        ]}
+      />
       <tbody>
         {times.map(({ at, fires, note }) => (
           <tr key={at}>
@@ -42,7 +48,7 @@ const NextTable = ({ times, zone }: { readonly times: readonly NextTime[]; reado
               {zoned(at, zone)}
               {note === null ? null : <p class={fires ? "dim small" : "small tone-warn"}>{note}</p>}
             </td>
-            <td>{zoned(at, myZone)}</td>
+            {zone === myZone ? null : <td>{zoned(at, myZone)}</td>}
             <td class="number dim">{relative(Date.parse(at) - currentTime())}</td>
           </tr>
         ))}

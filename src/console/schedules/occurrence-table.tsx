@@ -1,53 +1,95 @@
 import { addresses } from "../address.ts";
-import { ScrollTable } from "../parts/scroll-table.tsx";
 import { currentTime } from "../clock.ts";
-import { Time } from "../parts/time.tsx";
+import { ScrollTable } from "../parts/scroll-table.tsx";
+import { StateBadge } from "../parts/state-badge.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import type { Occurrence } from "../shape.ts";
+import { Time } from "../parts/time.tsx";
+import { RunStatus } from "../runs/status.tsx";
+import type { ShownOccurrence } from "../shape.ts";
 import { duration } from "../time.ts";
 import { reasonText } from "../words.ts";
-import { outcomeWords, squareClass } from "./squares.tsx";
+import { endWords, outcomeWords, squareClass } from "./squares.tsx";
 
-/** Every nominal time has one row, with its decision. Those that are planned and still to come are among the next times. */
-export function OccurrenceTable({ occurrences }: { readonly occurrences: readonly Occurrence[] }) {
+const columns = [
+  "For",
+  "Decision",
+  "Why",
+  { name: "Lateness", isNumber: true },
+  "Job",
+  "Ended",
+  { name: "Took", isNumber: true },
+  "Error",
+];
+
+/** Every nominal time has one row, with its decision and its end. Those planned and still to come are among the next times. */
+export function OccurrenceTable({ occurrences }: { readonly occurrences: readonly ShownOccurrence[] }) {
   const past = occurrences.filter(
     ({ outcome, nominalAt }) => outcome !== "PLANNED" || Date.parse(nominalAt) <= currentTime(),
   );
   return past.length === 0 ? (
-    <p class="card-empty">None has come yet: what becomes of each time is written here</p>
+    <p class="card-empty">No time has come yet. What becomes of each one is listed here.</p>
   ) : (
     <ScrollTable label="Past times">
       <table class="table">
-        <TableHead columns={["For", "Outcome", "Why", { name: "Lateness", isNumber: true }, "Job"]} />
+        <TableHead columns={columns} />
         <tbody>
           {past.map((each) => (
-            <tr key={`${each.localTime}${each.fold}${each.timezone}`}>
-              <td>
-                <Time at={each.nominalAt} zone={each.timezone} />
-              </td>
-              <td>
-                <span class="state">
-                  <i class={squareClass(each)} />
-                  {outcomeWords[each.outcome]}
-                </span>
-              </td>
-              <td class="dim">{reasonText(each.reason)}</td>
-              <td class="number">
-                {each.latenessMs === null ? <span class="nothing">–</span> : duration(each.latenessMs)}
-              </td>
-              <td>
-                {each.jobId === null ? (
-                  <span class="nothing">–</span>
-                ) : (
-                  <a class="link" href={addresses.job(each.jobId)}>
-                    {`#${each.jobId}`}
-                  </a>
-                )}
-              </td>
-            </tr>
+            <PastTime key={`${each.localTime}${each.fold}${each.timezone}`} occurrence={each} />
           ))}
         </tbody>
       </table>
     </ScrollTable>
   );
+}
+
+const Nothing = () => <span class="nothing">–</span>;
+
+function PastTime({ occurrence }: { readonly occurrence: ShownOccurrence }) {
+  const { nominalAt, timezone, outcome, reason, latenessMs, jobId, end } = occurrence;
+  return (
+    <tr>
+      <td>
+        <Time at={nominalAt} zone={timezone} />
+      </td>
+      <td>
+        <span class="state">
+          <i class={squareClass({ outcome, job: jobId, result: end?.result ?? null })} />
+          {outcomeWords[outcome]}
+        </span>
+      </td>
+      <td class="dim">{reasonText(reason)}</td>
+      <td class="number">{latenessMs === null ? <Nothing /> : duration(latenessMs)}</td>
+      <td>
+        {jobId === null ? (
+          <Nothing />
+        ) : (
+          <a class="link" href={addresses.job(jobId)}>
+            {`#${jobId}`}
+          </a>
+        )}
+      </td>
+      <td>{jobId === null ? <Nothing /> : <EndBadge end={end} />}</td>
+      <td class="number">{end?.tookMs == null ? <Nothing /> : duration(end.tookMs)}</td>
+      <td class="cut error-cell" title={end?.error?.message ?? undefined}>
+        {end?.error == null ? null : (
+          <>
+            <span class="mono error-code">{end.error.code}</span> <span class="dim">{end.error.message}</span>
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** The state of the run, if the job started one, else the job's. */
+function EndBadge({ end }: Pick<ShownOccurrence, "end">) {
+  if (end === null) return <span class="dim">{endWords.unknown}</span>;
+  if (end.run !== null) {
+    return (
+      <a class="state-link" href={addresses.run(end.run.id)}>
+        <RunStatus state={end.run.state} />
+      </a>
+    );
+  }
+  return end.state === null ? <Nothing /> : <StateBadge state={end.state} />;
 }

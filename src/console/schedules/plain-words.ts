@@ -11,8 +11,17 @@ export function plainWords(expression: string): string {
   if (every !== null) return everyWords(Number(every[1]), every[2] ?? "");
   if (expression.startsWith("at ")) return "Once";
   void load();
-  return library.value === null ? expression : cronWords(library.value, expression);
+  if (library.value === null) return expression;
+  const known = said.get(expression);
+  if (known !== undefined) return known;
+  const words = cronWords(library.value, expression);
+  if (said.size < saidMax) said.set(expression, words);
+  return words;
 }
+
+/** Ten thousand schedules say the same again with each refresh. */
+const said = new Map<string, string>();
+const saidMax = 10_000;
 
 const unitWords: Readonly<Record<string, string>> = {
   ms: "millisecond",
@@ -29,14 +38,18 @@ function cronWords(cronstrue: Cronstrue, expression: string): string {
   const aws = /^cron\((.*)\)$/.exec(expression);
   const options = { use24HourTimeFormat: true, throwExceptionOnParseError: true, verbose: false };
   try {
-    if (aws === null) return cronstrue.toString(expression, options);
+    if (aws === null) return everyDay(expression, cronstrue.toString(expression, options));
     // AWS puts the year last and counts the days of the week from 1.
     const fields = (aws[1] ?? "").trim().split(/\s+/).slice(0, 5).join(" ").replaceAll("?", "*");
-    return cronstrue.toString(fields, { ...options, dayOfWeekStartIndexZero: false });
+    return everyDay(fields, cronstrue.toString(fields, { ...options, dayOfWeekStartIndexZero: false }));
   } catch {
     return expression;
   }
 }
+
+/** The library leaves out the day where it is any day. */
+const everyDay = (fields: string, words: string): string =>
+  fields.endsWith(" * * *") && words.startsWith("At ") ? `Every day at ${words.slice(3)}` : words;
 
 async function load(): Promise<void> {
   if (isAsked) return;

@@ -1,8 +1,11 @@
-import type { Occurrence } from "../shape.ts";
+import type { ShownEnd, ShownGlance } from "../shape.ts";
 import { fully } from "../time.ts";
 import { reasonText } from "../words.ts";
 
-export const outcomeWords: Readonly<Record<Occurrence["outcome"], string>> = {
+type Decision = ShownGlance["outcome"];
+export type EndWord = ShownEnd["result"] | "unknown";
+
+export const outcomeWords: Readonly<Record<Decision, string>> = {
   PLANNED: "Planned",
   FIRED: "Fired",
   CAUGHT_UP: "Caught up",
@@ -10,24 +13,75 @@ export const outcomeWords: Readonly<Record<Occurrence["outcome"], string>> = {
   SKIPPED: "Skipped",
 };
 
-/** The last occurrences, the oldest first: each outcome has a shape and a colour, and its reason under the pointer. */
-export const Squares = ({ occurrences }: { readonly occurrences: readonly Occurrence[] }) => (
-  <span class="squares" role="img" aria-label={summary(occurrences)}>
-    {occurrences.toReversed().map((each) => (
-      <i key={`${each.localTime}${each.fold}${each.timezone}`} class={squareClass(each)} title={squareTitle(each)} />
+export const endWords: Readonly<Record<EndWord, string>> = {
+  succeeded: "succeeded",
+  failed: "failed",
+  stopped: "canceled or skipped",
+  open: "not ended yet",
+  unknown: "its job is no longer kept",
+};
+
+/** A time with its decision and the end of its job or run. */
+export interface SquareFacts extends Pick<ShownGlance, "outcome" | "reason" | "job" | "result"> {
+  readonly at: string;
+  readonly error?: string | null;
+}
+
+/** Null for a time that never gets a job. */
+export const endOfSquare = ({ job, result }: Pick<SquareFacts, "job" | "result">): EndWord | null =>
+  job === null ? null : (result ?? "unknown");
+
+/**
+ * The last times, the oldest first: the shape tells the decision, the colour the end. What one of them was is written when
+ * the pointer comes: thousands are drawn that nobody asks about.
+ */
+export function Squares({ last, zone }: { readonly last: readonly SquareFacts[]; readonly zone: string }) {
+  const explain = ({ target }: PointerEvent): void => {
+    const facts = target instanceof HTMLElement ? last[Number(target.dataset["n"] ?? -1)] : undefined;
+    if (facts !== undefined) (target as HTMLElement).title = squareTitle(facts, zone);
+  };
+  return (
+    <span class="squares" role="img" aria-label={summaryOf(last)} onPointerOver={explain}>
+      {last.map((each, index) => <i key={index} class={squareClass(each)} data-n={index} />).toReversed()}
+    </span>
+  );
+}
+
+export function squareClass(facts: Pick<SquareFacts, "outcome" | "job" | "result">): string {
+  const end = endOfSquare(facts);
+  return `square square-${facts.outcome.toLowerCase()}${end === null ? "" : ` end-${end}`}`;
+}
+
+function squareTitle({ at, outcome, reason, error, ...rest }: SquareFacts, zone: string): string {
+  const why = reason === null ? "" : `: ${reasonText(reason)}`;
+  const end = endOfSquare(rest);
+  const ended = end === null ? "" : `, ${endWords[end]}${error == null ? "" : ` (${error})`}`;
+  return `${outcomeWords[outcome]}${why}${ended}\n${fully(Date.parse(at), zone)}`;
+}
+
+function summaryOf(last: readonly SquareFacts[]): string {
+  if (last.length === 0) return "No times yet";
+  const counts = Map.groupBy(last, (each) => {
+    const end = endOfSquare(each);
+    return end === null ? outcomeWords[each.outcome].toLowerCase() : endWords[end];
+  });
+  return `Last ${last.length}: ${[...counts].map(([word, all]) => `${all.length} ${word}`).join(", ")}`;
+}
+
+/** What shapes and colours mean. */
+export const SquareLegend = () => (
+  <span class="legend">
+    {(["succeeded", "failed", "open", "stopped"] as const).map((end) => (
+      <span key={end}>
+        <i class={`square square-fired end-${end}`} />
+        {endWords[end]}
+      </span>
+    ))}
+    {(["CAUGHT_UP", "COALESCED", "SKIPPED"] as const).map((outcome) => (
+      <span key={outcome}>
+        <i class={`square square-${outcome.toLowerCase()}`} />
+        {outcomeWords[outcome].toLowerCase()}
+      </span>
     ))}
   </span>
 );
-
-export const squareClass = ({ outcome }: Occurrence): string => `square square-${outcome.toLowerCase()}`;
-
-export function squareTitle({ nominalAt, timezone, outcome, reason }: Occurrence): string {
-  const why = reason === null ? "" : `: ${reasonText(reason)}`;
-  return `${outcomeWords[outcome]}${why}\n${fully(Date.parse(nominalAt), timezone)}`;
-}
-
-function summary(occurrences: readonly Occurrence[]): string {
-  const counts = Map.groupBy(occurrences, ({ outcome }) => outcome);
-  const parts = [...counts].map(([outcome, all]) => `${all.length} ${outcomeWords[outcome].toLowerCase()}`);
-  return parts.length === 0 ? "No occurrences yet" : `Last ${occurrences.length}: ${parts.join(", ")}`;
-}

@@ -1,26 +1,47 @@
 import { Tag } from "../parts/tag.tsx";
-import type { Occurrence, Schedule } from "../shape.ts";
+import { Time } from "../parts/time.tsx";
+import type { ShownOutcome } from "../shape.ts";
 import { duration } from "../time.ts";
 
 /** Its next time came this long ago and nothing was decided: something is wrong. */
 const lateMs = 90_000;
 
-export const isLate = ({ enabled, paused, nextAt }: Schedule, now: number): boolean =>
+type Standing = Pick<ShownOutcome, "enabled" | "paused" | "nextAt" | "failingSince">;
+
+const isLate = ({ enabled, paused, nextAt }: Standing, now: number): boolean =>
   enabled && !paused && nextAt !== null && Date.parse(nextAt) < now - lateMs;
 
-export function scheduleStatus(schedule: Schedule, now: number) {
+export function scheduleStatus(schedule: Standing, now: number) {
   if (!schedule.enabled) return <Tag icon="CANCELED" tone="dim" text="Off in this stage" />;
   if (schedule.paused) return <Tag icon="pause" tone="warn" text="Paused" />;
   if (isLate(schedule, now)) return <Tag icon="warning" tone="bad" text="Late" />;
+  if (schedule.failingSince !== null) return <Tag icon="FAILED" tone="bad" text="Failing" />;
   if (schedule.nextAt === null) return <Tag icon="CANCELED" tone="dim" text="Ended" />;
   return <Tag icon="SUCCESS" tone="good" text="Active" />;
 }
 
-/** The middle of what was measured lately. */
-export function latenessText(occurrences: readonly Occurrence[]): string {
-  const measured = occurrences
-    .flatMap(({ latenessMs }) => (latenessMs === null ? [] : [latenessMs]))
-    .toSorted((a, b) => a - b);
-  const middle = measured[Math.floor(measured.length / 2)];
-  return middle === undefined ? "–" : duration(middle);
+type Ends = Pick<ShownOutcome, "failingSince" | "failingSinceIsMore" | "lastSuccessAt" | "timezone">;
+
+/** Since when it fails, or when it succeeded last. */
+export function EndsText({ failingSince, failingSinceIsMore, lastSuccessAt, timezone }: Ends) {
+  if (failingSince !== null) {
+    return (
+      <span class="error-code">
+        since {failingSinceIsMore ? "before " : ""}
+        <Time at={failingSince} zone={timezone} />
+      </span>
+    );
+  }
+  if (lastSuccessAt === null) return <span class="dim">no success yet</span>;
+  return (
+    <span class="dim">
+      last success <Time at={lastSuccessAt} zone={timezone} />
+    </span>
+  );
 }
+
+export const latenessText = ({ latenessMs }: Pick<ShownOutcome, "latenessMs">): string =>
+  latenessMs === null ? "–" : duration(latenessMs);
+
+export const onTimeText = ({ onTimeShare }: Pick<ShownOutcome, "onTimeShare">): string =>
+  onTimeShare === null ? "–" : `${Math.floor(onTimeShare * 100)} %`;

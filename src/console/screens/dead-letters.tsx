@@ -1,16 +1,17 @@
 import { addresses } from "../address.ts";
-import { changeMany } from "../bulk/bulk.ts";
+import { confirmAndChange } from "../bulk/bulk.ts";
 import { loadFailureGroups } from "../client.ts";
+import { quoted } from "../filter/terms.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
-import type { FailureGroup } from "../shape.ts";
+import type { ShownFailureGroup } from "../shape.ts";
 import { useTitle } from "../title.ts";
 import { counted } from "../words.ts";
 
-/** FAILED jobs that wait for a person, in groups that failed alike: what is mended once is run again together. */
+/** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
   useTitle("Dead letters");
   const found = useResource("dead letters", loadFailureGroups);
@@ -23,8 +24,8 @@ export function DeadLettersScreen() {
       <Loaded of={found}>
         {({ groups, isMore }) =>
           groups.length === 0 ? (
-            <Empty title="Nothing waits for you">
-              <p>A job that runs out of tries, or is refused for good, appears here until somebody retries it.</p>
+            <Empty title="No dead letters">
+              <p>A job that runs out of attempts, or is refused for good, appears here until it is retried.</p>
             </Empty>
           ) : (
             <>
@@ -38,7 +39,13 @@ export function DeadLettersScreen() {
   );
 }
 
-const GroupTable = ({ groups, onDone }: { readonly groups: readonly FailureGroup[]; readonly onDone: () => void }) => (
+const GroupTable = ({
+  groups,
+  onDone,
+}: {
+  readonly groups: readonly ShownFailureGroup[];
+  readonly onDone: () => void;
+}) => (
   <div class="card">
     <table class="table tall">
       <TableHead
@@ -60,10 +67,11 @@ const GroupTable = ({ groups, onDone }: { readonly groups: readonly FailureGroup
   </div>
 );
 
-function Group({ group, onDone }: { readonly group: FailureGroup; readonly onDone: () => void }) {
+function Group({ group, onDone }: { readonly group: ShownFailureGroup; readonly onDone: () => void }) {
   const { kind, fingerprint, jobs, errorCode, errorMessage, firstAt, lastAt, newest } = group;
   const filter = { state: "FAILED", kind, fingerprint };
-  const href = addresses.jobsWith(`state:failed kind:${kind} fingerprint:${fingerprint}`);
+  const text = `state:failed kind:${quoted(kind)} fingerprint:${fingerprint}`;
+  const href = addresses.jobsWith(text);
   return (
     <tr>
       <td class="number strong">{counted(jobs)}</td>
@@ -87,15 +95,15 @@ function Group({ group, onDone }: { readonly group: FailureGroup; readonly onDon
       <td>
         <span class="actions">
           <a class="button small" href={addresses.job(newest)}>
-            Newest
+            Newest job
           </a>
           <button
             type="button"
             class="button small"
-            aria-label={`Redrive ${counted(jobs)} of ${kind}, ${errorCode ?? "no code"}`}
-            onClick={() => void changeMany("retry", { filter }, onDone)}
+            aria-label={`Retry ${counted(jobs)} of ${kind}, ${errorCode ?? "no code"}`}
+            onClick={() => void confirmAndChange("retry", { filter, text }, onDone)}
           >
-            Redrive
+            Retry {counted(jobs)}
           </button>
         </span>
       </td>

@@ -1,9 +1,9 @@
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { explainJob, loadJob } from "../client.ts";
+import { quoted } from "../filter/terms.ts";
+import { loadExplanation, loadJob } from "../client.ts";
 import { currentTime, now } from "../clock.ts";
 import { Actions } from "../job/actions.tsx";
-import { StateDiagram } from "../job/diagram.tsx";
 import { Facts } from "../job/facts.tsx";
 import { Heartbeat } from "../job/heartbeat.tsx";
 import { History } from "../job/history.tsx";
@@ -14,7 +14,7 @@ import { JsonView } from "../parts/json.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { useResource } from "../resource.ts";
-import { isFinal, type JobDetail } from "../shape.ts";
+import { isJobOver, type ShownJobDetail } from "../shape.ts";
 import { useTitle } from "../title.ts";
 import { reasonText } from "../words.ts";
 import { useZone } from "../zones.ts";
@@ -26,7 +26,7 @@ export function JobScreen() {
   return <Loaded of={job}>{(found) => <Found job={found} onDone={job.reload} />}</Loaded>;
 }
 
-function Found({ job, onDone }: { readonly job: JobDetail; readonly onDone: () => void }) {
+function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone: () => void }) {
   useTitle(`${job.kind} ${job.id}`);
   const zone = useZone(job.schedule);
   const isRunning = job.state === "RUNNING";
@@ -46,12 +46,11 @@ function Found({ job, onDone }: { readonly job: JobDetail; readonly onDone: () =
         <span class="space" />
         <Actions job={job} onDone={onDone} />
       </header>
-      {isFinal(job.state) || isRunning ? null : <Why job={job} />}
+      {isJobOver(job.state) || isRunning ? null : <Why job={job} />}
       {isRunning ? <Heartbeat job={job} /> : null}
       {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
       <div class="columns">
         <div>
-          <StateDiagram job={job} zone={zone} />
           <Waterfall timeline={timeline} />
           <History job={job} zone={zone} />
         </div>
@@ -66,8 +65,8 @@ function Found({ job, onDone }: { readonly job: JobDetail; readonly onDone: () =
 }
 
 /** "Why is it waiting?" in words. */
-function Why({ job }: { readonly job: JobDetail }) {
-  const why = useResource(`explain ${job.id} ${job.state}`, (signal) => explainJob(job.id, signal));
+function Why({ job }: { readonly job: ShownJobDetail }) {
+  const why = useResource(`explain ${job.id} ${job.state}`, (signal) => loadExplanation(job.id, signal));
   return (
     <div class="note" role="note">
       <Icon name="info" />
@@ -92,8 +91,8 @@ function Why({ job }: { readonly job: JobDetail }) {
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 interface LatestErrorProps {
-  readonly job: JobDetail;
-  readonly error: NonNullable<JobDetail["error"]>;
+  readonly job: ShownJobDetail;
+  readonly error: NonNullable<ShownJobDetail["error"]>;
 }
 
 const LatestError = ({ job, error }: LatestErrorProps) => (
@@ -105,22 +104,27 @@ const LatestError = ({ job, error }: LatestErrorProps) => (
       </p>
       <pre class="error-text">{error.message ?? "without a message"}</pre>
       {job.state === "FAILED" ? <p class="meaning">{whatItMeans(job)}</p> : null}
+      <p>
+        <a class="link" href={addresses.jobsWith(`state:failed kind:${quoted(job.kind)} error:${quoted(error.code)}`)}>
+          Other failures of {job.kind} with this code
+        </a>
+      </p>
     </div>
   </section>
 );
 
 /** What became of it, and what a person can do. */
-function whatItMeans({ events, attempt, failures, maxAttempts }: JobDetail): string {
+function whatItMeans({ events, attempt, failures, maxAttempts }: ShownJobDetail): string {
   const last = events.find(({ to, attempt: of }) => to === "FAILED" && of === attempt);
   const reason = last?.reason ?? null;
-  const used = `${failures} of ${maxAttempts} tries failed`;
+  const used = `${failures} of ${maxAttempts} attempts failed`;
   const why =
     reason === "permanent"
-      ? `Try ${attempt} was refused for good, so it is not tried again (${used}).`
+      ? `Attempt ${attempt} was refused for good, so there is no other (${used}).`
       : failures >= maxAttempts
-        ? `No try is left: ${used}.`
-        : `Try ${attempt} was its last${reason === null ? "" : `: ${reasonText(reason)}`}.`;
-  return `${why} Mend the cause, then retry it: it starts anew with all its tries.`;
+        ? `No attempt is left: ${used}.`
+        : `Attempt ${attempt} was its last${reason === null ? "" : `: ${reasonText(reason)}`}.`;
+  return `${why} Fix the cause, then retry: it starts again with all its attempts.`;
 }
 
 const Data = ({ title, value }: { readonly title: string; readonly value: unknown }) => (

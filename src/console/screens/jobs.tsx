@@ -3,9 +3,12 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { countJobs, type JobQuery } from "../client.ts";
 import { currentTime } from "../clock.ts";
-import { FilterBar, filterFieldId } from "../jobs/filter-bar.tsx";
+import { FilterProblems } from "../filter/filter-problems.tsx";
+import { FilterBar, filterFieldId } from "../filter/filter-bar.tsx";
+import { withTerm } from "../filter/terms.ts";
+import { suggest } from "../jobs/completion.ts";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
-import { parseFilter, queryOf, withTerm } from "../jobs/filter.ts";
+import { parseFilter, queryOf } from "../jobs/filter.ts";
 import { useKnown } from "../jobs/known.ts";
 import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
@@ -15,7 +18,7 @@ import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { useResource } from "../resource.ts";
-import { type Count, type JobCounts, states } from "../shape.ts";
+import { type ShownCount, type ShownJobCounts, jobStates } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 /** The list. Its address holds the whole filter: a link shows the same list to somebody else. */
@@ -24,10 +27,15 @@ export function JobsScreen() {
   const text = query["q"] ?? "";
   useTitle(text === "" ? "Jobs" : `Jobs ${text}`);
   const filter = useMemo(() => parseFilter(text), [text]);
-  const asked = queryOf(filter, currentTime());
+  const known = useKnown();
+  const asked = filter.problems.length === 0 ? queryOf(filter, currentTime()) : null;
   const rows = useJobRows(text, asked);
   const others = withTerm(text, "state", null);
-  const counts = useResource(`counts ${others}`, (signal) => countJobs(asked, signal), { again: "slow" });
+  const counts = useResource(
+    `counts ${others}`,
+    async (signal) => (asked === null ? null : await countJobs(asked, signal)),
+    { again: "slow" },
+  );
   const onDone = (): void => {
     rows.reload();
     counts.reload();
@@ -57,28 +65,36 @@ export function JobsScreen() {
         <h1>Jobs</h1>
         <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
       </div>
-      <FilterBar text={text} known={useKnown()} onFilter={apply} />
-      {filter.problems.map((problem) => (
-        <p key={problem} class="problem" role="alert">
-          {problem}
-        </p>
-      ))}
+      <FilterBar
+        text={text}
+        label="Filter jobs"
+        placeholder="Search, or filter: state:failed kind:… payload.userId:42"
+        suggest={(word) => suggest(word, known)}
+        onFilter={apply}
+      />
+      <FilterProblems problems={filter.problems} />
       {rows.error === null ? null : <Failure error={rows.error} onRetry={rows.reload} />}
-      {rows.jobs.length === 0 ? null : (
-        <BulkBar selection={selection} filter={asked} matching={totalOf(asked, counts.data)} onDone={onDone} />
+      {rows.jobs.length === 0 || asked === null ? null : (
+        <BulkBar
+          text={text}
+          selection={selection}
+          filter={asked}
+          matching={totalOf(asked, counts.data)}
+          onDone={onDone}
+        />
       )}
       {rows.jobs.length > 0 ? (
         <JobTable rows={rows} selection={selection} current={current} />
-      ) : rows.isLoading || rows.error !== null ? null : (
+      ) : rows.isLoading || rows.error !== null || asked === null ? null : (
         <NoJobs isFiltered={text !== ""} onClear={() => apply("")} />
       )}
     </div>
   );
 }
 
-function totalOf({ state }: JobQuery, counts: JobCounts | null): Count | null {
+function totalOf({ state }: JobQuery, counts: ShownJobCounts | null): ShownCount | null {
   if (counts === null) return null;
-  const among = states.filter((each) => state === undefined || state.split(",").includes(each));
+  const among = jobStates.filter((each) => state === undefined || state.split(",").includes(each));
   return {
     count: among.reduce((sum, each) => sum + counts[each].count, 0),
     isMore: among.some((each) => counts[each].isMore),

@@ -8,7 +8,7 @@ import { useResource } from "../resource.ts";
 import { LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import { WorkerTable } from "../lanes/worker-table.tsx";
-import type { Lane } from "../shape.ts";
+import type { ShownLane } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 export function LanesScreen() {
@@ -52,7 +52,7 @@ export function LanesScreen() {
   );
 }
 
-async function toggle({ name, paused }: Lane, onDone: () => void): Promise<void> {
+async function toggle({ name, paused }: ShownLane, onDone: () => void): Promise<void> {
   const text = "Running jobs end; nothing else of this lane starts until it goes on.";
   if (!paused && !(await confirmed({ title: `Pause lane ${name}?`, text, action: "Pause the lane", danger: true })))
     return;

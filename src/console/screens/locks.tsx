@@ -6,7 +6,7 @@ import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
-import type { Lock } from "../shape.ts";
+import type { ShownLock } from "../shape.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
@@ -41,7 +41,7 @@ export function LocksScreen() {
   );
 }
 
-const LockTable = ({ locks }: { readonly locks: readonly Lock[] }) => (
+const LockTable = ({ locks }: { readonly locks: readonly ShownLock[] }) => (
   <ScrollTable label="Holders">
     <table class="table">
       <TableHead
@@ -74,9 +74,9 @@ const LockTable = ({ locks }: { readonly locks: readonly Lock[] }) => (
   </ScrollTable>
 );
 
-const holderOf = ({ holder, standIn }: Lock): string | null => standIn?.owner ?? holder;
+const holderOf = ({ holder, standIn }: ShownLock): string | null => standIn?.owner ?? holder;
 
-function stateOf({ isStoreUp, holder, standIn }: Lock) {
+function stateOf({ isStoreUp, holder, standIn }: ShownLock) {
   if (standIn !== null) return <Tag icon="warning" tone="warn" text="Held in Postgres" />;
   if (!isStoreUp) return <Tag icon="warning" tone="bad" text="Lock store away" />;
   return holder === null ? <Tag icon="PENDING" tone="dim" text="Free" /> : <Tag icon="locks" tone="busy" text="Held" />;

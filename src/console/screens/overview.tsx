@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { loadJobs, loadMinutes, loadSchedules, loadSummary } from "../client.ts";
-import { currentTime } from "../clock.ts";
-import { Attention } from "../overview/attention.tsx";
+import { loadJobs, loadMinutes, loadScheduleOutcomes, loadSummary } from "../client.ts";
+import { Attention, type TroubledSchedules } from "../overview/attention.tsx";
 import { Feed } from "../overview/feed.tsx";
 import { LastFailures } from "../overview/last-failures.tsx";
 import { StateCards } from "../overview/state-cards.tsx";
@@ -10,17 +9,25 @@ import { Throughput } from "../overview/throughput.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { useResource } from "../resource.ts";
-import type { Schedule, Summary } from "../shape.ts";
-import { isLate } from "../schedules/status.tsx";
+import type { ShownSummary } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 const failuresShown = 8;
+
+/** One of each by name, and how many there are. */
+async function loadTroubled(signal: AbortSignal): Promise<TroubledSchedules> {
+  const [failing, late] = await Promise.all(
+    ["failing", "late"].map((state) => loadScheduleOutcomes({ state }, { limit: 1 }, signal)),
+  );
+  const of = (page: typeof failing) => ({ total: page?.total ?? 0, first: page?.schedules[0]?.id ?? null });
+  return { failing: of(failing), late: of(late) };
+}
 
 /** How it stands at one look: what lives, what needs a person, what happened. */
 export function OverviewScreen() {
   useTitle("Overview");
   const summary = useResource("summary", loadSummary);
-  const schedules = useResource("late schedules", loadSchedules, { again: "slow" });
+  const schedules = useResource("troubled schedules", loadTroubled, { again: "slow" });
   return (
     <>
       <header class="screen-head">
@@ -28,10 +35,10 @@ export function OverviewScreen() {
       </header>
       <Loaded of={summary}>
         {(found) =>
-          isUntouched(found, schedules.data) ? (
+          isUntouched(found) ? (
             <Untouched />
           ) : (
-            <Loaded of={schedules}>{(all) => <Standing summary={found} schedules={all} />}</Loaded>
+            <Loaded of={schedules}>{(troubled) => <Standing summary={found} schedules={troubled} />}</Loaded>
           )
         }
       </Loaded>
@@ -39,16 +46,15 @@ export function OverviewScreen() {
   );
 }
 
-function Standing({ summary, schedules }: { readonly summary: Summary; readonly schedules: readonly Schedule[] }) {
+function Standing({ summary, schedules }: { readonly summary: ShownSummary; readonly schedules: TroubledSchedules }) {
   const [span, setSpan] = useState(60);
   const minutes = useResource(`minutes ${span}`, (signal) => loadMinutes(span, signal), { again: "slow" });
   const failures = useResource("last failures", (signal) =>
     loadJobs({ state: "FAILED" }, { cursor: null, limit: failuresShown }, signal),
   );
-  const late = schedules.filter((each) => isLate(each, currentTime()));
   return (
     <>
-      <Attention summary={summary} late={late} />
+      <Attention summary={summary} schedules={schedules} />
       <StateCards summary={summary} minutes={minutes.data ?? []} />
       <div class="columns wide-left">
         <div>
@@ -61,9 +67,9 @@ function Standing({ summary, schedules }: { readonly summary: Summary; readonly 
   );
 }
 
-/** Nothing was ever defined or run. */
-const isUntouched = ({ live, deadLetters, lastHour }: Summary, schedules: readonly Schedule[] | null): boolean =>
-  schedules?.length === 0 && live.total === 0 && deadLetters.count === 0 && lastHour.created === 0;
+/** Nothing has run in the last hour, and nothing waits or failed. */
+const isUntouched = ({ live, deadLetters, lastHour }: ShownSummary): boolean =>
+  live.total === 0 && deadLetters.count === 0 && lastHour.created === 0 && lastHour.succeeded === 0;
 
 const Untouched = () => (
   <Empty title="Nothing has run yet">

@@ -1,6 +1,7 @@
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadRun, loadTasks, type RunTasks } from "../client.ts";
+import { loadRun, loadRunMap } from "../client.ts";
+import { useMemo, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.tsx";
 import { JsonView } from "../parts/json.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -10,14 +11,14 @@ import { RunActions } from "../runs/actions.tsx";
 import { Funnel } from "../runs/funnel.tsx";
 import { TaskGraph } from "../runs/graph.tsx";
 import { TaskGrid } from "../runs/grid.tsx";
+import { FailedList } from "../runs/failed-list.tsx";
+import { type LoadedMap, listedTasks, type TaskOrder, type TaskSet } from "../runs/run-map.ts";
+import { TaskBar } from "../runs/task-bar.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
-import type { Run } from "../shape.ts";
+import type { ShownRun } from "../shape.ts";
 import { useTitle } from "../title.ts";
 import { counted } from "../words.ts";
-
-/** Tasks beyond these are in the jobs list, filtered by the run. */
-const tasksMax = 2_000;
 
 const views = ["grid", "graph", "funnel", "input"] as const;
 type View = (typeof views)[number];
@@ -29,9 +30,9 @@ export function RunScreen() {
   return <Loaded of={run}>{(found) => <Found run={found} onDone={run.reload} />}</Loaded>;
 }
 
-function Found({ run, onDone }: { readonly run: Run; readonly onDone: () => void }) {
-  useTitle(`${run.kind} ${run.key}`);
-  const tasks = useResource(`tasks ${run.id}`, (signal) => loadTasks(run.id, tasksMax, signal), {
+function Found({ run, onDone }: { readonly run: ShownRun; readonly onDone: () => void }) {
+  useTitle(`${run.kind} ${run.id}`);
+  const tasks = useResource(`tasks ${run.id}`, (signal) => loadRunMap(run.id, signal), {
     again: run.progress.total > 300 ? "slow" : "live",
   });
   return (
@@ -39,10 +40,10 @@ function Found({ run, onDone }: { readonly run: Run; readonly onDone: () => void
       <header class="screen-head">
         <div>
           <p class="crumbs">
-            <a href={addresses.runs}>Runs</a> / {run.kind}
+            <a href={addresses.runs}>Runs</a> / <span class="mono">{run.key}</span>
           </p>
           <h1>
-            {run.key} <span class="dim">{`#${run.id}`}</span>
+            {run.kind} <span class="dim">{`#${run.id}`}</span>
           </h1>
         </div>
         <RunStatus state={run.state} />
@@ -75,16 +76,16 @@ function Found({ run, onDone }: { readonly run: Run; readonly onDone: () => void
         )}
       </p>
       <Loaded of={tasks}>
-        {(loaded) => (loaded.tasks.length === 0 ? <NoTasks run={run} /> : <Views run={run} tasks={loaded} />)}
+        {(loaded) => (loaded.tasks.length === 0 ? <NoTasks run={run} /> : <Views run={run} map={loaded} />)}
       </Loaded>
     </div>
   );
 }
 
-const NoTasks = ({ run }: { readonly run: Run }) =>
+const NoTasks = ({ run }: { readonly run: ShownRun }) =>
   run.finishedAt === null ? (
-    <Empty title="Its jobs are being written">
-      <p>They appear here as they are.</p>
+    <Empty title="The jobs are being written">
+      <p>They appear here one page at a time.</p>
     </Empty>
   ) : (
     <>
@@ -96,37 +97,67 @@ const NoTasks = ({ run }: { readonly run: Run }) =>
   );
 
 /** A fan-out has targets, which have no edges: it opens with its funnel. */
-function Views({ run, tasks }: { readonly run: Run; readonly tasks: RunTasks }) {
+function Views({ run, map }: { readonly run: ShownRun; readonly map: LoadedMap }) {
   const { query, path, route } = useLocation();
-  const isFanOut = tasks.tasks.every(({ task }) => task === null);
-  const offered = views.filter((each) => each !== (isFanOut ? "graph" : "funnel"));
-  const view = offered.find((each) => each === query["view"]) ?? (isFanOut ? "funnel" : "grid");
+  const offered = views.filter((each) => each !== (map.isFanOut ? "graph" : "funnel"));
+  const view = offered.find((each) => each === query["view"]) ?? (map.isFanOut ? "funnel" : "grid");
+  const go = (next: View, search = ""): void =>
+    route(`${path}?${new URLSearchParams({ view: next, ...(search === "" ? {} : { q: search }) }).toString()}`, true);
   return (
     <>
+      {run.progress.failed > 0 ? <FailedList run={run.id} failed={run.progress.failed} /> : null}
       <div class="tabs" role="group" aria-label="View">
         {offered.map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={each === view}
-            onClick={() => route(`${path}?view=${each}`, true)}
-          >
+          <button key={each} type="button" aria-pressed={each === view} onClick={() => go(each)}>
             {viewNames[each]}
           </button>
         ))}
       </div>
-      {tasks.isMore ? (
+      {map.isMore ? (
         <p class="dim">
-          {`The first ${counted(tasks.tasks.length)} are shown. `}
+          {`The first ${counted(map.tasks.length)} are shown. `}
           <a class="link" href={addresses.jobsWith(`run:${run.id}`)}>
-            All its jobs
+            View all jobs
           </a>
         </p>
       ) : null}
-      {view === "grid" ? <TaskGrid tasks={tasks} /> : null}
-      {view === "graph" ? <TaskGraph tasks={tasks} /> : null}
+      {view === "grid" ? <Tasks map={map} search={query["q"] ?? ""} /> : null}
+      {view === "graph" ? <TaskGraph map={map} onGroup={(group) => go("grid", group.name)} /> : null}
       {view === "funnel" ? <Funnel run={run} /> : null}
       {view === "input" ? <JsonView value={run.input} label="Input" /> : null}
+    </>
+  );
+}
+
+/** A run of few tasks is shown whole. */
+const smallRun = 50;
+
+/** A large run opens on what is not successful, if anything is not. */
+function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: string }) {
+  const isBad = map.tasks.length > smallRun && map.tasks.some(({ state }) => state !== "SUCCESS");
+  const [set, setSet] = useState<TaskSet>(isBad && search === "" ? "bad" : "all");
+  const [text, setText] = useState(search);
+  const [order, setOrder] = useState<TaskOrder>(map.tasks.length > smallRun ? "state" : "start");
+  const shown = useMemo(() => listedTasks(map.tasks, { set, text, order }), [map, set, text, order]);
+  return (
+    <>
+      <TaskBar tasks={map.tasks} shown={shown.length} set={set} text={text} onSet={setSet} onText={setText} />
+      {shown.length === 0 ? (
+        <Empty title="No task matches">
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              setSet("all");
+              setText("");
+            }}
+          >
+            Show all tasks
+          </button>
+        </Empty>
+      ) : (
+        <TaskGrid map={map} shown={shown} order={order} onOrder={setOrder} />
+      )}
     </>
   );
 }

@@ -9,7 +9,7 @@ import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
-import type { Run } from "../shape.ts";
+import type { ShownRun } from "../shape.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
@@ -74,7 +74,7 @@ const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
     </Empty>
   );
 
-const RunTable = ({ runs }: { readonly runs: readonly Run[] }) => (
+const RunTable = ({ runs }: { readonly runs: readonly ShownRun[] }) => (
   <div class="card">
     <table class="table">
       <TableHead columns={["State", "Run", "Key", "Progress", "Started", { name: "Took", isNumber: true }]} />

@@ -1,24 +1,23 @@
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
-import { loadNext, loadOccurrences, loadSchedules } from "../client.ts";
+import { loadNext, loadOccurrences, loadScheduleOutcome } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { useKeys } from "../keys.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { useResource } from "../resource.ts";
-import { runNow, togglePause } from "../schedules/actions.tsx";
+import { startScheduleOnce, togglePause } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
 import { OccurrenceTable } from "../schedules/occurrence-table.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
-import { scheduleStatus } from "../schedules/status.tsx";
-import { Squares } from "../schedules/squares.tsx";
-import { ApiError } from "../http.ts";
-import type { Occurrence, Schedule } from "../shape.ts";
+import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules/status.tsx";
+import { SquareLegend, Squares } from "../schedules/squares.tsx";
+import type { ShownOccurrence, ShownOutcome } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
 export function ScheduleScreen() {
   const id = decodeURIComponent(useRoute().params["id"] ?? "");
-  const schedule = useResource(`schedule ${id}`, async (signal) => named(id, await loadSchedules(signal)));
+  const schedule = useResource(`schedule ${id}`, (signal) => loadScheduleOutcome(id, signal), { again: "slow" });
   return <Loaded of={schedule}>{(found) => <Found schedule={found} onDone={schedule.reload} />}</Loaded>;
 }
 
@@ -33,21 +32,26 @@ const misfireWords: Readonly<Record<string, string>> = {
   all: "missed times all run",
 };
 
-const policyText = ({ overlap, misfire }: Schedule): string =>
+const policyText = ({ overlap, misfire }: ShownOutcome): string =>
   `${overlapWords[overlap] ?? overlap} · ${misfireWords[misfire] ?? misfire}`;
 
-function plannedText(occurrences: readonly Occurrence[]): string {
+const isPast = ({ nominalAt }: ShownOccurrence): boolean => Date.parse(nominalAt) <= currentTime();
+
+const squareOf = ({ nominalAt, outcome, reason, jobId, end }: ShownOccurrence) => ({
+  at: nominalAt,
+  outcome,
+  reason,
+  job: jobId,
+  result: end?.result ?? null,
+  error: end?.error?.code ?? null,
+});
+
+function plannedText(occurrences: readonly ShownOccurrence[]): string {
   const planned = occurrences.filter(({ outcome }) => outcome === "PLANNED").length;
   return planned === 0 ? "" : `${planned} of them planned ahead`;
 }
 
-function named(id: string, all: readonly Schedule[]): Schedule {
-  const found = all.find((each) => each.id === id);
-  if (found === undefined) throw new ApiError(404, "unknown-schedule", `there is no schedule ${id}`);
-  return found;
-}
-
-function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onDone: () => void }) {
+function Found({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly onDone: () => void }) {
   const { id, kind, expression, timezone, paused } = schedule;
   const { route } = useLocation();
   useTitle(id);
@@ -55,7 +59,7 @@ function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onD
   const next = useResource(`next ${id}`, (signal) => loadNext(id, 5, signal), { again: "slow" });
   useKeys([
     { keys: "p", does: "Pause or resume", run: () => void togglePause(schedule, onDone) },
-    { keys: "n", does: "Run now", run: () => void runNow(schedule) },
+    { keys: "n", does: "Run now", run: () => void startScheduleOnce(schedule) },
     { keys: "J", does: "Show its jobs", run: () => route(addresses.jobsWith(`schedule:${id}`)) },
   ]);
   return (
@@ -70,12 +74,12 @@ function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onD
         {scheduleStatus(schedule, currentTime())}
         <span class="space" />
         <a class="button" href={addresses.jobsWith(`schedule:${id}`)}>
-          Its jobs
+          View jobs
         </a>
         <button type="button" class="button" onClick={() => void togglePause(schedule, onDone)}>
           {paused ? "Resume" : "Pause"}
         </button>
-        <button type="button" class="button primary" onClick={() => void runNow(schedule)}>
+        <button type="button" class="button primary" onClick={() => void startScheduleOnce(schedule)}>
           Run now
         </button>
       </header>
@@ -86,6 +90,13 @@ function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onD
         <span class="mono">{expression}</span> starts <strong>{kind}</strong> · {policyText(schedule)} · version{" "}
         {schedule.version}, from {schedule.source}
       </p>
+      <p>
+        <EndsText {...schedule} />
+        <span class="dim">
+          {" "}
+          · {onTimeText(schedule)} on time · lateness {latenessText(schedule)}
+        </span>
+      </p>
       <div class="columns even">
         <NextFires next={next} schedule={schedule} />
         <BackfillForm schedule={schedule} onDone={past.reload} />
@@ -95,8 +106,10 @@ function Found({ schedule, onDone }: { readonly schedule: Schedule; readonly onD
           <section class="card" aria-label="Occurrences">
             <header class="card-head">
               <h2>Last 30 occurrences</h2>
-              <Squares occurrences={occurrences} />
+              <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
               <span class="dim">{plannedText(occurrences)}</span>
+              <span class="space" />
+              <SquareLegend />
             </header>
             <OccurrenceTable occurrences={occurrences} />
           </section>

@@ -1,131 +1,137 @@
+import { useLocation } from "preact-iso";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { loadNext, loadOccurrences, loadSchedules } from "../client.ts";
-import { currentTime } from "../clock.ts";
+import { FilterBar, filterFieldId } from "../filter/filter-bar.tsx";
+import { withTerm } from "../filter/terms.ts";
+import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Loaded } from "../parts/loaded.tsx";
-import { Time } from "../parts/time.tsx";
-import { TableHead } from "../parts/table-head.tsx";
-import { useResource } from "../resource.ts";
-import { runNow, togglePause } from "../schedules/actions.tsx";
-import { latenessText, scheduleStatus } from "../schedules/status.tsx";
-import { plainWords } from "../schedules/plain-words.ts";
-import { Squares } from "../schedules/squares.tsx";
-import type { Occurrence, Schedule } from "../shape.ts";
+import { Failure } from "../parts/failure.tsx";
+import { FilterProblems } from "../filter/filter-problems.tsx";
+import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
+import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
+import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
+import { SquareLegend } from "../schedules/squares.tsx";
 import { useTitle } from "../title.ts";
+import { plural } from "../words.ts";
 
+/** All schedules with how they do. The address holds filter and order. */
 export function SchedulesScreen() {
-  useTitle("Schedules");
-  const schedules = useResource("schedules", loadSchedules);
+  const { query, route } = useLocation();
+  const text = query["q"] ?? "";
+  const sort = scheduleSortNames.find((name) => name === query["sort"]) ?? "id";
+  useTitle(text === "" ? "Schedules" : `Schedules ${text}`);
+  const filter = useMemo(() => parseScheduleFilter(text), [text]);
+  const isUsable = filter.problems.length === 0;
+  const rows = useOutcomeRows(`${sort} ${text}`, isUsable ? { ...filter.query, sort } : null);
+  const [current, setCurrent] = useState(-1);
+  useEffect(() => setCurrent(-1), [text, sort]);
+  const apply = (next: string, order: ScheduleSortName = sort): void => route(addresses.schedulesWith(next, order));
+  const step = (by: number): void => setCurrent((at) => Math.max(0, Math.min((rows.total ?? 1) - 1, at + by)));
+  useKeys([
+    { keys: "/", does: "Write a filter", run: () => document.getElementById(filterFieldId)?.focus() },
+    { keys: "j", does: "Next row", run: () => step(1) },
+    { keys: "k", does: "Row before", run: () => step(-1) },
+    { keys: "Enter", does: "Open the row", run: () => openRow(rows.at(current)?.id, route) },
+  ]);
   return (
-    <>
+    <div class="fill">
       <header class="screen-head">
         <h1>Schedules</h1>
+        <ScheduleTabs filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
+        <span class="space" />
+        <span class="dim" role="status">
+          {rows.total === null ? "" : plural(rows.total, "schedule")}
+        </span>
       </header>
-      <Loaded of={schedules}>
-        {(all) => (all.length === 0 ? <NoSchedules /> : <ScheduleTable schedules={all} onDone={schedules.reload} />)}
-      </Loaded>
-    </>
+      <FilterBar
+        text={text}
+        label="Filter schedules"
+        placeholder="Search, or filter: state:failing kind:… zone:Asia/Seoul late:>5s"
+        suggest={(word) => suggestForSchedules(word, knownOf(rows))}
+        onFilter={(next) => apply(next)}
+      />
+      <FilterProblems problems={filter.problems} />
+      {rows.error === null ? null : <Failure error={rows.error} onRetry={rows.reload} />}
+      {rows.total === null || rows.total === 0 ? (
+        <None isAsked={rows.total !== null && isUsable} isFiltered={text !== ""} onClear={() => apply("")} />
+      ) : (
+        <>
+          <OutcomeTable
+            rows={rows}
+            total={rows.total}
+            sort={sort}
+            onSort={(order) => apply(text, order)}
+            current={current}
+          />
+          <p class="under-rows">
+            <SquareLegend />
+          </p>
+        </>
+      )}
+    </div>
   );
 }
 
-const NoSchedules = () => (
-  <Empty title="No schedules yet">
-    <p>
-      Add <code>defineSchedule</code> to <code>jobs/hello.ts</code> and save: it appears here at once.
-    </p>
-  </Empty>
-);
+const openRow = (id: string | undefined, route: (url: string) => void): void => {
+  const { activeElement } = document;
+  if (activeElement instanceof HTMLAnchorElement || activeElement instanceof HTMLButtonElement) activeElement.click();
+  else if (id !== undefined) route(addresses.schedule(id));
+};
 
-interface TableProps {
-  readonly schedules: readonly Schedule[];
-  readonly onDone: () => void;
+const unique = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();
+
+const knownOf = ({ loaded }: OutcomeRows): KnownValues => ({
+  kinds: unique(loaded.map(({ kind }) => kind)),
+  apps: unique(loaded.map(({ app }) => app)),
+  zones: unique(loaded.map(({ timezone }) => timezone)),
+});
+
+const tabs = [
+  { name: "All", state: null },
+  { name: "Failing", state: "failing" },
+  { name: "Late", state: "late" },
+  { name: "Paused", state: "paused" },
+  { name: "Active", state: "active" },
+] as const;
+
+interface TabsProps {
+  readonly filter: string;
+  readonly onFilter: (state: string | null) => void;
 }
 
-const ScheduleTable = ({ schedules, onDone }: TableProps) => (
-  <div class="card">
-    <table class="table tall stacks">
-      <TableHead
-        columns={[
-          "Schedule",
-          "When",
-          "State",
-          "Next",
-          "Last 30",
-          { name: "Lateness", isNumber: true },
-          { name: "Actions", isHidden: true },
-        ]}
-      />
-      <tbody>
-        {schedules.map((schedule) => (
-          <Row key={schedule.id} schedule={schedule} onDone={onDone} />
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
-
-const Past = ({ occurrences }: { readonly occurrences: readonly Occurrence[] }) =>
-  occurrences.length === 0 ? <span class="dim small">none yet</span> : <Squares occurrences={occurrences} />;
-
-/** The schedule's row says when the tick looks again; when it fires next is another question. */
-async function loadTimes(id: string, signal: AbortSignal) {
-  const [past, next] = await Promise.all([loadOccurrences(id, 30, signal), loadNext(id, 1, signal)]);
-  return { past, next: next[0]?.at ?? null };
-}
-
-function Row({ schedule, onDone }: { readonly schedule: Schedule; readonly onDone: () => void }) {
-  const { id, kind, expression, timezone, paused } = schedule;
-  const times = useResource(`times ${id}`, (signal) => loadTimes(id, signal), { again: "slow" });
+/** One click for the filters that are wanted most. */
+function ScheduleTabs({ filter, onFilter }: TabsProps) {
+  const chosen = /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? null;
   return (
-    <tr>
-      <td>
-        <a class="row-link" href={addresses.schedule(id)}>
-          {id}
-        </a>
-        {kind === id ? null : <p class="dim small">{kind}</p>}
-      </td>
-      <td>
-        {plainWords(expression)}
-        <p class="dim small">
-          <span class="mono">{expression}</span> · {timezone}
-        </p>
-      </td>
-      <td>{scheduleStatus(schedule, currentTime())}</td>
-      <td data-label="Next">
-        {paused || !schedule.enabled ? (
-          <span class="nothing">–</span>
-        ) : (
-          <Time at={times.data?.next ?? null} zone={timezone} />
-        )}
-      </td>
-      <td class="wide" data-label="Last 30">
-        {times.data === null ? null : <Past occurrences={times.data.past} />}
-      </td>
-      <td class="number" data-label="Lateness">
-        {times.data === null ? null : latenessText(times.data.past)}
-      </td>
-      <td>
-        <span class="actions">
-          <button
-            type="button"
-            class="button small"
-            onClick={() => void runNow(schedule)}
-            aria-label={`Run now: ${id}`}
-          >
-            Run now
-          </button>
-          <button
-            type="button"
-            class="icon-button"
-            title={paused ? "Resume" : "Pause"}
-            onClick={() => void togglePause(schedule, onDone)}
-          >
-            <Icon name={paused ? "play" : "pause"} />
-            <span class="hidden">{`${paused ? "Resume" : "Pause"} ${id}`}</span>
-          </button>
-        </span>
-      </td>
-    </tr>
+    <div class="tabs" role="group" aria-label="State">
+      {tabs.map(({ name, state }) => (
+        <button key={name} type="button" aria-pressed={chosen === state} onClick={() => onFilter(state)}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+interface NoneProps {
+  readonly isAsked: boolean;
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}
+
+function None({ isAsked, isFiltered, onClear }: NoneProps) {
+  if (!isAsked) return null;
+  return isFiltered ? (
+    <Empty title="No schedule matches this filter">
+      <button type="button" class="button" onClick={onClear}>
+        Clear the filter
+      </button>
+    </Empty>
+  ) : (
+    <Empty title="No schedules yet">
+      <p>
+        Add <code>defineSchedule</code> to <code>jobs/hello.ts</code> and save. It appears here at once.
+      </p>
+    </Empty>
   );
 }

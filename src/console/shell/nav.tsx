@@ -14,6 +14,7 @@ export const places: readonly Place[] = [
   { name: "Overview", href: addresses.overview, icon: "overview", key: "o" },
   { name: "Jobs", href: addresses.jobs, icon: "jobs", key: "j" },
   { name: "Schedules", href: addresses.schedules, icon: "schedules", key: "s" },
+  { name: "Upcoming", href: addresses.upcoming, icon: "RUNNING", key: "u" },
   { name: "Runs", href: addresses.runs, icon: "runs", key: "r" },
   { name: "Dead letters", href: addresses.deadLetters, icon: "dead-letters", key: "d" },
   { name: "Lanes & workers", href: addresses.lanes, icon: "lanes", key: "l" },

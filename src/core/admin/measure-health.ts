@@ -42,7 +42,8 @@ async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured
   if (oldestTransactionMs > operationsLimits.oldTransactionMs) {
     metrics.add("database.oldest_transaction", oldestTransactionMs, "Milliseconds");
   }
-  if (clockBehindMs > operationsLimits.clockBehindMs) metrics.add("database.clock_behind", clockBehindMs, "Milliseconds");
+  if (clockBehindMs > operationsLimits.clockBehindMs)
+    metrics.add("database.clock_behind", clockBehindMs, "Milliseconds");
   return now;
 }
 

@@ -59,7 +59,7 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(options:
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const task = taskOf(options, { id: options.id, check });
   // The schema has given the input its type.
-  const tasksOf = (input: unknown): unknown => options.graph(input as Out<S>);
+  const tasksOf = (input: unknown): unknown => options.graph(input);
   const base = starterOf(options, { is: "dataGraph", version, onFailure, task, tasksOf });
   return jobOf({
     ...base,

@@ -96,7 +96,7 @@ export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOp
 
 /** The schema has given the payload its type before this is called. */
 const run = <S extends StandardSchemaV1>(options: JobOptions<S>, payload: unknown, context: Context) =>
-  options.run(payload as Out<S>, context);
+  options.run(payload, context);
 
 /** Where a job keeps its definition: not enumerable, so that a job prints and compares by its id. */
 /** The same for every copy of Belfry in the process; the number changes when copies cannot work together any more. */

@@ -28,7 +28,10 @@ export interface Client extends EnqueueClient {
    * payload is told in its answer and keeps the others from nothing. At most `contractLimits.insertRowsMax`.
    * Resolves when they are committed; their one hand-off goes on meanwhile and is told by `sent`, which never rejects.
    */
-  insert(items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[]): Promise<{
+  insert(
+    items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[],
+    options?: { readonly lockWaitMs?: number },
+  ): Promise<{
     readonly results: readonly InsertResult[];
     readonly sent: Promise<void>;
   }>;
@@ -61,11 +64,11 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
       refuseConflicts(jobs, answers);
       return answers.map(({ id, created }) => ({ id, created }));
     },
-    async insert(items) {
+    async insert(items, options = {}) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);
       const insert = { dispatchWindowMs: settings.dispatchWindowMs };
-      const { results, aftermath } = await ports.store.insert(jobs, insert);
+      const { results, aftermath } = await ports.store.insert(jobs, { ...insert, ...options });
       return { results, sent: afterCommit(ports, aftermath, insert) };
     },
   };

@@ -16,10 +16,10 @@ export async function resolveRuns(
     readonly signal?: AbortSignal;
   },
 ): Promise<Record<string, number>> {
-  const { runs, rounds, signal, dispatchWindowMs, fence } = options;
+  const { runs, rounds, dispatchWindowMs, fence } = options;
   let steps = 0;
   let closed = 0;
-  for (let round = 0; round < rounds && signal?.aborted !== true; round += 1) {
+  for (let round = 0; round < rounds && options.signal?.aborted !== true; round += 1) {
     const scope = { runs, dispatchWindowMs, ...(fence === undefined ? {} : { fence }) };
     const resolved = await resolveOnce(ports, scope);
     await afterCommit(ports, resolved.aftermath, { dispatchWindowMs });

@@ -4,6 +4,9 @@ import type { State } from "../job/state.ts";
 
 /** What a person looks for; what is left out does not narrow. Travels as JSON, also into a stored change of many jobs. */
 export interface JobSearch {
+  readonly id?: JobId;
+  /** Each is the id, or a part of the kind, the key or the error, in any case. */
+  readonly words?: readonly string[];
   readonly states?: readonly State[];
   readonly kind?: string;
   readonly lane?: string;

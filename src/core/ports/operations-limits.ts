@@ -4,6 +4,21 @@ import { hourMs } from "../job/units.ts";
 export const operationsLimits = {
   historyRowsMax: 1_000,
   countedRowsMax: 1_000,
+  /** Schedules on one page with their last occurrences, and how many of those. */
+  outcomeRowsMax: 100,
+  outcomesShown: 30,
+  /** How far back the last end of a schedule is looked for, and the beginning of its failures. */
+  lastEndLooksMax: 8,
+  failingLooksMax: 300,
+  /** Tasks of a run in one picture, and edges that lead to one of them. */
+  mappedTasksMax: 10_000,
+  mappedEdgesMax: 20,
+  /** Schedules looked at for what comes up, times of each, and times that are listed. */
+  upcomingSchedulesMax: 1_000,
+  upcomingTimesEach: 60,
+  upcomingTimesShown: 200,
+  /** A job that started this long after its nominal time was on time. */
+  onTimeMs: 60_000,
   /** How long one of the counts beside the states looks: there are eight, and pages that are open ask again and again. */
   countedMs: 50,
   listPayloadBytesMax: 2_048,
@@ -11,6 +26,8 @@ export const operationsLimits = {
   searchRowsMax: 5_000,
   searchMs: 100,
   searchedPayloadsMax: 5,
+  searchedWordsMax: 10,
+  searchedTextCharactersMax: 500,
   countRowsMax: 10_000,
   liveRowsMax: 200_000,
   failureRowsMax: 10_000,
@@ -51,4 +68,8 @@ export const operationsLimits = {
   /** What one statement writes for requests that came at the same time: rows, and bytes of payload. */
   gatheredRowsMax: 500,
   gatheredBytesMax: 4 * 1024 * 1024,
+  /** Requests that go together wait no longer than this for a key that another transaction holds; its own then waits alone. */
+  gatheredLockWaitMs: 100,
+  /** Requests that wait alone for a held key, each on a connection of its own; the next one is refused. */
+  heldKeysMax: 2,
 } as const;

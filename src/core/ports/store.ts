@@ -138,8 +138,14 @@ export interface Pruned {
 export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   now(): Promise<Instant>;
 
-  /** Inserts jobs with one event each; QUEUED with a hand-off row when due within the dispatch window, else PENDING. */
-  insert(jobs: readonly NewJob[], options: { dispatchWindowMs: number; tx?: Tx; fence?: Fence }): Promise<Inserted>;
+  /**
+   * Inserts jobs with one event each; QUEUED with a hand-off row when due within the dispatch window, else PENDING.
+   * `lockWaitMs`: how long to wait for a key that another open transaction inserts; default `limits.claimLockTimeoutMs`.
+   */
+  insert(
+    jobs: readonly NewJob[],
+    options: { dispatchWindowMs: number; tx?: Tx; fence?: Fence; lockWaitMs?: number },
+  ): Promise<Inserted>;
   /** Creates or resizes slot groups. */
   installSlots(groups: readonly SlotGroup[]): Promise<void>;
 

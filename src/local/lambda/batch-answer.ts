@@ -1,6 +1,6 @@
 /**
- * What AWS makes of a function's answer to a batch of messages when partial answers are on. An empty answer means
- * that everything succeeded; one that cannot be understood means that everything failed.
+ * How AWS reads a function's answer to a batch when partial answers are on. An empty answer means
+ * that every message succeeded; a malformed one means that every message failed.
  * @returns the ids to leave in the queue.
  */
 export function failedMessages(ids: readonly string[], answer: unknown): ReadonlySet<string> {

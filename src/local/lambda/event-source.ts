@@ -4,7 +4,7 @@ import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SourceQueue, SourceRecord } from "./source-queue.ts";
 
-export interface EventSourceOptions {
+export interface EventSourceMappingOptions {
   readonly queue: SourceQueue;
   readonly pool: SandboxPool;
   /** Starts no sandbox before a message came: for queues that are normally empty. */
@@ -24,10 +24,10 @@ const longPollSeconds = 20;
 const afterErrorMs = 1_000;
 
 /**
- * Plays the event source mapping between a queue and a function. A message is deleted when the function says that it
- * succeeded; one that failed stays hidden until its visibility timeout passes, and then comes again.
+ * Plays the event source mapping between a queue and a function. A message that succeeded is
+ * deleted; one that failed stays hidden until its visibility timeout passes, and is then delivered again.
  */
-export function startEventSource(options: EventSourceOptions): EventSource {
+export function startEventSource(options: EventSourceMappingOptions): EventSource {
   const stopping = new AbortController();
   const batches = new Set<Promise<void>>();
   const loop = receiveUntil(options, stopping.signal, batches);
@@ -41,13 +41,13 @@ export function startEventSource(options: EventSourceOptions): EventSource {
 }
 
 async function receiveUntil(
-  options: EventSourceOptions,
+  options: EventSourceMappingOptions,
   signal: AbortSignal,
   batches: Set<Promise<void>>,
 ): Promise<void> {
   const { pool } = options;
   while (!signal.aborted) {
-    // A sandbox first: messages that no code could take would stay hidden for their whole visibility timeout.
+    // Acquire the sandbox first: messages without a sandbox would stay hidden for their whole visibility timeout.
     const reserved = options.isLazy === true ? null : await pool.acquire(signal);
     if (signal.aborted) break;
     const records = await receiveOrWait(options, signal);
@@ -65,7 +65,7 @@ async function receiveUntil(
   }
 }
 
-/** The code may have changed while the long poll waited: what arrives after a save runs what was saved. */
+/** The code may change during the long poll: a message that arrives after a save runs the saved code. */
 async function usable(pool: SandboxPool, reserved: Sandbox | null, signal: AbortSignal): Promise<Sandbox | null> {
   if (reserved === null) return pool.acquire(signal);
   if (!pool.isStale(reserved) && !reserved.hasEnded) return reserved;
@@ -73,7 +73,10 @@ async function usable(pool: SandboxPool, reserved: Sandbox | null, signal: Abort
   return pool.acquire(signal);
 }
 
-async function receiveOrWait(options: EventSourceOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {
+async function receiveOrWait(
+  options: EventSourceMappingOptions,
+  signal: AbortSignal,
+): Promise<readonly SourceRecord[]> {
   try {
     return await receiveBatch(options, signal);
   } catch (error) {
@@ -84,7 +87,7 @@ async function receiveOrWait(options: EventSourceOptions, signal: AbortSignal): 
   }
 }
 
-async function receiveBatch(options: EventSourceOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {
+async function receiveBatch(options: EventSourceMappingOptions, signal: AbortSignal): Promise<readonly SourceRecord[]> {
   const { queue, batchSize, windowMs } = options;
   const records = [...(await queue.receive(batchSize, { waitSeconds: longPollSeconds, signal }))];
   const until = performance.now() + windowMs;
@@ -96,7 +99,7 @@ async function receiveBatch(options: EventSourceOptions, signal: AbortSignal): P
 }
 
 async function runBatch(
-  options: EventSourceOptions,
+  options: EventSourceMappingOptions,
   sandbox: Sandbox,
   records: readonly SourceRecord[],
 ): Promise<void> {

@@ -20,7 +20,7 @@ export interface LanesOptions {
 
 /** The workers of all lanes and the consumers of their dead-letter queues. */
 export interface Lanes {
-  /** Starts the lanes that do not run yet. One that is gone from the code runs on until the next start. */
+  /** Starts new lanes. A lane that the code no longer has runs until the next start. */
   apply(queues: readonly LaneQueues[], topology: Topology): void;
   /** The code changed: new invocations run the new one. */
   refresh(): void;
@@ -72,7 +72,7 @@ export function createLanes(options: LanesOptions): Lanes {
       for (const { pool } of functions.values()) pool.refresh();
     },
     async stop() {
-      // SIGTERM first: a batch under way ends when its worker lets go, and only then the source can.
+      // SIGTERM at once: a batch ends only when its worker releases it, and the source waits for that.
       await Promise.all([...functions.values()].flatMap(({ pool, source }) => [source.stop(), pool.stop(stopMs)]));
     },
   };

@@ -1,4 +1,4 @@
-/** What a sandbox and the process that runs it say to each other. */
+/** The messages between a sandbox and the process that runs it. */
 
 export type ToSandbox =
   | { readonly say: "invoke"; readonly id: number; readonly event: unknown; readonly timeoutMs: number }
@@ -14,7 +14,7 @@ export type FromSandbox =
 /** A Lambda function's module, as far as it is used. */
 export interface FunctionModule {
   readonly handler: (event: unknown, context: InvocationContext) => Promise<unknown>;
-  /** Only called here: on AWS nobody tells a function that its messages were deleted. */
+  /** Called by the local system only: AWS does not report to a function that its messages were deleted. */
   readonly acknowledged?: () => Promise<void>;
 }
 

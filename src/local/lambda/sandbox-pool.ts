@@ -8,7 +8,7 @@ export interface SandboxPoolOptions {
   readonly onBroken: (error: Error) => void;
 }
 
-/** A process costs memory and half a second of a core, so another one starts only when all are busy for this long. */
+/** A process costs memory and half a second of CPU, so another one starts only when all are busy for this long. */
 const busyMs = 250;
 const brokenMs = 5_000;
 const retireMs = 5_000;
@@ -30,7 +30,7 @@ export class SandboxPool {
     return [...this.#all].map(({ pid }) => pid);
   }
 
-  /** A sandbox that is ready and nobody else uses; null when the signal aborts first. */
+  /** A sandbox that is ready and idle; null when the signal aborts first. */
   async acquire(signal: AbortSignal): Promise<Sandbox | null> {
     let waitedMs = 0;
     while (!signal.aborted) {
@@ -96,13 +96,13 @@ export class SandboxPool {
     }
   }
 
-  /** A sandbox that was told to end no longer counts: its successor may start beside it. */
+  /** A retired sandbox no longer counts: its successor may start beside it. */
   async #retire(sandbox: Sandbox): Promise<void> {
     this.#all.delete(sandbox);
     await sandbox.stop(retireMs);
   }
 
-  /** The newest is used first, so what a burst needed is at the front and grows old there. */
+  /** The newest is used first, so the sandboxes of a past burst stay unused at the front. */
   #retireUnused(): void {
     const [oldest] = this.#idle;
     if (this.#idle.length < 2 || oldest === undefined || performance.now() - oldest.sinceMs < unusedMs) return;

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import type { FromSandbox, FunctionModule, ToSandbox } from "./sandbox-message.ts";
 
-// Ctrl-C in a terminal reaches every process of the group; the one that started us decides what ends when.
+// Ctrl-C in a terminal reaches every process of the group; the parent process decides the order in which they end.
 process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit(0));
 

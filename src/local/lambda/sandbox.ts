@@ -25,7 +25,7 @@ export interface Sandbox {
   readonly ended: Promise<void>;
   /** @throws Error when the function threw, ran out of time, or its process ended. */
   invoke(event: unknown): Promise<unknown>;
-  /** Tells the function that the messages of the last invocation were deleted. */
+  /** Notifies the function that the messages of the last invocation were deleted. */
   acknowledged(): void;
   /** SIGTERM, then SIGKILL after `graceMs`. */
   stop(graceMs: number): Promise<void>;
@@ -73,7 +73,7 @@ interface Conversation {
 function conversation(child: ChildProcess): Conversation {
   let id = 0;
   const ready = Promise.withResolvers<void>();
-  // Whoever waits for it hears of it; a sandbox nobody waits for may fail in silence.
+  // Callers that await `ready` see the failure; without this line Node would end on it when none does.
   ready.promise.catch(() => {});
   let current: { id: number; resolve: (answer: unknown) => void; reject: (error: Error) => void } | null = null;
 

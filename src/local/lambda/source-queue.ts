@@ -16,8 +16,8 @@ export interface SourceRecord {
 /** The queue behind an event source. */
 export interface SourceQueue {
   /**
-   * At most `max` messages, or none after `waitSeconds`. The signal is for the end of everything: what the queue
-   * hands to a call that nobody waits for any more stays hidden for the whole visibility timeout.
+   * At most `max` messages, or none after `waitSeconds`. Abort only at the end of everything: what the queue
+   * answers to an aborted call stays hidden for the whole visibility timeout.
    */
   receive(max: number, options: { waitSeconds: number; signal: AbortSignal }): Promise<readonly SourceRecord[]>;
   delete(records: readonly SourceRecord[]): Promise<void>;

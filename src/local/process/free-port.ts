@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A loopback port nobody listens on now. Another program may take it before it is used: the caller must expect that. */
+/** A loopback port that is free now. Another program may take it before it is used: the caller must expect that. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

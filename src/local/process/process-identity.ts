@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * One particular process. A pid alone is not enough: after a kill -9 and a while it may belong to somebody else,
- * and a leftover must never be confused with a stranger.
+ * One particular process. A pid alone is not enough: after a kill -9 the system may give it to another
+ * process, which must not be ended as a leftover.
  */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in whatever form the system tells; compared, never interpreted. */
+  /** When it started, in the form of the operating system; compared, never interpreted. */
   readonly startedAt: string;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type PostgresOptions, type RunningPostgres, startPostgres, type StopMode } from "./postgres.ts";
 
-/** A server that is started again, on its port, whenever it dies without being told to. */
+/** A server that is started again, on its port, whenever it dies without `stop`. */
 export interface KeptPostgres {
   readonly url: string;
   readonly dataFolder: string;
@@ -42,13 +42,13 @@ export async function keepPostgres(options: PostgresOptions, onDied: (error: unk
       isOver = true;
       await current.stop(mode);
       await kept;
-      // A restart may have been under way, which nobody else stops.
+      // A restart may have been under way; only this call stops it.
       await current.stop(mode);
     },
   };
 }
 
-/** The children of a killed server hold on to its memory for a moment, and a start meanwhile is refused. */
+/** The children of a killed server hold on to its memory for a moment, and a start in that moment is refused. */
 async function again(options: PostgresOptions, isOver: () => boolean): Promise<RunningPostgres | null> {
   for (let tries = 1; !isOver(); tries++) {
     await wait(restartMs);

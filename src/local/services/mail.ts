@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
 import { SMTPServer } from "./local-packages.ts";
-import { listen, type LocalServer } from "./server.ts";
+import { listenOnLoopback, type LocalServer } from "./server.ts";
 
 export interface MailSink extends LocalServer {
   /** Append-only, one JSON line a mail: when, from, to, file. */
@@ -40,7 +40,7 @@ export async function startMailSink(options: { folder: string; port?: number }):
   });
   // A client that hangs up in the middle is its own problem.
   server.on("error", () => {});
-  const port = await listen(server.server, options.port ?? 0, "the mail sink");
+  const port = await listenOnLoopback(server.server, options.port ?? 0, "the mail sink");
   return {
     url: `smtp://127.0.0.1:${port}`,
     port,

@@ -21,11 +21,11 @@ import type { ProcessIdentity } from "../process/process-identity.ts";
 import { resolveLocal } from "./local-packages.ts";
 import { canReach, type User } from "./unprivileged.ts";
 
-/** What is kept in the folder itself, whoever owns the data. Deleting the folder gives a fresh database. */
+/** What is kept in the folder itself; the data may lie elsewhere and belong to another user. Deleting the folder gives a fresh database. */
 export interface PostgresRecord {
   readonly dataFolder: string;
   readonly password: string;
-  /** Absent in folders from before it could be anything but `belfry`. */
+  /** Absent in folders that were made when it was always `belfry`. */
   readonly superuser?: string;
   /** The process that started the server last. */
   readonly owner: ProcessIdentity | null;
@@ -37,7 +37,7 @@ const belongsTo = "belongs-to";
 
 const recordFile = (folder: string): string => join(folder, "postgres.json");
 
-export function readRecord(folder: string): PostgresRecord | null {
+export function readPostgresRecord(folder: string): PostgresRecord | null {
   if (!existsSync(recordFile(folder))) return null;
   return JSON.parse(readFileSync(recordFile(folder), "utf8")) as PostgresRecord;
 }
@@ -55,7 +55,7 @@ export function newRecord(folder: string, user: User | null): PostgresRecord {
   if (user === null || canReach(user, folder)) return { dataFolder: join(folder, "data"), password, owner: null };
   removeOrphans();
   const outside = outsideFolder(folder);
-  // What lies there belongs to a folder of this name that was deleted: a fresh start was asked for.
+  // That data belongs to a deleted folder of the same name: the user asked for a fresh start.
   rmSync(outside, { recursive: true, force: true });
   ownFolder(outside);
   writeFileSync(join(outside, belongsTo), resolve(folder));
@@ -67,7 +67,7 @@ function outsideFolder(folder: string): string {
   return join(sharedFolder(), `${outsidePrefix}${hash(resolve(folder))}`);
 }
 
-/** Data whose folder was deleted, as tests and trials do, would lie there for ever. */
+/** Removes data whose folder was deleted, as tests do; else it would stay for ever. */
 function removeOrphans(): void {
   for (const name of readdirSync(sharedFolder()).filter((each) => each.startsWith(outsidePrefix))) {
     const outside = join(sharedFolder(), name);
@@ -105,7 +105,7 @@ function sharedFolder(): string {
   return existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 }
 
-/** Others can write where this lies, so a folder that is not ours is never used. */
+/** Other users can write to this place, so a folder of another owner is never used. */
 function ownFolder(path: string): void {
   mkdirSync(path, { recursive: true });
   if (lstatSync(path).uid !== process.getuid?.())

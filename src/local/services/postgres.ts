@@ -16,7 +16,14 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import { freePort } from "../process/free-port.ts";
-import { handOver, newRecord, type PostgresRecord, programs, readRecord, writeRecord } from "./postgres-files.ts";
+import {
+  handOver,
+  newRecord,
+  type PostgresRecord,
+  programs,
+  readPostgresRecord,
+  writeRecord,
+} from "./postgres-files.ts";
 import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "../process/process-identity.ts";
 import { type User, unprivilegedUser } from "./unprivileged.ts";
 
@@ -42,7 +49,7 @@ export interface RunningPostgres {
   unref(): void;
   /** kill -9 of the server process. Its own children end by themselves. */
   kill(): void;
-  /** Resolves when the server is gone, whoever ended it. */
+  /** Resolves when the server is gone, for any reason. */
   readonly exited: Promise<void>;
 }
 
@@ -56,21 +63,21 @@ const stopSignals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as
 const readyMsMax = 30_000;
 const stopMsMax = 30_000;
 /**
- * Not the name of our schema: `"$user"` leads the search path, so that an app's unqualified tables would land among ours.
+ * Not the name of Belfry's schema: `"$user"` leads the search path, so an app's unqualified tables would land in it.
  * Folders that were made under the old name keep it.
  */
 const superuser = "postgres";
 const superuserBefore = "belfry";
 
 /**
- * Starts Postgres 17 on loopback. As root it runs as `postgres` or `nobody`, since Postgres refuses root.
+ * Starts Postgres 17 on loopback. As root it runs as `postgres` or `nobody`, because Postgres refuses root.
  * A server that a killed system left behind on the same data is stopped first.
  * @throws Error when a living system uses the folder (names its pid), or when the server does not come up (shows its log).
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const user = unprivilegedUser();
   mkdirSync(options.folder, { recursive: true });
-  const known = readRecord(options.folder);
+  const known = readPostgresRecord(options.folder);
   if (known?.owner && isRunning(known.owner) && serverOf(known.dataFolder) !== null) {
     throw new Error(`the database in ${options.folder} is in use by process ${known.owner.pid}: stop that one first`);
   }
@@ -118,7 +125,7 @@ function running(server: ChildProcess, about: { url: string; port: number; dataF
   };
 }
 
-/** The first start: a whole second of work, done aside so that a kill in the middle leaves nothing half made. */
+/** The first start takes about a second. It works aside, so that a kill leaves no half-made folder. */
 async function initialize(bin: string, record: PostgresRecord, user: User | null): Promise<void> {
   const aside = `${record.dataFolder}.making`;
   const passwordFile = `${record.dataFolder}.password`;
@@ -170,7 +177,7 @@ async function launch(options: Launch): Promise<ChildProcess> {
   const server = spawn(
     join(options.bin, "postgres"),
     ["-D", dataFolder, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-    // In a process group of its own: Ctrl-C in a terminal must not stop the database before those who use it.
+    // In a process group of its own: Ctrl-C in a terminal must not stop the database before its clients.
     {
       cwd: dataFolder,
       env: { PATH: "/usr/bin:/bin", TZ: "UTC", LC_ALL: "C" },
@@ -217,7 +224,7 @@ async function stopLeftover(dataFolder: string | undefined): Promise<void> {
   if (dataFolder === undefined || !existsSync(dataFolder)) return;
   const server = serverOf(dataFolder);
   if (server === null) {
-    // Postgres itself would refuse when a stranger has the pid by now.
+    // Postgres itself refuses when another process has the pid now.
     rmSync(join(dataFolder, "postmaster.pid"), { force: true });
     return;
   }

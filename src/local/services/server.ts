@@ -12,7 +12,7 @@ export interface LocalServer {
  * Listens on loopback only; port 0 takes a free one.
  * @throws Error that names the port when it is taken.
  */
-export async function listen(server: Server, port: number, what: string): Promise<number> {
+export async function listenOnLoopback(server: Server, port: number, what: string): Promise<number> {
   server.listen(port, "127.0.0.1");
   try {
     await once(server, "listening");

@@ -2,8 +2,8 @@ import { buildApp } from "./local-packages.ts";
 import { type LocalServer, portProblem } from "./server.ts";
 
 /**
- * The SQS API on loopback, in memory: its messages end with the process, and the rows that wait for them are handed
- * off again by the next start. (Its disk mode loses a message whose visibility is set to 0.)
+ * The SQS API on loopback, in memory: its messages end with the process, and the next start dispatches
+ * their rows again. (Its disk mode loses a message whose visibility is set to 0.)
  */
 export async function startSqs(options: { port?: number } = {}): Promise<LocalServer> {
   const port = options.port ?? 0;

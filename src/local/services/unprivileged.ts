@@ -9,7 +9,7 @@ export interface User {
 }
 
 /**
- * The user that Postgres is run as when we are root; null when we are not root and run it ourselves.
+ * The user that runs Postgres when this process is root; null when it is not.
  * @throws Error when root's machine has neither a `postgres` nor a `nobody` user.
  */
 export function unprivilegedUser(): User | null {

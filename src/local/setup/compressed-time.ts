@@ -9,7 +9,7 @@ export interface Compression {
 
 /**
  * Lets the database's clock run `scale` times as fast from now on, for a demonstration that shows hours in minutes.
- * It goes on from where it is and never jumps back; a clock that never was compressed is left alone.
+ * The clock continues from its time and never jumps back; one that was never compressed is not changed.
  */
 export async function compressTime(databaseUrl: string, { scale, startsAt }: Compression): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
@@ -20,8 +20,8 @@ export async function compressTime(databaseUrl: string, { scale, startsAt }: Com
     if (scale === 1 && startsAt === null && isFresh) return;
     const { rows } = await client.query<{ here: string; there: string }>(beginning, [isFresh ? startsAt : null]);
     const [at] = rows;
-    if (at === undefined) throw new Error("the database does not tell the time");
-    // The body of a function takes no parameters. All three are written by us: two timestamps and a number.
+    if (at === undefined) throw new Error("the database answered no time");
+    // A function's body takes no parameters. The three values are two timestamps and a number of this file.
     await client.query(
       `create or replace function belfry.now() returns timestamptz language sql stable parallel safe
          return timestamptz '${at.there}' + (statement_timestamp() - timestamptz '${at.here}') * ${scale}`,

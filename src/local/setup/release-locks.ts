@@ -2,8 +2,8 @@ import { type DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import type { LockStore } from "../../core/ports/ports.ts";
 
 /**
- * Releases every held lock. Right only where all holders are known to be gone: a start has ended the processes of
- * the last run, and without this the first scheduler task would watch a dead one for a whole lease.
+ * Releases every held lock. Only for a start, which has ended all processes of the last run: without it the first
+ * scheduler task would wait a whole lease for a dead holder.
  * @returns how many were held.
  */
 export async function releaseLocks(client: DynamoDBClient, tableName: string, locks: LockStore): Promise<number> {

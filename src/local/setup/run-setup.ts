@@ -4,7 +4,7 @@ import type { LoadedCode, SetupReport } from "./setup-report.ts";
 
 const file = fileURLToPath(new URL("./setup.ts", import.meta.url));
 
-/** What a start knows and a reload does not: the queues came up empty, and whoever held a lock was ended. */
+/** What a start knows and a reload does not: the queues came up empty, and the processes that held locks are gone. */
 export type SetupFlag = "--queues-are-new" | "--holders-are-gone";
 
 /** Runs the setup process to its end. @throws SetupFailed with what it wrote. */
@@ -33,7 +33,7 @@ export async function runSetup(options: {
   return JSON.parse(last) as SetupReport;
 }
 
-/** The definitions or their world cannot be used as they are; the message is what the setup process wrote. */
+/** The definitions or the services cannot be used; the message is the output of the setup process. */
 export class SetupFailed extends Error {
   override readonly name = "SetupFailed";
   /** What was loaded until it failed; null when that is not known. */

@@ -8,7 +8,7 @@ export interface LoadedCode {
   readonly migrations: readonly string[];
 }
 
-/** What the setup process tells the system, as the last line it writes. */
+/** The result of the setup process: the last line it writes. */
 export interface SetupReport {
   readonly topology: Topology;
   readonly queues: readonly LaneQueues[];
@@ -21,7 +21,7 @@ export interface SetupReport {
   readonly loaded: LoadedCode;
   /** A file of the first app, from the project's folder: what a newcomer may change. */
   readonly edit: string;
-  readonly standIns: readonly {
+  readonly fakes: readonly {
     readonly name: string;
     readonly file: string;
     readonly env: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { dirname, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dynamodbClient, sqsClient } from "../../adapters/aws/endpoint.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { loadStandIns } from "../../apps.ts";
+import { loadFakes } from "../../apps.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { installDefinitions } from "../../core/scheduler/install-schedules.ts";
 import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
@@ -54,7 +54,7 @@ async function setUp(): Promise<SetupReport> {
         files: loadedFiles(),
         migrations: runtime.apps.flatMap(({ migrations }) => (migrations === null ? [] : [fileURLToPath(migrations)])),
       },
-      standIns: await standInsOf(config),
+      fakes: await fakesOf(config),
     };
   } finally {
     await runtime.close();
@@ -71,8 +71,8 @@ async function migrateAll(config: Config, runtime: Runtime): Promise<void> {
 }
 
 /**
- * The queues of the last run were in memory and are gone, so every row that waits for a message has lost it: also one
- * that is due only within the dispatch window, which the pass's own evidence would leave for later.
+ * The queues of the last run were in memory and are gone, so every dispatched row has lost its message: also one
+ * that is due within the dispatch window, for which the pass has no evidence yet.
  */
 async function requeueAll(runtime: Runtime): Promise<number> {
   let rows = 0;
@@ -96,8 +96,8 @@ function editable({ project, stage }: Config, loaded: readonly string[]): string
   return relative(project.root, own.at(-1) ?? first);
 }
 
-async function standInsOf(config: Config): Promise<SetupReport["standIns"]> {
+async function fakesOf(config: Config): Promise<SetupReport["fakes"]> {
   if (config.appModules !== null) return [];
-  const standIns = await loadStandIns(config.project, config.stage);
-  return standIns.map(({ name, file, env, once }) => ({ name, file: fileURLToPath(file), env, once }));
+  const fakes = await loadFakes(config.project, config.stage);
+  return fakes.map(({ name, file, env, once }) => ({ name, file: fileURLToPath(file), env, once }));
 }

@@ -1,5 +1,5 @@
 /**
- * One task of the local ECS API: its life, and how the service tells of it.
+ * One task of the local ECS API: its states, and the event that the service sends for each.
  * Shapes: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_Task.html and
  * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs_task_events.html
  */

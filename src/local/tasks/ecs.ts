@@ -1,6 +1,6 @@
 /**
  * The ECS API on loopback, as far as it is used: RunTask, StopTask, ListTasks and DescribeTasks in ECS's own JSON protocol, and the task
- * metadata that a container asks for. A task is a process of its own, which no worker's end touches.
+ * metadata that a container asks for. A task is a process of its own, which outlives its worker.
  * Answers: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html (and API_StopTask, API_ListTasks, API_DescribeTasks,
  * ECS_Idempotency), https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4-fargate.html
  */
@@ -19,7 +19,7 @@ import {
   type TaskEvent,
   type TaskRecord,
 } from "./ecs-task.ts";
-import { listen, type LocalServer } from "../services/server.ts";
+import { listenOnLoopback, type LocalServer } from "../services/server.ts";
 
 /** What becomes of one RunTask. */
 export type Fate =
@@ -46,7 +46,7 @@ export interface EcsOptions {
 export interface LocalEcs extends LocalServer {
   /** Of the tasks that run now. */
   running(): readonly { readonly task: string; readonly pid: number; readonly startedBy: string | null }[];
-  /** Stops a task as ECS does without being asked: Spot took its place back, or its host was retired. */
+  /** Stops a task as ECS does by itself, when Spot reclaims its capacity or its host is retired. */
   interrupt(task: string, stopCode: StopCode, reason: string): void;
 }
 
@@ -68,7 +68,7 @@ class ApiError extends Error {
 export async function startEcs(options: EcsOptions): Promise<LocalEcs> {
   const service = createService(options);
   const server = createServer((request, response) => void answer(service, request, response));
-  const port = await listen(server, 0, "the ECS API");
+  const port = await listenOnLoopback(server, 0, "the ECS API");
   service.url = `http://127.0.0.1:${port}`;
   return {
     url: service.url,
@@ -225,6 +225,6 @@ function stopped(service: Service, task: TaskRecord, stopCode: StopCode, stopped
 
 function change(service: Service, task: TaskRecord, to: Partial<TaskRecord>): void {
   Object.assign(task, to, { version: task.version + 1 });
-  // When the whole system stops there is nobody left to tell.
+  // When the whole system stops, the event has no receiver.
   if (!service.isOver) service.options.onEvent(eventOf(task));
 }

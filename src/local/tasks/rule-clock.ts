@@ -21,7 +21,7 @@ export interface RuleClock {
 }
 
 const task = fileURLToPath(new URL("../../../scheduler-task/main.ts", import.meta.url));
-/** A process takes half a second of a core to start, so compressed time starts one schedule's no faster than this. */
+/** A process costs half a second of CPU to start, so compressed time starts one schedule's no faster than this. */
 const intervalMsMin = 10_000;
 const lookMsMin = 50;
 const lookMsMax = 30_000;
@@ -29,7 +29,7 @@ const stopMs = 10_000;
 
 interface Rule {
   readonly table: Timetable;
-  /** Up to here its wakes have come; null before the first look. */
+  /** Its wakes up to here were started; null before the first check. */
   since: number | null;
   startedMs: number;
 }
@@ -51,7 +51,7 @@ export function startRuleClock({ children, env, timeScale, onLine, ...options }:
     child.once("exit", () => tasks.delete(child));
     child.once("error", () => tasks.delete(child));
   };
-  /** Wakes what has come since the last look. @returns milliseconds of the system until the next wake. */
+  /** Starts the wakes that came since the last check. @returns milliseconds of the system until the next wake. */
   const look = (now: number): number => {
     let next = Number.POSITIVE_INFINITY;
     for (const [schedule, rule] of rules) {
@@ -73,7 +73,7 @@ export function startRuleClock({ children, env, timeScale, onLine, ...options }:
     again(Math.min(Math.max(untilNext / timeScale, lookMsMin), lookMsMax));
   };
   const again = (ms: number): void => {
-    // A database that is away for a moment costs wakes, as a rule that fails does: the tick makes up for them.
+    // A database outage loses wakes, as a failing rule does: the tick makes up for them.
     if (!stopped) timer = setTimeout(() => void turn().catch(() => again(1_000)), ms);
   };
   const clock: RuleClock = {

@@ -12,14 +12,14 @@ export interface WakeClockOptions {
 
 /** Plays the EventBridge rule that starts the scheduler task. */
 export interface WakeClock {
-  /** One more scheduler task now; the ones that run are told to end. */
+  /** One more scheduler task now; the running ones get SIGTERM. */
   again(): void;
   readonly pids: readonly number[];
   stop(): Promise<void>;
 }
 
 const task = fileURLToPath(new URL("../../../scheduler-task/main.ts", import.meta.url));
-/** A process takes half a second of a core to start, so compressed time does not start them faster than this. */
+/** A process costs half a second of CPU to start, so compressed time starts them no faster than this. */
 const intervalMsMin = 10_000;
 const intervalShare = 55 / 60;
 const passMsMax = 840_000;

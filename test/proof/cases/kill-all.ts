@@ -90,7 +90,7 @@ const preload = `--import=${new URL("../preload.ts", import.meta.url).href}`;
 async function judgeAll(list: Checklist, system: LocalSystem, { log }: ProofContext): Promise<void> {
   const db = new Pool({ connectionString: system.urls.database, max: 2 });
   db.on("error", () => {});
-  const evidence: Evidence = { db, ledgers: join(system.home, "stand-ins") };
+  const evidence: Evidence = { db, ledgers: join(system.home, "fakes") };
   try {
     const complete = await untilComplete(evidence, log);
     for (const judge of judges) {

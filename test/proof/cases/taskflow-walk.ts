@@ -1,6 +1,6 @@
 import { create, type Request, requests } from "../../../examples/taskflow/requests.ts";
-import { readLedger } from "../../../examples/stand-in/ledger.ts";
-import { standIns } from "../../../examples/taskflow/stand-ins/index.ts";
+import { readLedger } from "../../../examples/fake/ledger.ts";
+import { fakes } from "../../../examples/taskflow/fakes/index.ts";
 import { taskflowJudge } from "../../demo/taskflow.ts";
 import { type ExampleOptions, type ExampleSystem, startExample } from "../example-system.ts";
 import { Checklist, type Proof, type ProofContext } from "../proof.ts";
@@ -38,7 +38,7 @@ export const taskflowWalk: Proof = {
 async function begin(context: ProofContext, label: string, more: Partial<ExampleOptions> = {}): Promise<ExampleSystem> {
   context.log(label);
   const scale = context.scale ?? scaleDefault;
-  return await startExample(context, { name: "taskflow", standIns, label, scale, ...more });
+  return await startExample(context, { name: "taskflow", fakes, label, scale, ...more });
 }
 
 async function sameKey(list: Checklist, context: ProofContext): Promise<void> {
@@ -85,7 +85,7 @@ async function workersKilled(list: Checklist, context: ProofContext): Promise<vo
   await example.stop();
 }
 
-/** What only a pass does goes on under the lock's stand-in: a job that is due beyond the dispatch window is handed off. */
+/** What only a pass does goes on under the fallback lock: a job that is due beyond the dispatch window is handed off. */
 async function lockStoreDown(list: Checklist, context: ProofContext): Promise<void> {
   const outage = context.without === "fallback-lock" ? "skip" : "postgres";
   const env = { BELFRY_DISPATCH_WINDOW_MS: "1000", BELFRY_ON_LOCK_OUTAGE: outage };

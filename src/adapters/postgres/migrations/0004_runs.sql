@@ -118,5 +118,5 @@ create view belfry.run_progress as
       count(*) filter (where j.blocked)::int as waiting,
       count(*) filter (where j.state = 'RUNNING')::int as running
     from belfry.job j
-    where j.run_id = r.id and j.finished_at is null
+    where j.run_id = r.id and (j.finished_at is not null)::int = 0
   ) o;

@@ -25,7 +25,7 @@ from (
   union all
   (
     select j.* from belfry.run r cross join lateral (
-      select lane, state, hold, blocked, due_at from belfry.job where run_id = r.id and (finished_at is null) and blocked limit $1
+      select lane, state, hold, blocked, due_at from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked limit $1
     ) j
     where r.state in ('RUNNING', 'CANCELING') limit $1
   )

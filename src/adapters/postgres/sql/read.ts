@@ -74,7 +74,7 @@ with waiting as (
   select state from belfry.job where held_on > '' and ${isWaiting} order by held_on, due_at, id limit $1
 ), blocked as (
   select j.state from belfry.run r cross join lateral (
-    select state from belfry.job where run_id = r.id and (finished_at is null) and blocked limit $1
+    select state from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked limit $1
   ) j
   where r.state in ('RUNNING', 'CANCELING') limit $1
 ), queued as (

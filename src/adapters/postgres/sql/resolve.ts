@@ -43,7 +43,7 @@ select
     select array_agg(r.id) from belfry.run r
     where r.state = 'RUNNING' and r.stopped and ($1::bigint[] is null or r.id = any($1::bigint[]))
       and exists (
-        select from belfry.job j where j.run_id = r.id and (j.finished_at is null) and j.state <> 'RUNNING'
+        select from belfry.job j where j.run_id = r.id and (j.finished_at is not null)::int = 0 and j.state <> 'RUNNING'
       )
   ) as stops`,
 );
@@ -157,7 +157,7 @@ with mine as materialized (
   from belfry.job
   where id = any(array(
     select id from belfry.job
-    where run_id = any($1::bigint[]) and (finished_at is null) and state <> 'RUNNING' order by id limit $2
+    where run_id = any($1::bigint[]) and (finished_at is not null)::int = 0 and state <> 'RUNNING' order by id limit $2
   )) and state in ('PENDING', 'QUEUED', 'RETRY_WAIT')
   order by id
   for no key update

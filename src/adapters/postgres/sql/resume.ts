@@ -32,7 +32,7 @@ export const lockWaiting = statement<{ id: string }>(
   "resume-lock-jobs",
   `
 select id from belfry.job
-where run_id = $1::bigint and (id = any($2::bigint[]) or (finished_at is null and state = 'PENDING' and blocked))
+where run_id = $1::bigint and (id = any($2::bigint[]) or ((finished_at is not null)::int = 0 and state = 'PENDING' and blocked))
 order by id
 for no key update`,
 );
@@ -62,7 +62,7 @@ export const recount = statement<never>(
   "resume-recount",
   `
 with waiting as materialized (
-  select id, join_rule from belfry.job where run_id = $1::bigint and finished_at is null and state = 'PENDING' and blocked
+  select id, join_rule from belfry.job where run_id = $1::bigint and (finished_at is not null)::int = 0 and state = 'PENDING' and blocked
 ), counted as materialized (
   select w.id, w.join_rule, count(e.from_id)::int as n,
     count(*) filter (where e.from_id is not null and not (p.state >= 'SUCCESS' and p.end_counted))::int as open,

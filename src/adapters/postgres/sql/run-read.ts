@@ -106,11 +106,11 @@ export interface TaskRow {
 }
 
 /** What is open and what has ended are two ranges of `job_run`. */
-const tasksOf = (isOpen: "true" | "false"): string => `
+const tasksOf = (hasEnded: "0" | "1"): string => `
       select * from belfry.job
-      where (run_id, (finished_at is null), id) > ($1::bigint, ${isOpen}, $2::bigint) and run_id <= $1::bigint
-        and (finished_at is null) = ${isOpen} and ($4::belfry.job_state[] is null or state = any($4::belfry.job_state[]))
-      order by run_id, (finished_at is null), id limit $3`;
+      where (run_id, (finished_at is not null)::int, id) > ($1::bigint, ${hasEnded}, $2::bigint) and run_id <= $1::bigint
+        and (finished_at is not null)::int = ${hasEnded} and ($4::belfry.job_state[] is null or state = any($4::belfry.job_state[]))
+      order by run_id, (finished_at is not null)::int, id limit $3`;
 
 /**
  * In id order. $1 run $2 after $3 limit $4 states or null $5 edges of a task at most. Locks nothing. The run is a range of one,
@@ -124,9 +124,9 @@ select j.id, j.task, j.kind, j.key, j.state, j.blocked, j.not_taken, j.join_rule
   j.error_code, j.error_message, belfry.ms(j.started_at) as started_at, belfry.ms(j.finished_at) as finished_at
 from (
   select * from (
-    (${tasksOf("false")})
+    (${tasksOf("0")})
     union all
-    (${tasksOf("true")})
+    (${tasksOf("1")})
   ) both_ranges
   order by id limit $3
 ) j

@@ -176,7 +176,7 @@ select r.id from belfry.run r
 where r.state in ('RUNNING', 'CANCELING') and r.state = 'CANCELING'
   and ($2::text is null or (r.withdrawn is not null and r.kind = $2))
   and exists (
-    select from belfry.job j where j.run_id = r.id and (j.finished_at is null)
+    select from belfry.job j where j.run_id = r.id and (j.finished_at is not null)::int = 0
   )
 order by r.id limit $1`,
 );
@@ -187,8 +187,9 @@ export const openJobs = statement<{ id: string; reason: string }>(
   `
 select j.id, coalesce(r.withdrawn, 'run canceled') as reason from belfry.run r cross join lateral (
   select id from belfry.job
-  where (run_id, (finished_at is null), id) >= ($1::bigint, true, 0) and run_id <= $1::bigint and finished_at is null
-  order by run_id, (finished_at is null), id limit $2
+  where (run_id, (finished_at is not null)::int, id) >= ($1::bigint, 0, 0) and run_id <= $1::bigint
+    and (finished_at is not null)::int = 0
+  order by run_id, (finished_at is not null)::int, id limit $2
 ) j
 where r.id = $1::bigint and r.state = 'CANCELING'
 order by j.id`,

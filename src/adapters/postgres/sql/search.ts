@@ -7,6 +7,7 @@ import { isFailed, isOut, isWaiting, listedColumns, recordColumns, type RecordRo
  */
 const within = `($1::jsonb -> 'live' is null or finished_at is null)
   and ($1::jsonb -> 'failed' is null or (${isFailed}))
+  and ($1::jsonb ->> 'id' is null or id = ($1::jsonb ->> 'id')::bigint)
   and ($1::jsonb ->> 'runId' is null or run_id = ($1::jsonb ->> 'runId')::bigint)`;
 
 const matches = `($1::jsonb -> 'states' is null or $1::jsonb -> 'states' ? state::text)
@@ -20,6 +21,9 @@ const matches = `($1::jsonb -> 'states' is null or $1::jsonb -> 'states' ? state
   and ($1::jsonb ->> 'dueTo' is null or due_at <= belfry.at(($1::jsonb ->> 'dueTo')::float8))
   and ($1::jsonb ->> 'fingerprint' is null
     or belfry.fingerprint(kind, error_code, error_message) = $1::jsonb ->> 'fingerprint')
+  and ($1::jsonb -> 'words' is null or not exists (
+    select from jsonb_array_elements_text($1::jsonb -> 'words') w
+    where id::text <> w and strpos(lower(concat_ws(' ', kind, key, error_code, error_message)), lower(w)) = 0))
   and ($1::jsonb -> 'payload' is null or not exists (
     select from jsonb_array_elements($1::jsonb -> 'payload') f
     where payload #>> array(select jsonb_array_elements_text(f -> 'path')) is distinct from f ->> 'value'))`;
@@ -79,7 +83,7 @@ const toStart = `
     select id, due_at from (select id, due_at, state from belfry.job where ${isOut} limit $5) o where state = 'QUEUED' and ${afterDue}
     union all
     select b.id, b.due_at from belfry.run r cross join lateral (
-      select id, due_at from belfry.job where run_id = r.id and (finished_at is null) and blocked and ${afterDue} limit $3
+      select id, due_at from belfry.job where run_id = r.id and (finished_at is not null)::int = 0 and blocked and ${afterDue} limit $3
     ) b
     where r.state in ('RUNNING', 'CANCELING')
   ) next

@@ -1,0 +1,132 @@
+/** Writes docs/api.md from the endpoints themselves: `node scripts/api-guide.ts`. A test holds the file to them. */
+import { writeFileSync } from "node:fs";
+import { exampleRequest } from "../src/api/document/example.ts";
+import { operationOf, type OperationTag, tags } from "../src/api/document/operations.ts";
+import type { Endpoint } from "../src/api/endpoint.ts";
+import { apiDate } from "../src/api/plain-headers.ts";
+import { problemCodes } from "../src/api/problem-codes.ts";
+
+/** The request of an endpoint's example as a line of a shell. */
+export function curlOf(each: Endpoint): string {
+  const { path, body } = exampleRequest(each);
+  const method = each.method === "GET" ? "" : ` -X ${each.method}`;
+  const content =
+    body === undefined
+      ? ""
+      : ` \\\n  -H 'content-type: application/json' -d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`;
+  return `curl -s${method} "$BELFRY_URL${path}"${content}`;
+}
+
+const intro = `# The HTTP API
+
+Generated from the endpoints by \`node scripts/api-guide.ts\`; do not edit. Every request below is run by a test against the server.
+The same as OpenAPI 3.1: \`curl -s "$BELFRY_URL/openapi.json"\`.
+
+## Where it is, and who may call
+
+\`npm start\` prints the address of the local system, which answers programs of this machine without a signature:
+
+\`\`\`sh
+export BELFRY_URL=http://127.0.0.1:4400
+\`\`\`
+
+A deployed stage is a function URL behind IAM: sign with AWS Signature Version 4 for the service \`lambda\`. The address is an output of the stack.
+
+\`\`\`sh
+curl --aws-sigv4 "aws:amz:eu-west-1:lambda" --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY" \\
+  -H "x-amz-security-token: $AWS_SESSION_TOKEN" "https://ID.lambda-url.eu-west-1.on.aws/jobs"
+\`\`\`
+
+A caller has the role \`read\` or \`operate\`; the stage names the operators. A request without an identity is refused with 401.
+
+## Conventions
+
+- **Bodies** are JSON in UTF-8 with \`content-type: application/json\`. A request without a body needs no content type. Unknown members and
+  unknown parameters are refused. An integer beyond 2^53 is refused, because JSON would round it: send it as a string.
+- **Times** are ISO 8601. The API answers in UTC and takes any offset. Durations in bodies are a number and a unit: \`500ms\`, \`30s\`, \`2h\`.
+- **Ids** of jobs, runs and bulk actions are decimal numbers in strings.
+- **Idempotency.** \`createJob\` and \`triggerSchedule\` take a \`key\` in the body or the header \`Idempotency-Key\`: the first request answers 201, each
+  further one 200 with the same job. The key is kept with its job, until the job is pruned. Another payload under the same key is a 409.
+  Other writes refuse the header. They may be repeated safely where it says so; a schedule has its id for a key.
+- **Concurrent edits.** A schedule answers with \`ETag\`; send it as \`If-Match\`, and a change that was made for another version is a 412.
+- **Lists** take \`limit\` (1 to 500, schedules to 10,000) and \`cursor\`. \`nextCursor\` is null on the last page; the header \`Link\` has the address of the
+  next page with \`rel="next"\`.
+- **Long work** answers 202 with \`Location\`: follow that until \`state\` is \`DONE\` or \`STOPPED\`.
+- **Every answer** has \`x-request-id\`, which the audit and the log name as well, \`belfry-version\`, \`cache-control: no-store\` and
+  \`x-content-type-options: nosniff\`. Answers of 4 KB and more are compressed for clients that accept gzip.
+- **Rates.** The API has no limit of its own. Behind the function URL, Lambda answers 429 beyond its concurrency.
+
+## Versions and deprecation
+
+The version is a date: ${apiDate}. Each answer names it in \`belfry-version\`. A request may name the version it was written for in the same header
+and is refused with 400 by a server that speaks another one. Within a version, members, parameters, codes and endpoints are only added: a client ignores
+members that it does not know. What is to be removed answers with \`Deprecation\` and \`Sunset\` headers (RFC 9745, RFC 8594) for at least six months, is marked
+\`deprecated\` in the OpenAPI document and named in CHANGELOG.md; after that the date changes.
+
+## Errors
+
+Every error is \`application/problem+json\` (RFC 9457). Decide by \`code\`; \`detail\` is for people, \`errors\` names each field.
+
+\`\`\`json
+{ "type": "urn:belfry:problem:unknown-job", "title": "Not found", "status": 404, "code": "unknown-job",
+  "detail": "there is no job 999", "requestId": "5f0c1e" }
+\`\`\`
+
+Send again what is 503: after \`Retry-After\` seconds. \`store-away\` and \`store-busy\` changed nothing. \`outcome-unknown\` may have happened: with the same key,
+sending it again is safe.
+
+| status | code | meaning |
+|---|---|---|
+`;
+
+const events = `
+## Live events
+
+\`\`\`sh
+curl -N -H 'accept: text/event-stream' "$BELFRY_URL/events?state=FAILED"
+\`\`\`
+
+The first event is a \`snapshot\` with the newest jobs; then each change of state is an event \`job\`. The stream closes after 55 seconds: reconnect with the
+\`id\` of the last event in \`Last-Event-ID\` and nothing is missed. \`gap\` says that the database was restored and events may be missing.
+Without that \`accept\` header the same events come as pages of JSON; ask again with \`cursor\`.
+
+## Metrics
+
+\`/metrics\` answers in the text format of Prometheus: counts by kind and state, lateness, queue depth and locks. docs/alerts.prometheus.yml has alerts for them.
+`;
+
+export function guideOf(endpoints: readonly Endpoint[]): string {
+  const errors = Object.entries(problemCodes)
+    .map(([code, [status, meaning]]) => `| ${status} | \`${code}\` | ${meaning} |`)
+    .join("\n");
+  const groups = (Object.keys(tags) as OperationTag[]).map((tag) => {
+    const own = endpoints.filter(({ name }) => operationOf(name).tag === tag);
+    return `\n## ${tag[0]?.toUpperCase() ?? ""}${tag.slice(1)}\n\n${tags[tag]}\n${own.map(sectionOf).join("")}`;
+  });
+  return `${intro}${errors}\n${groups.join("")}${events}`;
+}
+
+function sectionOf(each: Endpoint): string {
+  const codes = (each.refuses ?? []).map((code) => `\`${code}\``).join(", ");
+  const statuses = Object.keys(each.replies).join(" or ") || "200";
+  const notes = [
+    `Role \`${each.role}\`; answers ${statuses}${codes === "" ? "" : `; refuses with ${codes}`}.`,
+    ...(each.takesKey === true ? ["Takes `Idempotency-Key`."] : []),
+    ...(each.hasVersion === true ? [each.method === "GET" ? "Answers with `ETag`." : "Takes `If-Match`."] : []),
+  ];
+  return `
+### ${each.name}: ${each.method} ${each.path.replaceAll(/:(\w+)/g, "{$1}")}
+
+${each.summary}. ${operationOf(each.name).description}
+${notes.join(" ")}
+
+\`\`\`sh
+${curlOf(each)}
+\`\`\`
+`;
+}
+
+if (import.meta.main) {
+  const { endpoints } = await import("../test/api/document.ts");
+  writeFileSync(new URL("../docs/api.md", import.meta.url), guideOf(endpoints));
+}

@@ -1,0 +1,76 @@
+import type { JobId } from "../../core/job/job.ts";
+import type { State } from "../../core/job/state.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import type { RunId, RunState } from "../../core/ports/run.ts";
+import type {
+  EndResult,
+  OccurrenceEnd,
+  ScheduleOutcomes,
+  ScheduleSearch,
+  ScheduleSort,
+} from "../../core/ports/schedule-outcome.ts";
+import { occurrenceView, scheduleRow } from "./schedule-store.ts";
+import type { Session } from "./session.ts";
+import {
+  type OccurrenceEndRow,
+  readFailingSince,
+  readLatestOccurrences,
+  readOccurrenceEnds,
+  searchSchedules,
+} from "./sql/schedule-outcome.ts";
+
+/** Reads the ledger together with the jobs and runs that it led to. */
+export function scheduleOutcomeStore(session: Session): ScheduleOutcomes {
+  return {
+    async searchSchedules({ search, sort, offset, limit }) {
+      const values = [
+        JSON.stringify(search),
+        sort,
+        limit,
+        offset,
+        needsEnds(search, sort),
+        operationsLimits.lastEndLooksMax,
+      ];
+      const rows = await session.run(searchSchedules, values);
+      return {
+        total: rows[0]?.total ?? 0,
+        schedules: rows.flatMap((row) => (row.id === null ? [] : [scheduleRow(row)])),
+      };
+    },
+    async latestOccurrences(ids, each) {
+      return (await session.run(readLatestOccurrences, [ids, each])).map(occurrenceView);
+    },
+    async occurrenceEnds(jobs) {
+      if (jobs.length === 0) return new Map();
+      const rows = await session.run(readOccurrenceEnds, [jobs]);
+      return new Map(rows.map(endView).map((end) => [end.jobId, end]));
+    },
+    async failingSince(ids, each) {
+      if (ids.length === 0) return new Map();
+      const rows = await session.run(readFailingSince, [ids, each]);
+      return new Map(
+        rows.map((row) => [
+          row.schedule_id,
+          { since: row.since, succeededAt: row.succeeded_at, isMore: row.succeeded_at === null && row.looked >= each },
+        ]),
+      );
+    },
+  };
+}
+
+const needsEnds = ({ state, lateOverMs }: ScheduleSearch, sort: ScheduleSort): boolean =>
+  state === "failing" || lateOverMs !== undefined || sort === "failing" || sort === "lateness";
+
+const endView = (row: OccurrenceEndRow): OccurrenceEnd => ({
+  jobId: row.job_id as JobId,
+  state: row.state as State | null,
+  run:
+    row.run_id === null || row.run_state === null
+      ? null
+      : { id: row.run_id as RunId, state: row.run_state as RunState, failed: row.run_failed ?? 0 },
+  result: row.result as EndResult,
+  startedAt: row.started_at,
+  finishedAt: row.finished_at,
+  errorCode: row.error_code,
+  errorMessage: row.error_message,
+});

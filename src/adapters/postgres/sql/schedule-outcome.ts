@@ -1,0 +1,133 @@
+import { statement } from "../statement.ts";
+import type { OccurrenceRow, StoredScheduleRow } from "./schedule.ts";
+
+/** The run that a job started speaks for it: a starter that succeeded says nothing about its tasks. */
+const result = `case
+    when r.state = 'DONE' then 'succeeded' when r.state = 'FAILED' then 'failed' when r.state = 'CANCELED' then 'stopped'
+    when r.state is not null then 'open'
+    when j.state = 'SUCCESS' then 'succeeded' when j.state = 'FAILED' then 'failed'
+    when j.state in ('CANCELED', 'SKIPPED') then 'stopped' else 'open' end`;
+
+/** The newest run of the job `o.job_id`, and the job. */
+const jobAndRun = `left join belfry.job j on j.id = o.job_id
+  left join lateral (
+    select id, state, failed, error, created_at, finished_at from belfry.run where starter_id = o.job_id order by id desc limit 1
+  ) r on true`;
+
+/**
+ * A page of the schedules that match, with how many do. $1 the search as JSON $2 the sort $3 limit $4 offset
+ * $5 whether the last end is needed: only then is it looked for. $6 how far back it is. Reads all schedules. Locks nothing.
+ */
+export const searchSchedules = statement<{ total: number } & (StoredScheduleRow | { id: null })>(
+  "schedules-search",
+  `
+with named as materialized (
+  select id, app, paused, enabled, next_at, spec -> 'job' ->> 'kind' as kind, spec ->> 'timezone' as zone,
+    next_at + belfry.span(coalesce((spec ->> 'materializeBeforeMs')::float8, 0)) as fires_at
+  from belfry.schedule where removed_at is null and ($1::jsonb ->> 'id' is null or id = $1::jsonb ->> 'id')
+), known as materialized (
+  select * from named
+  where ($1::jsonb ->> 'kind' is null or kind = $1::jsonb ->> 'kind')
+    and ($1::jsonb ->> 'app' is null or app = $1::jsonb ->> 'app')
+    and ($1::jsonb ->> 'zone' is null or zone = $1::jsonb ->> 'zone')
+    and ($1::jsonb -> 'words' is null or not exists (
+      select from jsonb_array_elements_text($1::jsonb -> 'words') w
+      where strpos(lower(concat_ws(' ', id, kind, app)), lower(w)) = 0))
+), judged as materialized (
+  select k.id, k.fires_at, e.result, e.lateness_ms
+  from known k left join lateral (
+    select ${result} as result, o.lateness_ms
+    from (
+      select job_id, lateness_ms, nominal_at from belfry.occurrence
+      where schedule_id = k.id and nominal_at <= belfry.now() and job_id is not null order by nominal_at desc limit $6
+    ) o
+    ${jobAndRun}
+    where ${result} <> 'open' and (j.id is not null or r.id is not null)
+    order by o.nominal_at desc limit 1
+  ) e on $5::boolean
+  where case $1::jsonb ->> 'state'
+    when 'failing' then e.result = 'failed'
+    when 'paused' then k.paused
+    when 'off' then not k.enabled
+    when 'late' then k.enabled and not k.paused and k.next_at < belfry.now() - interval '90 seconds'
+    when 'ended' then k.enabled and k.next_at is null
+    when 'active' then k.enabled and not k.paused and k.next_at is not null
+    else true end
+    and ($1::jsonb ->> 'lateOverMs' is null or e.lateness_ms > ($1::jsonb ->> 'lateOverMs')::float8)
+), page as materialized (
+  select id, row_number() over (order by case when $2 = 'next' then fires_at end,
+    case when $2 = 'failing' then (result is not distinct from 'failed') end desc,
+    case when $2 = 'lateness' then lateness_ms end desc nulls last, id) as place
+  from judged order by place limit $3 offset $4
+)
+select (select count(*)::int from judged) as total, s.*
+from (select true) as one left join lateral (
+  select p.place, d.id, d.version, d.source, d.paused, d.spec, belfry.ms(d.decided_until) as decided_until,
+    belfry.ms(d.next_at) as next_at, d.carry
+  from page p join belfry.schedule d on d.id = p.id
+) s on true
+order by s.place`,
+);
+
+/** The newest $2 past times of each schedule of $1, newest first. Locks nothing. */
+export const readLatestOccurrences = statement<OccurrenceRow>(
+  "occurrences-latest",
+  `
+select o.*
+from unnest($1::text[]) as s (id) cross join lateral (
+  select schedule_id, local_time, fold, timezone, belfry.ms(nominal_at) as nominal_at, outcome, reason,
+    belfry.ms(decided_at) as decided_at, lateness_ms, schedule_version, job_id
+  from belfry.occurrence where schedule_id = s.id and nominal_at <= belfry.now()
+  order by belfry.occurrence.nominal_at desc limit $2
+) o`,
+);
+
+export interface OccurrenceEndRow {
+  readonly job_id: string;
+  readonly state: string | null;
+  readonly run_id: string | null;
+  readonly run_state: string | null;
+  readonly run_failed: number | null;
+  readonly result: string;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+}
+
+/** $1 job ids. Locks nothing. */
+export const readOccurrenceEnds = statement<OccurrenceEndRow>(
+  "occurrence-ends",
+  `
+select o.job_id, j.state, r.id as run_id, r.state as run_state, r.failed as run_failed, ${result} as result,
+  belfry.ms(coalesce(r.created_at, j.started_at)) as started_at,
+  belfry.ms(case when r.id is null then j.finished_at else r.finished_at end) as finished_at,
+  j.error_code, coalesce(r.error, j.error_message) as error_message
+from unnest($1::bigint[]) as o (job_id) ${jobAndRun}
+where j.id is not null or r.id is not null`,
+);
+
+/** $1 schedule ids $2 times looked at of each. Locks nothing. */
+export const readFailingSince = statement<{
+  schedule_id: string;
+  since: number | null;
+  succeeded_at: number | null;
+  looked: number;
+}>(
+  "schedules-failing-since",
+  `
+with seen as materialized (
+  select s.id, o.nominal_at, ${result} as result, coalesce(r.finished_at, j.finished_at) as ended_at
+  from unnest($1::text[]) as s (id) cross join lateral (
+    select nominal_at, job_id from belfry.occurrence where schedule_id = s.id and nominal_at <= belfry.now()
+    order by nominal_at desc limit $2
+  ) o
+  ${jobAndRun}
+), good as materialized (
+  select id, max(nominal_at) as nominal_at, max(ended_at) as ended_at from seen where result = 'succeeded' group by id
+)
+select s.id as schedule_id, count(*)::int as looked, belfry.ms(max(g.ended_at)) as succeeded_at,
+  belfry.ms(min(s.nominal_at) filter (where s.result = 'failed' and s.nominal_at > coalesce(g.nominal_at, '-infinity'))) as since
+from seen s left join good g on g.id = s.id
+group by s.id`,
+);

@@ -1,0 +1,47 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+/** What a handler answers: JSON with a status, or a response of its own (streams and text). */
+export type Answer = JsonAnswer | Response;
+
+interface JsonAnswer {
+  readonly status: ContentfulStatusCode;
+  /** A promise: the change has happened and may be noted while this is still being read. */
+  readonly body: unknown;
+  readonly location?: string;
+  readonly etag?: string;
+  /** Nothing was changed, so nothing is noted: a create whose key existed, or a dry run. */
+  readonly unchanged?: true;
+}
+
+const zipped = promisify(gzip);
+/** Below it the headers of a packet weigh more than what is saved. */
+const zippedBytesMin = 4_096;
+
+/** Large answers are compressed for clients that take it; a page with a cursor says in `Link` where the next one is. */
+export async function jsonAnswer(c: Context, answer: Answer): Promise<Response> {
+  if (answer instanceof Response) return answer;
+  const body = await answer.body;
+  const headers = {
+    "content-type": "application/json",
+    ...(answer.location === undefined ? {} : { location: answer.location }),
+    ...(answer.etag === undefined ? {} : { etag: answer.etag }),
+    ...linkOf(c, body),
+  };
+  const text = JSON.stringify(body);
+  const isZipped = text.length >= zippedBytesMin && /\bgzip\b/.test(c.req.header("accept-encoding") ?? "");
+  if (!isZipped) return c.body(text, answer.status, headers);
+  const bytes = new Uint8Array(await zipped(text));
+  return c.body(bytes, answer.status, { ...headers, "content-encoding": "gzip", vary: "accept-encoding" });
+}
+
+/** RFC 8288, relative to the request. */
+function linkOf(c: Context, body: unknown): { readonly link?: string } {
+  const next = typeof body === "object" && body !== null && "nextCursor" in body ? body.nextCursor : null;
+  if (typeof next !== "string") return {};
+  const query = new URL(c.req.url).searchParams;
+  query.set("cursor", next);
+  return { link: `<${c.req.path}?${query.toString()}>; rel="next"` };
+}

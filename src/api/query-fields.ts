@@ -1,0 +1,44 @@
+/** Fields of queries: how each is read from text, and (`as`) what a client sees of it in the document. */
+import { z } from "zod";
+import type { JobId } from "../core/job/job.ts";
+
+/** A whole number, as a text of the query; a client sees a number. */
+export const whole = (max: number, usual: number, description: string) => {
+  const digits = String(max).length;
+  return z
+    .string(`must be a whole number from 1 to ${max}`)
+    .regex(new RegExp(String.raw`^[1-9]\d{0,${digits - 1}}$`), `must be a whole number from 1 to ${max}`)
+    .transform(Number)
+    .refine((value) => value <= max, `must be at most ${max}`)
+    .default(usual)
+    .meta({ description, as: { type: "integer", minimum: 1, maximum: max, default: usual } });
+};
+
+/** One rule for all lists: `max` rows a page at most. */
+export const limit = (max: number, usual: number) => whole(max, usual, "Rows of a page.");
+
+/** A job's number fits 64 bits; a longer one would be an error inside the database. */
+const isId = (value: string): boolean => /^[1-9]\d{0,18}$/.test(value) && BigInt(value) < 2n ** 63n;
+export const id = z
+  .string("must be a number like 42")
+  .refine(isId, "must be a number like 42")
+  .transform((value) => value as JobId)
+  .meta({ description: "Its number.", as: { type: "string", pattern: String.raw`^[1-9]\d{0,18}$` } });
+
+export const text = (max: number, description?: string) => {
+  const schema = z.string("must be a text").min(1, "must not be empty").max(max, `must have at most ${max} characters`);
+  return description === undefined ? schema : schema.describe(description);
+};
+
+export const instant = z.iso
+  .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
+  .transform((value) => Date.parse(value))
+  .meta({ as: { type: "string", format: "date-time", description: "With Z or its offset." } });
+
+/** Several of these: in a query with commas between them, in a body also as an array. */
+export const someOf = <const T extends readonly [string, ...string[]]>(values: T, description: string) =>
+  z
+    .union([z.string(), z.array(z.string())], `must be one or more of ${values.join(", ")}`)
+    .transform((value) => (typeof value === "string" ? value.split(",") : value).map((each) => each.toUpperCase()))
+    .pipe(z.array(z.enum(values)).min(1, "must name one"))
+    .meta({ description, as: { type: "array", items: { type: "string", enum: values }, minItems: 1 } });

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import type { RunId } from "../../core/ports/run.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { HttpProblem } from "../problem.ts";
+import { id } from "../query-fields.ts";
+import { runMap, runMapJson } from "../shape/run-map.ts";
+
+/** GET /runs/:id/map: every task of a run with its edges, small enough for one answer. */
+export const runMapEndpoint = ({ operations, ports: { store } }: ApiOptions): Endpoint =>
+  endpoint({
+    name: "getRunMap",
+    refuses: ["unknown-run"],
+    method: "GET",
+    path: "/runs/:id/map",
+    summary: "All tasks of a run in columns, with their edges, to draw it",
+    role: "read",
+    params: z.object({ id }),
+    replies: { 200: runMap },
+    async handle({ params }) {
+      const run = params.id as string as RunId;
+      const map = await operations.runMap(run);
+      if (map.tasks.length === 0 && (await store.run(run)) === null)
+        throw new HttpProblem("unknown-run", `there is no run ${run}`);
+      return { status: 200, body: runMapJson(map) };
+    },
+  });

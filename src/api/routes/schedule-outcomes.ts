@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { preview } from "../../core/calendar/preview.ts";
+import { parseDuration } from "../../core/calendar/duration.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import { scheduleSorts, scheduleStates } from "../../core/ports/schedule-outcome.ts";
+import type { ScheduleRow } from "../../core/ports/schedule.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { limit, text } from "../query-fields.ts";
+import {
+  isFailingNow,
+  jobsOf,
+  scheduleOutcomeJson,
+  scheduleOutcomeList,
+  type ScheduleOutcomeListReply,
+} from "../shape/schedule-outcome.ts";
+
+const outcomesQuery = z.strictObject({
+  /** Words of which each is a part of the id, the kind or the app. */
+  text: text(200).optional(),
+  id: text(200).optional(),
+  kind: text(contractLimits.idCharactersMax).optional(),
+  app: text(contractLimits.idCharactersMax).optional(),
+  zone: text(contractLimits.idCharactersMax).optional(),
+  state: z.enum(scheduleStates).optional(),
+  lateOver: z
+    .string()
+    .transform(parseDuration)
+    .refine((ms) => ms !== null, 'must be a number and a unit: "500ms", "30s", "10m"')
+    .transform((ms) => ms ?? 0)
+    .optional(),
+  sort: z.enum(scheduleSorts).default("id"),
+  cursor: z
+    .string()
+    .regex(/^\d{1,5}$/, "must be the number of schedules before the page")
+    .transform(Number)
+    .default(0),
+  limit: limit(operationsLimits.outcomeRowsMax, 50),
+});
+
+/** GET /schedule-outcomes: a page of schedules, each with its next time and what became of its last ones. */
+export function scheduleOutcomeEndpoint(options: ApiOptions): Endpoint {
+  return endpoint({
+    name: "listScheduleOutcomes",
+    method: "GET",
+    path: "/schedule-outcomes",
+    summary: "Schedules with their next time and how their last ones ended, by filter",
+    role: "read",
+    query: outcomesQuery,
+    replies: { 200: scheduleOutcomeList },
+    handle: async ({ query }) => ({ status: 200, body: await outcomes(options, query) }),
+  });
+}
+
+async function outcomes(
+  { operations, ports }: ApiOptions,
+  { text: words, id, kind, app, zone, state, lateOver, sort, cursor, limit: rows }: z.infer<typeof outcomesQuery>,
+): Promise<ScheduleOutcomeListReply> {
+  const search = { words: words?.trim().split(/\s+/), id, kind, app, zone, state, lateOverMs: lateOver };
+  const [page, now] = await Promise.all([
+    operations.searchSchedules({ search, sort, offset: cursor, limit: rows }),
+    ports.store.now(),
+  ]);
+  const ids = page.schedules.map(({ id }) => id);
+  const last = await operations.latestOccurrences(ids, operationsLimits.outcomesShown);
+  const ends = await operations.occurrenceEnds(jobsOf(last));
+  const bySchedule = Map.groupBy(last, ({ scheduleId }) => scheduleId);
+  const failing = ids.filter((id) => {
+    const own = bySchedule.get(id) ?? [];
+    const hasSuccess = own.some(({ jobId }) => jobId !== null && ends.get(jobId)?.result === "succeeded");
+    return !hasSuccess && isFailingNow(own, ends);
+  });
+  const since = await operations.failingSince(failing, operationsLimits.failingLooksMax);
+  const after = cursor + ids.length;
+  return {
+    schedules: page.schedules.map((row) =>
+      scheduleOutcomeJson(row, {
+        rows: bySchedule.get(row.id) ?? [],
+        ends,
+        firesAt: firesAt(row, now),
+        failing: since.get(row.id),
+      }),
+    ),
+    total: page.total,
+    nextCursor: ids.length > 0 && after < page.total ? String(after) : null,
+  };
+}
+
+/** Readings that a clock change swallows may come before the next one that fires; five in a row do not happen. */
+function firesAt({ spec }: ScheduleRow, now: number): number | null {
+  const [next] = preview(spec, now, 1);
+  if (next === undefined || next.fires) return next?.instant ?? null;
+  return preview(spec, now, 5).find(({ fires }) => fires)?.instant ?? null;
+}

@@ -1,0 +1,142 @@
+import { z } from "zod";
+import type { JobId } from "../../core/job/job.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import { endResults, type FailingSince, type OccurrenceEnd } from "../../core/ports/schedule-outcome.ts";
+import type { OccurrenceView, ScheduleRow } from "../../core/ports/schedule.ts";
+import { scheduleJson } from "../view.ts";
+import { runStates } from "./run.ts";
+import { occurrence, schedule } from "./schedule.ts";
+import { count, failure, idText, iso, maybeIso, maybeTime, state, time } from "./shape.ts";
+
+export const occurrenceEnd = z
+  .object({
+    /** Of the job; null when it was pruned and its run is still kept. */
+    state: state.nullable(),
+    /** The run that the job started: it speaks for the job then. */
+    run: z.object({ id: idText, state: z.enum(runStates) }).nullable(),
+    result: z.enum(endResults),
+    startedAt: maybeTime,
+    finishedAt: maybeTime,
+    tookMs: z.number().min(0).nullable(),
+    error: failure,
+  })
+  .meta({ id: "OccurrenceEnd" });
+
+/** `end`: how its job or run stands; null when it has no job, or one that is no longer kept. */
+export const occurrenceList = z
+  .object({
+    occurrences: z.array(occurrence.extend({ end: occurrenceEnd.nullable() }).meta({ id: "EndedOccurrence" })),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: "OccurrenceList" });
+
+/** An occurrence as a list of schedules shows it. */
+const glance = z
+  .object({
+    at: time,
+    outcome: occurrence.shape.outcome,
+    reason: z.string().nullable(),
+    job: idText.nullable(),
+    /** Null when it has no job, or one that is no longer kept. */
+    result: z.enum(endResults).nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: "OccurrenceGlance" });
+
+export const scheduleOutcome = z
+  .object({
+    ...schedule.shape,
+    /** The next time that fires; null when it has ended. `nextAt` is when the scheduler looks again. */
+    firesAt: maybeTime,
+    /** Newest first. */
+    last: z.array(glance),
+    /** The nominal time of the first failure since it last succeeded; null when its last end was no failure. */
+    failingSince: maybeTime,
+    /** It failed as far back as was looked: it may have begun before. */
+    failingSinceIsMore: z.boolean(),
+    lastSuccessAt: maybeTime,
+    /** Of its last starts; null before the first. */
+    onTimeShare: z.number().min(0).max(1).nullable(),
+    /** The middle of its last ones. */
+    latenessMs: z.number().min(0).nullable(),
+  })
+  .meta({ id: "ScheduleOutcome" });
+
+export const scheduleOutcomeList = z
+  .object({ schedules: z.array(scheduleOutcome), total: count, nextCursor: z.string().nullable() })
+  .meta({ id: "ScheduleOutcomeList" });
+
+export type OccurrenceListReply = z.infer<typeof occurrenceList>;
+export type OccurrenceEndReply = z.infer<typeof occurrenceEnd>;
+export type ScheduleOutcomeReply = z.infer<typeof scheduleOutcome>;
+export type ScheduleOutcomeListReply = z.infer<typeof scheduleOutcomeList>;
+
+type Ends = ReadonlyMap<JobId, OccurrenceEnd>;
+
+export const jobsOf = (rows: readonly OccurrenceView[]): readonly JobId[] =>
+  rows.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]));
+
+export function endOf({ jobId }: OccurrenceView, ends: Ends): OccurrenceEndReply | null {
+  const end = jobId === null ? undefined : ends.get(jobId);
+  if (end === undefined) return null;
+  const { state: ended, run, result, startedAt, finishedAt } = end;
+  return {
+    state: ended,
+    run: run === null ? null : { id: run.id, state: run.state },
+    result,
+    startedAt: maybeIso(startedAt),
+    finishedAt: maybeIso(finishedAt),
+    tookMs: startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt),
+    error: errorOf(end),
+  };
+}
+
+/** A run has no error of its own when tasks failed: it says how many. */
+function errorOf({ errorCode, errorMessage, run, result }: OccurrenceEnd): OccurrenceEndReply["error"] {
+  if (errorCode !== null) return { code: errorCode, message: errorMessage };
+  if (result !== "failed" || run === null) return null;
+  return { code: "RUN_FAILED", message: errorMessage ?? `${run.failed} of its jobs failed` };
+}
+
+interface Outcomes {
+  readonly rows: readonly OccurrenceView[];
+  readonly ends: Ends;
+  readonly firesAt: number | null;
+  readonly failing: FailingSince | undefined;
+}
+
+export function scheduleOutcomeJson(row: ScheduleRow, outcomes: Outcomes): ScheduleOutcomeReply {
+  const { rows, ends, firesAt, failing } = outcomes;
+  const past = rows.map((each) => ({ ...each, end: endOf(each, ends) }));
+  const lateness = rows
+    .flatMap(({ latenessMs }) => (latenessMs === null ? [] : [latenessMs]))
+    .toSorted((a, b) => a - b);
+  const good = past.findIndex(({ end }) => end?.result === "succeeded");
+  const bad = past.slice(0, good < 0 ? past.length : good).findLast(({ end }) => end?.result === "failed");
+  const isFailing = isFailingNow(rows, ends);
+  const since = good < 0 ? (failing?.since ?? null) : (bad?.nominalAt ?? null);
+  return {
+    ...scheduleJson(row),
+    firesAt: maybeIso(firesAt),
+    last: past.map(({ nominalAt, outcome, reason, jobId, end }) => ({
+      at: iso(nominalAt),
+      outcome,
+      reason,
+      job: jobId,
+      result: end?.result ?? null,
+      error: end?.error?.code ?? null,
+    })),
+    failingSince: isFailing ? maybeIso(since) : null,
+    failingSinceIsMore: isFailing && good < 0 && failing?.isMore === true,
+    lastSuccessAt: good < 0 ? maybeIso(failing?.succeededAt ?? null) : (past[good]?.end?.finishedAt ?? null),
+    onTimeShare:
+      lateness.length === 0 ? null : lateness.filter((ms) => ms <= operationsLimits.onTimeMs).length / lateness.length,
+    latenessMs: lateness[Math.floor(lateness.length / 2)] ?? null,
+  };
+}
+
+/** The last one that ended failed; one that still runs says nothing yet. */
+export function isFailingNow(rows: readonly OccurrenceView[], ends: Ends): boolean {
+  const last = rows.find(({ jobId }) => jobId !== null && (ends.get(jobId)?.result ?? "open") !== "open");
+  return last?.jobId != null && ends.get(last.jobId)?.result === "failed";
+}

@@ -1,0 +1,35 @@
+import { DatabaseError, DatabaseUnavailable, isLockTimeout, isRetryable } from "../adapters/postgres/failure.ts";
+import { UnknownOutcome } from "../core/ports/ports.ts";
+import { HttpProblem } from "./problem.ts";
+
+/** Long enough for a failover to begin, short enough that nobody notices where the server only restarted. */
+const retryAfter = { headers: { "retry-after": "2" } };
+
+/** Whether the store did not answer: what else is asked of it now would only wait as well. */
+export const storeDoesNotAnswer = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable || error instanceof UnknownOutcome || isOutOfService(error);
+
+/**
+ * What a caller is told when the store failed: whether to send the request again. Null for what is no failure of the store.
+ * A read whose connection broke has changed nothing; a write may have.
+ */
+export function problemOfStore(error: unknown, request: { readonly isWrite: boolean }): HttpProblem | null {
+  if (error instanceof UnknownOutcome && request.isWrite) {
+    const detail =
+      "the connection to the database broke during the write, so it may have happened: send it again with the same key, or look first";
+    return new HttpProblem("outcome-unknown", detail, { ...retryAfter, cause: error });
+  }
+  if (storeDoesNotAnswer(error)) {
+    const detail = "the database does not answer: nothing was changed; send it again in a few seconds";
+    return new HttpProblem("store-away", detail, { ...retryAfter, cause: error });
+  }
+  if (isLockTimeout(error) || isRetryable(error)) {
+    const detail = "another transaction holds what this request needs: nothing was changed; send it again";
+    return new HttpProblem("store-busy", detail, { ...retryAfter, cause: error });
+  }
+  return null;
+}
+
+/** Resources are used up, the server starts or stops, or it has become a reader after a failover. */
+const isOutOfService = (error: unknown): boolean =>
+  error instanceof DatabaseError && /^(53...|57P0[1-5]|57014|25006)$/.test(error.code);

@@ -1,0 +1,56 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { Command } from "commander";
+import type { EventPageReply, EventReply } from "../../api/shape/event.ts";
+import type { JobDetailReply } from "../../api/shape/job.ts";
+import { api } from "../api.ts";
+import { type ApiClient, part } from "../client.ts";
+import { type Output, printable } from "../output.ts";
+import type { World } from "../world.ts";
+
+const lookMs = 500;
+
+/** A line for each change of state as it becomes visible, of one job also what was before; with `--json`, an object on each. */
+export function eventsCommand(world: World, out: Output): Command {
+  return new Command("events")
+    .option("-f, --follow", "go on until interrupted; without it: what happens until the next look")
+    .option("--kind <kind>", "the id of the definition")
+    .option("--lane <lane>")
+    .option("--job <id>", "with what happened to it before")
+    .option("--run <id>")
+    .option("--state <states>", "one or more, like FAILED,RETRY_WAIT")
+    .addHelpText("after", "\nExample:\n  $ npx belfry events -f --state FAILED")
+    .action(async ({ follow, ...filter }: Record<string, string> & { follow?: boolean }, command: Command) => {
+      const client = api(world, command);
+      let { cursor } = await client.get<EventPageReply>("/events", filter);
+      const past = filter["job"] === undefined ? [] : await pastOf(client, filter["job"], filter["state"]);
+      const told = new Set(past.map(({ id }) => id));
+      for (const event of past) out.result(event, () => line(event));
+      for (;;) {
+        await wait(lookMs);
+        const page = await client.get<EventPageReply>("/events", { ...filter, cursor });
+        if (page.isGap) out.note("some changes may be missing here: the database was restored");
+        const events = page.events.filter(({ id }) => !told.has(id));
+        for (const event of events) out.result(event, () => line(event));
+        cursor = page.cursor;
+        if (follow === true) continue;
+        if (told.size + events.length === 0) out.note("nothing has changed so far; -f goes on until Ctrl-C");
+        return;
+      }
+    });
+}
+
+/** What a job has behind it, in the form of what comes. */
+async function pastOf(client: ApiClient, id: string, states: string | undefined): Promise<readonly EventReply[]> {
+  const { id: job, run, kind, key, lane, events } = await client.get<JobDetailReply>(`/jobs/${part(id)}`);
+  const wanted = states?.toUpperCase().split(",");
+  return events
+    .filter(({ to }) => wanted?.includes(to) ?? true)
+    .map(({ id: event, at, ...change }) => ({ id: event, at, job, run, kind, key, lane, ...change }));
+}
+
+const line = ({ at, job, kind, from, to, attempt, worker, reason }: EventReply): string =>
+  printable(
+    [at, `job ${job}`, kind ?? "", `${from ?? "(new)"} -> ${to}`, `try ${attempt}`, worker ?? "", reason ?? ""]
+      .filter((text) => text !== "")
+      .join("  "),
+  );

@@ -1,0 +1,60 @@
+import { addresses } from "../address.ts";
+import { MiddleCut } from "../parts/middle-cut.tsx";
+import { useResource } from "../resource.ts";
+import type { ShownTask } from "../shape.ts";
+import { loadFailedTasks } from "../client.ts";
+import { counted, plural } from "../words.ts";
+
+const causesShown = 5;
+const tasksNamed = 3;
+
+interface FailedListProps {
+  readonly run: string;
+  readonly failed: number;
+}
+
+/** The causes of a run's failures, the most frequent first, each with tasks that it stopped. */
+export function FailedList({ run, failed }: FailedListProps) {
+  const loaded = useResource(`failed ${run} ${failed}`, (signal) => loadFailedTasks(run, signal), { again: "never" });
+  const tasks = loaded.data ?? [];
+  if (tasks.length === 0) return null;
+  const causes = [...Map.groupBy(tasks, causeOf)].toSorted(([, a], [, b]) => b.length - a.length);
+  return (
+    <section class="failed-list" aria-label="Failed tasks">
+      <h2>
+        {plural(failed, "task")} failed
+        {tasks.length < failed ? <span class="dim"> · causes of the first {counted(tasks.length)}</span> : null}
+      </h2>
+      <ul>
+        {causes.slice(0, causesShown).map(([cause, all]) => (
+          <Cause key={cause} tasks={all} />
+        ))}
+      </ul>
+      {causes.length > causesShown ? <p class="dim">{plural(causes.length - causesShown, "more cause")}</p> : null}
+    </section>
+  );
+}
+
+function Cause({ tasks }: { readonly tasks: readonly ShownTask[] }) {
+  const [first] = tasks;
+  return (
+    <li>
+      <span class="strong">{counted(tasks.length)} ×</span>
+      <span class="failed-cause" title={first?.error?.message ?? undefined}>
+        <span class="mono error-code">{first?.error?.code ?? "no code"}</span> {first?.error?.message}
+      </span>
+      <span class="failed-names">
+        {tasks.slice(0, tasksNamed).map((task) => (
+          <a key={task.job} class="link" href={addresses.job(task.job)}>
+            <MiddleCut text={task.task ?? task.key ?? `#${task.job}`} />
+          </a>
+        ))}
+        {tasks.length > tasksNamed ? <span class="dim">and {counted(tasks.length - tasksNamed)} more</span> : null}
+      </span>
+    </li>
+  );
+}
+
+/** Numbers and ids in a message do not make it another cause. */
+const causeOf = ({ error }: ShownTask): string =>
+  `${error?.code ?? ""} ${(error?.message ?? "").replaceAll(/[0-9a-f]*\d[0-9a-f-]*/gi, "#")}`;

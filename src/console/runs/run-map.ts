@@ -1,0 +1,123 @@
+/** A whole run as the page holds it: tasks by their place, edges between places. */
+import type { RunMapReply } from "../../api/shape/run-map.ts";
+import type { JobState } from "../shape.ts";
+
+export interface MapTask {
+  readonly place: number;
+  readonly job: string;
+  /** What it is called in the run; its number when it has no name. */
+  readonly name: string;
+  readonly state: JobState;
+  readonly notTaken: boolean;
+  readonly open: number;
+  readonly attempt: number;
+  readonly error: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+}
+
+export interface LoadedMap {
+  readonly tasks: readonly MapTask[];
+  readonly edges: readonly (readonly [from: number, to: number])[];
+  /** Predecessors by place. */
+  readonly before: ReadonlyMap<number, readonly number[]>;
+  /** Tasks of a fan-out have neither names nor edges. */
+  readonly isFanOut: boolean;
+  readonly isMore: boolean;
+}
+
+export function loadedMap(reply: RunMapReply): LoadedMap {
+  const base = Date.parse(reply.from);
+  const at = (ms: number | null | undefined): number | null => (ms == null ? null : base + ms);
+  const notTaken = new Set(reply.notTaken);
+  const tasks = reply.jobs.map((job, place) => ({
+    place,
+    job,
+    name: reply.names[place] ?? `#${job}`,
+    state: reply.states[place] ?? "PENDING",
+    notTaken: notTaken.has(place),
+    open: reply.open[place] ?? 0,
+    attempt: reply.attempts[place] ?? 0,
+    error: reply.errors[place] ?? null,
+    startedAt: at(reply.started[place]),
+    finishedAt: at(reply.finished[place]),
+  }));
+  const before = new Map<number, number[]>();
+  for (const [from, to] of reply.edges) {
+    const known = before.get(to);
+    if (known === undefined) before.set(to, [from]);
+    else known.push(from);
+  }
+  return { tasks, edges: reply.edges, before, isFanOut: reply.edges.length === 0, isMore: reply.isMore };
+}
+
+/** Chips of the list, each with the states it stands for. */
+export const taskSets = {
+  all: null,
+  bad: ["FAILED", "CANCELED", "RETRY_WAIT", "RUNNING", "QUEUED", "PENDING", "SKIPPED"],
+  failed: ["FAILED"],
+  running: ["RUNNING"],
+  waiting: ["PENDING", "QUEUED", "RETRY_WAIT"],
+  skipped: ["SKIPPED", "CANCELED"],
+  succeeded: ["SUCCESS"],
+} as const satisfies Readonly<Record<string, readonly JobState[] | null>>;
+export type TaskSet = keyof typeof taskSets;
+
+export const isInSet = ({ state }: Pick<MapTask, "state">, set: TaskSet): boolean =>
+  taskSets[set] === null || (taskSets[set] as readonly JobState[]).includes(state);
+
+const urgency: Readonly<Record<JobState, number>> = {
+  FAILED: 0,
+  RUNNING: 1,
+  RETRY_WAIT: 2,
+  CANCELED: 3,
+  QUEUED: 4,
+  PENDING: 5,
+  SKIPPED: 6,
+  SUCCESS: 7,
+};
+
+export const taskOrders = ["state", "name", "took", "start"] as const;
+export type TaskOrder = (typeof taskOrders)[number];
+
+/** The tasks that are wanted, in the order that is wanted: what needs attention, or what took longest, first. */
+export function listedTasks(
+  tasks: readonly MapTask[],
+  { set, text, order }: { readonly set: TaskSet; readonly text: string; readonly order: TaskOrder },
+): readonly MapTask[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = tasks.filter((task) => {
+    if (!isInSet(task, set)) return false;
+    const whole = `${task.name} ${task.job} ${task.error ?? ""}`.toLowerCase();
+    return words.every((word) => whole.includes(word));
+  });
+  const by: Readonly<Record<TaskOrder, (a: MapTask, b: MapTask) => number>> = {
+    state: (a, b) => urgency[a.state] - urgency[b.state],
+    name: (a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)),
+    took: (a, b) => tookMs(b) - tookMs(a),
+    start: (a, b) => (a.startedAt ?? Infinity) - (b.startedAt ?? Infinity),
+  };
+  return found.toSorted((a, b) => by[order](a, b) || a.place - b.place);
+}
+
+export const tookMs = ({ startedAt, finishedAt }: MapTask): number =>
+  startedAt === null || finishedAt === null ? -1 : Math.max(0, finishedAt - startedAt);
+
+/** From the task that ended last back along the predecessor that each waited for longest. */
+export function criticalPath({ tasks, before }: Pick<LoadedMap, "tasks" | "before">): readonly MapTask[] {
+  const last = (among: readonly MapTask[]): MapTask | undefined =>
+    among.reduce<MapTask | undefined>(
+      (latest, task) =>
+        task.finishedAt !== null && task.startedAt !== null && task.finishedAt > (latest?.finishedAt ?? 0)
+          ? task
+          : latest,
+      undefined,
+    );
+  const path: MapTask[] = [];
+  let at = last(tasks);
+  while (at !== undefined && path.length <= tasks.length) {
+    path.push(at);
+    at = last((before.get(at.place) ?? []).flatMap((place) => tasks[place] ?? []));
+  }
+  return path.toReversed();
+}

@@ -1,0 +1,99 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { loadScheduleOutcomes, type OutcomeQuery } from "../client.ts";
+import { slowChanges } from "../live.ts";
+import type { ShownOutcome } from "../shape.ts";
+
+/** As many as one answer holds. */
+const pageRows = 100;
+const step = 25;
+
+export interface OutcomeRows {
+  /** How many match; null until the first answer. */
+  readonly total: number | null;
+  /** Undefined while it is not loaded. */
+  readonly at: (index: number) => ShownOutcome | undefined;
+  readonly loaded: readonly ShownOutcome[];
+  readonly error: Error | null;
+  readonly onSight: (from: number, to: number) => void;
+  readonly reload: () => void;
+}
+
+interface HeldRows {
+  readonly key: string;
+  readonly rows: ReadonlyMap<number, ShownOutcome>;
+  readonly total: number | null;
+  readonly error: Error | null;
+}
+
+const begin = (key: string): HeldRows => ({ key, rows: new Map(), total: null, error: null });
+
+/** The schedules in sight, and no others: one request brings them, one more refreshes them when something changed. */
+export function useOutcomeRows(key: string, query: OutcomeQuery | null): OutcomeRows {
+  const [held, setHeld] = useState<HeldRows>(() => begin(key));
+  const own = useRef({ query, held, sight: { from: 0, to: step }, asked: new AbortController(), isBusy: false });
+  own.current.query = query;
+  own.current.held = held;
+
+  const load = useCallback(
+    async (isRefresh: boolean): Promise<void> => {
+      const { sight, query: wanted, asked, held: before } = own.current;
+      if (wanted === null || own.current.isBusy) return;
+      const offset = Math.floor(sight.from / step) * step;
+      if (!isRefresh && before.key === key && isHeld(before, sight)) return;
+      own.current.isBusy = true;
+      try {
+        const page = await loadScheduleOutcomes(wanted, { offset, limit: pageRows }, asked.signal);
+        const rows = page.schedules.map((row, index) => [offset + index, row] as const);
+        const kept = isRefresh ? [] : [...own.current.held.rows];
+        if (!asked.signal.aborted) setHeld({ key, rows: new Map([...kept, ...rows]), total: page.total, error: null });
+      } catch (error) {
+        if (!asked.signal.aborted)
+          setHeld((old) => ({ ...old, error: error instanceof Error ? error : new Error(String(error)) }));
+        return;
+      } finally {
+        if (!asked.signal.aborted) own.current.isBusy = false;
+      }
+      // It was scrolled on while the answer was on its way.
+      if (own.current.sight !== sight) void load(false);
+    },
+    [key],
+  );
+
+  useEffect(() => {
+    own.current.asked = new AbortController();
+    own.current.isBusy = false;
+    own.current.sight = { from: 0, to: step };
+    setHeld(begin(key));
+    own.current.held = begin(key);
+    void load(true);
+    return () => own.current.asked.abort();
+  }, [key]);
+  useEffect(() => {
+    let isFirst = true;
+    return slowChanges.subscribe(() => {
+      if (!isFirst) void load(true);
+      isFirst = false;
+    });
+  }, [key]);
+  const onSight = useCallback(
+    (from: number, to: number) => {
+      own.current.sight = { from, to };
+      void load(false);
+    },
+    [key],
+  );
+  const current = held.key === key ? held : begin(key);
+  return {
+    total: query === null ? 0 : current.total,
+    at: (index) => current.rows.get(index),
+    loaded: [...current.rows.values()],
+    error: current.error,
+    onSight,
+    reload: () => void load(true),
+  };
+}
+
+function isHeld({ rows, total }: HeldRows, { from, to }: { readonly from: number; readonly to: number }): boolean {
+  for (let index = from; index < Math.min(to, total ?? to); index += 1) if (!rows.has(index)) return false;
+  return true;
+}

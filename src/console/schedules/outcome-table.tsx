@@ -1,0 +1,142 @@
+import { addresses } from "../address.ts";
+import { currentTime } from "../clock.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Time } from "../parts/time.tsx";
+import { type RowColumn, VirtualRows } from "../parts/virtual-rows.tsx";
+import type { ShownOutcome } from "../shape.ts";
+import { isNarrow } from "../narrow.ts";
+import { startScheduleOnce, togglePause } from "./actions.tsx";
+import type { OutcomeRows } from "./outcome-rows.ts";
+import { plainWords } from "./plain-words.ts";
+import { Squares } from "./squares.tsx";
+import { EndsText, latenessText, onTimeText, scheduleStatus } from "./status.tsx";
+
+export const scheduleSortNames = ["id", "next", "lateness", "failing"] as const;
+export type ScheduleSortName = (typeof scheduleSortNames)[number];
+
+const template = "minmax(140px, 1.3fr) minmax(150px, 1.4fr) minmax(186px, 1fr) 134px 318px 76px 68px 124px";
+/** Two lines; in a narrow window each row is a block. */
+const rowPixels = { wide: 52, narrow: 206 };
+
+interface OutcomeTableProps {
+  readonly rows: OutcomeRows;
+  readonly total: number;
+  readonly sort: ScheduleSortName;
+  readonly onSort: (sort: ScheduleSortName) => void;
+  readonly current: number;
+}
+
+export function OutcomeTable({ rows, total, sort, onSort, current }: OutcomeTableProps) {
+  const by = (name: string, key: ScheduleSortName, isNumber = false): RowColumn => ({
+    name: (
+      <button type="button" class="sort" onClick={() => onSort(key)}>
+        {name}
+        {sort === key ? <Icon name="down" size={12} /> : null}
+      </button>
+    ),
+    isNumber,
+    isSorted: sort === key,
+  });
+  return (
+    <VirtualRows
+      label="Schedules"
+      columns={[
+        by("Schedule", "id"),
+        { name: "When" },
+        by("State", "failing"),
+        by("Next", "next"),
+        { name: "Last 30" },
+        by("Lateness", "lateness", true),
+        { name: "On time", isNumber: true },
+        { name: <span class="hidden">Actions</span> },
+      ]}
+      template={template}
+      height={isNarrow.value ? rowPixels.narrow : rowPixels.wide}
+      rows={total}
+      current={current}
+      onSight={rows.onSight}
+      idOf={(index) => rows.at(index)?.id ?? `place ${index}`}
+      row={(index) => <OutcomeRow schedule={rows.at(index)} place={{ index, current }} onDone={rows.reload} />}
+    />
+  );
+}
+
+interface OutcomeRowProps {
+  /** Undefined while it is on its way. */
+  readonly schedule: ShownOutcome | undefined;
+  readonly place: { readonly index: number; readonly current: number };
+  readonly onDone: () => void;
+}
+
+function OutcomeRow({ schedule, place: { index, current }, onDone }: OutcomeRowProps) {
+  const look = `row tall stacks${index === current ? " current" : ""}`;
+  if (schedule === undefined) {
+    return (
+      <div class={look} role="row" aria-rowindex={index + 2} aria-busy="true">
+        <span role="cell" class="dim">
+          …
+        </span>
+      </div>
+    );
+  }
+  const { id, kind, expression, timezone, paused, enabled, firesAt, last } = schedule;
+  return (
+    <div class={look} role="row" data-id={id} aria-rowindex={index + 2}>
+      <span role="cell" class="wide">
+        <a class="row-link" href={addresses.schedule(id)} title={id}>
+          {id}
+        </a>
+        {kind === id ? null : <span class="under dim">{kind}</span>}
+      </span>
+      <span role="cell" title={`${expression} ${timezone}`}>
+        {plainWords(expression)}
+        <span class="under dim">
+          <span class="mono">{expression}</span> · {timezone}
+        </span>
+      </span>
+      <span role="cell">
+        {scheduleStatus(schedule, currentTime())}
+        <span class="under">
+          <EndsText {...schedule} />
+        </span>
+      </span>
+      <span role="cell" class="wide" data-label="Next">
+        {paused || !enabled ? <span class="nothing">–</span> : <Time at={firesAt} zone={timezone} />}
+      </span>
+      <span role="cell" class="wide" data-label="Last 30">
+        {last.length === 0 ? <span class="dim small">none yet</span> : <Squares last={last} zone={timezone} />}
+      </span>
+      <span role="cell" class="number" data-label="Lateness">
+        {latenessText(schedule)}
+      </span>
+      <span role="cell" class="number" data-label="On time">
+        {onTimeText(schedule)}
+      </span>
+      <span role="cell" class="actions">
+        <RowActions schedule={schedule} onDone={onDone} />
+      </span>
+    </div>
+  );
+}
+
+const RowActions = ({ schedule, onDone }: { readonly schedule: ShownOutcome; readonly onDone: () => void }) => (
+  <>
+    <button
+      type="button"
+      class="button small"
+      onClick={() => void startScheduleOnce(schedule)}
+      aria-label={`Run now: ${schedule.id}`}
+    >
+      Run now
+    </button>
+    <button
+      type="button"
+      class="icon-button"
+      title={schedule.paused ? "Resume" : "Pause"}
+      onClick={() => void togglePause(schedule, onDone)}
+    >
+      <Icon name={schedule.paused ? "play" : "pause"} />
+      <span class="hidden">{`${schedule.paused ? "Resume" : "Pause"} ${schedule.id}`}</span>
+    </button>
+  </>
+);

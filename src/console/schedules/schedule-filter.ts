@@ -1,0 +1,78 @@
+import type { OutcomeQuery } from "../client.ts";
+import { lastWord, type Suggestion } from "../filter/completed.ts";
+import { quoted, unquoted, wordsOf } from "../filter/terms.ts";
+
+export interface ScheduleFilter {
+  readonly query: OutcomeQuery;
+  /** What cannot be used, in words. One of them, and nothing matches. */
+  readonly problems: readonly string[];
+}
+
+export const scheduleStateNames = ["active", "failing", "late", "paused", "off", "ended"] as const;
+
+/** Fields one may write, with what they mean. */
+const meanings: Readonly<Record<string, string>> = {
+  state: scheduleStateNames.join(", "),
+  kind: "the kind it starts",
+  app: "the app it belongs to",
+  zone: "its time zone: Asia/Seoul",
+  late: "its last start was later than that: late:>5s",
+};
+
+/** Terms separated by spaces; words without a field are looked for in the id, the kind and the app. */
+export function parseScheduleFilter(text: string): ScheduleFilter {
+  const query: Record<string, string> = {};
+  const plain: string[] = [];
+  const problems: string[] = [];
+  for (const word of wordsOf(text)) {
+    const colon = word.indexOf(":");
+    const field = word.slice(0, Math.max(0, colon)).toLowerCase();
+    const value = unquoted(word.slice(colon + 1));
+    const problem = colon < 0 ? null : problemOf(field, value);
+    if (problem !== null) problems.push(problem);
+    else if (colon < 0) plain.push(unquoted(word));
+    else if (field === "late") query["lateOver"] = value.slice(1);
+    else query[field] = field === "state" ? value.toLowerCase() : value;
+  }
+  return { query: plain.length === 0 ? query : { ...query, text: plain.join(" ") }, problems };
+}
+
+function problemOf(field: string, value: string): string | null {
+  if (!(field in meanings)) return `“${field}” is no field: use ${Object.keys(meanings).join(", ")}`;
+  if (value === "") return `“${field}:” has no value yet`;
+  if (field === "state" && !scheduleStateNames.some((name) => name === value.toLowerCase()))
+    return `“${value}” is no state: ${scheduleStateNames.join(", ")}`;
+  if (field === "late" && !/^>\d{1,6}(ms|s|m|h|d)$/.test(value)) return `“late:${value}”: write late:>5s`;
+  return null;
+}
+
+/** Values that the loaded schedules have. */
+export interface KnownValues {
+  readonly kinds: readonly string[];
+  readonly apps: readonly string[];
+  readonly zones: readonly string[];
+}
+
+/** What the last word of the text may become. */
+export function suggestForSchedules(text: string, known: KnownValues): readonly Suggestion[] {
+  const word = lastWord(text);
+  const colon = word.indexOf(":");
+  if (colon < 0) {
+    return Object.entries(meanings)
+      .filter(([field]) => field.startsWith(word.toLowerCase()))
+      .map(([field, hint]) => ({ word: `${field}:`, hint }));
+  }
+  const field = word.slice(0, colon).toLowerCase();
+  const typed = word.slice(colon + 1).toLowerCase();
+  const values: Readonly<Record<string, readonly string[]>> = {
+    state: scheduleStateNames,
+    kind: known.kinds,
+    app: known.apps,
+    zone: known.zones,
+    late: [">1s", ">10s", ">1m"],
+  };
+  return (values[field] ?? [])
+    .filter((value) => value.toLowerCase().includes(typed) && value.toLowerCase() !== typed)
+    .slice(0, 8)
+    .map((value) => ({ word: `${field}:${quoted(value)}`, hint: field }));
+}

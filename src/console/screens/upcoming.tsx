@@ -1,0 +1,117 @@
+import { useLocation } from "preact-iso";
+import { addresses } from "../address.ts";
+import { loadUpcoming } from "../client.ts";
+import { currentTime } from "../clock.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Tag } from "../parts/tag.tsx";
+import { TableHead } from "../parts/table-head.tsx";
+import { Time } from "../parts/time.tsx";
+import { useResource } from "../resource.ts";
+import type { ShownUpcoming } from "../shape.ts";
+import { relative } from "../time.ts";
+import { useTitle } from "../title.ts";
+import { counted, plural } from "../words.ts";
+
+const spans = [
+  { hours: 1, name: "Next hour" },
+  { hours: 6, name: "6 hours" },
+  { hours: 24, name: "24 hours" },
+] as const;
+
+/** What all schedules will start, on one time line. */
+export function UpcomingScreen() {
+  const { query, path, route } = useLocation();
+  const hours = spans.find((span) => String(span.hours) === query["hours"])?.hours ?? 1;
+  useTitle("Upcoming");
+  const coming = useResource(`upcoming ${hours}`, (signal) => loadUpcoming(hours, signal), { again: "slow" });
+  return (
+    <>
+      <header class="screen-head">
+        <h1>Upcoming</h1>
+        <div class="tabs" role="group" aria-label="Span">
+          {spans.map((span) => (
+            <button
+              key={span.hours}
+              type="button"
+              aria-pressed={span.hours === hours}
+              onClick={() => route(`${path}?hours=${span.hours}`)}
+            >
+              {span.name}
+            </button>
+          ))}
+        </div>
+      </header>
+      <Loaded of={coming}>
+        {(found) =>
+          found.times.length === 0 ? (
+            <Empty title="Nothing is scheduled in this span">
+              <p>Choose a longer span, or look at the schedules.</p>
+            </Empty>
+          ) : (
+            <>
+              <TimeLine found={found} />
+              <ComingTable found={found} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+/** How many start in each sixtieth of the span. */
+function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: ShownUpcoming }) {
+  const most = Math.max(1, ...parts);
+  const total = parts.reduce((sum, part) => sum + part, 0);
+  return (
+    <section class="card" aria-label="Time line">
+      <header class="card-head">
+        <h2>{`${plural(total, "time")}${isMore ? " or more" : ""}`}</h2>
+        <span class="dim">busiest part: {counted(most)}</span>
+      </header>
+      <div class="time-line" role="img" aria-label={`${total} times, at most ${most} in one part of the span`}>
+        {parts.map((part, index) => (
+          <i key={index} style={{ height: `${(part / most) * 100}%` }} title={plural(part, "time")} />
+        ))}
+      </div>
+      <p class="time-line-scale">
+        <Time at={from} />
+        <Time at={to} />
+      </p>
+    </section>
+  );
+}
+
+const ComingTable = ({ found: { times } }: { readonly found: ShownUpcoming }) => (
+  <div class="card">
+    <table class="table tall stacks">
+      <TableHead columns={["At", "In", "Schedule", "Kind", "Lane", "Risk"]} />
+      <tbody>
+        {times.map((each) => (
+          <tr key={`${each.schedule} ${each.at}`}>
+            <td>
+              <Time at={each.at} zone={each.timezone} />
+            </td>
+            <td class="dim">{relative(Date.parse(each.at) - currentTime())}</td>
+            <td>
+              <a class="row-link" href={addresses.schedule(each.schedule)}>
+                {each.schedule}
+              </a>
+            </td>
+            <td class="dim">{each.kind}</td>
+            <td class="dim">{each.lane}</td>
+            <td class="wide">
+              <Risk of={each} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+function Risk({ of }: { readonly of: ShownUpcoming["times"][number] }) {
+  if (of.paused) return <Tag icon="pause" tone="warn" text="Paused: will be skipped" />;
+  return of.mayOverlap ? <Tag icon="warning" tone="warn" text="The one before has not ended" /> : null;
+}

@@ -1,0 +1,26 @@
+import type { Instant, JobId } from "../job/job.ts";
+import type { State } from "../job/state.ts";
+import type { RunId } from "./run.ts";
+
+/** A task as a picture of its whole run needs it: without payload, result and message. */
+export interface MappedTask {
+  readonly jobId: JobId;
+  readonly name: string | null;
+  readonly state: State;
+  readonly notTaken: boolean;
+  /** Predecessors that have not ended. */
+  readonly openPredecessors: number;
+  readonly attempt: number;
+  readonly errorCode: string | null;
+  readonly startedAt: Instant | null;
+  readonly finishedAt: Instant | null;
+}
+
+export interface RunMaps {
+  /** Up to `operationsLimits.mappedTasksMax` tasks, and of each the first `operationsLimits.mappedEdgesMax` edges that lead to it. */
+  runMap(run: RunId): Promise<{
+    readonly tasks: readonly MappedTask[];
+    readonly edges: readonly (readonly [from: JobId, to: JobId])[];
+    readonly isMore: boolean;
+  }>;
+}

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineGraph } from "../../src/core/define/define-graph.ts";
+import { app, openApi } from "./harness.ts";
+
+const json = { host: "127.0.0.1:4400", "content-type": "application/json" };
+const graphs = defineApp({
+  name: "graphs",
+  jobs: [defineGraph({ id: "steps", version: 1, tasks: (task) => void task("first", { run: () => null }) })],
+});
+
+test("the header Idempotency-Key is the key of a create, and refused where nothing would heed it", async () => {
+  const { call } = await openApi();
+  const keyed = { ...json, "idempotency-key": '"once"' };
+  const first = await call("POST", "/jobs", { kind: "ping" }, keyed);
+  const again = await call("POST", "/jobs", { kind: "ping" }, keyed);
+  expect([first.status, again.status, again.body.id]).toEqual([201, 200, first.body.id]);
+  expect((await call("POST", "/jobs", { kind: "ping", key: "other" }, keyed)).status).toBe(400);
+  expect((await call("POST", `/jobs/${first.body.id}/cancel`, undefined, keyed)).status).toBe(400);
+});
+
+test("a repeated create with another due time is told that it moved nothing", async () => {
+  const { call } = await openApi();
+  const due = (hour: number) => ({ kind: "ping", key: "k", dueAt: `2026-11-22T0${hour}:00:00Z` });
+  await call("POST", "/jobs", due(1));
+  expect(await call("POST", "/jobs", due(1))).toMatchObject({ status: 200, body: { notes: [] } });
+  const moved = await call("POST", "/jobs", due(2));
+  expect(moved.body).toMatchObject({ notes: [expect.stringContaining("dueAt was not applied")] });
+});
+
+test("a schedule that changed since it was read is not overwritten", async () => {
+  const { call, api } = await openApi();
+  await call("POST", "/schedules", { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" });
+  const read = await api.fetch(new Request("http://127.0.0.1/schedules/nightly", { headers: json }));
+  const tag = read.headers.get("etag") ?? "";
+  const edit = (cron: string) => call("PATCH", "/schedules/nightly", { cron }, { ...json, "if-match": tag });
+  expect(await edit("0 4 * * *")).toMatchObject({ status: 200, body: { expression: "0 4 * * *" } });
+  expect(await edit("0 5 * * *")).toMatchObject({ status: 412, body: { code: "version-changed" } });
+});
+
+test("a task of a graph is refused at the door, with the graph to start instead", async () => {
+  const { call } = await openApi([app, graphs]);
+  const { body } = await call("POST", "/jobs", { kind: "steps.first" });
+  expect(body).toMatchObject({ code: "not-startable", near: ["steps"] });
+  const schedule = { id: "s", kind: "steps.first", every: "1h" };
+  expect((await call("POST", "/schedules", schedule)).body.code).toBe("not-startable");
+});
+
+test("an integer that JSON would round is refused instead of stored as its neighbour", async () => {
+  const { call } = await openApi();
+  const body = '{"kind":"greet","payload":{"name":"x","n":9007199254740993}}';
+  expect(await call("POST", "/jobs", body)).toMatchObject({ status: 400, body: { code: "not-storable" } });
+});
+
+test("writes without a body need no content type, and a parameter of an odd name lists nothing", async () => {
+  const { call } = await openApi();
+  const { body } = await call("POST", "/jobs", { kind: "ping", delay: "1h" });
+  expect((await call("POST", `/jobs/${body.id}/cancel`, undefined, { host: "127.0.0.1" })).status).toBe(200);
+  expect((await call("GET", "/jobs?__proto__=1")).status).toBe(400);
+});
+
+test("a page of another port of this machine is refused, and a link may open a page", async () => {
+  const { call } = await openApi();
+  const from = (headers: object) => call("GET", "/jobs", undefined, { ...json, ...headers });
+  expect((await from({ origin: "http://127.0.0.1:9999" })).status).toBe(403);
+  expect((await from({ "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" })).status).toBe(403);
+  expect((await from({ "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" })).status).toBe(200);
+  expect((await from({ "sec-fetch-site": "same-origin" })).status).toBe(200);
+});
+
+test("the audit has the request's id and the hash of a payload, and nothing of a repeat", async () => {
+  const { call } = await openApi();
+  const body = { kind: "greet", payload: { name: "secret-token" }, key: "k" };
+  await call("POST", "/jobs", body);
+  await call("POST", "/jobs", body);
+  const { audits } = (await call("GET", "/audits")).body as unknown as { audits: { trace: string; detail: object }[] };
+  expect(audits).toHaveLength(1);
+  expect(JSON.stringify(audits)).not.toContain("secret-token");
+  expect(audits[0]).toMatchObject({
+    trace: expect.stringMatching(/^trace-/),
+    detail: { payload: { sha256: expect.stringMatching(/^[\da-f]{64}$/) } },
+  });
+});
+
+test("a large answer is compressed for a client that takes it, and says that it must not be kept", async () => {
+  const { api, call } = await openApi();
+  for (let n = 0; n < 12; n += 1) await call("POST", "/jobs", { kind: "ping", key: `k${n}` });
+  const get = (path: string) =>
+    api.fetch(new Request(`http://127.0.0.1${path}`, { headers: { ...json, "accept-encoding": "gzip" } }));
+  const large = await get("/jobs?limit=11");
+  expect(Object.fromEntries(large.headers)).toMatchObject({
+    "content-encoding": "gzip",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    link: expect.stringMatching(/^<\/jobs\?limit=11&cursor=\d+>; rel="next"$/),
+  });
+  expect((await get("/livez")).headers.has("content-encoding")).toBe(false);
+});

@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { curlOf, guideOf } from "../../scripts/api-guide.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineGraph } from "../../src/core/define/define-graph.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
+import type { OperationName } from "../../src/api/document/operations.ts";
+import { serveApi } from "../cli/harness.ts";
+import { endpoints } from "./document.ts";
+
+const guide = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
+const hello = defineJob({ id: "hello", run() {} });
+const report = defineJob({ id: "report", concurrency: 2, run() {} });
+const steps = defineGraph({ id: "steps", version: 1, tasks: (task) => void task("first", { run: () => null }) });
+const app = defineApp({ name: "guide", jobs: [hello, report, steps], schedules: [] });
+
+/** What has to happen before what: the others follow in the order of the guide. */
+const first: readonly OperationName[] = [
+  "createSchedule",
+  "createJob",
+  "cancelJob",
+  "retryJob",
+  "cancelRun",
+  "retryRun",
+];
+const last: readonly OperationName[] = ["deleteSchedule"];
+
+test("docs/api.md is what the endpoints say: node scripts/api-guide.ts writes it", () => {
+  expect(guide).toBe(guideOf(endpoints));
+});
+
+test("every request of docs/api.md is answered by the server as the guide says", async () => {
+  const { url, call, store } = await serveApi({}, [app]);
+  const { body: job } = await call("POST", "/jobs", { kind: "hello", delay: "1h" });
+  const { body: bulk } = await call("POST", "/bulk", { action: "cancel", filter: { kind: "none" } });
+  const run = await startRun(store);
+  const names = { "/jobs/42": `/jobs/${job.id}`, "/runs/7": `/runs/${run}`, "/bulk/3": `/bulk/${bulk.id}` };
+  const ordered = [
+    ...first,
+    ...endpoints.map(({ name }) => name).filter((name) => ![...first, ...last].includes(name)),
+  ];
+  for (const name of [...ordered, ...last]) {
+    const endpoint = endpoints.find((each) => each.name === name);
+    if (endpoint === undefined) throw new Error(`${name} is no endpoint`);
+    const shown = curlOf(endpoint);
+    expect(guide).toContain(`\n${shown}\n`);
+    const line = Object.entries(names).reduce((text, [from, to]) => text.replace(from, to), shown);
+    const { body, status } = await shell(line, url);
+    const expected = Object.keys(endpoint.replies);
+    expect({ name, body, known: [...expected, "200"].includes(status) }).toMatchObject({ name, known: true });
+  }
+}, 120_000);
+
+async function startRun(store: Awaited<ReturnType<typeof serveApi>>["store"]): Promise<string> {
+  const given = { stage: "dev", key: "k", trace: "t", starterId: null, parentId: null };
+  const graph = registry([app]).jobs.get("steps");
+  if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
+  return (await store.startRun(await planRun(graph, null, given), { dispatchWindowMs: 0 })).runId;
+}
+
+async function shell(line: string, url: string): Promise<{ body: string; status: string }> {
+  const env = { ...process.env, BELFRY_URL: url };
+  const { stdout } = await promisify(execFile)("bash", ["-c", `${line} -w '\n%{http_code}'`], { env, timeout: 30_000 });
+  const end = stdout.lastIndexOf("\n");
+  return { body: stdout.slice(0, Math.min(end, 300)), status: stdout.slice(end + 1) };
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it, test } from "vitest";
+import { groupedRun, prefixOf } from "../../src/console/runs/groups.ts";
+import { criticalPath, loadedMap, listedTasks } from "../../src/console/runs/run-map.ts";
+import { describeInBrowser } from "./in-browser.ts";
+import { largeMap, runMap } from "./scene-run.ts";
+
+describe("a run as the page holds it", () => {
+  it("lists what needs attention first, and what took longest when asked", () => {
+    const { tasks } = loadedMap(runMap);
+    const states = listedTasks(tasks, { set: "all", text: "", order: "state" }).map(({ state }) => state);
+    expect(states).toEqual(["FAILED", "RUNNING", "PENDING", "SKIPPED", "SUCCESS", "SUCCESS"]);
+    expect(listedTasks(tasks, { set: "failed", text: "mismatch", order: "state" }).map(({ name }) => name)).toEqual([
+      "match",
+    ]);
+    expect(listedTasks(tasks, { set: "failed", text: "orders", order: "state" })).toEqual([]);
+  });
+
+  it("groups ten thousand alike tasks by layer, with their counts and the edges between them", () => {
+    const { groups, edges } = groupedRun(loadedMap(largeMap(10_000)));
+    expect(groups.map(({ tasks }) => tasks.length)).toEqual(Array.from({ length: 10 }, () => 1_000));
+    expect(groups[0]?.counts).toEqual(
+      new Map([
+        ["SUCCESS", 999],
+        ["FAILED", 1],
+      ]),
+    );
+    expect(edges).toHaveLength(9);
+    expect(prefixOf("load-partition-0017")).toBe("load-partition");
+    expect(prefixOf("17")).toBe("#");
+  });
+
+  it("finds the tasks that decided when the run ended", () => {
+    const map = loadedMap({
+      ...runMap,
+      finished: [60, 80, 160, null, null, null],
+      started: [0, 0, 80, null, null, 90],
+    });
+    expect(criticalPath(map).map(({ name }) => name)).toEqual(["refunds", "match"]);
+  });
+});
+
+await describeInBrowser("a run of ten thousand tasks", (its) => {
+  test("opens on what is not successful, with the causes, in three requests", async () => {
+    const { page, problems, close } = await its.open();
+    const before = its.api.queries.length;
+    await page.goto(its.at("/runs/9"));
+    await page.getByRole("region", { name: "Failed tasks" }).getByText("3 orders have no refund").waitFor();
+    expect(its.api.queries.slice(before).filter((each) => each.startsWith("/runs/9"))).toHaveLength(3);
+    const rows = page.locator(".rows-body .row");
+    expect(await rows.count()).toBe(10);
+    expect(await rows.first().textContent()).toContain("Failed");
+    await page.getByRole("button", { name: "Success 9,990" }).click();
+    await page.getByText("9,990 tasks").waitFor();
+    expect(await rows.count()).toBeLessThan(80);
+    await page.getByRole("searchbox", { name: "Search tasks" }).fill("04211");
+    await page.getByText("1 task", { exact: true }).waitFor();
+    expect(await rows.textContent()).toContain("load-partition-of-table-orders-04211");
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test("is drawn as groups with counts; a group leads to its tasks", async () => {
+    const { page, close } = await its.visit("/runs/9?view=graph", "Critical path");
+    const group = page.getByRole("button", { name: /1 failed, 999 success/ });
+    await group.waitFor();
+    expect(await page.locator(".group-node").count()).toBe(10);
+    expect(await page.locator("path.edge").count()).toBe(9);
+    await group.click();
+    await page.getByText("10,000 tasks").waitFor();
+    expect(await page.getByRole("searchbox", { name: "Search tasks" }).inputValue()).toBe(
+      "load-partition-of-table-orders",
+    );
+    await close();
+  });
+});

@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startParts } from "../../src/local/services/parts.ts";
+import { startLocal } from "../../src/local/system.ts";
+import { freshFolder } from "./folder.ts";
+import { begin, environment, finished, newApp, slowMs, storeOf } from "./greeting-system.ts";
+import { until } from "./until.ts";
+
+const onDied = (error: unknown): void => console.error(error);
+
+describe("the local system", () => {
+  it(
+    "loses nothing when everything is killed",
+    async () => {
+      const { home, app } = newApp("hello");
+      const first = await startProcess(home, app);
+      const before = storeOf(first.database);
+      await until("a finished job", () => finished(before), slowMs);
+      first.process.kill("SIGKILL");
+      await once(first.process, "exit");
+
+      const second = await startProcess(home, app);
+      const store = storeOf(second.database);
+      const nowMs = await store.now();
+      expect(second.lines.find((line) => line["is"] === "started")?.["requeued"]).toBeGreaterThan(100);
+      const left = await until(
+        "every job due by now",
+        async () => {
+          const jobs = await store.jobs({ limit: 1_000 });
+          const due = jobs.filter(({ dueAt }) => dueAt <= nowMs);
+          return due.length > 0 && due.every(({ state }) => state === "SUCCESS") ? jobs : null;
+        },
+        2.5 * slowMs,
+      );
+      expect(left.filter(({ attempt, interruptions }) => attempt > 1 + interruptions)).toEqual([]);
+      second.process.kill("SIGINT");
+      expect(await once(second.process, "exit")).toEqual([0, null]);
+    },
+    4 * slowMs,
+  );
+
+  it(
+    "uses the parts that the environment names",
+    async () => {
+      const { home, app } = newApp("hello");
+      const parts = await startParts({
+        home: freshFolder(),
+        environment: {},
+        postgresSettings: { fsync: "off" },
+        onDied,
+      });
+      onTestFinished(() => parts.stop());
+      const { DATABASE_URL = "", AWS_ENDPOINT_URL_SQS = "", AWS_ENDPOINT_URL_DYNAMODB = "" } = parts.env;
+      const system = await begin(home, app, { DATABASE_URL, AWS_ENDPOINT_URL_SQS, AWS_ENDPOINT_URL_DYNAMODB });
+      expect(system.postgres).toBeNull();
+      expect([system.urls.database, system.urls.sqs, system.urls.dynamodb]).toEqual([
+        DATABASE_URL,
+        AWS_ENDPOINT_URL_SQS,
+        AWS_ENDPOINT_URL_DYNAMODB,
+      ]);
+      const store = storeOf(DATABASE_URL);
+      await until("a finished job", () => finished(store), slowMs);
+      await system.stop();
+    },
+    4 * slowMs,
+  );
+
+  it(
+    "lets one scheduler task make passes while the other says who holds the lock, and exits well",
+    async () => {
+      const { home, app } = newApp("hello");
+      const system = await startLocal({
+        home,
+        apps: [app],
+        environment,
+        postgresSettings: { fsync: "off" },
+        without: ["wakes", "workers", "api"],
+      });
+      onTestFinished(() => system.stop());
+      const env = { ...system.env, BELFRY_PASS_MS: "8000", BELFRY_LOCK_LEASE_MS: "4000" };
+      const [a, b] = await Promise.all([runPass(env), runPass(env)]);
+      expect([a.code, b.code]).toEqual([0, 0]);
+      const [done, held] = a.report["outcome"] === "done" ? [a, b] : [b, a];
+      expect(done.report).toMatchObject({ outcome: "done", heldBy: null });
+      expect(held.report).toMatchObject({
+        outcome: "held",
+        passes: 0,
+        heldBy: expect.stringMatching(/:\d+/) as string,
+      });
+      expect(held.errors).toContain(`held by ${String(held.report["heldBy"])}`);
+    },
+    4 * slowMs,
+  );
+});
+
+/** One scheduler task to its end. */
+async function runPass(env: Readonly<Record<string, string>>) {
+  const task = fileURLToPath(new URL("../../scheduler-task/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [task, "pass"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [output, errors] = [child.stdout, child.stderr].map((stream) => stream.toArray());
+  const [code] = (await once(child, "close")) as [number | null];
+  const last =
+    Buffer.concat((await output) as Buffer[])
+      .toString()
+      .trim()
+      .split("\n")
+      .at(-1) ?? "{}";
+  return {
+    code,
+    report: JSON.parse(last) as Record<string, unknown>,
+    errors: Buffer.concat((await errors) as Buffer[]).toString(),
+  };
+}
+
+interface Started {
+  readonly process: ChildProcess;
+  readonly database: string;
+  readonly lines: Record<string, unknown>[];
+}
+
+/** As `npm start` does, in a process of its own that can be killed. */
+async function startProcess(home: string, app: URL): Promise<Started> {
+  const main = fileURLToPath(new URL("../../src/local/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [main, "start", "--json"], {
+    env: { ...environment, BELFRY_HOME: home, BELFRY_APPS: app.href },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGINT");
+    await once(child, "exit");
+  });
+  const lines: Record<string, unknown>[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) =>
+    lines.push(JSON.parse(line) as Record<string, unknown>),
+  );
+  const started = await until("the start", () => lines.find((line) => line["is"] === "started"), slowMs);
+  const { database } = started["urls"] as { database: string };
+  return { process: child, database: database.replace("***", passwordOf(home)), lines };
+}
+
+/** What is printed hides it. */
+const passwordOf = (home: string): string =>
+  (JSON.parse(readFileSync(join(home, "postgres", "postgres.json"), "utf8")) as { password: string }).password;

@@ -1,0 +1,36 @@
+import { importsOf, readSource, sourceFiles } from "../house/imports.ts";
+
+/** Nothing else can ask: vitest injects into tests only. */
+const mayAsk = /^(test|examples)\//;
+
+/** `postgres-server.ts` provides it: a file that asks for it, or imports one that does, needs the shared server. */
+const asksForServer = /\binject\("postgres/;
+
+export interface TestFiles {
+  readonly pure: string[];
+  readonly postgres: string[];
+  /** `*.long.test.ts`: they start whole systems, take long and rarely fail. `npm run test:long` runs them. */
+  readonly long: string[];
+}
+
+/** All test files by whether they need the shared Postgres server. Read from their imports, so that no list goes stale. */
+export function testsByServer(): TestFiles {
+  const texts = new Map(
+    sourceFiles().flatMap((file) => (mayAsk.test(file) ? [[file, readSource(file)] as const] : [])),
+  );
+  const needing = new Set([...texts].flatMap(([file, text]) => (asksForServer.test(text) ? [file] : [])));
+  const targets = new Map([...texts].map(([file, text]) => [file, importsOf(file, text).map(({ target }) => target)]));
+  // What imports a file that needs the server needs it too: repeated until no further file does.
+  for (let before = 0; before < needing.size;) {
+    before = needing.size;
+    for (const [file, imported] of targets) if (imported.some((target) => needing.has(target))) needing.add(file);
+  }
+  const tests = [...texts.keys()].filter((file) => file.endsWith(".test.ts"));
+  const long = tests.filter((file) => file.endsWith(".long.test.ts"));
+  const short = tests.filter((file) => !long.includes(file));
+  return {
+    pure: short.filter((file) => !needing.has(file)),
+    postgres: short.filter((file) => needing.has(file)),
+    long,
+  };
+}
