@@ -41,7 +41,11 @@ const untilMinute = async (world: AlarmWorld): Promise<number> =>
 
 async function onTime(world: AlarmWorld): Promise<void> {
   await world.call("POST", "/schedules/ruled/resume", {});
-  await world.database.clock.advance((await untilMinute(world)) + 500);
+  // To its next time: a wake that comes long after it would be late.
+  const { rows } = await world.database.pool.query<{ ms: number }>(
+    "select belfry.ms_until(next_at)::float8 as ms from belfry.schedule where id = 'ruled'",
+  );
+  await world.database.clock.advance(Math.max(0, (rows[0]?.ms ?? 0) - limits.ruleGraceMs) + 200);
   await world.runSchedule("ruled");
   await world.call("POST", "/schedules/ruled/pause", {});
 }
