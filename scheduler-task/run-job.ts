@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { ownTask } from "../src/adapters/aws/task-metadata.ts";
 import { readConfig } from "../src/config.ts";
 import { taskWorker, type AttemptRef } from "../src/core/ports/ports.ts";
-import { runJob } from "../src/core/work/run-job.ts";
+import { runJobTask } from "../src/core/work/run-job.ts";
 import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 import { exitCodes, ownLane, print } from "./report.ts";
@@ -16,7 +16,7 @@ export async function runTry(task: AttemptRef & { readonly from: string }, signa
     const worker = taskWorker(own, `${process.pid}:${runtime.ports.random.id().slice(0, 8)}`);
     const { dispatchWindowMs, stage } = config;
     const options = { ...task, worker, stage: stage.name, dispatchWindowMs, signal };
-    const report = await runJob(runtime.ports, runtime.registry, options);
+    const report = await runJobTask(runtime.ports, runtime.registry, options);
     print("run-job", report, { job: task.jobId, attempt: task.attempt });
     if (report.outcome === "unknown") return exitCodes.failure;
     return report.outcome === "done" && report.state === "FAILED" ? exitCodes["job-failed"] : exitCodes[report.outcome];

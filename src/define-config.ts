@@ -4,7 +4,7 @@ import type { StageOptions } from "./stages.ts";
 export type { Stage, StageOptions } from "./stages.ts";
 
 /** The content of `belfry.config.ts`. */
-export interface Config {
+export interface ProjectConfig {
   /**
    * Modules with apps, as paths from the config's folder, by a name of your choice: `{ jobs: "./jobs/index.ts" }`. The
    * default export of each is an app or an array of apps.
@@ -15,4 +15,4 @@ export interface Config {
 }
 
 /** Gives the config its type, and keeps the names of its apps and stages. */
-export const defineConfig = <const C extends Config>(config: C): C => config;
+export const defineConfig = <const C extends ProjectConfig>(config: C): C => config;

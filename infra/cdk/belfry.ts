@@ -24,7 +24,7 @@ export interface BelfryProps {
   readonly alarms?: AlarmChoices;
   /** Where alarms go. Default: two new topics, to subscribe to. */
   readonly topics?: Topics;
-  /** Who is told by them. Left out: who subscribes to them later. */
+  /** Who receives them. Left out: subscribers are added later. */
   readonly subscribers?: Subscribers;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;

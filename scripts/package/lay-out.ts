@@ -9,7 +9,7 @@ import { belfryManifest, createManifest, localManifest, type Manifest } from "./
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Of the repository alone, and declarations of what nobody imports. */
+/** Of the repository alone, and declarations that no file imports. */
 const notPublished = [
   "src/bundle-console.*",
   "src/adapters/postgres/dump-schema.*",

@@ -7,5 +7,5 @@ export type { CrashAt } from "./faults.ts";
 export type { LogLine, Metric } from "./recording.ts";
 export type { JobRun, RunJobOptions } from "./run-job.ts";
 export type { Ran } from "./ran.ts";
-export type { TestSystem, TestSystemOptions, WaitingJob } from "./system.ts";
+export type { TestSystem, TestSystemOptions, EnqueuedJob } from "./system.ts";
 export type { ScheduledTime, TimesOptions } from "./times-of.ts";

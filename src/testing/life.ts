@@ -8,7 +8,7 @@ export interface Life {
   end(): Promise<never>;
 }
 
-/** @param mayPass tells at a crash point whether the worker lives on. */
+/** @param mayPass says at a crash point whether the worker lives on. */
 export function newLife(ports: Ports, mayPass: (point: string) => boolean): Life {
   const over = Promise.withResolvers<void>();
   let isOver = false;

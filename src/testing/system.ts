@@ -34,7 +34,7 @@ export interface TestSystemOptions {
   readonly databaseUrl?: string;
 }
 
-export interface WaitingJob<I> {
+export interface EnqueuedJob<I> {
   readonly id: JobId;
   readonly payload: I;
   readonly dueAt: Date;
@@ -54,7 +54,7 @@ export interface TestSystem extends AsyncDisposable {
   /** Runs all that is due now, and what that enqueues. */
   drain(): Promise<readonly Ran[]>;
   /** Jobs of this kind that wait to run, the oldest first. */
-  enqueued<I>(job: Job<I>): Promise<readonly WaitingJob<I>[]>;
+  enqueued<I>(job: Job<I>): Promise<readonly EnqueuedJob<I>[]>;
   job(id: JobId): Promise<JobView | null>;
   run(id: RunId): ReturnType<Store["run"]>;
   occurrences(schedule: { readonly id: string }): ReturnType<Store["occurrences"]>;

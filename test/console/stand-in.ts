@@ -43,7 +43,7 @@ export async function openStandIn(files: PageFiles): Promise<StandIn> {
     const { method, path } = c.req;
     state.asked.push(`${method} ${path}`);
     state.queries.push(c.req.url.slice(new URL(c.req.url).origin.length));
-    const body = method === "POST" ? ((await c.req.json()) as Record<string, unknown>) : {};
+    const body = method === "POST" ? await c.req.json() : {};
     if (method === "POST") state.bodies.push(body);
     if (state.mode === "error") {
       return c.json({ code: "store-away", detail: "the database does not answer: try again in a few seconds" }, 503);

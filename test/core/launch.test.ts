@@ -10,7 +10,7 @@ import type { Operations } from "../../src/core/ports/operations.ts";
 import { runBulkPage } from "../../src/core/admin/run-bulk.ts";
 import { type TaskLaunch, type Launched, type Launcher, taskWorker } from "../../src/core/ports/ports.ts";
 import { rescue } from "../../src/core/delivery/rescue.ts";
-import { runJob } from "../../src/core/work/run-job.ts";
+import { runJobTask } from "../../src/core/work/run-job.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
 import type { QueueRecord } from "../../src/core/delivery/message.ts";
 import { acknowledge, gate, jobOf, lane, movesOf, shop, sum } from "./world.ts";
@@ -69,7 +69,7 @@ async function yard(job: Job<void>, port = launcher()) {
       if (launch === undefined) throw new Error("nothing was launched");
       const { jobId, attempt, worker: from } = launch;
       const whose = { jobId, attempt, from, worker: taskWorker(name, "1:a") };
-      return runJob(own, registry, { ...options, ...whose, signal });
+      return runJobTask(own, registry, { ...options, ...whose, signal });
     },
   };
 }

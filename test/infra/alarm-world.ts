@@ -119,7 +119,7 @@ export class AlarmWorld {
       mail: await worker("mail"),
       worker: await worker("default"),
       drain: (await import("../../functions/dead-letter.ts")).handler as unknown as Handler,
-      api: (await import("../../functions/api.ts")).handler as unknown as Handler,
+      api: (await import("../../functions/api.ts")).handler as Handler,
     };
     await this.call("POST", "/schedules/ruled/pause", {});
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
-import { connect, type ConnectOptions } from "../../src/adapters/postgres/connect.ts";
+import { connect, type PoolOptions } from "../../src/adapters/postgres/connect.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { project } from "../support/own-project.ts";
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-function storeAt(url: string, options: Partial<ConnectOptions> = {}) {
+function storeAt(url: string, options: Partial<PoolOptions> = {}) {
   const connections = connect({ url, applicationName: "belfry test", ...options });
   opened.push(connections.close);
   return createPostgresStore(connections);

@@ -3,7 +3,7 @@ import { limits } from "../../core/limits.ts";
 import { parseAddress } from "./address.ts";
 import { keepPlans, keptPlanSettings } from "./statement.ts";
 
-export interface ConnectOptions {
+export interface PoolOptions {
   /** `postgresql://user:password@host:port/database`. */
   readonly url: string;
   /** Shown in pg_stat_activity, for example `belfry worker mail`. */
@@ -35,7 +35,7 @@ export interface Connections {
 }
 
 /** Opens nothing yet: the first statement connects. @throws Error when the URL is not one of Postgres. */
-export function connect(options: ConnectOptions): Connections {
+export function connect(options: PoolOptions): Connections {
   const target = parseAddress(options.url);
   const config = { ...target, ...settings(options) };
   const keeps = options.prepare !== false;
@@ -61,7 +61,7 @@ export function connect(options: ConnectOptions): Connections {
   };
 }
 
-function settings(options: ConnectOptions): PoolConfig {
+function settings(options: PoolOptions): PoolConfig {
   return {
     application_name: options.applicationName,
     lock_timeout: limits.claimLockTimeoutMs,

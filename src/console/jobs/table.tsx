@@ -34,7 +34,7 @@ export const JobTable = ({ rows, selection, current }: JobTableProps) => (
     template={template}
     rows={rows.jobs.length}
     current={current}
-    onSight={(_, to) => {
+    onView={(_, to) => {
       if (to >= rows.jobs.length - rowsBeyond) rows.more();
     }}
     idOf={(index) => rows.jobs[index]?.id ?? ""}

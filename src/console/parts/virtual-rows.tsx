@@ -28,17 +28,17 @@ interface VirtualRowsProps {
   /** Of each row, in pixels. */
   readonly height?: number;
   /** These rows are in sight or close to it; also told when their number changes. */
-  readonly onSight: (from: number, to: number) => void;
+  readonly onView: (from: number, to: number) => void;
   readonly foot?: ComponentChildren;
 }
 
 /** A table of which only the rows in sight exist, so that a hundred thousand scroll like fifty. */
 export function VirtualRows(props: VirtualRowsProps) {
-  const { label, columns, template, rows, row, idOf, current, onSight, foot, height = lineHeight } = props;
+  const { label, columns, template, rows, row, idOf, current, onView, foot, height = lineHeight } = props;
   const box = useRef<HTMLDivElement>(null);
   const sight = useSight(box, height);
   useEffect(() => {
-    onSight(sight.from, sight.to);
+    onView(sight.from, sight.to);
   }, [sight.from, sight.to, rows]);
   useEffect(() => keepInSight(box.current, current, height), [current]);
   const from = Math.min(sight.from, rows);

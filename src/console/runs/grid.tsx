@@ -32,7 +32,7 @@ export function TaskGrid({ map, shown, order, onOrder }: TaskGridProps) {
       template={template}
       rows={shown.length}
       current={-1}
-      onSight={() => {}}
+      onView={() => {}}
       idOf={(index) => shown[index]?.job ?? ""}
       row={(index) => {
         const task = shown[index];

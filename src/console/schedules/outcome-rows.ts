@@ -14,7 +14,7 @@ export interface OutcomeRows {
   readonly at: (index: number) => ShownOutcome | undefined;
   readonly loaded: readonly ShownOutcome[];
   readonly error: Error | null;
-  readonly onSight: (from: number, to: number) => void;
+  readonly onView: (from: number, to: number) => void;
   readonly reload: () => void;
 }
 
@@ -27,19 +27,19 @@ interface HeldRows {
 
 const begin = (key: string): HeldRows => ({ key, rows: new Map(), total: null, error: null });
 
-/** The schedules in sight, and no others: one request brings them, one more refreshes them when something changed. */
+/** The schedules in view, and no others: one request brings them, one more refreshes them when something changed. */
 export function useOutcomeRows(key: string, query: OutcomeQuery | null): OutcomeRows {
   const [held, setHeld] = useState<HeldRows>(() => begin(key));
-  const own = useRef({ query, held, sight: { from: 0, to: step }, asked: new AbortController(), isBusy: false });
+  const own = useRef({ query, held, view: { from: 0, to: step }, asked: new AbortController(), isBusy: false });
   own.current.query = query;
   own.current.held = held;
 
   const load = useCallback(
     async (isRefresh: boolean): Promise<void> => {
-      const { sight, query: wanted, asked, held: before } = own.current;
+      const { view, query: wanted, asked, held: before } = own.current;
       if (wanted === null || own.current.isBusy) return;
-      const offset = Math.floor(sight.from / step) * step;
-      if (!isRefresh && before.key === key && isHeld(before, sight)) return;
+      const offset = Math.floor(view.from / step) * step;
+      if (!isRefresh && before.key === key && isHeld(before, view)) return;
       own.current.isBusy = true;
       try {
         const page = await loadScheduleOutcomes(wanted, { offset, limit: pageRows }, asked.signal);
@@ -54,7 +54,7 @@ export function useOutcomeRows(key: string, query: OutcomeQuery | null): Outcome
         if (!asked.signal.aborted) own.current.isBusy = false;
       }
       // It was scrolled on while the answer was on its way.
-      if (own.current.sight !== sight) void load(false);
+      if (own.current.view !== view) void load(false);
     },
     [key],
   );
@@ -62,7 +62,7 @@ export function useOutcomeRows(key: string, query: OutcomeQuery | null): Outcome
   useEffect(() => {
     own.current.asked = new AbortController();
     own.current.isBusy = false;
-    own.current.sight = { from: 0, to: step };
+    own.current.view = { from: 0, to: step };
     setHeld(begin(key));
     own.current.held = begin(key);
     void load(true);
@@ -75,9 +75,9 @@ export function useOutcomeRows(key: string, query: OutcomeQuery | null): Outcome
       isFirst = false;
     });
   }, [key]);
-  const onSight = useCallback(
+  const onView = useCallback(
     (from: number, to: number) => {
-      own.current.sight = { from, to };
+      own.current.view = { from, to };
       void load(false);
     },
     [key],
@@ -88,7 +88,7 @@ export function useOutcomeRows(key: string, query: OutcomeQuery | null): Outcome
     at: (index) => current.rows.get(index),
     loaded: [...current.rows.values()],
     error: current.error,
-    onSight,
+    onView,
     reload: () => void load(true),
   };
 }

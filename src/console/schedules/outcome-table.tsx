@@ -54,7 +54,7 @@ export function OutcomeTable({ rows, total, sort, onSort, current }: OutcomeTabl
       height={isNarrow.value ? rowPixels.narrow : rowPixels.wide}
       rows={total}
       current={current}
-      onSight={rows.onSight}
+      onView={rows.onView}
       idOf={(index) => rows.at(index)?.id ?? `place ${index}`}
       row={(index) => <OutcomeRow schedule={rows.at(index)} place={{ index, current }} onDone={rows.reload} />}
     />

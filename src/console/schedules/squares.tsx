@@ -32,8 +32,8 @@ export const endOfSquare = ({ job, result }: Pick<SquareFacts, "job" | "result">
   job === null ? null : (result ?? "unknown");
 
 /**
- * The last times, the oldest first: the shape tells the decision, the colour the end. What one of them was is written when
- * the pointer comes: thousands are drawn that nobody asks about.
+ * The last times, the oldest first: the shape shows the decision, the colour the end. What one of them was is written when
+ * the pointer comes: most of the thousands are never pointed at.
  */
 export function Squares({ last, zone }: { readonly last: readonly SquareFacts[]; readonly zone: string }) {
   const explain = ({ target }: PointerEvent): void => {

@@ -48,5 +48,3 @@ export const reasons = {
   noJob: "no-job",
   payload: "payload",
 } as const;
-
-export type Reason = (typeof reasons)[keyof typeof reasons];

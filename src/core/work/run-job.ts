@@ -5,7 +5,7 @@ import type { Ports, AttemptRef } from "../ports/ports.ts";
 import type { State } from "../job/state.ts";
 import { createWorker } from "./worker.ts";
 
-export interface RunJobOptions extends AttemptRef {
+export interface RunJobTaskOptions extends AttemptRef {
   /** The worker that claimed the job and launched this task. */
   readonly from: string;
   /** Names this task in its attempt; unique. */
@@ -23,7 +23,7 @@ export interface RunJobReport {
 }
 
 /** The task of one try of one job: takes it over from the worker that launched it, runs it and settles it. */
-export async function runJob(ports: Ports, registry: Registry, options: RunJobOptions): Promise<RunJobReport> {
+export async function runJobTask(ports: Ports, registry: Registry, options: RunJobTaskOptions): Promise<RunJobReport> {
   const { jobId, attempt, from, signal } = options;
   const job = await ports.store.takeOver({ jobId, attempt }, { from, worker: options.worker });
   if (job === null) return { outcome: "refused", state: await stateOf(ports, options) };

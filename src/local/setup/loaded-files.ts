@@ -8,7 +8,7 @@ const ownFolders = ["src", "functions", "scheduler-task", "infra"].map((name) =>
 
 /**
  * Notes each file that is imported from now on, also in a sibling package of a workspace; none of installed packages.
- * @returns a function that tells them.
+ * @returns a function that returns them.
  */
 export function recordLoaded(): () => readonly string[] {
   const files = new Set<string>();
