@@ -1,4 +1,4 @@
-import { connect } from "../src/adapters/postgres/connect.ts";
+import { openConnections } from "../src/adapters/postgres/connect.ts";
 import { createOperations } from "../src/adapters/postgres/operations.ts";
 import { createClock, systemRandom } from "../src/adapters/clock.ts";
 import { createApi } from "../src/api/api.ts";
@@ -33,7 +33,9 @@ export function apiOn(
   const options = { stage: "dev", dispatchWindowMs: 300_000 };
   return createApi({
     ports,
-    operations: createOperations(connect({ url: database.url, applicationName: "belfry bench", connections: 4 })),
+    operations: createOperations(
+      openConnections({ url: database.url, applicationName: "belfry bench", connections: 4 }),
+    ),
     registry: registry([app]),
     client: createClient(ports, options),
     lanes: [],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import pg from "pg";
 import { sqsClient } from "../src/adapters/aws/endpoint.ts";
-import { connect, createPostgresStore, migrate } from "../src/adapters/postgres/index.ts";
+import { openConnections, createPostgresStore, migrate } from "../src/adapters/postgres/index.ts";
 import { keptPlanSettings } from "../src/adapters/postgres/statement.ts";
 import type { Store } from "../src/core/ports/ports.ts";
 import { startPostgres, type RunningPostgres } from "../src/local/services/postgres.ts";
@@ -106,7 +106,7 @@ async function createDatabase(server: RunningPostgres, name: string, own: readon
     url: url.href,
     pool,
     store(count) {
-      const connected = connect({ url: url.href, applicationName: storeName, connections: count });
+      const connected = openConnections({ url: url.href, applicationName: storeName, connections: count });
       connections.push(connected);
       return createPostgresStore(connected);
     },

@@ -4,7 +4,7 @@ import { databasePassword } from "./adapters/aws/database-password.ts";
 import { sqsClient } from "./adapters/aws/endpoint.ts";
 import { createSqsQueue } from "./adapters/aws/queue.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
-import { connect as connectPostgres } from "./adapters/postgres/connect.ts";
+import { openConnections as connectPostgres } from "./adapters/postgres/connect.ts";
 import { assertSchema, assertServer } from "./adapters/postgres/migrate.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createLog } from "./adapters/telemetry/log.ts";

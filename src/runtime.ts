@@ -6,7 +6,7 @@ import { createSqsQueue } from "./adapters/aws/queue.ts";
 import { createEcsLauncher } from "./adapters/aws/task-launcher.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { createCrashPoint } from "./adapters/crash-point.ts";
-import { connect } from "./adapters/postgres/connect.ts";
+import { openConnections } from "./adapters/postgres/connect.ts";
 import { DatabaseUnavailable } from "./adapters/postgres/failure.ts";
 import { assertSchema, assertServer, schemaVersion } from "./adapters/postgres/migrate.ts";
 import { createOperations } from "./adapters/postgres/operations.ts";
@@ -65,7 +65,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const unfit = checkTopology(topology);
   if (unfit.length > 0) throw new ProblemsFound(unfit);
   const secrets = await secretsOf(config, options, topology);
-  const connections = connect(connectionsOf(config, options, topology));
+  const connections = openConnections(connectionsOf(config, options, topology));
   const sqs = sqsClient(config.aws);
   const dynamodb = dynamodbClient(config.aws);
   // A task runs what it was started for: launching another one for it would never end.
@@ -149,7 +149,7 @@ const withoutReferences = (lane: LaneTopology): LaneTopology => ({ ...lane, secr
 interface Opened {
   readonly topology: Topology;
   readonly registry: Registry;
-  readonly connections: ReturnType<typeof connect>;
+  readonly connections: ReturnType<typeof openConnections>;
   readonly sqs: ReturnType<typeof sqsClient>;
   readonly dynamodb: ReturnType<typeof dynamodbClient>;
 }

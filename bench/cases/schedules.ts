@@ -1,4 +1,4 @@
-import { connect, createPostgresStore } from "../../src/adapters/postgres/index.ts";
+import { openConnections, createPostgresStore } from "../../src/adapters/postgres/index.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { defineSchedule } from "../../src/core/define/define-schedule.ts";
@@ -76,7 +76,7 @@ async function ticks(ground: Ground): Promise<readonly Figure[]> {
 
 async function openTicks(ground: Ground, count: number) {
   const database = await ground.database();
-  const connections = connect({ url: database.url, applicationName: "belfry bench ticks", connections: 1 });
+  const connections = openConnections({ url: database.url, applicationName: "belfry bench ticks", connections: 1 });
   const { plans } = await watchPlans({ pool: database.pool, connections });
   const ports = portsWith(createPostgresStore(connections));
   const job = defineJob({ id: "noop", run: () => {} });

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { connect, createPostgresStore } from "../../src/adapters/postgres/index.ts";
+import { openConnections, createPostgresStore } from "../../src/adapters/postgres/index.ts";
 import { limits } from "../../src/core/limits.ts";
 import type { Claimed, Store } from "../../src/core/ports/ports.ts";
 import { afterCommit } from "../../src/core/delivery/after-commit.ts";
@@ -31,7 +31,7 @@ export async function settles(ground: Ground): Promise<readonly Figure[]> {
 }
 
 async function settleAll(database: Database, round: number): Promise<number> {
-  const open = connect({ url: database.url, applicationName: "belfry bench settles", connections });
+  const open = openConnections({ url: database.url, applicationName: "belfry bench settles", connections });
   const store = createPostgresStore(open);
   const roots: number[][] = Array.from({ length: count }, () => []);
   const joins = Array.from({ length: successors }, (_, n) => predecessorsOf(n, round));

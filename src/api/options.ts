@@ -6,7 +6,7 @@ import type { Identify } from "./caller.ts";
 import type { PageFiles } from "./console.ts";
 
 /** What a lane was deployed with. */
-export interface LaneSettings {
+export interface LaneLimits {
   readonly name: string;
   /** Worker processes at once. */
   readonly concurrency: number;
@@ -20,7 +20,7 @@ export interface ApiOptions {
   readonly operations: Operations;
   readonly registry: Registry;
   /** Of this deployment, whether something waits in them or not. */
-  readonly lanes: readonly LaneSettings[];
+  readonly lanes: readonly LaneLimits[];
   readonly locks: Pick<LockStore, "read">;
   /** Default: everybody who reaches this API operates, as `local`. */
   readonly identify?: Identify;

@@ -1,4 +1,4 @@
-import { connect } from "../adapters/postgres/connect.ts";
+import { openConnections } from "../adapters/postgres/connect.ts";
 import { assertSchema, assertServer, schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
 import { type AppDefinition, registry } from "../core/define/definition.ts";
@@ -12,7 +12,7 @@ import type { Finding } from "./finding.ts";
 export async function databaseFindings(url: string | undefined): Promise<readonly Finding[]> {
   if (url === undefined || url === "") return [];
   try {
-    const connections = connect({ url, applicationName: "belfry doctor" });
+    const connections = openConnections({ url, applicationName: "belfry doctor" });
     try {
       return await examine(connections.main, connections.where);
     } finally {
@@ -56,7 +56,7 @@ export async function storedDifferences(
   stage: string,
 ): Promise<readonly string[]> {
   try {
-    const connections = connect({ url, applicationName: "belfry check" });
+    const connections = openConnections({ url, applicationName: "belfry check" });
     try {
       const rows = await everySchedule(createPostgresStore(connections));
       return scheduleDifferences(specsOf(registry(apps), stage), rows).map(({ message }) => message);

@@ -1,4 +1,4 @@
-import { connect } from "../adapters/postgres/connect.ts";
+import { openConnections } from "../adapters/postgres/connect.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
 import type { JobView } from "../core/job/job.ts";
 import { operationsLimits } from "../core/ports/operations-limits.ts";
@@ -14,7 +14,7 @@ export interface Status {
 
 /** Reads the status through the store, on one connection of its own. */
 export function statusReader(databaseUrl: string): { read(): Promise<Status>; close(): Promise<void> } {
-  const connections = connect({ url: databaseUrl, applicationName: "belfry status" });
+  const connections = openConnections({ url: databaseUrl, applicationName: "belfry status" });
   const store = createPostgresStore(connections);
   let last: JobView | null = null;
   return {

@@ -1,6 +1,6 @@
 import { Pool } from "pg";
 import { createClock, systemRandom } from "../adapters/clock.ts";
-import { connect } from "../adapters/postgres/connect.ts";
+import { openConnections } from "../adapters/postgres/connect.ts";
 import { createOperations } from "../adapters/postgres/operations.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
 import { installTestClock, type TestClock } from "../adapters/postgres/test-clock.ts";
@@ -90,7 +90,12 @@ async function open({ apps, at, databaseUrl }: TestSystemOptions, stage: string)
   const made = await testDatabase(apps, databaseUrl);
   const database = new Pool({ connectionString: made.url, max: 4 });
   database.on("error", () => {});
-  const connections = connect({ url: made.url, applicationName: "belfry test", connections: 4, txConnections: 2 });
+  const connections = openConnections({
+    url: made.url,
+    applicationName: "belfry test",
+    connections: 4,
+    txConnections: 2,
+  });
   const store = createPostgresStore(connections);
   const clock = await frozenClock(database, store, at);
   const logs: LogLine[] = [];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createClock } from "../../src/adapters/clock.ts";
-import { connect } from "../../src/adapters/postgres/connect.ts";
+import { openConnections } from "../../src/adapters/postgres/connect.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
@@ -28,7 +28,7 @@ export async function openFailingStore() {
   const begin = (): Promise<RunningPostgres> => startPostgres({ folder, port });
   let server = await begin();
   await migrate({ url: server.url });
-  const connections = connect({ url: server.url, applicationName: "belfry api test", connections: 4 });
+  const connections = openConnections({ url: server.url, applicationName: "belfry api test", connections: 4 });
   onTestFinished(async () => {
     await connections.close();
     await server.stop("immediate");

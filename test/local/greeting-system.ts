@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { connect } from "../../src/adapters/postgres/connect.ts";
+import { openConnections } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import type { JobView } from "../../src/core/job/job.ts";
 import type { Store } from "../../src/core/ports/ports.ts";
@@ -22,7 +22,7 @@ export function newApp(text: string): { home: string; app: URL; edit: (text: str
 }
 
 export function storeOf(url: string): Store {
-  const connections = connect({ url, applicationName: "test" });
+  const connections = openConnections({ url, applicationName: "test" });
   onTestFinished(() => connections.close());
   return createPostgresStore(connections);
 }

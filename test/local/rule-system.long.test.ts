@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { connect } from "../../src/adapters/postgres/connect.ts";
+import { openConnections } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { startLocal } from "../../src/local/system.ts";
 import { freshFolder } from "./folder.ts";
@@ -19,7 +19,7 @@ test("a rule of its own, for real: its process takes the lock, runs the job and 
     },
   });
   onTestFinished(() => system.stop());
-  const connections = connect({ url: system.urls.database, applicationName: "test" });
+  const connections = openConnections({ url: system.urls.database, applicationName: "test" });
   onTestFinished(() => connections.close());
   const store = createPostgresStore(connections);
   const done = await until(

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { connect } from "../../src/adapters/postgres/connect.ts";
+import { openConnections } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { attemptsOf } from "../../src/core/job/history.ts";
 import type { JobId } from "../../src/core/job/job.ts";
@@ -40,7 +40,7 @@ async function begin(): Promise<{ system: LocalSystem; store: Store; enqueue(): 
   const settings = { environment, postgresSettings: { fsync: "off" }, without: ["watch"] as const };
   const system = await startLocal({ home: join(folder, "home"), apps: [appIn(folder)], ...settings });
   onTestFinished(() => system.stop());
-  const connections = connect({ url: system.urls.database, applicationName: "test" });
+  const connections = openConnections({ url: system.urls.database, applicationName: "test" });
   onTestFinished(() => connections.close());
   const headers = { "content-type": "application/json" };
   return {

@@ -1,7 +1,7 @@
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { grantOwnRows } from "../../src/adapters/postgres/access.ts";
-import { connect } from "../../src/adapters/postgres/connect.ts";
+import { openConnections } from "../../src/adapters/postgres/connect.ts";
 import { assertSchema, assertServer } from "../../src/adapters/postgres/migrate.ts";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
@@ -33,7 +33,7 @@ async function restricted() {
   await grantOwnRows({ url: db.url }, role);
   const url = new URL(db.url);
   Object.assign(url, { username: role, password: "app" });
-  const connections = connect({ url: url.href, applicationName: "restricted", connections: 2 });
+  const connections = openConnections({ url: url.href, applicationName: "restricted", connections: 2 });
   const pool = new Pool({ connectionString: url.href, max: 1 });
   pool.on("error", () => {});
   onTestFinished(async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
-import { connect, type PoolOptions } from "../../src/adapters/postgres/connect.ts";
+import { openConnections, type PoolOptions } from "../../src/adapters/postgres/connect.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { project } from "../support/own-project.ts";
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 function storeAt(url: string, options: Partial<PoolOptions> = {}) {
-  const connections = connect({ url, applicationName: "belfry test", ...options });
+  const connections = openConnections({ url, applicationName: "belfry test", ...options });
   opened.push(connections.close);
   return createPostgresStore(connections);
 }
@@ -45,8 +45,8 @@ describe("a DATABASE_URL that is", () => {
     "mysql://h/db?password=hunter2",
   ])("%j is refused at once, with how to write it and without its password", async (url) => {
     const refused = "write postgresql://user:password@host:port/database";
-    expect(() => connect({ url, applicationName: "t" })).toThrow(refused);
-    expect(() => connect({ url, applicationName: "t" })).not.toThrow(/hunt|er2/);
+    expect(() => openConnections({ url, applicationName: "t" })).toThrow(refused);
+    expect(() => openConnections({ url, applicationName: "t" })).not.toThrow(/hunt|er2/);
     await expect(migrate({ url })).rejects.toThrow(refused);
     expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" }, project)).toThrow(
       "postgresql://user:password@host",
@@ -59,8 +59,8 @@ describe("a DATABASE_URL that is", () => {
     async (mode) => {
       const url = `postgresql://u:hunter2@h:5432/db?sslmode=${mode}`;
       const rule = `sslmode "${mode}": write disable, require, verify-ca or verify-full`;
-      expect(() => connect({ url, applicationName: "t" })).toThrow(rule);
-      expect(() => connect({ url, applicationName: "t" })).not.toThrow(/hunter/);
+      expect(() => openConnections({ url, applicationName: "t" })).toThrow(rule);
+      expect(() => openConnections({ url, applicationName: "t" })).not.toThrow(/hunter/);
       await expect(migrate({ url })).rejects.toThrow(rule);
       expect(() => readConfig({ DATABASE_URL: url, AWS_REGION: "eu-west-1" }, project)).toThrow(rule);
     },

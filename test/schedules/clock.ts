@@ -1,4 +1,4 @@
-import { type Cron, daysOf } from "../../src/core/calendar/cron.ts";
+import { type CronRule, daysOf } from "../../src/core/calendar/cron.ts";
 import type { Dst } from "../../src/core/calendar/fires.ts";
 
 /**
@@ -62,18 +62,18 @@ export interface RowByHand {
 }
 
 /** All rows of an expression over a watched stretch; `auto` is resolved in this file's own words. */
-export function rowsByHand(cron: Cron, dst: Dst, seen: readonly Seen[]): readonly RowByHand[] {
+export function rowsByHand(cron: CronRule, dst: Dst, seen: readonly Seen[]): readonly RowByHand[] {
   const isMatch = matcher(cron);
   return seen.filter((each) => isMatch(each.reading)).flatMap((each) => rowsOf(each, dst, cron.isInterval));
 }
 
 /** The instants at which an expression fires, each once. */
-export function firesByHand(cron: Cron, dst: Dst, seen: readonly Seen[]): readonly number[] {
+export function firesByHand(cron: CronRule, dst: Dst, seen: readonly Seen[]): readonly number[] {
   const fires = rowsByHand(cron, dst, seen).filter((row) => row.fires);
   return [...new Set(fires.map((row) => row.nominalAt))].toSorted((a, b) => a - b);
 }
 
-function matcher(cron: Cron): (reading: number) => boolean {
+function matcher(cron: CronRule): (reading: number) => boolean {
   const days = new Map<string, readonly number[]>();
   return (reading) => {
     const date = new Date(reading);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parseAt, parseRate } from "../../src/core/calendar/aws-cron.ts";
-import { type Cron, daysOf, parseCron } from "../../src/core/calendar/cron.ts";
+import { type CronRule, daysOf, parseCron } from "../../src/core/calendar/cron.ts";
 
-function parsed(text: string): Cron {
+function parsed(text: string): CronRule {
   const result = parseCron(text);
   if (!result.ok) throw new Error(result.problem);
   return result.cron;

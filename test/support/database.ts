@@ -1,6 +1,6 @@
 import { Pool } from "pg";
 import { inject } from "vitest";
-import { type Connections, connect } from "../../src/adapters/postgres/connect.ts";
+import { type Connections, openConnections } from "../../src/adapters/postgres/connect.ts";
 import { createPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { type TestClock, testClock } from "../../src/adapters/postgres/test-clock.ts";
 import type { Store } from "../../src/core/ports/ports.ts";
@@ -35,7 +35,7 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
   const url = (isOwn ? undefined : emptied.pop()) ?? (await create(inject("postgresTemplate")));
   const pool = new Pool({ connectionString: url, max: 8 });
   pool.on("error", () => {});
-  const connections = connect({
+  const connections = openConnections({
     url,
     applicationName: "belfry test",
     connections: options.connections ?? 4,

@@ -35,7 +35,7 @@ export interface Connections {
 }
 
 /** Opens nothing yet: the first statement connects. @throws Error when the URL is not one of Postgres. */
-export function connect(options: PoolOptions): Connections {
+export function openConnections(options: PoolOptions): Connections {
   const target = parseAddress(options.url);
   const config = { ...target, ...settings(options) };
   const keeps = options.prepare !== false;

@@ -3,14 +3,14 @@ import { noAftermath, type Store } from "../../core/ports/ports.ts";
 import { moveRows } from "./moved.ts";
 import { aftermathOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { addSlots, cancelJobs, freeLeftSlots, retireSlots, retryJobs, writeGroups } from "./sql/control.ts";
+import { addSlots, cancelOpen, freeLeftSlots, retireSlots, retryEnded, writeGroups } from "./sql/control.ts";
 import { execute } from "./statement.ts";
 
 export function controlStore(session: Session): Pick<Store, "cancel" | "retry" | "freeSlots" | "installSlots"> {
   return {
-    cancel: (ids, inSameTransaction) => moveRows(session, cancelJobs, [ids, "canceled", false], { inSameTransaction }),
+    cancel: (ids, inSameTransaction) => moveRows(session, cancelOpen, [ids, "canceled", false], { inSameTransaction }),
     async retry(ids) {
-      const rows = await session.run(retryJobs, [ids]);
+      const rows = await session.run(retryEnded, [ids]);
       return { ids: rows.map((row) => row.id as JobId), aftermath: aftermathOf(rows) };
     },
     async freeSlots(held) {

@@ -5,7 +5,7 @@ import { isWithdrawn } from "../../core/scheduler/prematerialized.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
 import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
-import { cancelJobs } from "./sql/control.ts";
+import { cancelOpen } from "./sql/control.ts";
 import { decideAhead, findAhead, freeWithdrawnKeys, withdrawAhead } from "./sql/prematerialized.ts";
 import { execute } from "./statement.ts";
 
@@ -36,7 +36,7 @@ export async function takeBackAhead(
   if (doomed.length === 0) return;
   const starters = doomed.map((row) => row.job_id);
   await execute(tx, withdrawAhead, [starters]);
-  await execute(tx, cancelJobs, [starters, "withdrawn", false]);
+  await execute(tx, cancelOpen, [starters, "withdrawn", false]);
 }
 
 /**

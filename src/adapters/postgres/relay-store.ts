@@ -8,7 +8,7 @@ import {
   readObservations,
   requeueOvertaken,
   requeueUnqueued,
-  saveObservations,
+  writeObservations,
 } from "./sql/requeue.ts";
 import { wakeAll, wakeKeys } from "./sql/wake.ts";
 
@@ -54,7 +54,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
     },
     async saveQueueObservations(observations) {
       if (observations.length === 0) return;
-      await session.run(saveObservations, [
+      await session.run(writeObservations, [
         observations.map(({ lane }) => lane),
         observations.map(({ emptyMs }) => emptyMs),
       ]);

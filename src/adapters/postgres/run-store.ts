@@ -11,9 +11,9 @@ import {
 import { aftermathOf } from "./outbox.ts";
 import { moveRows } from "./moved.ts";
 import type { Session } from "./session.ts";
-import { cancelJobs } from "./sql/control.ts";
+import { cancelOpen } from "./sql/control.ts";
 import * as sql from "./sql/run.ts";
-import { chooseAgain, lockRun, lockWaiting, putBack, readyLanes, recount, reopenRun } from "./sql/resume.ts";
+import { chooseAgain, lockRun, lockWaiting, resumeJobs, readyLanes, recount, reopenRun } from "./sql/resume.ts";
 import { execute } from "./statement.ts";
 import { insertTasks } from "./task-store.ts";
 import { aheadStore, insertPage } from "./prematerialized.ts";
@@ -47,13 +47,13 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
         aftermath: aftermathOf(rows.map(({ run_id }) => ({ run_id }))),
       };
     },
-    cancelRun: async (runId) => (await session.run(sql.cancelRun, [runId])).length > 0,
+    cancelRun: async (runId) => (await session.run(sql.markCanceling, [runId])).length > 0,
     async cancelPage(runId, { limit, inSameTransaction }) {
       const open = await session.run(sql.openJobs, [runId, limit]);
       if (open.length === 0) return { canceled: 0, aftermath: noAftermath };
       const ids = open.map((row) => row.id);
       const values = [ids, open[0]?.reason, false];
-      const { aftermath } = await moveRows(session, cancelJobs, values, { inSameTransaction });
+      const { aftermath } = await moveRows(session, cancelOpen, values, { inSameTransaction });
       // A job that ended in between was not canceled, but this page was not empty either.
       return { canceled: open.length, aftermath };
     },
@@ -112,7 +112,7 @@ async function resumeRun(tx: Tx, runId: RunId, ids: readonly JobId[] | undefined
   const chosen = (await execute(tx, chooseAgain, [runId, ids ?? null])).map((row) => row.id);
   if (chosen.length === 0) return { ids: [], aftermath: noAftermath };
   await execute(tx, lockWaiting, [runId, chosen]);
-  const again = await execute(tx, putBack, [chosen]);
+  const again = await execute(tx, resumeJobs, [chosen]);
   await execute(tx, recount, [runId]);
   const ready = await execute(tx, readyLanes, [chosen]);
   await execute(tx, reopenRun, [runId]);

@@ -13,7 +13,7 @@ import type {
 } from "../../core/ports/schedule.ts";
 import { aftermathOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { cancelJobs } from "./sql/control.ts";
+import { cancelOpen } from "./sql/control.ts";
 import { planOccurrences } from "./sql/plan.ts";
 import {
   findChanged,
@@ -84,7 +84,7 @@ export async function withdraw(
 ): Promise<void> {
   await decideAheadOf(tx, ids);
   const planned = (await execute(tx, findPlanned, [ids])).map((row) => row.id);
-  const canceled = planned.length === 0 ? [] : await execute(tx, cancelJobs, [planned, "withdrawn", true]);
+  const canceled = planned.length === 0 ? [] : await execute(tx, cancelOpen, [planned, "withdrawn", true]);
   await execute(tx, withdrawPlanned, [ids, canceled.map((row) => row.id)]);
   await takeBackAhead(tx, ids, next);
 }
@@ -93,7 +93,7 @@ export async function withdraw(
 export async function cancelWaiting(tx: Tx, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
   const waiting = await execute(tx, findWaiting, [ids]);
-  const canceled = await execute(tx, cancelJobs, [waiting.map((row) => row.id), "deleted", false]);
+  const canceled = await execute(tx, cancelOpen, [waiting.map((row) => row.id), "deleted", false]);
   return canceled.length;
 }
 

@@ -1,7 +1,7 @@
 import { limits } from "../../core/limits.ts";
 import type { NewRun, NewTask, Tx } from "../../core/ports/ports.ts";
 import type { Dispatched } from "./outbox.ts";
-import { drawIds, insertEdges, insertTasks as insert } from "./sql/run.ts";
+import { drawIds, insertEdges, insertTaskRows as insert } from "./sql/run.ts";
 import { arrayLiteral, execute } from "./statement.ts";
 
 /**

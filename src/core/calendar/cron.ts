@@ -24,7 +24,7 @@ import {
 import { contractLimits } from "../job/contract-limits.ts";
 
 /** A checked expression. Values are sorted; weekdays are 0 (Sunday) to 6 in both forms. */
-export interface Cron {
+export interface CronRule {
   readonly text: string;
   readonly form: "five" | "aws";
   readonly minutes: readonly number[];
@@ -43,7 +43,7 @@ export interface Cron {
 
 /** `problem` names the field, the value and the rule. `notes` say what a reader may not expect; `check` prints them. */
 export type ParsedCron =
-  | { readonly ok: true; readonly cron: Cron; readonly notes: readonly string[] }
+  | { readonly ok: true; readonly cron: CronRule; readonly notes: readonly string[] }
   | { readonly ok: false; readonly problem: string };
 
 /** Never throws. An AWS expression whose years are over is accepted: it has no next time (`nextFire` gives null). */
@@ -75,7 +75,7 @@ const macros: Readonly<Record<string, string>> = {
 };
 
 interface Parsed {
-  readonly cron: Cron;
+  readonly cron: CronRule;
   readonly notes: readonly string[];
 }
 
@@ -93,13 +93,13 @@ function parseAws(text: string): Parsed {
   return build(text, "aws", splitAws(text), fields.awsDayOfWeek);
 }
 
-function build(text: string, form: Cron["form"], parts: CronParts, weekdays: Field): Parsed {
+function build(text: string, form: CronRule["form"], parts: CronParts, weekdays: Field): Parsed {
   const minutes = plain(fields.minute, parts.minute);
   const hours = plain(fields.hour, parts.hour);
   const dayOfMonth = parseDayOfMonth(parts.dayOfMonth);
   const months = plain(fields.month, parts.month);
   const dayOfWeek = parseDayOfWeek(parts.dayOfWeek, weekdays);
-  const cron: Cron = {
+  const cron: CronRule = {
     text,
     form,
     minutes: minutes.values,
@@ -118,7 +118,7 @@ function plain(field: Field, text: string): FieldValues {
   return parseValues(field, listItems(field, text));
 }
 
-function eitherDay(cron: Cron, parts: CronParts): readonly string[] {
+function eitherDay(cron: CronRule, parts: CronParts): readonly string[] {
   if (cron.dayOfMonth.any || cron.dayOfWeek.any) return [];
   return [
     `day of month "${parts.dayOfMonth}" and day of week "${parts.dayOfWeek}" are both restricted: ` +
@@ -153,19 +153,19 @@ function wrongFieldCount(text: string, parts: readonly string[]): string {
 /** There are fourteen kinds of years: leap or not, by the weekday of January 1. All of them lie in these 28 years. */
 const everyKindOfYear: readonly number[] = Array.from({ length: 28 }, (_, index) => 2001 + index);
 
-function canFire(cron: Cron): boolean {
+function canFire(cron: CronRule): boolean {
   return (cron.years ?? everyKindOfYear).some((year) =>
     cron.months.some((month) => daysOf(cron, year, month).length > 0),
   );
 }
 
-function neverFires(cron: Cron): string {
+function neverFires(cron: CronRule): string {
   const when = cron.years === null ? "in any year" : "in its years";
   return `can never fire: no day matches its day of month, month and day of week ${when}`;
 }
 
 /** The days of a month on which the expression fires, sorted; months and years that do not match give none. */
-export function daysOf(cron: Cron, year: number, month: number): readonly number[] {
+export function daysOf(cron: CronRule, year: number, month: number): readonly number[] {
   if (!cron.months.includes(month) || (cron.years !== null && !cron.years.includes(year))) return [];
   const firstWeekday = new Date(Date.UTC(year, month - 1, 1)).getUTCDay();
   return matchingDays(cron.dayOfMonth, cron.dayOfWeek, firstWeekday, monthLength(year, month));

@@ -2,7 +2,7 @@
  * Nominal times of a cron expression in a zone: which readings there are, and at which instants they fire.
  * The rules for gaps and overlaps are stated in docs/schedules.md.
  */
-import type { Cron } from "./cron.ts";
+import type { CronRule } from "./cron.ts";
 import type { Instant } from "../job/job.ts";
 import { minuteText, type WallTime, wallTimes } from "./wall-time.ts";
 import type { GapRule, OverlapReadings } from "../ports/schedule.ts";
@@ -33,7 +33,7 @@ export interface DstRules {
 }
 
 /** `auto`: intervals go on through both passes and skip a gap; all others fire once, and fire. */
-export function resolveDst(cron: Cron, dst: Dst): DstRules {
+export function resolveDst(cron: CronRule, dst: Dst): DstRules {
   return {
     gap: dst.gap === "auto" ? (cron.isInterval ? "skip" : "first-valid") : dst.gap,
     overlap: dst.overlap === "auto" ? (cron.isInterval ? "both" : "first") : dst.overlap,
@@ -48,7 +48,7 @@ const changeMsMax = 26 * 3_600_000;
  * first. The caller bounds the window.
  */
 export function* cronTimes(
-  cron: Cron,
+  cron: CronRule,
   zone: Zone,
   rules: DstRules,
   after: Instant,
@@ -68,7 +68,7 @@ export function* cronTimes(
 
 /** A stretch `[start, end)` with one offset, between two changes. */
 interface Segment {
-  readonly cron: Cron;
+  readonly cron: CronRule;
   readonly rules: DstRules;
   readonly after: Instant;
   readonly until: Instant;

@@ -1,6 +1,6 @@
 /** When a schedule fires: the nominal times of any expression, in windows, forwards and backwards. */
 import { dayMs } from "../job/units.ts";
-import { type Cron, parseCron } from "./cron.ts";
+import { type CronRule, parseCron } from "./cron.ts";
 import { cronTimes, type Dst, type DstRules, type NominalTime, resolveDst } from "./fires.ts";
 import type { Instant } from "../job/job.ts";
 import { scheduleLimits } from "../ports/schedule-limits.ts";
@@ -125,7 +125,7 @@ const elapsedTime = (instant: Instant): NominalTime => ({
   mergedInto: null,
 });
 
-function cronTimetable(cron: Cron, zone: Zone, dst: Dst): Timetable {
+function cronTimetable(cron: CronRule, zone: Zone, dst: Dst): Timetable {
   const rules = resolveDst(cron, dst);
   return {
     times: (after, until) => cronTimes(cron, zone, rules, after, until),
@@ -139,7 +139,7 @@ function cronTimetable(cron: Cron, zone: Zone, dst: Dst): Timetable {
  * expression that can fire stays silent (a fifth weekday in February, across 2100: 40 years). An expression that names
  * its years is searched to the last of them.
  */
-function nextCronTime(cron: Cron, zone: Zone, rules: DstRules, after: Instant): NominalTime | null {
+function nextCronTime(cron: CronRule, zone: Zone, rules: DstRules, after: Instant): NominalTime | null {
   const lastYear = cron.years?.at(-1);
   const horizon =
     lastYear === undefined ? after + scheduleLimits.nextFireYearsMax * 366 * dayMs : Date.UTC(lastYear + 1, 0, 2);
@@ -164,10 +164,10 @@ function first<T>(items: Iterable<T>): T | null {
   return null;
 }
 
-const parsed = new Map<string, Cron>();
+const parsed = new Map<string, CronRule>();
 
 /** Parsed expressions are kept: a tick reads the same ones every minute. */
-function checkedCron(text: string): Cron {
+function checkedCron(text: string): CronRule {
   const known = parsed.get(text);
   if (known !== undefined) return known;
   const result = parseCron(text);

@@ -1,5 +1,5 @@
 import { dayMs, hourMs, minuteMs } from "../job/units.ts";
-import { type Cron, daysOf } from "./cron.ts";
+import { type CronRule, daysOf } from "./cron.ts";
 import type { Instant } from "../job/job.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Instant } from "../job/job.ts";
 export type WallTime = number;
 
 /** The readings that an expression matches in `[from, before)`, in order. The caller bounds the search by `before`. */
-export function* wallTimes(cron: Cron, from: WallTime, before: WallTime): Generator<WallTime, void, undefined> {
+export function* wallTimes(cron: CronRule, from: WallTime, before: WallTime): Generator<WallTime, void, undefined> {
   const start = new Date(from);
   let year = start.getUTCFullYear();
   let month = start.getUTCMonth() + 1;
@@ -30,13 +30,13 @@ export function* wallTimes(cron: Cron, from: WallTime, before: WallTime): Genera
 }
 
 /** Skips to the next year of an AWS expression that names its years; past the last one the search ends by `before`. */
-function followingYear(cron: Cron, year: number): number {
+function followingYear(cron: CronRule, year: number): number {
   if (cron.years === null) return year + 1;
   return cron.years.find((each) => each > year) ?? Number.NaN;
 }
 
 function* readingsOfDay(
-  cron: Cron,
+  cron: CronRule,
   dayStart: WallTime,
   from: WallTime,
   before: WallTime,

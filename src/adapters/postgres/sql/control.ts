@@ -10,7 +10,7 @@ import type { MovedRow } from "./rescue.ts";
  * PLANNED, becomes SKIPPED. $1 ids $2 reason $3 only what waits.
  * Locks: jobs in id order, waiting; then their slots; then their occurrences. Leases are only read.
  */
-export const cancelJobs = statement<MovedRow>(
+export const cancelOpen = statement<MovedRow>(
   "cancel",
   `
 with mine as materialized (
@@ -51,7 +51,7 @@ order by id`,
 );
 
 /** FAILED, CANCELED or SKIPPED -> QUEUED, due now. Jobs of runs are put back by `resume`. Locks: jobs in id order, waiting. */
-export const retryJobs = statement<DispatchedRow>(
+export const retryEnded = statement<DispatchedRow>(
   "retry",
   `
 with mine as materialized (

@@ -26,7 +26,7 @@ where seen_at > belfry.now() - belfry.span($1::float8)`,
 );
 
 /** $1 lanes $2 ms. Locks: the rows in lane order. What is not named any more grows too old to be read. */
-export const saveObservations = statement<never>(
+export const writeObservations = statement<never>(
   "requeue-save-observations",
   `
 insert into belfry.queue_observation (lane, empty_since, seen_at)

@@ -38,7 +38,7 @@ for no key update`,
 );
 
 /** $1 ids. Locks: rows that are locked already. */
-export const putBack = statement<{ id: string }>(
+export const resumeJobs = statement<{ id: string }>(
   "resume-put-back",
   `
 with mine as materialized (

@@ -39,7 +39,7 @@ export const drawIds = statement<{ ids: string }>(
  * $10 tries $11 retentions $12 slot keys. $13 run $14 trace $15 wide joins over. Those without predecessors are QUEUED.
  * Locks only new rows.
  */
-export const insertTasks = statement<DispatchedRow>(
+export const insertTaskRows = statement<DispatchedRow>(
   "run-tasks",
   `
 with how as materialized (
@@ -152,7 +152,7 @@ select distinct key from freed`,
 );
 
 /** Locks: its row, so a page that is being written ends first. */
-export const cancelRun = statement<{ id: string }>(
+export const markCanceling = statement<{ id: string }>(
   "run-cancel",
   `
 with mine as materialized (
