@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { testsByServer } from "./test/support/tests-by-server.ts";
 
-const { pure, postgres, long } = testsByServer();
+const { pure, patching, postgres, long } = testsByServer();
 
 export default defineConfig({
   test: {
@@ -14,6 +14,7 @@ export default defineConfig({
     projects: [
       // Modules are loaded once a worker, which halves the CPU of small files: a test undoes what it changes in its process.
       { extends: true, test: { name: "pure", include: pure, isolate: false } },
+      { extends: true, test: { name: "patching", include: patching } },
       { extends: true, test: { name: "long", include: long } },
       {
         extends: true,

@@ -87,23 +87,25 @@ export class Lane extends Construct implements IGrantable {
   }
 
   /** For handlers, in plain text. */
-  addEnvironment(name: string, value: string): void {
+  addEnvironment(name: string, value: string): this {
     this.#environment[name] = value;
     this.#worker?.addEnvironment(name, value);
+    return this;
   }
 
   /** For handlers, by `ctx.secret(name)`. @param secret or the ARN of one, or the ARN or path of an SSM parameter. */
-  addSecret(name: string, secret: string | Pick<ISecret, "secretArn"> | Pick<IStringParameter, "parameterArn">): void {
+  addSecret(name: string, secret: string | Pick<ISecret, "secretArn"> | Pick<IStringParameter, "parameterArn">): this {
     const reference = referenceOf(secret);
     const isFirst = Object.keys(this.#secrets).length === 0;
     this.#secrets[name] = reference;
     if (isFirst) this.#worker?.addEnvironment("BELFRY_SECRETS", secretsVariable(this, this.#secrets));
     grantRead(this, reference, this);
+    return this;
   }
 
   /** Also of tasks that run its jobs, which have no environment of the lane in their definition: they get it when they start. */
   taskEnvironment(): Readonly<Record<string, string>> {
-    const secrets =
+    const secrets: Record<string, string> =
       Object.keys(this.#secrets).length === 0 ? {} : { BELFRY_SECRETS: Stack.of(this).toJsonString(this.#secrets) };
     return { BELFRY_LANE: this.name, ...this.#environment, ...secrets };
   }

@@ -60,7 +60,7 @@ export const exits: Readonly<Record<string, readonly ExitCode[]>> = {
   explain: asks,
   events: asks,
   kinds: asks,
-  completion: machine,
+  completion: [ok, usage],
   check: asks,
   migrate: machine,
   doctor: machine,

@@ -11,7 +11,9 @@ async function why({ call }: Opened, id: JobId): Promise<Record<string, unknown>
 }
 
 /** A job in any state; what is not said is as of a waiting one. */
-async function plant({ pool }: Opened, columns: string, values: string): Promise<JobId> {
+async function plant({ pool }: Opened, asked: string, given: string): Promise<JobId> {
+  const isOut = /'QUEUED'/.test(given) && !asked.includes("dispatched_at");
+  const [columns, values] = isOut ? [`${asked}, dispatched_at`, `${given}, belfry.now()`] : [asked, given];
   const { rows } = await pool.query<{ id: JobId }>(
     `insert into belfry.job (kind, payload, payload_hash, lane, event_id, generation, max_attempts, lease_ms, retention_ms, trace, created_at, ${columns})
      values ('ping', 'null', '\\x00', 'default', 0, 1, 4, 20000, 2592000000, 't', belfry.now(), ${values}) returning id`,

@@ -71,7 +71,8 @@ test("jobs are found by members of their payload, error, worker and due time, an
   await finish(opened, ada, "FAILED");
   expect(await ids("error=BROKEN")).toEqual([ada]);
   expect(await ids("state=FAILED&kind=greet&lane=default")).toEqual([ada]);
-  expect(await ids("worker=w")).toEqual([]);
+  expect(await ids("worker=w")).toEqual([ada]);
+  expect(await ids("worker=another")).toEqual([]);
 });
 
 test("a list by due time is paged by its own cursor, and refuses that of another sort", async () => {

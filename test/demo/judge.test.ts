@@ -92,8 +92,9 @@ async function finishFiles(db: Evidence["db"], ledgers: string): Promise<void> {
 
 const job = `
   insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, max_attempts, lease_ms, retention_ms, trace,
-    created_at, finished_at, result)
+    created_at, finished_at, error_code, result)
   select 'outbox-retry', 'null', '', 'default', $1::belfry.job_state, 0, now(), 4, 20000, 1000, 't', now(), now(),
+    case $1 when 'FAILED' then 'BROKEN' end,
     (select jsonb_build_object('processed', sum(attempts), 'succeeded', count(*) filter (where done))
      from (select attempts, state = 'PUBLISHED' as done from batch_scheduler.outbox
        union all select attempts, state = 'DOWNLOADED' from batch_scheduler.external_file) as item)`;

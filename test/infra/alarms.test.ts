@@ -12,7 +12,10 @@ import { resources, templateOf } from "./synthesize.ts";
 
 /** A minute is too long for a test to keep a transaction open. */
 const choices = { ...usualAlarms, oldestTransactionSeconds: 1 };
-const template = templateOf(watched, { alarms: choices });
+const template = templateOf(watched, {
+  alarms: choices,
+  network: { kind: "small", ipv4: "instance", imageId: "ami-0123456789abcdef0" },
+});
 const alarms = resources(template, "AWS::CloudWatch::Alarm");
 const book = readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8");
 

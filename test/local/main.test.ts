@@ -35,7 +35,7 @@ describe("npm start", () => {
     [["--port", "0"], '--port is "0"; it must be a number from 1 to 65535'],
     [["--port", "http"], '--port is "http"; it must be a number from 1 to 65535'],
     [["--prot", "80"], "Unknown option '--prot'"],
-    [["again"], "usage: npm start"],
+    [["again"], "usage: belfry dev"],
   ])("%j is a matter of usage", (args, text) => {
     const { status, stderr } = start(...args);
     expect(stderr).toContain(text);

@@ -69,6 +69,8 @@ async function slots(store: Store, clock: TestClock): Promise<void> {
   const both = await insert(store, [aJob({ slotKeys: ["cap:tour", "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
+  await store.lapsedLeases({ limit: 100 });
+  await store.lapsedLeases({ limit: 100, lane: "default" });
   await store.rescue({ limit: 100, interruptionsMax: 20, inSameTransaction: async () => {} });
 }
 

@@ -1,3 +1,4 @@
+import { atOnce } from "../support/rescue-at-once.ts";
 import type { Job } from "../../src/core/define/context.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { pass } from "../../src/core/scheduler/pass.ts";
@@ -37,6 +38,7 @@ export async function runToEnd({ shop: opened, id, max }: Driven): Promise<RunSt
       stage: "test",
       dispatchWindowMs: contractLimits.dispatchWindowMs,
       signal: AbortSignal.timeout(60_000),
+      lapsed: atOnce,
     });
     await ports.clock.advance(2_000);
   }

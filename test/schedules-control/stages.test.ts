@@ -58,6 +58,7 @@ test("a rule of its own: the topology has its wake, the template its rule, and a
   expect(all.scheduleWakes).toEqual([
     {
       schedule: "s",
+      lane: "default",
       expression: "cron(0,5,10,15,20,25,30,35,40,45,50,55 * * * ? *)",
       maximumEventAgeSeconds: 120,
       retryAttempts: 2,

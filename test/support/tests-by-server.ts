@@ -6,8 +6,13 @@ const mayAsk = /^(test|examples)\//;
 /** `postgres-server.ts` provides it: a file that asks for it, or imports one that does, needs the shared server. */
 const asksForServer = /\binject\("postgres/;
 
+/** Module mocks, and clients that are patched in place, are kept for the next file of a worker that shares its modules. */
+const patchesModules = /aws-sdk-client-mock|\bvi\.mock\(/;
+
 export interface TestFiles {
   readonly pure: string[];
+  /** As pure, but each file in a process of its own: it patches modules. */
+  readonly patching: string[];
   readonly postgres: string[];
   /** `*.long.test.ts`: they start whole systems, take long and rarely fail. `npm run test:long` runs them. */
   readonly long: string[];
@@ -28,8 +33,12 @@ export function testsByServer(): TestFiles {
   const tests = [...texts.keys()].filter((file) => file.endsWith(".test.ts"));
   const long = tests.filter((file) => file.endsWith(".long.test.ts"));
   const short = tests.filter((file) => !long.includes(file));
+  const alone = short.filter((file) => !needing.has(file));
+  const isPatching = (file: string): boolean =>
+    file.startsWith("test/aws/") || patchesModules.test(texts.get(file) ?? "");
   return {
-    pure: short.filter((file) => !needing.has(file)),
+    pure: alone.filter((file) => !isPatching(file)),
+    patching: alone.filter(isPatching),
     postgres: short.filter((file) => needing.has(file)),
     long,
   };

@@ -10,7 +10,7 @@ import type { Session } from "./session.ts";
 import { advanceBulk, type BulkRow, createBulk, readBulks, stopBulk, takeBulk } from "./sql/bulk.ts";
 import { holdPaused, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
 import { retryPaced } from "./sql/control.ts";
-import { runNow } from "./sql/relay.ts";
+import { redispatchNow, runNow } from "./sql/relay.ts";
 import { findEdgeBelow, findMatches } from "./sql/search.ts";
 
 type SteerStore = Pick<
@@ -50,7 +50,7 @@ export function steerStore(session: Session): SteerStore {
       return (await session.run(unholdOpen, [limit])).length;
     },
     async runNow(wanted) {
-      const rows = await session.run(runNow, [wanted]);
+      const rows = [...(await session.run(runNow, [wanted])), ...(await session.run(redispatchNow, [wanted]))];
       return { ids: ids(rows), aftermath: aftermathOf(rows) };
     },
     async retryPaced(wanted, { dueAt, paceMs, dispatchWindowMs }) {

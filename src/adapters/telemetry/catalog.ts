@@ -28,6 +28,8 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "jobs.dead": fault,
   "runs.failed": fault,
   "tasks.endless": fault,
+  "aftermath.failed": fault,
+  "job.settle.unwritten": faultByLane,
   // The kind of job that does worst, in percent.
   "worst.failed": fault,
   "worst.items.failed": fault,

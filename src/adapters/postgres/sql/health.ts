@@ -1,5 +1,6 @@
 import type { WorstIn } from "../../../core/ports/overview.ts";
 import { statement } from "../statement.ts";
+import { isFailed } from "./job-columns.ts";
 
 /**
  * Occurrences PLANNED for longer than $1 milliseconds, $2 at most; the largest share of dead rows among tables that have $3
@@ -59,7 +60,7 @@ select
     order by finished_at desc limit $2
   ) ended where state = 'FAILED') as runs,
   (select count(*)::int from (
-    select from belfry.job where state = 'FAILED' and finished_at is not null and error_code is not null limit $2
+    select from belfry.job where ${isFailed} limit $2
   ) dead) as dead`,
 );
 

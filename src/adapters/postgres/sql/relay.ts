@@ -34,6 +34,28 @@ with mine as materialized (
 );
 
 /**
+ * QUEUED rows whose message comes later: due now under a new generation, with a message of their own. No move, so no event.
+ * $1 ids. Locks: jobs in id order, waiting.
+ */
+export const redispatchNow = statement<DispatchedRow>(
+  "run-now-queued",
+  `
+with mine as materialized (
+  select id from belfry.job
+  where id = any($1::bigint[]) and state = 'QUEUED' and due_at > belfry.now()
+  order by id
+  for no key update
+), moves as (
+  update belfry.job j set due_at = belfry.now(), generation = j.generation + 1, dispatched_at = belfry.now()
+  from mine where j.id = mine.id
+  returning j.id, j.generation, j.lane, j.trace, j.state as to_state
+), ${outbox}
+select m.id, m.generation, m.lane, m.trace, 0::float8 as delay_ms, o.id as batch
+from moves m join posted o on o.lane = m.lane
+order by m.id`,
+);
+
+/**
  * Fully confirmed batches. Locks: their rows, which no other statement waits for (`reopen` skips locked ones).
  * The one commit that need not be durable: a confirmation that a crash takes back costs a second message and no more,
  * while waiting for the disk would make every enqueue, and the claim it races with, wait for one flush more.
