@@ -60,7 +60,7 @@ select
     order by finished_at desc limit $2
   ) ended where state = 'FAILED') as runs,
   (select count(*)::int from (
-    select from belfry.job where ${isFailed} limit $2
+    select from belfry.job where ${isFailed} order by id desc limit $2
   ) dead) as dead`,
 );
 
