@@ -67,9 +67,11 @@ test("a rule of its own: the topology has its wake, the template its rule, and a
   expect(topology([app], stages.prod).scheduleWakes).toEqual([]);
   const plain = topology([appOf({})], stages.dev);
   expect(all.database.connectionsMax - plain.database.connectionsMax).toBe(all.database.poolPerSchedulerTask);
+  const environment = [{ name: "BELFRY_LANE", value: "default" }];
+  const override = { name: "Pass", command: ["run-schedule", "s"], environment };
   templateOf(all).hasResourceProperties("AWS::Events::Rule", {
     ScheduleExpression: "cron(0,5,10,15,20,25,30,35,40,45,50,55 * * * ? *)",
-    Targets: [{ Input: JSON.stringify({ containerOverrides: [{ name: "Pass", command: ["run-schedule", "s"] }] }) }],
+    Targets: [{ Input: JSON.stringify({ containerOverrides: [override] }) }],
   });
 });
 
