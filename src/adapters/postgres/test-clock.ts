@@ -11,7 +11,7 @@ export interface TestClock {
 }
 
 /**
- * Replaces the bodies of `belfry.now()` and `belfry.clock()` by ones that read a one-row table. Never in production: any
+ * Replaces the bodies of `belfry.now()`, `clock()` and `waited()` by ones that read a one-row table. Never in production: any
  * role that may write the table would own time, and each reading costs a look at it.
  * @throws Error unless the caller says that this database is for tests.
  */

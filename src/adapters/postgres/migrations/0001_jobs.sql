@@ -13,10 +13,14 @@ create function belfry.now() returns timestamptz
   language sql stable parallel safe
   return statement_timestamp();
 
--- Real time also inside a statement: leases begin by it, and the fallback lock is judged by it.
+-- Real time also inside a statement: the fallback lock is judged by it.
 create function belfry.clock() returns timestamptz
   language sql volatile
   return clock_timestamp();
+-- How long this statement has run, or waited for a lock: a lease begins when it is given.
+create function belfry.waited() returns interval
+  language sql volatile
+  return clock_timestamp() - statement_timestamp();
 
 -- Instants travel as milliseconds. Floor, so that a time read from the database never lies in its future.
 create function belfry.ms(t timestamptz) returns float8

@@ -52,4 +52,4 @@ export const outbox = `posted as (
  * The end of a lease of this length that begins when it is given: the statement may have waited for its rows, and by its own
  * beginning a short lease would end before the worker has it.
  */
-export const leaseEnd = (ms: string): string => `belfry.clock() + belfry.span(${ms})`;
+export const leaseEnd = (ms: string): string => `belfry.now() + belfry.waited() + belfry.span(${ms})`;

@@ -1,6 +1,6 @@
 import { statement } from "../statement.ts";
 
-/** Locks the two functions while it replaces them. plpgsql keeps its plan, so a reading stays cheap. */
+/** Locks the three functions while it replaces them. plpgsql keeps its plan, so a reading stays cheap. */
 export const createTestClock = statement<never>(
   "test-clock",
   `
@@ -19,6 +19,10 @@ do $do$ begin
   create or replace function belfry.clock() returns timestamptz language plpgsql volatile as $$
   begin
     return (select origin + (clock_timestamp() - origin) * rate + shift from belfry.test_clock);
+  end $$;
+  create or replace function belfry.waited() returns interval language plpgsql volatile as $$
+  begin
+    return (select (clock_timestamp() - statement_timestamp()) * rate from belfry.test_clock);
   end $$;
 end $do$`,
 );
