@@ -14,8 +14,7 @@ create function belfry.now() returns timestamptz
   return statement_timestamp();
 
 -- Real time also inside a statement: the fallback lock is judged by it.
-create function belfry.clock() returns timestamptz
-  language sql volatile
+create function belfry.clock() returns timestamptz language sql volatile
   return clock_timestamp();
 -- How long this statement has run, or waited for a lock: a lease begins when it is given.
 create function belfry.waited() returns interval
