@@ -254,7 +254,8 @@ function releaseOnFailedCreate(belfry: Belfry): void {
 
 function decorate(belfry: Belfry, { topology, permissionsBoundary, tags = {} }: BelfryProps): void {
   for (const [name, value] of Object.entries({ "belfry:stage": topology.stage, ...tags })) {
-    Tags.of(belfry).add(name, value);
+    // CloudFormation documents tags of dashboards, but the registry schema that validators use refuses them.
+    Tags.of(belfry).add(name, value, { excludeResourceTypes: ["AWS::CloudWatch::Dashboard"] });
   }
   if (permissionsBoundary !== undefined) PermissionsBoundary.of(belfry).apply(permissionsBoundary);
 }

@@ -1,3 +1,5 @@
+import { gunzipSync } from "node:zlib";
+
 /**
  * From now on this process reaches function URLs at the emulator: their names lead to AWS, and the emulator has the same
  * functions below a path of its own. Where it should stream it hands out the function's envelope, which is opened here.
@@ -12,10 +14,20 @@ export function reachFunctionUrls(endpoint: string): void {
   };
 }
 
+interface Envelope {
+  readonly statusCode?: number;
+  readonly body?: string;
+  readonly isBase64Encoded?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 async function opened(response: Response): Promise<Response> {
   const text = await response.text();
-  const envelope = text.startsWith('{"') ? (JSON.parse(text) as { statusCode?: number; body?: string }) : {};
-  const { statusCode, body } = envelope;
+  const { statusCode, body, isBase64Encoded, headers }: Envelope = text.startsWith('{"') ? JSON.parse(text) : {};
   if (typeof statusCode !== "number" || typeof body !== "string") return new Response(text, response);
-  return new Response(body, { status: statusCode });
+  if (isBase64Encoded !== true) return new Response(body, { status: statusCode });
+  const bytes = Buffer.from(body, "base64");
+  // As fetch does with an answer of the network.
+  const plain = headers?.["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes;
+  return new Response(new Uint8Array(plain), { status: statusCode });
 }
