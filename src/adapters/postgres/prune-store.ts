@@ -6,6 +6,7 @@ import {
   dropPartition,
   makePartition,
   partitionWork,
+  pruneAudit,
   pruneJobs,
   pruneOccurrences,
   pruneQuarantine,
@@ -21,6 +22,7 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
       const [ofRuns] = await session.fenced(fence, pruneRuns, [limit]);
       const [past] = await session.fenced(fence, pruneOccurrences, [limits.historyMs, limit]);
       await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
+      await session.fenced(fence, pruneAudit, [limit]);
       await session.fenced(fence, pruneRest, [limits.historyMs, limit]);
       const occurrences = past?.pruned ?? 0;
       return {

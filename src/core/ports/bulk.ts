@@ -20,7 +20,9 @@ export interface Bulk {
   /** Of the next retried job. */
   readonly dueAt: Instant;
   readonly changed: number;
-  /** Matched, but moved by somebody else before their turn. */
+  /** Did not match, and run again because a job of their run does. */
+  readonly takenAlong: number;
+  /** Matched, but had moved before their turn. */
   readonly refused: number;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;

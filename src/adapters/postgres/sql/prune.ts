@@ -74,6 +74,9 @@ delete from belfry.quarantine q using past where q.id = past.id
 returning q.id`,
 );
 
+/** What is past the audit's retention, which the function knows. $1 rows at most. Locks: the rows it deletes. */
+export const pruneAudit = statement<{ pruned: number }>("prune-audit", "select belfry.prune_audit($1::int) as pruned");
+
 /**
  * Events and history of days that had no partition, because nothing had made one when they came: the default partitions are
  * never dropped. Of their $2 oldest those past the retention $1 in ms. Locks: the rows it deletes, which nothing else writes.
