@@ -7,6 +7,7 @@ import {
   makePartition,
   partitionWork,
   pruneAudit,
+  pruneCounts,
   pruneJobs,
   pruneOccurrences,
   pruneQuarantine,
@@ -24,6 +25,7 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
       await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
       await session.fenced(fence, pruneAudit, [limit]);
       await session.fenced(fence, pruneRest, [limits.historyMs, limit]);
+      await session.fenced(fence, pruneCounts, [limits.historyMs, limits.hourCountsMs, limit]);
       const occurrences = past?.pruned ?? 0;
       return {
         jobs: jobs.length + (ofRuns?.jobs ?? 0),

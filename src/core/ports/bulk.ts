@@ -4,16 +4,16 @@ import type { BoundedCount, JobSearch } from "./job-search.ts";
 export const bulkActions = ["retry", "cancel"] as const;
 export type BulkAction = (typeof bulkActions)[number];
 
-/** A change of every job that matches and existed when it was asked for. It goes on page by page, whoever dies. */
+/** A change of all jobs that match and existed at the request. Done in pages; another process resumes it after a crash. */
 export interface Bulk {
   readonly id: string;
   readonly action: BulkAction;
   readonly search: JobSearch;
   readonly caller: string;
   readonly state: "RUNNING" | "DONE" | "STOPPED";
-  /** Jobs below this id are still to come. */
+  /** Jobs below this id are not done yet. */
   readonly next: string;
-  /** When it was asked for. */
+  /** At the request. */
   readonly matched: BoundedCount;
   /** Between the due times of two retried jobs; 0 is at once. */
   readonly paceMs: number;
@@ -22,7 +22,7 @@ export interface Bulk {
   readonly changed: number;
   /** Did not match, and run again because a job of their run does. */
   readonly takenAlong: number;
-  /** Matched, but had moved before their turn. */
+  /** Matched, but another process moved them first. */
   readonly refused: number;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
