@@ -58,6 +58,10 @@ export const operationsLimits = {
   locksShownMax: 100,
   minutesShownMax: 1_440,
   kindsShownMax: 1_000,
+  /** Buckets of all kinds and both periods that one look at their figures reads, and the longest period. */
+  kindFigureRowsMax: 50_000,
+  kindFigureHoursMax: 2_160,
+  hourCountsMs: 90 * 24 * hourMs,
   rollUpRowsMax: 5_000,
   bulkRowsMax: 500,
   /** Each job may have a task to stop; the tasks of a page are stopped well within the lease. */

@@ -7,6 +7,7 @@ import type { Bulk, BulkAction } from "./bulk.ts";
 import type { Tally } from "./ports.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
+import type { KindFigures } from "./kind-figures.ts";
 import type { RunMaps } from "./run-map.ts";
 import type { ScheduleOutcomes } from "./schedule-outcome.ts";
 import type { WaitingFacts } from "./waiting.ts";
@@ -23,7 +24,7 @@ import type {
 } from "./overview.ts";
 
 /** No call reads a whole table: what may be large is counted up to a bound, and the answer says so. */
-export interface Operations extends Tally, ScheduleOutcomes, RunMaps {
+export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigures {
   jobs(options: { search: JobSearch; sort: JobSort; cursor: string | null; limit: number }): Promise<JobPage>;
   /** By ids; unknown ids are left out. Large payloads are null, as in lists. */
   jobsById(
