@@ -58,16 +58,27 @@ export function readPath<T>(c: Context, schema: z.ZodType<T>): T {
   return readWith(schema, storable(c.req.param(), ""), (path) => path);
 }
 
-/** Query parameters; an unknown one, or one that comes twice, is refused: a filter must not be ignored. */
+/**
+ * Query parameters; an unknown one, or one that comes twice, is refused: a filter must not be ignored. Lists are written with
+ * commas, and some clients repeat the name instead.
+ */
 export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
   const names = [...new URL(c.req.url).searchParams.keys()];
   // An object would swallow a parameter of this name.
   if (names.includes("__proto__")) throw invalidField("?__proto__", "is not known here");
-  const twice = names.find((name, index) => names.indexOf(name) !== index)?.slice(0, 100);
-  if (twice !== undefined) {
-    throw invalidField(`?${twice}`, "comes twice: several values go into one, with commas between them");
-  }
-  return readWith(schema, storable(c.req.query(), "?"), (path) => `?${path.replace(/\.\d+$/, "")}`);
+  const repeated = names.filter((name, index) => names.indexOf(name) !== index);
+  const twice = repeated.find((name) => !isList(schema, name))?.slice(0, 100);
+  if (twice !== undefined) throw invalidField(`?${twice}`, "comes twice and takes one value");
+  const lists = Object.fromEntries(repeated.map((name) => [name, (c.req.queries(name) ?? []).join(",")]));
+  return readWith(schema, storable({ ...c.req.query(), ...lists }, "?"), (path) => `?${path.replace(/\.\d+$/, "")}`);
+}
+
+function isList(schema: z.ZodType, name: string): boolean {
+  let field: unknown =
+    schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+  while (field instanceof z.ZodOptional || field instanceof z.ZodDefault) field = field.unwrap();
+  const as = field instanceof z.ZodType ? (field.meta()?.["as"] as { type?: unknown } | undefined) : undefined;
+  return as?.type === "array";
 }
 
 /** Postgres stores no NUL, so nothing that has one can be found there. */
