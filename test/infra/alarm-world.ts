@@ -266,15 +266,14 @@ export async function emitted(act: () => Promise<unknown>): Promise<readonly Emi
 const acceptTask = outside.runTask;
 
 async function ecsAnswer(request: IncomingMessage, body: string, world: AlarmWorld | null) {
+  if (request.url === "/task") return { status: 200, body: { TaskARN: "c/own", Cluster: "c", Family: "own" } };
   const target = String(request.headers["x-amz-target"]).split(".").at(-1);
   if (target === "RunTask") {
     const { overrides } = JSON.parse(body) as { overrides: { containerOverrides: { command: string[] }[] } };
     if (world !== null) world.launched = overrides.containerOverrides[0]?.command ?? [];
     return outside.runTask();
   }
-  if (request.url === "/task") return { status: 200, body: { TaskARN: "arn:task/c/own", Cluster: "c", Family: "own" } };
-  const [name, since] = body.includes("own") ? ["own", outside.schedulerTasksSince] : ["t1", outside.tasksSince];
-  const taskArn = `arn:task/c/${name}`;
+  const [taskArn, since] = body.includes("own") ? ["c/own", outside.schedulerTasksSince] : ["c/t1", outside.tasksSince];
   if (target === "ListTasks") return { status: 200, body: { taskArns: since === null ? [] : [taskArn] } };
   return { status: 200, body: { tasks: since === null ? [] : [{ taskArn, createdAt: since }] } };
 }
