@@ -56,6 +56,7 @@ const program = new Command("mutate")
 const options = program.opts<Options>();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
+let isCovering = false;
 const chosen = choose();
 if (options.list === true)
   for (const mutant of chosen) process.stdout.write(`${mutant.key} ${describeMutant(mutant)}\n`);
@@ -81,7 +82,17 @@ function git(...args: string[]): string {
 
 async function run(): Promise<number> {
   const database = await openDatabase();
-  const sessions = openSessions(database.url, hitsFile());
+  let ran = 0;
+  const sessions = openSessions(database.url, hitsFile(), (file) => {
+    ran += 1;
+    if (process.stderr.isTTY && isCovering) say(`${ran} ${file}`);
+  });
+  const close = async (): Promise<void> => {
+    await sessions.close();
+    await database.close();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void close().then(() => process.exit(130)));
   const verdicts = keptVerdicts();
   try {
     const court = await convene(database, sessions);
@@ -108,8 +119,7 @@ async function run(): Promise<number> {
         say(line);
     }
   } finally {
-    await sessions.close();
-    await database.close();
+    await close();
   }
   const everyKey = new Set(
     mutatedFiles()
@@ -122,8 +132,10 @@ async function run(): Promise<number> {
 async function convene(database: Court["database"], sessions: Court["sessions"]): Promise<Court | null> {
   const kept = options.cover === true ? null : keptCoverage();
   if (kept === null) say("runs every test once, to see what it reaches");
+  isCovering = kept === null;
   const { coverage, failed } = kept === null ? await cover(sessions) : { coverage: kept, failed: [] };
   if (failed.length > 0) say(`left out, because they fail without a mutant: ${failed.join(", ")}`);
+  isCovering = false;
   const texts = await statementTexts(null);
   if (texts === null) {
     say("the statements do not load");

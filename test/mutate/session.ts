@@ -1,5 +1,5 @@
 /** A process with one vitest and one Postgres server, which its parent may kill: a mutant may never end. */
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { createVitest, type Vitest } from "vitest/node";
 import { type Mutant } from "./mutant.ts";
 import { plant, planted } from "./planted.ts";
@@ -10,17 +10,22 @@ export type Order =
 
 export type Answer =
   | { readonly is: "ready" }
+  /** One test file of a coverage run, or of a mutant's. */
+  | { readonly is: "ran"; readonly file: string }
   | { readonly is: "covered"; readonly files: readonly { file: string; ms: number; failed: boolean }[] }
   | { readonly is: "judged"; readonly key: string; readonly by: string | null; readonly files: number };
 
 const projects = ["pure", "patching", "postgres"];
+
+/** Their tests start processes, browsers and templates of their own: what is planted here does not reach those. */
+const elsewhere = /^(console|house|image|infra|lambda|local|package|readme|smoke|emulator)\//;
 
 let vitest: Vitest | null = null;
 
 async function open(): Promise<Vitest> {
   vitest ??= await createVitest({
     watch: false,
-    reporters: [{}],
+    reporters: [{ onTestModuleEnd: ({ relativeModuleId }) => tell({ is: "ran", file: relativeModuleId }) }],
     config: resolve(import.meta.dirname, "vitest.config.ts"),
     project: projects,
     passWithNoTests: true,
@@ -31,7 +36,9 @@ async function open(): Promise<Vitest> {
 async function cover(): Promise<Answer> {
   plant("coverage");
   const run = await open();
-  const { testModules } = await run.runTestSpecifications(await run.globTestSpecifications());
+  const all = await run.globTestSpecifications();
+  const isHere = (path: string): boolean => !elsewhere.test(relative(resolve("test"), path));
+  const { testModules } = await run.runTestSpecifications(all.filter(({ moduleId }) => isHere(moduleId)));
   const files = testModules.map((module) => ({
     file: module.relativeModuleId,
     ms: Math.round(module.diagnostic().duration),
@@ -80,5 +87,6 @@ process.on("message", (order: Order) => {
     process.exit(1);
   });
 });
-process.on("disconnect", () => void vitest?.close().finally(() => process.exit(0)));
+// It leads a process group, whose test processes would go on without it.
+process.on("disconnect", () => process.kill(-process.pid, "SIGKILL"));
 tell({ is: "ready" });

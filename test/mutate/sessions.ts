@@ -16,7 +16,7 @@ export interface Sessions {
 }
 
 /** One session at a time, in a process group of its own, so that all its test processes end with it. */
-export function openSessions(databaseUrl: string, hitsFile: string): Sessions {
+export function openSessions(databaseUrl: string, hitsFile: string, onRan: (file: string) => void): Sessions {
   let open: { child: ChildProcess; folder: string; orders: number } | null = null;
 
   async function started(): Promise<NonNullable<typeof open>> {
@@ -57,9 +57,13 @@ export function openSessions(databaseUrl: string, hitsFile: string): Sessions {
       session.orders += 1;
       const answered = new Promise<Answer | null>((done) => {
         const timer = setTimeout(() => done(null), limitMs);
-        session.child.once("message", (answer: Answer) => done(answer));
-        session.child.once("exit", () => done(null));
-        void timer;
+        const end = (answer: Answer | null): void => {
+          clearTimeout(timer);
+          session.child.removeAllListeners();
+          done(answer);
+        };
+        session.child.on("message", (answer: Answer) => (answer.is === "ran" ? onRan(answer.file) : end(answer)));
+        session.child.once("exit", () => end(null));
       });
       session.child.send(order);
       const answer = await answered;
