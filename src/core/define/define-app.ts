@@ -28,6 +28,7 @@ export function defineApp(options: AppOptions): AppDefinition {
   // A set grows while it is walked: what a made job makes comes along too.
   for (const job of jobs) for (const made of job.makes ?? []) jobs.add(made);
   return {
+    is: "app",
     name: options.name,
     jobs: [...jobs],
     schedules,
