@@ -10,5 +10,6 @@ export { Belfry as StageParts } from "../constructs/belfry.ts";
 export type { DatabaseProps } from "../constructs/database-choice.ts";
 export type { ExistingDatabaseProps } from "../constructs/existing-database.ts";
 export type { LanePrincipal } from "../constructs/lane-principal.ts";
+export type { ServerProps } from "../constructs/rds-database.ts";
 export type { RdsInstanceProps } from "../constructs/rds-instance.ts";
 export type { Ipv4, NetworkProps } from "../constructs/network.ts";

@@ -31,6 +31,8 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.failures();
   await operations.minutes({ since: 0, kind: null, lane: null });
   await operations.kindTotals();
+  const period = { from: 0, to: 3_600_000 };
+  await operations.kindHours({ now: period, before: period, kind: null, lane: null });
   await operations.note([
     { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },
   ]);

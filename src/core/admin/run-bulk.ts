@@ -10,8 +10,8 @@ import type { Operations } from "../ports/operations.ts";
 type BulkPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
- * Goes on with the oldest change of many jobs that nobody else goes on with, one page.
- * @returns whether there was one: ask again.
+ * Does one page of the oldest bulk action that no other process works on.
+ * @returns whether there was one: call again.
  */
 export async function runBulkPage(
   ports: BulkPorts,

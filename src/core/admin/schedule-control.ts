@@ -1,4 +1,4 @@
-/** What people do to schedules at run time, beside those in code. Code wins for its own ids. */
+/** Changes of schedules at run time. Schedules that code defines belong to code. */
 import type { SchedulePolicies } from "../define/schedule-policy.ts";
 import { fixedPayload } from "../define/define-schedule.ts";
 import { readsMoment, type Registry } from "../define/definition.ts";
@@ -61,14 +61,14 @@ export async function updateSchedule(
   return granted(await ports.store.updateSchedule(spec), spec.id);
 }
 
-/** Decided at claim, so it also stops what was handed off. Works on schedules of code too, and outlives deploys. */
+/** Takes effect at the claim, so it also stops dispatched jobs. Works for schedules of code too, and outlives deploys. */
 export async function pauseSchedule(ports: ControlPorts, id: string, paused: boolean): Promise<ScheduleRow> {
   return granted(await ports.store.pauseSchedule(id, paused), id);
 }
 
 /**
- * Nothing of it starts any more; its ledger stays. One that came from code is deleted by a deploy without it, unless its
- * whole app went: then nobody but this looks after it. @throws ScheduleRefused for one that code defines.
+ * Nothing of it starts any more; its ledger stays. A schedule of code is deleted by a deploy without it, unless its whole app
+ * was removed: then only this call deletes it. @throws ScheduleRefused for one that code defines.
  */
 export async function deleteSchedule(
   ports: ControlPorts,
@@ -80,8 +80,8 @@ export async function deleteSchedule(
 }
 
 /**
- * One job now, with the schedule's payload and overlap rule. It is no nominal time, so the ledger has no row for it, and it
- * runs although the schedule is paused: a person asked for it. `key` makes a repeated call harmless.
+ * One job now, with the schedule's payload and overlap rule. It is no nominal time, so it gets no row in the ledger, and it
+ * runs even if the schedule is paused. `key` makes a repeated call harmless.
  */
 export async function triggerSchedule(
   ports: ControlPorts,
@@ -127,7 +127,7 @@ function specOfInput(registry: Registry, input: ScheduleInput, stage: string): S
   return specFor(stage, app?.name ?? "api");
 }
 
-/** A job may name only groups that exist. */
+/** Before its jobs, which may name only existing groups. */
 async function installSlots(ports: ControlPorts, registry: Registry, spec: ScheduleSpec): Promise<void> {
   const definition = definitionOfKind(registry, spec.job.kind);
   await ports.store.installSlots([...slotGroupsOf(definition), ...slotGroupsOfSchedule(spec)]);

@@ -6,8 +6,8 @@ import { checkId, readCount } from "./setting.ts";
 import { type PerStage, valueFor } from "./stage.ts";
 
 /**
- * Everything that is wrong with the definitions of a stage, all of it together and in the order of the apps; empty when
- * they can run. `stages` are the names there are: a per-stage value for another one is a slip of the pen.
+ * All problems of the definitions of a stage, in the order of the apps; empty when they can run. `stages` are the known
+ * names: a per-stage value for another name is a mistake.
  */
 export function checkApps(
   apps: readonly AppDefinition[],
@@ -65,7 +65,7 @@ function checkSchedule(
   return problems.found;
 }
 
-/** What a rule of its own cannot do, in a stage that is to have one. */
+/** What a rule cannot do, in a stage where the schedule has its own rule. */
 function checkRule(schedule: ScheduleDefinition, stage: string, app: string): readonly Problem[] {
   if ((schedule.problems ?? []).length > 0) return [];
   const spec = schedule.spec(stage, app);
@@ -77,7 +77,7 @@ function checkRule(schedule: ScheduleDefinition, stage: string, app: string): re
   return problems.found;
 }
 
-/** What readers of the expressions may not expect; nothing is wrong with them. */
+/** Surprises in valid expressions. */
 export const notesOf = (apps: readonly AppDefinition[]): readonly string[] =>
   apps.flatMap((app) =>
     app.schedules.flatMap((schedule) => (schedule.notes ?? []).map((note) => `schedule "${schedule.id}": ${note}`)),
@@ -160,7 +160,7 @@ function duplicateApps(apps: readonly AppDefinition[]): readonly Problem[] {
   );
 }
 
-/** A lane is one queue, whoever names it: apps may share it, but only one says how big it is. */
+/** Apps may share a lane, but only one of them may set its size. */
 function lanesTwice(apps: readonly AppDefinition[]): readonly Problem[] {
   const sized = apps.flatMap((app) =>
     Object.entries(app.lanes).flatMap(([name, lane]) => (isSized(lane) ? [{ name, app: app.name, lane }] : [])),

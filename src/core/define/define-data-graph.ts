@@ -30,7 +30,7 @@ export interface DataTask {
   readonly join?: JoinRule;
 }
 
-/** What a task of such a graph gets: outputs by the name of the predecessor, those that succeeded. */
+/** What a task of such a graph gets: outputs of successful predecessors, by name. */
 export interface DataTaskInputs<I> {
   readonly task: string;
   readonly input: I;
@@ -43,7 +43,7 @@ export interface DataGraphOptions<S extends StandardSchemaV1> extends Omit<JobLi
   readonly input?: S;
   key?(input: PayloadOut<S>): string;
   readonly onFailure?: FailurePolicy;
-  /** The tasks of one run. What is wrong with them fails the run's start for good, with every problem named. */
+  /** The tasks of one run. Invalid tasks fail the run's start finally, with every problem named. */
   graph(input: PayloadOut<S>): readonly DataTask[] | Promise<readonly DataTask[]>;
   /** Every task runs this. The limits beside it are each task's. */
   run(given: DataTaskInputs<PayloadOut<S>>, ctx: Context): Promise<Json | void> | Json | void;
@@ -99,7 +99,7 @@ function outputsOf(run: InRun): Readonly<Record<string, Json>> {
 }
 
 /**
- * Tasks of a graph that came as data, whatever it was.
+ * Reads the tasks of a graph from unchecked data.
  * @throws PermanentError `INVALID_GRAPH` with one line for each problem.
  */
 export function readGraph(id: string, tasks: unknown): readonly GraphTask[] {

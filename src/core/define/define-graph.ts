@@ -22,7 +22,7 @@ import { readChoice, readCount } from "./setting.ts";
 declare const output: unique symbol;
 declare const maybe: unique symbol;
 
-/** A task that was declared: what a later task names as its predecessor. `M`: its branch may not be taken. */
+/** A declared task, which a later task names as its predecessor. `M`: its branch may not be taken. */
 export interface TaskHandle<O, M extends boolean = boolean> {
   readonly name: string;
   readonly [output]: O;
@@ -69,7 +69,7 @@ interface TaskBase<I, A extends TasksBefore, J extends JoinRule, F extends Failu
 > {
   /** Its predecessors: each name is where their output is found. */
   readonly after?: A;
-  /** `all` (default): every one succeeded. `any`: one did. `allDone`: all ended, however. */
+  /** `all` (default): every one succeeded. `any`: one did. `allDone`: all ended in any way. */
   readonly join?: J;
   /** What it returns is handed to its successors. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
   run(given: TaskInputs<I, A, J, F>, ctx: Context): Promise<O> | O;
@@ -126,7 +126,7 @@ export interface GraphOptions<S extends StandardSchemaV1, F extends FailurePolic
 
 /**
  * Defines a graph of tasks. Its job starts a run: all tasks at once, in that job's success transaction. A cycle cannot be
- * written, because a handle must exist before it is named. Nothing throws here: what is wrong is collected for `check`.
+ * written, because a handle must exist before it is named. Never throws: problems are collected for `check`.
  */
 export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends FailurePolicy = "skip-downstream">(
   options: GraphOptions<S, F>,
@@ -220,7 +220,7 @@ function taskOf(graph: TaskBody["graph"], name: string, task: AnyTask): GraphTas
   };
 }
 
-/** The hook gets the input as `run` sees it, or as it was stored when it does not fit its schema any more. */
+/** The hook gets the input as `run` does, or the stored form if it no longer fits its schema. */
 function settledWith(
   graph: TaskBody["graph"],
   hook: NonNullable<AnyTask["onSettled"]>,

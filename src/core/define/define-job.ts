@@ -16,7 +16,7 @@ import { sizeFrom } from "./task-size.ts";
 import { type PerStage, mapStages } from "./stage.ts";
 
 export interface RetryOptions {
-  /** Tries that may fail, 1 to 1,000; 1 means no retry. */
+  /** Attempts that may fail, 1 to 1,000; 1 means no retry. */
   readonly maxAttempts: number;
   /**
    * `exponential` (default) doubles from `base` up to `cap`; `fixed` always waits `base`. A function answers how long to wait
@@ -33,11 +33,11 @@ export interface RetryOptions {
 
 /** What bounds a job. Every field has a default. */
 export interface JobLimits<P> {
-  /** When `ctx.signal` aborts and the try has failed. Default 30s; at most 14m30s on Lambda. */
+  /** After this time `ctx.signal` aborts and the attempt has failed. Default 30s; at most 14m30s on Lambda. */
   readonly timeout?: Duration;
-  /** Default 4 tries, exponential from 1s. */
+  /** Default 4 attempts, exponential from 1s. */
   readonly retry?: RetryOptions;
-  /** Jobs of this kind that run at once in all processes together, exact. Default: no cap. */
+  /** How many jobs of this kind run at once in all processes together; exact. Default: no cap. */
   readonly concurrency?: number;
   /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
   readonly lane?: string;
@@ -49,7 +49,7 @@ export interface JobLimits<P> {
   readonly environment?: readonly string[];
   /** Secrets that the handler reads by `ctx.secret(name)`, likewise. */
   readonly secrets?: readonly string[];
-  /** What follows when an outside call was sent and its result is unknown. Default: retry. */
+  /** What to do when an outside call was sent and its result is unknown. Default: retry. */
   readonly onAmbiguous?: "retry" | "park";
   /** How long the row, and with it the key, is kept after the end. Default 30d, at least 7d. */
   readonly retention?: Duration;
@@ -85,8 +85,8 @@ export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<Payloa
 }
 
 /**
- * Defines a kind of job. Nothing throws here: what is wrong is collected, and `check` shows all of it together.
- * The payload a handler gets has passed the schema, defaults applied.
+ * Defines a kind of job. Never throws: problems are collected, and `check` shows all of them together.
+ * A handler's payload has passed the schema, with defaults applied.
  */
 export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<PayloadIn<S>> {
   return jobOf<PayloadIn<S>>(
@@ -97,15 +97,17 @@ export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOp
   );
 }
 
-/** The schema has given the payload its type before this is called. */
+/** The schema has validated the payload before this is called. */
 const run = <S extends StandardSchemaV1>(options: JobOptions<S>, payload: unknown, context: Context) =>
   options.run(payload, context);
 
-/** Where a job keeps its definition: not enumerable, so that a job prints and compares by its id. */
-/** The same for every copy of Belfry in the process; the number changes when copies cannot work together any more. */
+/**
+ * Where a job keeps its definition: not enumerable, so that a job prints and compares by its id. The same for every copy of
+ * Belfry in the process; the number changes when copies cannot work together.
+ */
 const definitionKey: unique symbol = Symbol.for("belfry.definition@1");
 
-/** The typed face of a definition. Every `define` function of a job ends here, so that all of them are used alike. */
+/** The typed job of a definition. Every `define` function of a job ends here. */
 export function jobOf<I>(definition: JobDefinition): Job<I> {
   const job: Job<I> = {
     id: definition.id,
@@ -148,7 +150,7 @@ interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<Payloa
   readonly key?: ((payload: PayloadOut<S>) => string) | undefined;
 }
 
-/** The typed functions become functions of unknown: `check` has given the payload its type before they are called. */
+/** The typed functions become functions of unknown: `check` validates the payload before they are called. */
 export function definitionFrom<S extends StandardSchemaV1>(
   options: DefinitionOptions<S>,
   body: JobBody,
@@ -272,7 +274,7 @@ function retryFrom(retry: RetryOptions | undefined, problems: ProblemList): Retr
   };
 }
 
-/** Called once here, so that a function which answers no duration is found before anything waits by it. */
+/** Called once here, so that a function that returns no duration is found before a job waits by it. */
 function ownBackoff(backoff: (failures: number) => Duration, problems: ProblemList): (failures: number) => number {
   const waitMs = (failures: number): number => durationMs(`retry.backoff(${failures})`, backoff(failures));
   try {

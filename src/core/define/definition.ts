@@ -45,7 +45,7 @@ export interface JobDefinition {
   readonly schema: StandardSchemaV1 | null;
   readonly body: JobBody;
   readonly onSettled: ((payload: unknown, settled: SettledJob, tx: Tx) => Promise<void>) | null;
-  /** What was found wrong when it was defined; `check` shows all of them together before anything starts. */
+  /** Problems of the definition; `check` shows all of them together before anything starts. */
   readonly problems?: readonly Problem[];
   /** Jobs this one makes: they belong to the same app. */
   readonly makes?: readonly JobDefinition[];
@@ -120,7 +120,7 @@ export interface SweepBody extends RowsBody {
   readonly maxLatenessMs: number;
 }
 
-/** Its payload may name the moment it works for; what is triggered by hand has no occurrence that would. */
+/** Whether its payload may name the moment: a job that was triggered by hand has no occurrence. */
 export const readsMoment = ({ body }: JobDefinition): boolean => body.is === "fanOut" || body.is === "sweep";
 
 /** The version of a graph's shape; null for a job without one. */
@@ -146,18 +146,18 @@ export interface ScheduleDefinition {
   /** @internal */
   readonly problems?: readonly Problem[];
   /**
-   * What a reader of its expression may not expect; `check` prints it.
+   * Surprises in its expression; `check` prints them.
    * @internal
    */
   readonly notes?: readonly string[];
   /**
-   * The settings that differ by stage, by field, as they were written: `check` looks for unknown and missing stages.
+   * The settings that differ by stage, by field: `check` finds unknown and missing stages.
    * @internal
    */
   readonly staged?: Readonly<Record<string, ByStage<unknown>>>;
 }
 
-/** What a handler, a payload function or a query learns about the occurrence it runs for. */
+/** The occurrence as a handler, a payload function or a query gets it. */
 export interface Occurrence {
   readonly scheduleId: string;
   readonly scheduledFor: Date;

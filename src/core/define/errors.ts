@@ -8,13 +8,13 @@ interface Branded {
   readonly [errorBrand]?: string;
 }
 
-/** `instanceof` that also knows the errors of another copy of Belfry; of a class that extends one it is the usual. */
+/** `instanceof` that also recognizes the errors of another copy of Belfry. */
 function isOf(isOwn: boolean, name: string, asked: object, value: unknown): boolean {
   if (isOwn) return typeof value === "object" && value !== null && (value as Branded)[errorBrand] === name;
   return Function.prototype[Symbol.hasInstance].call(asked, value);
 }
 
-/** Thrown by a handler: no further try makes sense. The job becomes FAILED at once. */
+/** Thrown by a handler: no retry. The job becomes FAILED at once. */
 export class PermanentError extends Error {
   override readonly name = "PermanentError";
   /** @internal */
@@ -29,7 +29,7 @@ export class PermanentError extends Error {
   }
 }
 
-/** Thrown by a handler: try again, after `after` if given, else by the backoff of the definition. */
+/** Thrown by a handler: retry after `after`, or by the definition's backoff. */
 export class RetryLater extends Error {
   override readonly name = "RetryLater";
   /** @internal */
@@ -97,7 +97,7 @@ export class KeyConflict extends Error {
 const retryableStatuses = new Set([408, 425, 429]);
 
 /**
- * The error of an HTTP answer: 408, 425, 429 and 5xx are worth another try (`Retry-After` in seconds is honoured);
+ * The error of an HTTP answer: 408, 425, 429 and 5xx are retried (`Retry-After` in seconds is honoured);
  * every other status is permanent. The code is `HTTP_<status>`.
  */
 export function httpError(response: {

@@ -10,14 +10,14 @@ export interface Routes {
   fetch(request: Request, inside: RouteContext): Response | Promise<Response>;
 }
 
-/** What routes may ask of Belfry, besides `job.enqueue`. */
+/** What routes may call, besides `job.enqueue`. */
 export interface RouteContext {
   readonly stage: string;
   readonly log: Log;
   /** The job of this definition with this key, or null. */
   find(job: { readonly id: string }, key: string): Promise<JobView | null>;
-  /** A job and its tries that have ended, or null. */
+  /** A job and its attempts that have ended, or null. */
   get(id: JobId): Promise<{ readonly job: JobView; readonly attempts: readonly AttemptView[] } | null>;
-  /** A running handler is told at its next heartbeat. @returns false for a job that had ended before. */
+  /** A running handler is aborted at its next heartbeat. @returns false for a job that had ended before. */
   cancel(id: JobId): Promise<boolean>;
 }

@@ -13,8 +13,7 @@ export const states = [
   "SKIPPED",
 ] as const satisfies readonly State[];
 
-export type State =
-  "PENDING" | "QUEUED" | "RUNNING" | "RETRY_WAIT" | "SUCCESS" | "FAILED" | "CANCELED" | "SKIPPED";
+export type State = "PENDING" | "QUEUED" | "RUNNING" | "RETRY_WAIT" | "SUCCESS" | "FAILED" | "CANCELED" | "SKIPPED";
 
 /** One allowed move. `from: null` is the insert. */
 export interface Transition {

@@ -10,7 +10,7 @@ export type RefusalCode =
   | "invalid-time"
   | "backfill-refused";
 
-/** What a person asked of a schedule cannot be done; the message says why and what to do instead. */
+/** A person's change of a schedule was refused; the message says why and what to do instead. */
 export class ScheduleRefused extends Error {
   override readonly name = "ScheduleRefused";
   readonly code: RefusalCode;

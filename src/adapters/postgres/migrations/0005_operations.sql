@@ -57,6 +57,19 @@ create table belfry.minute (
   primary key (at, kind, lane)
 );
 
+-- Histograms by hour, kind and lane, added up from the events: one row for each duration that occurred. `bucket` counts the
+-- bounds of `hourBuckets` that a duration reaches.
+create table belfry.hour (
+  at      timestamptz not null,
+  kind    text not null,
+  lane    text not null,
+  bucket  int not null,
+  waited  int not null default 0,                       -- attempts that started, by how long their job was due
+  ran     int not null default 0,                       -- attempts that ended, by how long they ran
+  failed  int not null default 0,                       -- those of them that failed
+  primary key (at, kind, lane, bucket)
+);
+
 -- Totals by kind for the metrics page; they only grow.
 create table belfry.kind_total (
   kind             text primary key,

@@ -75,6 +75,25 @@ returning q.id`,
 );
 
 /**
+ * Counts by the minute past $1 ms and by the hour past $2 ms, $3 of each. Locks: the rows it deletes, SKIP LOCKED: the roll-up
+ * writes those of today.
+ */
+export const pruneCounts = statement<never>(
+  "prune-counts",
+  `
+with minutes as (
+  delete from belfry.minute where (at, kind, lane) in (
+    select at, kind, lane from belfry.minute where at < belfry.now() - belfry.span($1::float8)
+    order by at, kind, lane limit $3 for update skip locked
+  )
+)
+delete from belfry.hour where (at, kind, lane, bucket) in (
+  select at, kind, lane, bucket from belfry.hour where at < belfry.now() - belfry.span($2::float8)
+  order by at, kind, lane, bucket limit $3 for update skip locked
+)`,
+);
+
+/**
  * Events and history of days that had no partition, because nothing had made one when they came: the default partitions are
  * never dropped. Of their $2 oldest those past the retention $1 in ms. Locks: the rows it deletes, which nothing else writes.
  */

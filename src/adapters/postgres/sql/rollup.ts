@@ -102,8 +102,9 @@ select coalesce((
 
 /**
  * Adds up the events of the transactions from $1 up to $2. $3 upper bounds of the durations in seconds; seconds after which a
- * try is $4 slow and a start $5 late. A start is late by its job's due time, so one whose job waits for a retry already is
- * left out. Locks: rows of `minute`, `kind_total` and `worker` in key order; only the holder of the roll-up's row writes them.
+ * try is $4 slow and a start $5 late; $6 upper bounds of the histograms by hour. A start is late by its job's due time, so one
+ * whose job waits for a retry already is left out. Locks: rows of `minute`, `hour`, `kind_total` and `worker` in key order;
+ * only the holder of the roll-up's row writes them.
  */
 export const addUp = statement<{ events: number }>(
   "roll-up",
@@ -136,6 +137,19 @@ with told as materialized (
     canceled = m.canceled + excluded.canceled, skipped = m.skipped + excluded.skipped, lost = m.lost + excluded.lost,
     run_ms = m.run_ms + excluded.run_ms, slow = m.slow + excluded.slow, late = m.late + excluded.late,
     locked = m.locked + excluded.locked, lock_failed = m.lock_failed + excluded.lock_failed
+), by_hour as (
+  insert into belfry.hour as h (at, kind, lane, bucket, waited, ran, failed)
+  select date_trunc('hour', at, 'UTC'), kind, lane, bucket, sum(waited), sum(ran), sum(failed)
+  from (
+    select at, kind, lane, width_bucket(late, $6::float8[]) as bucket, 1 as waited, 0 as ran, 0 as failed
+    from told where late is not null
+    union all
+    select at, kind, lane, width_bucket(seconds, $6::float8[]), 0, 1, is_failed::int from told where is_end
+  ) each
+  where kind is not null
+  group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (at, kind, lane, bucket) do update set waited = h.waited + excluded.waited, ran = h.ran + excluded.ran,
+    failed = h.failed + excluded.failed
 ), counted as (
   select kind, count(*) filter (where is_end) as tries, array_agg(seconds) filter (where is_end) as took,
     array_agg(seconds) filter (where is_failed) as took_failed, array_agg(late) filter (where late is not null) as lates,
