@@ -6,6 +6,7 @@ import {
   dropPartition,
   makePartition,
   partitionWork,
+  pruneAudit,
   pruneCounts,
   pruneJobs,
   pruneOccurrences,
@@ -22,6 +23,7 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
       const [ofRuns] = await session.fenced(fence, pruneRuns, [limit]);
       const [past] = await session.fenced(fence, pruneOccurrences, [limits.historyMs, limit]);
       await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
+      await session.fenced(fence, pruneAudit, [limit]);
       await session.fenced(fence, pruneRest, [limits.historyMs, limit]);
       await session.fenced(fence, pruneCounts, [limits.historyMs, limits.hourCountsMs, limit]);
       const occurrences = past?.pruned ?? 0;

@@ -122,7 +122,7 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   advanceBulk(
     id: string,
     owner: string,
-    page: { next: string | null; changed: number; refused: number; dueAt: Instant },
+    page: { next: string | null; changed: number; takenAlong: number; refused: number; dueAt: Instant },
   ): Promise<boolean>;
   stopBulk(id: string): Promise<boolean>;
 }

@@ -107,9 +107,10 @@ create table belfry.bulk (
   is_more     boolean not null,                         -- more than that matched
   pace_ms     float8 not null default 0,                -- between the due times of two retried jobs
   due_at      timestamptz not null,                     -- of the next retried job
-  changed     int not null default 0,
+  changed     int not null default 0 check (changed >= 0),
+  taken_along int not null default 0 check (taken_along >= 0), -- did not match; a retried job of their run took them along
   owner       text,                                     -- the process that goes on with it, while `updated_at` is fresh
-  refused     int not null default 0,                   -- matched, but moved by somebody else meanwhile
+  refused     int not null default 0 check (refused >= 0), -- matched, but had moved before their turn
   created_at  timestamptz not null,
   updated_at  timestamptz not null,
   finished_at timestamptz

@@ -74,6 +74,9 @@ delete from belfry.quarantine q using past where q.id = past.id
 returning q.id`,
 );
 
+/** What is past the audit's retention, which the function knows. $1 rows at most. Locks: the rows it deletes. */
+export const pruneAudit = statement<{ pruned: number }>("prune-audit", "select belfry.prune_audit($1::int) as pruned");
+
 /**
  * Counts by the minute past $1 ms and by the hour past $2 ms, $3 of each. Locks: the rows it deletes, SKIP LOCKED: the roll-up
  * writes those of today.

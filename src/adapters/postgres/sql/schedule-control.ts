@@ -31,9 +31,9 @@ from belfry.schedule where id = $1 and removed_at is null`,
 );
 
 /** Locks: the schedule's row, waiting, so that no tick plans it and nobody edits it meanwhile. */
-export const lockSchedule = statement<{ source: "code" | "api"; same: boolean }>(
+export const lockSchedule = statement<{ source: "code" | "api"; version: number; same: boolean }>(
   "schedule-lock",
-  "select source, spec = $2::jsonb as same from belfry.schedule where id = $1 and removed_at is null for no key update",
+  "select source, version, spec = $2::jsonb as same from belfry.schedule where id = $1 and removed_at is null for no key update",
 );
 
 /**
