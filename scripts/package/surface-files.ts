@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { referencePage } from "./reference.ts";
 import { entries, type Surface } from "./surface.ts";
 
@@ -17,3 +18,10 @@ Each entry of the package, from its doc comments. What is listed here is what a 
 
 ${entries.map(([entry]) => `- [\`${entry === "belfry" ? "" : "belfry/"}${entry}\`](${entry}.md)`).join("\n")}
 `;
+
+/** Stands in CHANGELOG.md and changes with the reports, so that none changes without a look at the changelog. */
+export const surfaceMark = (surfaces: readonly Surface[]): string =>
+  `<!-- api: ${createHash("sha256")
+    .update(surfaces.map(({ report }) => report).join("\n"))
+    .digest("hex")
+    .slice(0, 12)} -->`;
