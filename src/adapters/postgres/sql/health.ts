@@ -4,7 +4,7 @@ import { isFailed } from "./job-columns.ts";
 
 /**
  * Occurrences PLANNED for longer than $1 milliseconds, $2 at most; the largest share of dead rows among tables that have $3
- * of them; how far the clock stands behind the newest decision, which no clock that only goes forwards does; and the oldest transaction, by the machine's own time: only sessions of our own user show theirs. Locks nothing.
+ * of them; how far the clock stands behind the newest decision, which no clock that only goes forwards does; and the oldest transaction, by the machine's own time: only sessions of the same user show theirs. Locks nothing.
  */
 export const readHealth = statement<{
   now: number;
@@ -65,7 +65,7 @@ select
 );
 
 /**
- * The kind with the largest share of each, in percent, over the last $1 milliseconds: of those with $2 such events, a slow try
+ * The kind with the largest share of each, in percent, over the last $1 milliseconds: of those with $2 such events, a slow attempt
  * or late start counting from the first one on. Locks nothing.
  */
 export const readWorstKinds = statement<WorstRow>(
