@@ -15,7 +15,7 @@ import { type Report, reportOf, reportText } from "./report.ts";
 
 const secondsMax = 900;
 /** Longer than any example waits for its next time or retry, on a machine that is as busy as ten. */
-const stuckMs = 120_000;
+const stuckMs = 180_000;
 const lookMs = 500;
 const exitCodes = { pass: 0, broken: 1, usage: 2, slow: 3, interrupted: 130 } as const;
 
