@@ -55,7 +55,8 @@ function requestsOf(
   ids: Readonly<Record<string, string>>,
 ): fc.Arbitrary<Request> {
   const record = (place: string): fc.Arbitrary<Readonly<Record<string, unknown>>> => {
-    const named = parameters.filter((each) => each.in === place);
+    // A cursor is what a page before gave.
+    const named = parameters.filter((each) => each.in === place && each.name !== "cursor");
     const fields = Object.fromEntries(
       named.map(({ name, schema }) => {
         const known = ids[`${path} ${name}`];
@@ -97,6 +98,9 @@ async function send({ url }: Target, { method, path }: Operation, { params, quer
   return { address, status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
 }
 
+/** Rules between parameters, and the largest duration, which a schema cannot say. */
+const beyondSchema = /must be at most|due is for jobs that wait|must name something/;
+
 /** Statuses by which a server says that the request as such is wrong: one that its document allows is not. */
 const refusesForm = new Set([400, 405, 415]);
 
@@ -109,7 +113,8 @@ async function fuzz(target: Target): Promise<readonly string[]> {
       const { address, status, headers, body } = await send(target, operation, request);
       const shown = `${operation.name}: ${operation.method} ${address.slice(0, 200)} ${JSON.stringify(request.body ?? null).slice(0, 300)} -> ${status}`;
       if (status >= 500) throw new Error(`${shown} is an error of the server`);
-      if (isValid && refusesForm.has(status))
+      const isBeyond = beyondSchema.test(JSON.stringify(body));
+      if (isValid && refusesForm.has(status) && !isBeyond)
         throw new Error(`${shown} ${JSON.stringify(body).slice(0, 300)}, which the document allows`);
       documentation.check(operation.method, address, { status, headers }, body);
     };

@@ -1,4 +1,5 @@
 import type { OpenApiDocument } from "../api/documented.ts";
+import { letPass } from "../proof/until.ts";
 import type { Target } from "./world.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -88,7 +89,7 @@ export async function prepareIds({ url, document }: Target): Promise<Readonly<Re
       return { ...ids, "/jobs/{id}/run-now id": waiting.id };
     }
     if (performance.now() > deadline) throw new Error(`job ${starter} started no run in ${runMsMax} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await letPass(300);
   }
 }
 

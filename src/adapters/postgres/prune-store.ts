@@ -37,8 +37,8 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
 }
 
 /**
- * Makes the next days' partitions and drops those past the history's retention. Each step waits half a second for its lock
- * at most and is tried again by the next prune. @returns the number dropped.
+ * Makes the next days' partitions and drops those past the history's retention. Each step waits at most half a second for
+ * its lock; the next prune repeats it. @returns the number dropped.
  */
 export async function turnPartitions(
   session: Pick<Session, "run" | "fenced">,

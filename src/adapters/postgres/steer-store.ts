@@ -30,7 +30,7 @@ type SteerStore = Pick<
   | "stopBulk"
 >;
 
-/** What operators change: lanes, single jobs, and many jobs page by page. */
+/** Changes by operators: lanes, single jobs, and many jobs in pages. */
 export function steerStore(session: Session): SteerStore {
   const ids = (rows: readonly { id: string }[]): readonly JobId[] => rows.map((row) => row.id as JobId);
   return {

@@ -22,7 +22,7 @@ export interface BulkRow {
 const shown = `id, action, filter, caller, state, next, matched, is_more, pace_ms, belfry.ms(due_at) as due_at, changed, taken_along, refused,
   belfry.ms(created_at) as created_at, belfry.ms(updated_at) as updated_at, belfry.ms(finished_at) as finished_at`;
 
-/** Jobs that are inserted from here on are not touched. $1 action $2 filter $3 caller $4 matched $5 more $6 pace. Locks the new row. */
+/** Jobs that are inserted later are not changed. $1 action $2 filter $3 caller $4 matched $5 more $6 pace. Locks the new row. */
 export const createBulk = statement<BulkRow>(
   "bulk-create",
   `
@@ -39,7 +39,7 @@ export const readBulks = statement<BulkRow>(
 select ${shown} from belfry.bulk where $1::bigint is null or id = $1::bigint order by id desc limit $2`,
 );
 
-/** Whoever takes it goes on with it alone for $2 ms. $1 owner. Locks that row, SKIP LOCKED. */
+/** Gives the oldest one to owner $1 alone for $2 ms. Locks that row, SKIP LOCKED. */
 export const takeBulk = statement<BulkRow>(
   "bulk-take",
   `

@@ -31,7 +31,7 @@ returning j.id`,
 
 /**
  * Occurrences whose time and decision lie before the history's retention, never one that is PLANNED or whose job is not
- * finished. The ledger of their schedule then begins after them, so that a backfill knows what nobody knows any more.
+ * finished. The ledger of their schedule then begins after them, so that a backfill knows where the record begins.
  * $1 retention in ms $2 limit. Locks: the schedules in id order, SKIP LOCKED, as a tick and a backfill do first; then the rows.
  */
 export const pruneOccurrences = statement<{ pruned: number }>(
