@@ -36,6 +36,9 @@ export const instant = z.iso
   .transform((value) => Date.parse(value))
   .meta({ as: { type: "string", format: "date-time", description: "With Z or its offset." } });
 
+/** What `parseDuration` reads, as long as its milliseconds are exact. */
+const durationPattern = String.raw`^(\d{1,12}(\.\d{1,6})?(ms|s)|\d{1,8}(\.\d{1,6})?(m|h|d))$`;
+
 /** A number and a unit, as milliseconds; a client sees the form. */
 export const duration = (maxMs: number, description: string, minMs = 0) =>
   z
@@ -44,7 +47,7 @@ export const duration = (maxMs: number, description: string, minMs = 0) =>
     .refine((ms) => ms !== null && ms >= minMs, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
     .refine((ms) => (ms ?? 0) <= maxMs, `must be at most ${formatDuration(maxMs)}`)
     .transform((ms) => ms ?? 0)
-    .meta({ description, as: { type: "string", pattern: String.raw`^\d{1,12}(\.\d{1,6})?(ms|s|m|h|d)$` } });
+    .meta({ description, as: { type: "string", pattern: durationPattern } });
 
 /** Several of these: in a query with commas between them, in a body also as an array. */
 export const someOf = <const T extends readonly [string, ...string[]]>(values: T, description: string) =>
