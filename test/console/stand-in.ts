@@ -88,6 +88,7 @@ const emptySummary = {
   lastHour: { created: 0, succeeded: 0, failed: 0, retried: 0, canceled: 0, skipped: 0, lost: 0, meanRunMs: null },
   lanes: { total: 1, paused: 0 },
   workers: { busy: 0, lost: 0 },
+  lastPass: null,
 };
 
 function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknown>>): unknown {
@@ -107,6 +108,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
     [/^\/jobs\/\d+(\/[\w-]+)?$/, () => scene.detailOf(3, "PENDING")],
     [/^\/schedule-outcomes$/, () => outcomesFor(isEmpty, body)],
+    [/^\/kind-figures$/, () => (isEmpty ? { ...scene.kindFigures, kinds: [] } : scene.kindFigures)],
     [/^\/upcoming$/, () => (isEmpty ? { ...scene.upcoming, times: [], parts: [] } : scene.upcoming)],
     [/^\/schedules\/[^/]+$/, () => scene.schedules[0]],
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],

@@ -120,10 +120,13 @@ describe("the steps of a pass", () => {
         lane,
         ports.queue.receive(lane, 10).map((each) => each.messageId),
       );
-    const sights = new Map<string, number>();
-    await pass(ports, known, { ...options(), sights });
+    const observations = new Map<string, number>();
+    await pass(ports, known, { ...options(), observations });
     await ports.clock.advance(deliveryLimits.emptyQueueMs);
-    expect(await pass(ports, known, { ...options(), sights })).toMatchObject({ requeued: 2, "requeue.failed": 1 });
+    expect(await pass(ports, known, { ...options(), observations })).toMatchObject({
+      requeued: 2,
+      "requeue.failed": 1,
+    });
     const states = await Promise.all(ids.map(async (id) => (await jobOf(ports, id)).state));
     expect(states).toEqual(["PENDING", "QUEUED", "PENDING"]);
   });
@@ -140,10 +143,10 @@ describe("the steps of a pass", () => {
       world((base) => ({ queue: Object.assign({}, base.queue, { depth }) })),
     );
     const id = await enqueue(hello, undefined);
-    const sights = new Map<string, number>();
+    const observations = new Map<string, number>();
     const stateAfter = async (ms: number): Promise<string> => {
       await ports.clock.advance(ms);
-      await pass(ports, known, { ...options(), sights });
+      await pass(ports, known, { ...options(), observations });
       return (await jobOf(ports, id)).state;
     };
     expect(await stateAfter(0)).toBe("QUEUED");
@@ -158,10 +161,10 @@ describe("the steps of a pass", () => {
     const id = await enqueue(hello, undefined);
     for (let n = 0; n < 3; n += 1) await enqueue(hello, undefined, { delayMs: 4 * 60_000 });
     ports.queue.delete(lane, ["m1"]);
-    const sights = new Map<string, number>();
-    await pass(ports, known, { ...options(), sights });
+    const observations = new Map<string, number>();
+    await pass(ports, known, { ...options(), observations });
     await ports.clock.advance(deliveryLimits.unclaimedMs);
-    await pass(ports, known, { ...options(), sights });
+    await pass(ports, known, { ...options(), observations });
     expect((await jobOf(ports, id)).state).toBe("PENDING");
   });
 
@@ -201,7 +204,7 @@ describe("the steps of a pass", () => {
     const running = runPasses(ports, registry, options());
     await ports.clock.advance(2_000);
     await ports.store.installFence({ name: schedulerLock, token: 77 });
-    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 77, leaseMs });
+    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 77, leaseMs, silentMs: 0 });
     await ports.clock.advance(2_000);
     expect(await running).toMatchObject({ outcome: "fence-lost" });
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: "newer", fence: 77 });
@@ -211,7 +214,7 @@ describe("the steps of a pass", () => {
     const ports = world();
     const running = runPasses(ports, registry, options());
     await ports.clock.advance(2_000);
-    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 2, leaseMs });
+    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 2, leaseMs, silentMs: 0 });
     await ports.clock.advance(thirdMs);
     expect(await running).toMatchObject({ outcome: "fence-lost" });
   });
@@ -230,7 +233,7 @@ describe("a lock table that was wiped or restored", () => {
   test("gives no token twice: an equal one in force is another holder's", async () => {
     const ports = world();
     await ports.store.installFence({ name: schedulerLock, token: 40 });
-    ports.locks.items.set(schedulerLock, { owner: null, rvn: "from the backup", fence: 39, leaseMs });
+    ports.locks.items.set(schedulerLock, { owner: null, rvn: "from the backup", fence: 39, leaseMs, silentMs: 0 });
     expect(await run(ports)).toMatchObject({ outcome: "done" });
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null, fence: 41 });
   });

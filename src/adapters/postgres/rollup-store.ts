@@ -1,5 +1,6 @@
 import { limits } from "../../core/limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
+import { hourBuckets } from "../../core/ports/kind-figures.ts";
 import { durationBuckets } from "../../core/ports/overview.ts";
 import type { Session } from "./session.ts";
 import {
@@ -12,9 +13,10 @@ import {
   readMinutes,
   writeBatchCount,
 } from "./sql/rollup.ts";
+import { readKindHours } from "./sql/kind-hours.ts";
 import { execute } from "./statement.ts";
 
-type RollUpStore = Pick<Operations, "minutes" | "kindTotals" | "rollUp" | "countBatches">;
+type RollUpStore = Pick<Operations, "minutes" | "kindTotals" | "kindHours" | "rollUp" | "countBatches">;
 
 /** Counts by the minute and totals by kind, added up from the events. */
 export function rollUpStore(session: Session): RollUpStore {
@@ -45,6 +47,11 @@ export function rollUpStore(session: Session): RollUpStore {
         locksFailed: row.locks_failed,
       }));
     },
+    async kindHours({ now, before, kind, lane }) {
+      const periods = [now.from, now.to, before.from, before.to];
+      const rows = await session.run(readKindHours, [...periods, kind, lane, limits.kindFigureRowsMax]);
+      return rows.map(({ is_before, ...row }) => ({ ...row, isBefore: is_before }));
+    },
     async countBatches({ kind, lane }, { processed, succeeded, failed }) {
       await session.run(writeBatchCount, [kind, lane, processed, succeeded, failed]);
     },
@@ -52,7 +59,7 @@ export function rollUpStore(session: Session): RollUpStore {
   };
 }
 
-/** The counts and how far they go are one transaction: an event is added up exactly once, whoever dies. */
+/** Counts and position are written in one transaction, so an event is added up exactly once, even after a crash. */
 async function rollUp(session: Session, limit: number): Promise<number> {
   return await session.transaction(async (tx) => {
     await execute(tx, createRollUp);
@@ -60,7 +67,7 @@ async function rollUp(session: Session, limit: number): Promise<number> {
     if (reader === undefined || BigInt(reader.xmin) <= BigInt(reader.upto)) return 0;
     const [end] = await execute(tx, findRollUpEnd, [reader.upto, reader.xmin, limit]);
     const { slowTryMs, lateStartMs } = limits;
-    const bounds = [durationBuckets, slowTryMs / 1_000, lateStartMs / 1_000];
+    const bounds = [durationBuckets, slowTryMs / 1_000, lateStartMs / 1_000, hourBuckets];
     const [added] = await execute(tx, addUp, [reader.upto, end?.upto ?? reader.xmin, ...bounds]);
     await execute(tx, addUpBatches, [limit, durationBuckets.length + 1]);
     return added?.events ?? 0;

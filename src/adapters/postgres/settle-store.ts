@@ -60,7 +60,7 @@ export function settleStore(session: Session): Pick<Store, "settle"> {
   };
 }
 
-/** A plain group without children and hook stays one statement. */
+/** A plain group without children and hook is one statement. */
 async function settleGroup(
   session: Session,
   settlements: readonly Settlement[],
@@ -165,7 +165,7 @@ const settled = (rows: readonly SettledRow[], ofChildren: Aftermath = noAftermat
   conflicts: 0,
 });
 
-/** A successor that may start and is due, or will be: more than one statement releases. */
+/** A successor that may start but was beyond the statement's limit. */
 const isLeft = (row: SettledRow): boolean => !row.own && row.state === "PENDING";
 
 /** For a hook in the same transaction. */
@@ -183,8 +183,8 @@ export async function movedOf(tx: Tx, ids: readonly string[]): Promise<readonly 
 }
 
 /**
- * One bad row must not keep its group from being settled: each is tried by itself, and the one whose data is refused is
- * FAILED `unsettleable`, with the code of the refusal only and without its result and children.
+ * One bad row must not block its group: each is settled by itself. A row whose data Postgres refuses is FAILED
+ * `unsettleable`, with only the code of the refusal and without its result and children.
  */
 async function settleSingly(
   session: Session,

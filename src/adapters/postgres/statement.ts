@@ -26,24 +26,24 @@ export const statement = <R>(name: string, text: string): Statement<R> => ({
 });
 
 /**
- * Kept prepared by our own connections when it is for a few rows, as its plan expects about ten: reading and planning such a text costs more than half of
- * running it. Only for texts that reach every table by one index whatever its size, on connections that scan no table
- * (see `keptPlanSettings`); a test plans them on empty tables and runs them after a burst.
+ * Kept prepared on Belfry's connections when it is for a few rows (its plan expects about ten): parsing and planning would cost
+ * more than half of the execution. Only for texts that reach every table by one index at any size (see `keptPlanSettings`); a
+ * test plans them on empty tables and runs them after a burst.
  */
 export const keptStatement = <R>(name: string, text: string): Statement<R> => ({
   ...statement<R>(name, text),
   keptRowsMax: limits.keptPlanRowsMax,
 });
 
-/** The same for texts whose every join finds a row by its key: a plan for one row is as good for a thousand. */
+/** The same for texts whose joins find each row by its key: a plan for one row is as good for a thousand. */
 export const keptForAnySize = <R>(name: string, text: string): Statement<R> => ({
   ...statement<R>(name, text),
   keptRowsMax: Number.POSITIVE_INFINITY,
 });
 
 /**
- * Start-up settings of connections that keep prepared statements. Without table scans the plans of `keptStatement` cannot go
- * wrong: an empty table without statistics looks as if reading it whole were cheapest, and a kept plan would do so for ever.
+ * Start-up settings of connections that keep prepared statements. For an empty table without statistics the planner prefers a
+ * full scan, and a kept plan would do that for ever, so scans are off.
  */
 export const keptPlanSettings = "-c enable_seqscan=off -c jit=off";
 

@@ -102,7 +102,7 @@ select string_agg(id::text, ',') as ids from moved`,
  * not is SKIPPED, and its own end is left for `resolve`. Wide joins are not locked: their predecessors append.
  *
  * Locks: its own rows and their narrow successors in one list in id order (waiting), since a successor may have the lower
- * id; then the slots these very attempts hold, which no other statement waits for. Counters and conditions are read from the
+ * id; then the slots of these attempts, which no other statement waits for. Counters and conditions are read from the
  * locked rows, and edges once: a planner that expects one row would otherwise compare each row with every other.
  */
 export const settleFull = keptStatement<SettledRow>(
@@ -145,7 +145,7 @@ where t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready')
 order by 1`,
 );
 
-/** What a hook in the same transaction is told about the rows just moved; a task's payload is its run's input. Locks nothing: they are ours already. */
+/** The rows just moved, for a hook in the same transaction; a task's payload is its run's input. Locks nothing: they are locked. */
 export const readSettled = statement<{
   id: string;
   kind: string;
