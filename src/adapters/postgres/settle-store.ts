@@ -138,7 +138,7 @@ function nullable(rows: readonly Settlement[], of: (each: Settlement) => string 
   return values.every((value) => value === null) ? null : values;
 }
 
-/** Outcomes that one event row tells share its number, from 1; what passes through RETRY_WAIT has one more before it. */
+/** Outcomes of one event row share its number, from 1; what passes through RETRY_WAIT has one more before it. */
 function eventNumbers(settlements: readonly Settlement[], options: SettleOptions): readonly number[] {
   const numbers = new Map<string, number>();
   let last = 0;
