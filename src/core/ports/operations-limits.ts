@@ -1,4 +1,4 @@
-import { hourMs } from "../job/units.ts";
+import { dayMs, hourMs } from "../job/units.ts";
 
 /** Bounds of what operators search, count and change. */
 export const operationsLimits = {
@@ -33,6 +33,8 @@ export const operationsLimits = {
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time: longer than a backlog that is being worked off. */
   overdueMs: 600_000,
+  /** A run that is open for longer: a job on Fargate may take seven days. */
+  longRunMs: 8 * dayMs,
   /** Of the figures about failures. A scheduler task reads them each minute, so none is missed between two of them. */
   failuresMs: 300_000,
   /** Over which kinds are compared; a share of fewer events than this tells nothing. */

@@ -78,6 +78,8 @@ export interface Health {
   readonly now: Instant;
   /** Occurrences whose time is past and that nothing was decided about. */
   readonly overdue: number;
+  /** Runs that are open for longer than `longRunMs`, counted up to a bound. */
+  readonly longRuns: number;
   /** Of the table that has the largest share of them, in percent; small tables are left out. */
   readonly deadRowsPercent: number;
   /** The age in milliseconds of the oldest transaction: rows that died since are kept for it. */

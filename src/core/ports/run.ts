@@ -43,6 +43,8 @@ export interface NewRun {
   readonly parentId: RunId | null;
   /** False while pages of jobs may still follow. */
   readonly sealed: boolean;
+  /** The hash of its tasks and edges; null for a fan-out. */
+  readonly shape: string | null;
   readonly tasks: readonly NewTask[];
 }
 
@@ -97,6 +99,8 @@ export interface RunView {
   readonly kind: string;
   readonly key: string;
   readonly version: number;
+  /** The hash of its tasks and edges; null for a fan-out. */
+  readonly shape: string | null;
   readonly state: RunState;
   readonly onFailure: OnFailure;
   /** A task FAILED under `stop`: what still waits will be SKIPPED. */
@@ -186,7 +190,8 @@ export interface StartedRun {
 export interface RunStore {
   /**
    * The run, its jobs and edges, all or nothing; those without predecessors are QUEUED at once. A run that has this kind
-   * and key already is answered with `created: false`. One that is sealed at once takes over the slots of its starter, which
+   * and key already is answered with `created: false`; one that its starter left unsealed, and that this starter tries again,
+   * is open again. One that is sealed at once takes over the slots of its starter, which
    * must be RUNNING and succeed in the same transaction: they are free when the run closes.
    */
   startRun(run: NewRun, options: { dispatchWindowMs: number; tx?: Tx }): Promise<StartedRun>;
@@ -208,7 +213,10 @@ export interface RunStore {
     messages: readonly { jobId: JobId; generation: number }[],
     options: { reason: string; notTaken: boolean },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
-  /** One bounded round: counts ends, adds up wide joins and runs, closes what is complete, which frees its slots. */
+  /**
+   * One bounded round: counts ends, adds up wide joins and runs, closes what is complete, which frees its slots. `all` also
+   * seals runs whose starter ended without sealing them: they close FAILED.
+   */
   resolve(options: {
     runs: readonly RunId[] | "all";
     limit: number;
