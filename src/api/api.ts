@@ -22,6 +22,7 @@ import { deadLetterEndpoints } from "./routes/dead-letters.ts";
 import { explainEndpoint } from "./routes/explain.ts";
 import { eventEndpoints } from "./routes/events.ts";
 import { healthEndpoints } from "./routes/health.ts";
+import { kindFiguresEndpoint } from "./routes/kind-figures.ts";
 import { kindsEndpoint } from "./routes/kinds.ts";
 import { jobEndpoints } from "./routes/jobs.ts";
 import { capEndpoint, laneEndpoints } from "./routes/lanes.ts";
@@ -102,6 +103,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     previewEndpoint(options),
     ...healthEndpoints(options),
     kindsEndpoint(options),
+    kindFiguresEndpoint(options),
     metricsEndpoint(options),
   ];
 }

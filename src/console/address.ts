@@ -18,6 +18,8 @@ export const addresses = {
   schedule: (id: string) => `${base}/schedules/${encodeURIComponent(id)}`,
   scheduleAny: `${base}/schedules/:id`,
   upcoming: `${base}/upcoming`,
+  kinds: `${base}/kinds`,
+  kindsWith: (fields: Readonly<Record<string, string>>) => `${base}/kinds?${new URLSearchParams(fields)}`,
   runs: `${base}/runs`,
   run: (id: string) => `${base}/runs/${id}`,
   deadLetters: `${base}/dead-letters`,

@@ -5,6 +5,7 @@ import { Shell } from "./shell/shell.tsx";
 import { DeadLettersScreen } from "./screens/dead-letters.tsx";
 import { JobScreen } from "./screens/job.tsx";
 import { JobsScreen } from "./screens/jobs.tsx";
+import { KindsScreen } from "./screens/kinds.tsx";
 import { LanesScreen } from "./screens/lanes.tsx";
 import { LocksScreen } from "./screens/locks.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";
@@ -23,6 +24,7 @@ export const App = () => (
         <Route path={addresses.schedules} component={SchedulesScreen} />
         <Route path={addresses.scheduleAny} component={ScheduleScreen} />
         <Route path={addresses.upcoming} component={UpcomingScreen} />
+        <Route path={addresses.kinds} component={KindsScreen} />
         <Route path={addresses.runs} component={RunsScreen} />
         <Route path={addresses.run(":id")} component={RunScreen} />
         <Route path={addresses.deadLetters} component={DeadLettersScreen} />

@@ -11,6 +11,7 @@ import type {
   ShownJobCounts,
   ShownJobDetail,
   ShownJobPage,
+  ShownKindFigures,
   ShownLane,
   ShownLock,
   ShownMinute,
@@ -77,6 +78,11 @@ export async function loadScheduleOutcome(id: string, signal?: AbortSignal): Pro
 }
 export const loadUpcoming = (hours: number, signal?: AbortSignal) =>
   get<ShownUpcoming>(`/upcoming${query({ hours })}`, signal);
+/** Figures of a period of this many hours, beside those of one that lies `against` hours earlier. */
+export const loadKindFigures = (
+  asked: { readonly hours: number; readonly against: number; readonly by: string; readonly lane?: string },
+  signal?: AbortSignal,
+) => get<ShownKindFigures>(`/kind-figures${query(asked)}`, signal);
 /** Null for one that was deleted. */
 export const loadZone = async (id: string, signal?: AbortSignal): Promise<string | null> =>
   (await get<{ readonly timezone?: string }>(`/schedules/${at(id)}`, signal)).timezone ?? null;

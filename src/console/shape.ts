@@ -1,5 +1,6 @@
 /** What the page shows: the API's own types under short names. `client.ts` is where the two may differ. */
 import type { JobCountsReply, JobDetailReply, JobListReply, JobReply } from "../api/shape/job.ts";
+import type { KindFigureListReply } from "../api/shape/kind-figures.ts";
 import type {
   LaneReply,
   LockReply,
@@ -25,6 +26,7 @@ export type ShownOccurrence = ReturnType<typeof occurrenceJson> & { readonly end
 /** A schedule with its next time and what became of its last ones. */
 export type ShownOutcome = ScheduleOutcomeReply;
 export type ShownUpcoming = UpcomingReply;
+export type ShownKindFigures = KindFigureListReply;
 export type ShownGlance = ShownOutcome["last"][number];
 export type ShownLane = LaneReply;
 export type ShownSlotUse = SlotUseReply;

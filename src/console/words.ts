@@ -62,7 +62,7 @@ const reasons: Readonly<Record<string, string>> = {
   postponed: "there was no room for its task yet",
   retry: "it failed and is tried again",
   interrupted: "its worker was stopped or lost",
-  stopped: "its worker was told to stop",
+  stopped: "its worker was stopped",
   "task stopped": "its task was stopped",
   slot: "no slot was free",
   "message-lost": "its message was lost and sent again",

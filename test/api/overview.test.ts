@@ -122,6 +122,11 @@ test("summary, throughput, workers and lanes tell what happened", async () => {
     minutes: [{ at: "2026-11-21T08:00:00.000Z", created: 4, started: 2, succeeded: 1, failed: 1 }],
   });
   expect((await get(opened, "/throughput?kind=greet"))["minutes"]).toEqual([]);
+  expect(await get(opened, "/kind-figures")).toMatchObject({
+    kinds: [
+      { kind: "ping", lane: "default", now: { ended: 2, failed: 1, waitingMs: { p50: 1 } }, before: { ended: 0 } },
+    ],
+  });
   expect(await get(opened, "/workers")).toMatchObject({ workers: [{ id: "w", ended: 2, failed: 1, status: "idle" }] });
   expect(await get(opened, "/lanes")).toMatchObject({
     lanes: [{ name: "default", waiting: 1, scheduled: 1, concurrency: 2, paused: false }],

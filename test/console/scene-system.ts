@@ -87,7 +87,7 @@ export const locks: readonly ShownLock[] = [
     fence: 41,
     leaseMs: 10_000,
     installedAt: ago(20),
-    standIn: null,
+    fallback: null,
     isStoreUp: true,
   },
   {
@@ -96,7 +96,7 @@ export const locks: readonly ShownLock[] = [
     fence: 7,
     leaseMs: 10_000,
     installedAt: ago(900),
-    standIn: null,
+    fallback: null,
     isStoreUp: true,
   },
   {
@@ -105,7 +105,7 @@ export const locks: readonly ShownLock[] = [
     fence: 9,
     leaseMs: null,
     installedAt: ago(30),
-    standIn: { owner: "task-2", leaseUntil: ago(-10) },
+    fallback: { owner: "task-2", leaseUntil: ago(-10) },
     isStoreUp: false,
   },
 ];

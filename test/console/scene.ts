@@ -3,6 +3,7 @@ import type {
   ShownJob,
   ShownJobCounts,
   ShownJobDetail,
+  ShownKindFigures,
   ShownMinute,
   ShownEnd,
   ShownOccurrence,
@@ -223,5 +224,31 @@ export const upcoming: ShownUpcoming = {
     mayOverlap: index === 1,
   })),
   parts: Array.from({ length: 60 }, (_, part) => (part % 7) + 1),
+  isMore: false,
+};
+
+const some = {
+  ended: 900,
+  failed: 3,
+  waitingMs: { p50: 4, p95: 40, p99: 90 },
+  runningMs: { p50: 80, p95: 900, p99: 4_000 },
+};
+export const kindFigures: ShownKindFigures = {
+  period: { from: ago(604_800), to: ago(0) },
+  before: { from: ago(1_209_600), to: ago(604_800) },
+  kinds: [
+    {
+      kind: "send-open-mail",
+      lane: "mail",
+      now: some,
+      before: { ...some, runningMs: { p50: 40, p95: 300, p99: 900 } },
+    },
+    {
+      kind: "export-report",
+      lane: "default",
+      now: { ...some, failed: 90 },
+      before: { ...some, ended: 0, runningMs: null },
+    },
+  ],
   isMore: false,
 };

@@ -13,6 +13,7 @@ const screens = [
   { path: "/schedules", loaded: "nightly-export" },
   { path: "/schedules/nightly-export", loaded: "Next times" },
   { path: "/upcoming", loaded: "The one before has not ended" },
+  { path: "/kinds", loaded: "Slowest first" },
   { path: "/runs", loaded: "settlement" },
   { path: "/runs/7", loaded: "Retry from failed" },
   { path: "/runs/7?view=graph", loaded: "refunds" },
@@ -73,13 +74,13 @@ await describeInBrowser("the screens", (its) => {
     await leave();
   });
 
-  test("every screen fits a window of 390, 600 and 1024 pixels: rows stack, or wide tables scroll in their card", async () => {
+  test("every screen fits a window of 390, 600, 1024 and 1440 pixels: rows stack, or wide tables scroll in their card", async () => {
     const { page, close: leave, go } = await visit("loaded");
     for (const { path, loaded } of screens) {
       await page.setViewportSize({ width: 390, height: 860 });
       await go(path);
       await page.getByText(loaded).first().waitFor({ state: "attached" });
-      for (const width of [390, 600, 1_024]) {
+      for (const width of [390, 600, 1_024, 1_440]) {
         await page.setViewportSize({ width, height: 860 });
         // What follows the window's size has done so by the second frame.
         await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");

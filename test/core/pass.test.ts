@@ -120,10 +120,13 @@ describe("the steps of a pass", () => {
         lane,
         ports.queue.receive(lane, 10).map((each) => each.messageId),
       );
-    const sights = new Map<string, number>();
-    await pass(ports, known, { ...options(), sights });
+    const observations = new Map<string, number>();
+    await pass(ports, known, { ...options(), observations });
     await ports.clock.advance(deliveryLimits.emptyQueueMs);
-    expect(await pass(ports, known, { ...options(), sights })).toMatchObject({ requeued: 2, "requeue.failed": 1 });
+    expect(await pass(ports, known, { ...options(), observations })).toMatchObject({
+      requeued: 2,
+      "requeue.failed": 1,
+    });
     const states = await Promise.all(ids.map(async (id) => (await jobOf(ports, id)).state));
     expect(states).toEqual(["PENDING", "QUEUED", "PENDING"]);
   });
@@ -140,10 +143,10 @@ describe("the steps of a pass", () => {
       world((base) => ({ queue: Object.assign({}, base.queue, { depth }) })),
     );
     const id = await enqueue(hello, undefined);
-    const sights = new Map<string, number>();
+    const observations = new Map<string, number>();
     const stateAfter = async (ms: number): Promise<string> => {
       await ports.clock.advance(ms);
-      await pass(ports, known, { ...options(), sights });
+      await pass(ports, known, { ...options(), observations });
       return (await jobOf(ports, id)).state;
     };
     expect(await stateAfter(0)).toBe("QUEUED");
@@ -158,10 +161,10 @@ describe("the steps of a pass", () => {
     const id = await enqueue(hello, undefined);
     for (let n = 0; n < 3; n += 1) await enqueue(hello, undefined, { delayMs: 4 * 60_000 });
     ports.queue.delete(lane, ["m1"]);
-    const sights = new Map<string, number>();
-    await pass(ports, known, { ...options(), sights });
+    const observations = new Map<string, number>();
+    await pass(ports, known, { ...options(), observations });
     await ports.clock.advance(deliveryLimits.unclaimedMs);
-    await pass(ports, known, { ...options(), sights });
+    await pass(ports, known, { ...options(), observations });
     expect((await jobOf(ports, id)).state).toBe("PENDING");
   });
 

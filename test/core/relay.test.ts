@@ -76,21 +76,21 @@ describe("sending open hand-offs again", () => {
   }
 
   test("catches up after a queue was away: many enqueues a pass, not one page of them", async () => {
-    const ports = await withOpen(deliveryLimits.handoffsResentMax * 5);
+    const ports = await withOpen(deliveryLimits.batchesResentMax * 5);
     expect(await resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax })).toEqual({
-      resent: deliveryLimits.handoffsResentMax * 5,
+      resent: deliveryLimits.batchesResentMax * 5,
     });
-    expect(ports.queue.size(lane)).toBe(deliveryLimits.handoffsResentMax * 5);
+    expect(ports.queue.size(lane)).toBe(deliveryLimits.batchesResentMax * 5);
     expect(ports.store.tables.outbox.size).toBe(0);
   });
 
   test("ends with the first page that a queue does not take", async () => {
     let calls = 0;
-    const ports = await withOpen(deliveryLimits.handoffsResentMax * 5, () => async (_lane, messages) => {
+    const ports = await withOpen(deliveryLimits.batchesResentMax * 5, () => async (_lane, messages) => {
       calls += 1;
       return { failed: messages.map((_, index) => index) };
     });
     await resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax });
-    expect(calls).toBe(deliveryLimits.handoffsResentMax / contractLimits.sendBatchMax);
+    expect(calls).toBe(deliveryLimits.batchesResentMax / contractLimits.sendBatchMax);
   });
 });

@@ -31,6 +31,8 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.failures();
   await operations.minutes({ since: 0, kind: null, lane: null });
   await operations.kindTotals();
+  const period = { from: 0, to: 3_600_000 };
+  await operations.kindHours({ now: period, before: period, kind: null, lane: null });
   await operations.note([
     { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },
   ]);
@@ -85,7 +87,7 @@ async function steer(operations: Operations, ids: readonly JobId[]): Promise<voi
   const bulk = await operations.createBulk({ action: "retry", search, caller: "ada", matched, paceMs: 0 });
   const taken = await operations.takeBulk("tour");
   await operations.bulkPage(taken ?? bulk, 10);
-  await operations.advanceBulk(bulk.id, "tour", { next: "1", changed: 0, refused: 0, dueAt: 0 });
+  await operations.advanceBulk(bulk.id, "tour", { next: "1", changed: 0, takenAlong: 0, refused: 0, dueAt: 0 });
   await operations.bulks({ id: bulk.id, limit: 1 });
   await operations.stopBulk(bulk.id);
 }

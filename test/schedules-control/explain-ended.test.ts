@@ -34,7 +34,7 @@ test("a time whose own task is still starting is not called forgotten", async ()
   await at.tick();
   expect(await at.why("often", "09:00")).toMatchObject({
     verdict: "undecided",
-    sentence: expect.stringContaining("2026-11-21 09:00 is past and nobody has decided it yet"),
+    sentence: expect.stringContaining("2026-11-21 09:00 is past and undecided"),
     advice: "its rule starts a task for it, which takes a minute; 90 s after the time the scheduler makes up for it",
   });
   await at.advance(2 * minute);
@@ -61,7 +61,7 @@ test("a retry that met the job of a later time was ended by the overlap rule, an
   expect(await at.begin("often", nine)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
   expect(await at.why("often", "09:00")).toMatchObject({
     verdict: "canceled",
-    sentence: `2026-11-21 09:00 started on time and was then ended after DOWN: no answer: job ${failed.jobId} is SKIPPED, because its next try met a later job of the schedule that was still going`,
+    sentence: `2026-11-21 09:00 started on time and was then ended after DOWN: no answer: job ${failed.jobId} is SKIPPED, because its next attempt met a later job of the schedule that was still going`,
     advice: `to run it: npx belfry jobs retry ${failed.jobId}`,
   });
 });
@@ -72,11 +72,11 @@ test("a time before a deletion that nobody had decided, before a pass has record
   await at.store.installSchedules([], { apps: ["test"] });
   expect(await at.why("often", "09:05")).toMatchObject({
     verdict: "deleted",
-    sentence: expect.stringContaining("deleted at 2026-11-21T00:06:00.000Z, before anybody had decided"),
+    sentence: expect.stringContaining("deleted at 2026-11-21T00:06:00.000Z, before this time was decided"),
   });
   await at.tick();
   expect(await at.why("often", "09:05")).toMatchObject({
     verdict: "skipped-deleted",
-    sentence: "2026-11-21 09:05 was skipped: the schedule was deleted before anybody had decided this time",
+    sentence: "2026-11-21 09:05 was skipped: the schedule was deleted before this time was decided",
   });
 });

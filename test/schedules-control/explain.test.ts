@@ -126,8 +126,8 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
     await at.end(job, { to: "FAILED", failures: 1, errorCode: "HTTP_404", errorMessage: "not found" });
     expect(await at.why("often", "09:05")).toMatchObject({
       verdict: "failed",
-      sentence: `2026-11-21 09:05 ran on time, and its job ${job.jobId} FAILED after 1 of 4 tries with HTTP_404: not found`,
-      advice: `mend the cause, then: npx belfry jobs retry ${job.jobId}`,
+      sentence: `2026-11-21 09:05 ran on time, and its job ${job.jobId} FAILED after 1 of 4 attempts with HTTP_404: not found`,
+      advice: `fix the cause, then: npx belfry jobs retry ${job.jobId}`,
     });
   });
 
@@ -150,7 +150,7 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
     await at.advance(hour);
     expect(await at.why("often", "09:50")).toMatchObject({
       verdict: "undecided",
-      sentence: "2026-11-21 09:50 is past and nobody has decided it yet: the last decided time is 2026-11-21 09:05",
+      sentence: "2026-11-21 09:50 is past and undecided: the last decided time is 2026-11-21 09:05",
     });
   });
 

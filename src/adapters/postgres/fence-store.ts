@@ -34,8 +34,8 @@ export function fenceStore(session: Session): Pick<Store, "installFence" | "acqu
 }
 
 /**
- * Waits for fenced transactions under way, in short turns: between two turns it ends those whose process is stopped in the
- * middle of a transaction, since they would keep every new holder out for as long as they sleep.
+ * Waits for fenced transactions under way, in short turns. Between turns it ends transactions whose process is frozen: they
+ * would keep every new holder out.
  */
 async function installFence(session: Session, name: string, token: number): Promise<number> {
   for (let tries = 1; ; tries += 1) {

@@ -28,7 +28,7 @@ export interface MigrateOptions {
   /** A copy of its disks took this server's place: a new epoch begins, which a restore in time or a move begins by itself. */
   readonly isRestored?: boolean;
   readonly ca?: string;
-  /** Asked for once; wins over the password in the URL. */
+  /** Called once; replaces the password in the URL. */
   readonly password?: () => Promise<string>;
 }
 
@@ -108,7 +108,7 @@ export async function schemaVersion(tx: Tx): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** The number of the newest of our migrations. In code, because a bundle has no files beside it. */
+/** The number of Belfry's newest migration. In code, because a bundle has no files beside it. */
 export const schemaVersionOfCode = 6;
 
 /**

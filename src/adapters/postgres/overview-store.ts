@@ -85,7 +85,7 @@ export function overviewStore(session: Session): OverviewStore {
         name: row.name,
         token: row.token,
         installedAt: row.installed_at,
-        standIn:
+        fallback:
           row.fallback_owner === null || row.fallback_until === null
             ? null
             : { owner: row.fallback_owner, leaseUntil: row.fallback_until },

@@ -13,9 +13,10 @@ import {
   readMinutes,
   writeBatchCount,
 } from "./sql/rollup.ts";
+import { readKindHours } from "./sql/kind-hours.ts";
 import { execute } from "./statement.ts";
 
-type RollUpStore = Pick<Operations, "minutes" | "kindTotals" | "rollUp" | "countBatches">;
+type RollUpStore = Pick<Operations, "minutes" | "kindTotals" | "kindHours" | "rollUp" | "countBatches">;
 
 /** Counts by the minute and totals by kind, added up from the events. */
 export function rollUpStore(session: Session): RollUpStore {
@@ -46,6 +47,11 @@ export function rollUpStore(session: Session): RollUpStore {
         locksFailed: row.locks_failed,
       }));
     },
+    async kindHours({ now, before, kind, lane }) {
+      const periods = [now.from, now.to, before.from, before.to];
+      const rows = await session.run(readKindHours, [...periods, kind, lane, limits.kindFigureRowsMax]);
+      return rows.map(({ is_before, ...row }) => ({ ...row, isBefore: is_before }));
+    },
     async countBatches({ kind, lane }, { processed, succeeded, failed }) {
       await session.run(writeBatchCount, [kind, lane, processed, succeeded, failed]);
     },
@@ -53,7 +59,7 @@ export function rollUpStore(session: Session): RollUpStore {
   };
 }
 
-/** The counts and how far they go are one transaction: an event is added up exactly once, whoever dies. */
+/** Counts and position are written in one transaction, so an event is added up exactly once, even after a crash. */
 async function rollUp(session: Session, limit: number): Promise<number> {
   const { first_event_id: first } = await currentEpoch(session);
   return await session.transaction(async (tx) => {

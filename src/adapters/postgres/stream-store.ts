@@ -17,8 +17,8 @@ import type { Epoch } from "./sql/epoch.ts";
 import { readStream, readStreamEnd, type StreamRow } from "./sql/stream.ts";
 
 /**
- * The events as they become visible. A cursor is a snapshot of Postgres: what it did not see and the one of now does, is new.
- * So a transaction that commits late is not missed, and one that stays open holds nothing up.
+ * The events as they become visible. A cursor is a snapshot of Postgres: events that it does not see and the present one does
+ * are new. So a transaction that commits late is not missed, and one that stays open delays nothing.
  */
 export function streamStore(session: Session): Pick<Operations, "stream"> {
   return {
@@ -81,7 +81,7 @@ const streamEvent = (row: StreamRow, epoch: Epoch): StreamEvent => ({
   runId: row.run_id as RunId | null,
 });
 
-/** One row tells of many jobs: a move's own id is its epoch, its transaction, its row and its place in the row. */
+/** One row has the moves of many jobs: the id of a move is its epoch, its transaction, its row and its place in the row. */
 const eventId = (row: StreamRow, epoch: Epoch): string => `${epoch.name}.${row.xid}.${row.id}.${row.place}`;
 
 /** The event rows of these moves, each with the last place among them. */

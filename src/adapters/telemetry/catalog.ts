@@ -2,7 +2,7 @@
 export interface MetricShape {
   /** `busy`: while jobs run; `fault`: only when something is wrong. */
   readonly when: "busy" | "fault";
-  /** Told apart by the lane of the job it is about, whichever process runs that; else there is one for the stage. */
+  /** One for each lane, by the lane of its job; without it, one for the stage. */
   readonly by?: "lane";
 }
 

@@ -136,6 +136,12 @@ export const operations = {
       "Every kind of this release with the JSON Schema of its payload. `startable` is false for a task: its graph is started instead.",
     example: {},
   },
+  listKindFigures: {
+    tag: "system",
+    description:
+      "By kind and lane: attempts, failures and the p50, p95 and p99 of waiting and running, in a period and in one `against` hours earlier. Kept for 90 days by the hour.",
+    example: { query: { hours: "168", against: "168" } },
+  },
   listDeadLetters: {
     tag: "bulk",
     description: "FAILED jobs by fingerprint, the largest group first.",

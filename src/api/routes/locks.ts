@@ -33,7 +33,7 @@ async function lockJson({ locks, ports }: ApiOptions, name: string, fence: Fence
   const known = {
     name,
     installedAt: maybeIso(fence?.installedAt ?? null),
-    standIn: fence?.standIn == null ? null : { ...fence.standIn, leaseUntil: iso(fence.standIn.leaseUntil) },
+    fallback: fence?.fallback == null ? null : { ...fence.fallback, leaseUntil: iso(fence.fallback.leaseUntil) },
   };
   try {
     const item = await locks.read(name);

@@ -169,7 +169,7 @@ async function rerun(options: ApiOptions, wanted: JobId) {
   const before = await readRun(options, wanted);
   const { ports, registry, dispatchWindowMs } = options;
   if (!isRerunnable(registry, before.kind)) {
-    const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it anew`;
+    const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it again`;
     throw new HttpProblem("not-rerunnable", detail);
   }
   const made = await rerunRun(ports, registry, before.id, { stage: options.stage ?? "dev", dispatchWindowMs });

@@ -92,7 +92,7 @@ export const lock = z
     fence: z.number().nullable(),
     leaseMs: z.number().nullable(),
     installedAt: maybeTime,
-    standIn: z.object({ owner: z.string(), leaseUntil: time }).nullable(),
+    fallback: z.object({ owner: z.string(), leaseUntil: time }).nullable(),
     /** False: the lock store did not answer; the rest is what Postgres knows. */
     isStoreUp: z.boolean(),
   })

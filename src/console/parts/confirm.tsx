@@ -14,7 +14,7 @@ interface Question {
 }
 
 interface Asked {
-  /** Tells one question from the next, which may come before the browser has said that the last one's dialog closed. */
+  /** The next question may come before the browser reports that the dialog of this one was closed. */
   readonly number: number;
   readonly question: Question;
   readonly answer: (yes: boolean) => void;

@@ -5,6 +5,7 @@ const paths = {
   overview: "M2.5 13.5v-4M6.2 13.5v-8M9.8 13.5V8M13.5 13.5v-11",
   jobs: "M2.5 4h11M2.5 8h11M2.5 12h7",
   schedules: "M8 2.2a5.8 5.8 0 1 1 0 11.6A5.8 5.8 0 0 1 8 2.2M8 5v3.2l2.2 1.6",
+  kinds: "M2.5 3h5v4h-5zM2.5 9h5v4h-5zM10 5h3.5M10 11h3.5",
   runs: "M4 4h.01M12 8h.01M4 12h.01M4 4h3l5 4-5 4H4",
   "dead-letters": "M2.5 4.5h11v7h-11zM2.8 4.8 8 9l5.2-4.2",
   lanes: "M2 5h12M2 11h12M4.5 8h2M9.5 8h2",

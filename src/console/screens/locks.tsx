@@ -74,10 +74,10 @@ const LockTable = ({ locks }: { readonly locks: readonly ShownLock[] }) => (
   </ScrollTable>
 );
 
-const holderOf = ({ holder, standIn }: ShownLock): string | null => standIn?.owner ?? holder;
+const holderOf = ({ holder, fallback }: ShownLock): string | null => fallback?.owner ?? holder;
 
-function stateOf({ isStoreUp, holder, standIn }: ShownLock) {
-  if (standIn !== null) return <Tag icon="warning" tone="warn" text="Held in Postgres" />;
+function stateOf({ isStoreUp, holder, fallback }: ShownLock) {
+  if (fallback !== null) return <Tag icon="warning" tone="warn" text="Held in Postgres" />;
   if (!isStoreUp) return <Tag icon="warning" tone="bad" text="Lock store away" />;
   return holder === null ? <Tag icon="PENDING" tone="dim" text="Free" /> : <Tag icon="locks" tone="busy" text="Held" />;
 }

@@ -4,6 +4,7 @@ import { loadRuns } from "../client.ts";
 import { now } from "../clock.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
@@ -13,13 +14,13 @@ import type { ShownRun } from "../shape.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-const filters = [
-  { name: "All", state: "" },
-  { name: "Running", state: "RUNNING,CANCELING" },
-  { name: "Failed", state: "FAILED" },
-  { name: "Done", state: "DONE" },
-  { name: "Canceled", state: "CANCELED" },
-] as const;
+const filters: readonly { readonly name: string; readonly value: string }[] = [
+  { name: "All", value: "" },
+  { name: "Running", value: "RUNNING,CANCELING" },
+  { name: "Failed", value: "FAILED" },
+  { name: "Done", value: "DONE" },
+  { name: "Canceled", value: "CANCELED" },
+];
 
 export function RunsScreen() {
   useTitle("Runs");
@@ -33,18 +34,7 @@ export function RunsScreen() {
     <>
       <header class="screen-head">
         <h1>Runs</h1>
-        <div class="tabs" role="group" aria-label="State">
-          {filters.map((each) => (
-            <button
-              key={each.name}
-              type="button"
-              aria-pressed={state === each.state}
-              onClick={() => go({ state: each.state })}
-            >
-              {each.name}
-            </button>
-          ))}
-        </div>
+        <Tabs label="State" among={filters} value={state} onChoose={(value) => go({ state: value })} />
       </header>
       <Loaded of={page}>
         {({ runs, nextCursor }) => (

@@ -4,6 +4,7 @@ import { loadUpcoming } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { Tabs } from "../parts/tabs.tsx";
 import { Tag } from "../parts/tag.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Time } from "../parts/time.tsx";
@@ -14,33 +15,22 @@ import { useTitle } from "../title.ts";
 import { counted, plural } from "../words.ts";
 
 const spans = [
-  { hours: 1, name: "Next hour" },
-  { hours: 6, name: "6 hours" },
-  { hours: 24, name: "24 hours" },
+  { value: "1", name: "Next hour" },
+  { value: "6", name: "6 hours" },
+  { value: "24", name: "24 hours" },
 ] as const;
 
 /** What all schedules will start, on one time line. */
 export function UpcomingScreen() {
   const { query, path, route } = useLocation();
-  const hours = spans.find((span) => String(span.hours) === query["hours"])?.hours ?? 1;
+  const hours = spans.find(({ value }) => value === query["hours"])?.value ?? "1";
   useTitle("Upcoming");
-  const coming = useResource(`upcoming ${hours}`, (signal) => loadUpcoming(hours, signal), { again: "slow" });
+  const coming = useResource(`upcoming ${hours}`, (signal) => loadUpcoming(Number(hours), signal), { again: "slow" });
   return (
     <>
       <header class="screen-head">
         <h1>Upcoming</h1>
-        <div class="tabs" role="group" aria-label="Span">
-          {spans.map((span) => (
-            <button
-              key={span.hours}
-              type="button"
-              aria-pressed={span.hours === hours}
-              onClick={() => route(`${path}?hours=${span.hours}`)}
-            >
-              {span.name}
-            </button>
-          ))}
-        </div>
+        <Tabs label="Span" among={spans} value={hours} onChoose={(value) => route(`${path}?hours=${value}`)} />
       </header>
       <Loaded of={coming}>
         {(found) =>

@@ -15,6 +15,7 @@ export const places: readonly Place[] = [
   { name: "Jobs", href: addresses.jobs, icon: "jobs", key: "j" },
   { name: "Schedules", href: addresses.schedules, icon: "schedules", key: "s" },
   { name: "Upcoming", href: addresses.upcoming, icon: "RUNNING", key: "u" },
+  { name: "Kinds", href: addresses.kinds, icon: "kinds", key: "i" },
   { name: "Runs", href: addresses.runs, icon: "runs", key: "r" },
   { name: "Dead letters", href: addresses.deadLetters, icon: "dead-letters", key: "d" },
   { name: "Lanes & workers", href: addresses.lanes, icon: "lanes", key: "l" },

@@ -1,4 +1,4 @@
-/** Runs times of the past that never ran, each with what was in force then. */
+/** Runs past times that never ran, each by the version that was in force then. */
 import type { Registry } from "../define/definition.ts";
 import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
 import type { NominalTime } from "../calendar/fires.ts";
@@ -15,12 +15,12 @@ import type { BackfillTime, ScheduleFacts } from "../ports/schedule-store.ts";
 import { timetable } from "../calendar/timetable.ts";
 
 export interface BackfillOptions {
-  /** Both included. Times that a tick has not decided yet, and those to come, are left to the tick. */
+  /** Both included. Undecided and future times are left to the tick. */
   readonly from: Instant;
   readonly to: Instant;
-  /** Says what would be done and writes nothing. */
+  /** Reports what would be done and writes nothing. */
   readonly dryRun: boolean;
-  /** Also before the schedule began: with its first version. */
+  /** Also times before the schedule began, by its first version. */
   readonly force: boolean;
   /** Milliseconds between two jobs; null is the schedule's own pace. */
   readonly paceMs: number | null;
@@ -53,11 +53,11 @@ export interface BackfillReport {
 
 type BackfillPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint">;
 
-/** The slot of a schedule's backfilled jobs: one at a time, beside the on-time and the caught-up ones. */
+/** The slot of a schedule's backfilled jobs: one at a time, apart from on-time and caught-up jobs. */
 export const backfillKey = (id: string): string => `backfill:${id}`;
 
 /**
- * Plans what has not run between two instants. Repeating it is harmless: a time that has run, runs or waits is left alone.
+ * Plans the times between two instants that have not run. Repeating it is harmless: times that have run, run or wait stay.
  * @throws ScheduleRefused with what to do.
  */
 export async function backfill(
@@ -97,7 +97,7 @@ function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: Backf
   if (!row.spec.enabled) throw refuse(`schedule "${id}" is off in this stage: switch it on first`);
   if (from < (ledgerFrom ?? 0) && !force) {
     throw refuse(
-      `the ledger of "${id}" begins at ${iso(ledgerFrom ?? 0)}; nobody knows what ran before: start there, or use --force`,
+      `the ledger of "${id}" begins at ${iso(ledgerFrom ?? 0)}; what ran before is not recorded: start there, or use --force`,
     );
   }
   return row;
@@ -108,7 +108,7 @@ interface Wanted {
   readonly time: NominalTime;
 }
 
-/** Every firing time of the window by what was in force then, in order. */
+/** Every firing time of the window, by the version in force then, in order. */
 function timesOf(facts: ScheduleFacts, { from, force }: BackfillOptions, to: Instant): readonly Wanted[] {
   const found: Wanted[] = [];
   for (const [index, stretch] of versionIntervals(facts.eras).entries()) {

@@ -8,8 +8,8 @@ import { canceledTasks } from "../work/stop-tasks.ts";
 type ControlPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
- * Cancels jobs that are not final. A running handler is told at its worker's next heartbeat, and a task is stopped; its slot
- * stays taken until it is really gone. @returns the ids that were canceled.
+ * Cancels jobs that are not final. A running handler is aborted at its worker's next heartbeat, and a task is stopped; the
+ * job keeps its slots until its handler has ended. @returns the ids that were canceled.
  */
 export async function cancelJobs(
   ports: ControlPorts,
@@ -37,7 +37,7 @@ export async function retryJobs(
 
 type Retried = Awaited<ReturnType<Store["retry"]>>;
 
-/** A job of a run takes along what was skipped because of it. */
+/** With a job of a run, the jobs that were skipped because of it run again. */
 async function retryInRuns(ports: ControlPorts, ids: readonly JobId[]): Promise<readonly Retried[]> {
   const retried: Retried[] = [];
   const byRun = Map.groupBy(await ports.store.inRuns(ids), ([, run]) => run.runId);

@@ -35,14 +35,14 @@ export interface JobExplanation {
   readonly advice: string | null;
   /** When it goes on, where that is known. */
   readonly until: Instant | null;
-  /** What it waits for: the jobs that hold its slot, or its predecessors. */
+  /** The jobs that it waits for: holders of its slot, or predecessors. */
   readonly waitsFor: readonly JobId[];
 }
 
-/** A lane is without workers when a due job has waited so long and nobody of the lane was seen meanwhile. */
+/** A lane has no workers when a due job has waited this long and no worker of the lane was seen since. */
 const noWorkerMs = 10_000;
 
-/** Why a job is not running, by what the rows say; the first of several causes that has to go before the others matter. */
+/** Why a job is not running. Of several causes, the one that blocks the others. */
 export function explainJob(
   job: JobRecord,
   facts: WaitingFacts,

@@ -9,7 +9,7 @@ import { openZone } from "../calendar/zone.ts";
 
 type RowInput = ExplainInput & { readonly occurrence: OccurrenceView };
 
-/** There is a row, so the answer is its outcome, and what became of its job. */
+/** The answer when the time has a row: its outcome, and what became of its job. */
 export function explainRow(input: RowInput): Explanation {
   const { outcome } = input.occurrence;
   if (outcome === "SKIPPED") return skipped(input);
@@ -65,7 +65,7 @@ function skipped(input: RowInput): Explanation {
       return say("an edit had ended its version, and no job of that version is defined any more", again);
     case "deleted":
       return say(
-        "the schedule was deleted before anybody had decided this time",
+        "the schedule was deleted before this time was decided",
         "make it again if that was a mistake",
       );
     case "canceled":
@@ -148,13 +148,13 @@ function ran(input: RowInput): Explanation {
     case "FAILED":
       return {
         verdict: "failed",
-        sentence: `${time} ${how}${late}, and its job ${job.id} FAILED after ${job.failures} of ${job.maxAttempts} tries${code}`,
-        advice: `mend the cause, then: npx belfry jobs retry ${job.id}`,
+        sentence: `${time} ${how}${late}, and its job ${job.id} FAILED after ${job.failures} of ${job.maxAttempts} attempts${code}`,
+        advice: `fix the cause, then: npx belfry jobs retry ${job.id}`,
       };
     case "RUNNING":
       return {
         verdict: "running",
-        sentence: `${time} is running${late}: job ${job.id}, try ${job.attempt}, on ${job.worker ?? "a worker"}`,
+        sentence: `${time} is running${late}: job ${job.id}, attempt ${job.attempt}, on ${job.worker ?? "a worker"}`,
         advice: null,
       };
     case "CANCELED":
@@ -167,7 +167,7 @@ function ran(input: RowInput): Explanation {
     default:
       return {
         verdict: "retrying",
-        sentence: `${time} ${how}${late} and tries again at ${iso(job.dueAt)}: job ${job.id}, failure ${job.failures} of ${job.maxAttempts}${code}`,
+        sentence: `${time} ${how}${late} and is retried at ${iso(job.dueAt)}: job ${job.id}, failure ${job.failures} of ${job.maxAttempts}${code}`,
         advice: null,
       };
   }
@@ -178,7 +178,7 @@ function deadlineOf({ stretch }: RowInput): string {
   return ms === undefined ? "when its time was over" : `${formatDuration(ms)} after it, its startDeadline`;
 }
 
-/** Its job has written the targets, which are due at the nominal time. */
+/** Its job has prematerialized the targets, which are due at the nominal time. */
 function writtenAhead(input: RowInput, job: JobView): Explanation {
   const { facts, occurrence } = input;
   const sentence = `${timeOf(input)} has not come yet; what runs then was written ahead by job ${job.id}`;
@@ -190,7 +190,7 @@ function writtenAhead(input: RowInput, job: JobView): Explanation {
   };
 }
 
-/** Its job had written the targets when a pause took them back: they are there, CANCELED. */
+/** A pause withdrew the prematerialized targets: they are there, CANCELED. */
 function takenBack(input: RowInput, { result }: JobView): Explanation {
   const runId = typeof result === "object" && result !== null && "runId" in result ? result["runId"] : null;
   const again = typeof runId === "string" ? `runs retry ${runId}` : "runs list";
@@ -204,9 +204,10 @@ function takenBack(input: RowInput, { result }: JobView): Explanation {
 /** Why a job that had started was not tried again. */
 function becauseOf(reason: string | null): string {
   if (reason === null) return "";
-  if (reason === reasons.overlap) return ", because its next try met a later job of the schedule that was still going";
-  if (reason === reasons.expired) return ", because its startDeadline passed before its next try";
-  return reason === reasons.lockHeld ? ", because its next try met another job that held its lock" : ` (${reason})`;
+  if (reason === reasons.overlap)
+    return ", because its next attempt met a later job of the schedule that was still going";
+  if (reason === reasons.expired) return ", because its startDeadline passed before its next attempt";
+  return reason === reasons.lockHeld ? ", because its next attempt met another job that held its lock" : ` (${reason})`;
 }
 
 function lateness(ms: number | null): string {

@@ -16,7 +16,7 @@ export function explainTime(input: ExplainInput): Explanation {
   return input.occurrence === null ? explainMissing(input) : explainRow({ ...input, occurrence: input.occurrence });
 }
 
-/** There is no row: the time was never nominal, was nobody's, or has not been decided yet. */
+/** The answer when there is no row: the time was never nominal, no version was in force, or it is undecided. */
 function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
   const time = shown(asked.localTime);
   if (stretch === null) return notThere(facts, asked);
@@ -41,14 +41,14 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
   if (row === null) {
     return {
       verdict: "deleted",
-      sentence: `${time} did not run: the schedule was deleted at ${iso(stretch.until)}, before anybody had decided this time`,
+      sentence: `${time} did not run: the schedule was deleted at ${iso(stretch.until)}, before this time was decided`,
       advice: "make it again if it was deleted by mistake",
     };
   }
   if (nominal > row.decidedUntil) {
     return {
       verdict: "undecided",
-      sentence: `${time} is past and nobody has decided it yet: the last decided time is ${localOf(row.decidedUntil, spec)}`,
+      sentence: `${time} is past and undecided: the last decided time is ${localOf(row.decidedUntil, spec)}`,
       advice: isLeftToItsRule(spec, now - nominal)
         ? `its rule starts a task for it, which takes a minute; ${scheduleLimits.ruleGraceMs / 1_000} s after the time the scheduler makes up for it`
         : "no scheduler task has made a pass since: look at the wake rule and the scheduler's log",

@@ -1,4 +1,4 @@
-/** Gathers what is known of one time of a schedule, for `explainTime` to put into words. */
+/** Collects the facts about one time of a schedule, for `explainTime` to put into words. */
 import { reasons } from "../job/reasons.ts";
 import { type AskedTime, readAskedTime } from "../calendar/asked-time.ts";
 import { versionIntervalAt, versionIntervals } from "../calendar/version-intervals.ts";
@@ -22,7 +22,7 @@ export interface Explained extends Explanation {
 }
 
 /**
- * What became of one time of a schedule, and why. Of a reading that the clock shows twice, one answer each.
+ * What became of one time of a schedule, and why. A reading that the clock shows twice has two answers.
  * @throws ScheduleRefused when there never was such a schedule, or the time cannot be read.
  */
 export async function explain(
@@ -57,7 +57,7 @@ function readAsked(facts: ScheduleFacts, text: string): AskedTime {
       `time "${text}" cannot be read: write 09:00 for today, 2026-11-21T09:00 by the schedule's clock, or an instant with Z or its offset`,
     );
   }
-  // The schedule may have lived in another zone then.
+  // The schedule may have had another zone then.
   const zone = versionIntervalAt(facts.eras, asked.near)?.spec.timezone;
   return zone === undefined ? asked : (read(zone) ?? asked);
 }
@@ -91,7 +91,7 @@ async function explainOne(
 
 type Reads = Pick<Ports, "store">["store"];
 
-/** The job that kept this one from running, as far as anybody can still say. */
+/** The job that kept this one from running, if that is still known. */
 async function holderOf(
   store: Reads,
   { now }: ScheduleFacts,

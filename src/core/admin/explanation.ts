@@ -8,13 +8,13 @@ import type { ScheduleFacts, SlotHolder } from "../ports/schedule-store.ts";
 export interface ExplainInput {
   readonly facts: ScheduleFacts;
   readonly asked: AskedTime;
-  /** What was in force, or null when nothing was. */
+  /** The version in force, or null. */
   readonly stretch: VersionInterval | null;
   readonly occurrence: OccurrenceView | null;
   readonly job: JobView | null;
   /** Of the job's newest event. */
   readonly lastReason: string | null;
-  /** Who had the slot this one needed. */
+  /** The job that held the slot this one needed. */
   readonly holder: SlotHolder | null;
   /** The row that a COALESCED one was merged into. */
   readonly into: OccurrenceView | null;

@@ -9,8 +9,8 @@ type Measured = Pick<Operations, "health" | "minutes" | "failures">;
 type MeasuringPorts = Pick<Ports, "metrics" | "log" | "launcher">;
 
 /**
- * Once a scheduler task: what alarms are about and no single process knows, whichever process caused it. Zeros are left out:
- * each would be a metric to pay for. Never throws.
+ * Once in a scheduler task: the figures of the whole system that alarms need. Zeros are left out, because each metric costs.
+ * Never throws.
  */
 export async function measureHealth(
   ports: MeasuringPorts,
@@ -48,7 +48,7 @@ async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured
   return now;
 }
 
-/** One figure for all kinds of jobs: an alarm and a metric for each kind would cost more than most jobs do. */
+/** One figure for all kinds of jobs: a metric and an alarm for each kind would cost more than most jobs do. */
 async function measureFailures({ metrics, log }: MeasuringPorts, operations: Measured): Promise<void> {
   const { jobs, runs, dead, worst } = await operations.failures();
   if (jobs > 0) metrics.add("jobs.failed", jobs);
@@ -61,7 +61,7 @@ async function measureFailures({ metrics, log }: MeasuringPorts, operations: Mea
   }
 }
 
-/** A task whose process hangs is billed until it is stopped; its job was tried again long ago. */
+/** A task whose process hangs is billed until it is stopped, although its job ran again long ago. */
 async function measureTasks(
   { metrics, launcher }: MeasuringPorts,
   jobs: readonly JobDefinition[],

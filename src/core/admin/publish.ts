@@ -4,7 +4,7 @@ import type { Clock, Log, Metrics } from "../ports/ports.ts";
 import type { StreamEvent } from "../ports/event-stream.ts";
 import type { Operations } from "../ports/operations.ts";
 
-/** An event as it leaves the system. `id` is the same however often it is sent: whoever receives it drops repeats by it. */
+/** An event as a sink gets it. Repeats have the same `id`, by which the receiver drops them. */
 export interface PublishedEvent {
   readonly id: string;
   readonly at: string;
@@ -25,7 +25,7 @@ export interface PublishedEvent {
 export interface EventSink {
   /** For logs. */
   readonly name: string;
-  /** Resolves when all of them were accepted. Throws otherwise: all of them come again, so some may arrive twice. */
+  /** Resolves when all were accepted. Throws otherwise; then all are sent again, so some may arrive twice. */
   send(events: readonly PublishedEvent[], signal: AbortSignal): Promise<void>;
 }
 
@@ -34,9 +34,9 @@ type PublishPorts = { readonly clock: Clock; readonly log: Log; readonly metrics
 const readerName = "publisher";
 
 /**
- * Sends the next page of events, in the order in which they became visible. Sent before marked: a process that dies in
- * between sends them again under the same ids, and the books mark each once. Only the owner of the lease sends; a sink
- * that refuses is asked again later and later, and holds up nobody but itself.
+ * Sends the next page of events, in the order in which they became visible, then marks them. If the process dies in between
+ * they are sent again under the same ids. Only the owner of the lease sends. A sink that refuses is called again after
+ * growing waits, and delays no other sink.
  * @returns how many were sent and marked.
  */
 export async function publishPage(
@@ -68,7 +68,7 @@ export async function publishPage(
   return isMarked ? page.events.length : 0;
 }
 
-/** Goes on until the signal; never throws. Any number of processes may: one of them at a time sends. */
+/** Publishes until the signal; never throws. Of all processes that call it, one at a time sends. */
 export async function publishing(
   ports: PublishPorts,
   operations: Operations,
@@ -85,7 +85,7 @@ export async function publishing(
   }
 }
 
-/** @returns what went wrong. A sink that says nothing is given up after a time: its lease must not end meanwhile. */
+/** @returns the error, if any. A sink that does not answer is aborted before the lease ends. */
 async function send(clock: Clock, sink: EventSink, events: readonly PublishedEvent[]): Promise<unknown> {
   if (events.length === 0) return null;
   const given = new AbortController();

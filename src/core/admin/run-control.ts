@@ -8,7 +8,7 @@ import { isGraph, planRun } from "../work/run-graph.ts";
 
 type ControlPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | "crashPoint" | "launcher">;
 
-/** Goes on from the failure: what succeeded is not repeated. @returns the jobs that run again. */
+/** Continues from the failures; successes are not repeated. @returns the jobs that run again. */
 export async function resumeRun(
   ports: ControlPorts,
   runId: RunId,
@@ -19,15 +19,15 @@ export async function resumeRun(
   return again.ids;
 }
 
-/** Whether `rerunRun` can do runs of this kind again: those of graphs and fan-outs that this process defines. */
+/** Whether `rerunRun` can repeat runs of this kind: graphs and fan-outs that this process defines. */
 export function isRerunnable(registry: Registry, kind: string): boolean {
   const definition = registry.jobs.get(kind);
   return definition !== undefined && (isGraph(definition) || definition.body.is === "fanOut");
 }
 
 /**
- * The whole run again, from its input and by the code of today: a new run with key `K#2` (`#3` ...), linked to the first.
- * Of a fan-out the input is its occurrence: its rows are read anew, and each target is a new job whose key ends alike.
+ * Repeats the whole run from its input, by today's code: a new run with key `K#2` (`#3` ...), linked to the first. The input
+ * of a fan-out is its occurrence: its rows are read again, and each target is a new job whose key has the same ending.
  * @throws Error when it does not exist, or when its definition is not one of this release.
  */
 export async function rerunRun(
@@ -41,7 +41,7 @@ export async function rerunRun(
   const definition = registry.jobs.get(run.kind);
   if (definition === undefined || !isRerunnable(registry, run.kind)) {
     throw new Error(
-      `run ${runId} of "${run.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it anew`,
+      `run ${runId} of "${run.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it again`,
     );
   }
   const root = run.key.replace(/#\d+$/, "");
@@ -62,7 +62,7 @@ interface RerunOptions {
 
 type Started = Pick<StartedRun, "runId" | "aftermath">;
 
-/** @returns null when there is a run of this key already. */
+/** @returns null when a run with this key exists. */
 async function startAgain(
   ports: ControlPorts,
   definition: JobDefinition,
@@ -78,7 +78,7 @@ async function startAgain(
   return started.created ? started : null;
 }
 
-/** An open run and the job that writes its pages, both or neither: that job finds the run by its own key. */
+/** Writes an open run and the job that writes its pages, in one transaction. The job finds the run by its own key. */
 async function writeAgain(
   ports: ControlPorts,
   definition: JobDefinition,
@@ -99,7 +99,7 @@ async function writeAgain(
       { ...again, starterId: starter.id, parentId: id },
       { dispatchWindowMs, tx },
     );
-    if (!started.created) throw new Error(`run "${key}" of "${kind}" was made meanwhile: ask again`);
+    if (!started.created) throw new Error(`run "${key}" of "${kind}" was made by another process: repeat the request`);
     return { runId: started.runId, aftermath: mergeAftermaths([aftermath, started.aftermath]) };
   });
 }

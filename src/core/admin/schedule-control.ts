@@ -1,4 +1,4 @@
-/** What people do to schedules at run time, beside those in code. Code wins for its own ids. */
+/** Changes of schedules at run time. Schedules that code defines belong to code. */
 import type { SchedulePolicies } from "../define/schedule-policy.ts";
 import { fixedPayload } from "../define/define-schedule.ts";
 import { readsMoment, type Registry } from "../define/definition.ts";
@@ -11,7 +11,7 @@ import type { Ports } from "../ports/ports.ts";
 import { describe, ProblemList } from "../define/problem.ts";
 import { secondText } from "../calendar/wall-time.ts";
 import type { GapRule, OverlapReadings, ScheduleRow, ScheduleSpec } from "../ports/schedule.ts";
-import type { ScheduleRefusal } from "../ports/schedule-store.ts";
+import type { ScheduleChangeOptions, ScheduleRefusal } from "../ports/schedule-store.ts";
 import { definitionOfKind, ScheduleRefused, unknownSchedule } from "../scheduler/schedule-refused.ts";
 import { specMaker } from "../define/schedule-spec.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
@@ -53,35 +53,36 @@ export async function updateSchedule(
   ports: ControlPorts,
   registry: Registry,
   input: ScheduleInput,
-  options: { readonly stage: string },
+  options: ScheduleChangeOptions & { readonly stage: string },
 ): Promise<ScheduleRow> {
   const spec = specOfInput(registry, input, options.stage);
   if (registry.schedules.has(spec.id)) throw inCode(spec.id);
   await installSlots(ports, registry, spec);
-  return granted(await ports.store.updateSchedule(spec), spec.id);
+  return granted(await ports.store.updateSchedule(spec, versionsOf(options)), spec.id);
 }
 
-/** Decided at claim, so it also stops what was handed off. Works on schedules of code too, and outlives deploys. */
+/** Takes effect at the claim, so it also stops dispatched jobs. Works for schedules of code too, and outlives deploys. */
 export async function pauseSchedule(ports: ControlPorts, id: string, paused: boolean): Promise<ScheduleRow> {
   return granted(await ports.store.pauseSchedule(id, paused), id);
 }
 
 /**
- * Nothing of it starts any more; its ledger stays. One that came from code is deleted by a deploy without it, unless its
- * whole app went: then nobody but this looks after it. @throws ScheduleRefused for one that code defines.
+ * Nothing of it starts any more; its ledger stays. A schedule of code is deleted by a deploy without it, unless its whole app
+ * was removed: then only this call deletes it. @throws ScheduleRefused for one that code defines.
  */
 export async function deleteSchedule(
   ports: ControlPorts,
   registry: Registry,
   id: string,
+  options: ScheduleChangeOptions = {},
 ): Promise<{ readonly canceled: number }> {
   if (registry.schedules.has(id)) throw inCode(id);
-  return granted(await ports.store.deleteSchedule(id, { ofCode: true }), id);
+  return granted(await ports.store.deleteSchedule(id, { ofCode: true, ...versionsOf(options) }), id);
 }
 
 /**
- * One job now, with the schedule's payload and overlap rule. It is no nominal time, so the ledger has no row for it, and it
- * runs although the schedule is paused: a person asked for it. `key` makes a repeated call harmless.
+ * One job now, with the schedule's payload and overlap rule. It is no nominal time, so it gets no row in the ledger, and it
+ * runs even if the schedule is paused. `key` makes a repeated call harmless.
  */
 export async function triggerSchedule(
   ports: ControlPorts,
@@ -127,16 +128,23 @@ function specOfInput(registry: Registry, input: ScheduleInput, stage: string): S
   return specFor(stage, app?.name ?? "api");
 }
 
-/** A job may name only groups that exist. */
+/** Before its jobs, which may name only existing groups. */
 async function installSlots(ports: ControlPorts, registry: Registry, spec: ScheduleSpec): Promise<void> {
   const definition = definitionOfKind(registry, spec.job.kind);
   await ports.store.installSlots([...slotGroupsOf(definition), ...slotGroupsOfSchedule(spec)]);
 }
 
+const versionsOf = ({ ifVersions }: ScheduleChangeOptions): ScheduleChangeOptions =>
+  ifVersions === undefined ? {} : { ifVersions };
+
 function granted<T extends object>(answer: T | ScheduleRefusal, id: string): T {
   if (!("refused" in answer)) return answer;
   if (answer.refused === "code") throw inCode(id);
   if (answer.refused === "unknown") throw unknownSchedule(id);
+  if (answer.refused === "version") {
+    const message = `schedule "${id}" is at version ${answer.version}, not at the one that the change was made for: read it again`;
+    throw new ScheduleRefused("version-changed", message, [], answer.version);
+  }
   throw new ScheduleRefused(
     "schedule-exists",
     `schedule "${id}" exists already: choose another id, or npx belfry schedules update ${id}`,

@@ -6,9 +6,8 @@ import type { Operations } from "../ports/operations.ts";
 import { runBulkPage } from "./run-bulk.ts";
 
 /**
- * What nobody waits for but must go on: counts are added up, jobs that a resumed lane left on hold are let go, and changes of
- * many jobs whose process died are carried on.
- * Any number of processes may do it at once: each step belongs to one of them. Ends with the signal; never throws.
+ * Background work: adds up counts, releases jobs that a resumed lane left on hold, and continues bulk actions.
+ * Safe in any number of processes at once. Ends with the signal; never throws.
  */
 export async function upkeep(
   ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">,

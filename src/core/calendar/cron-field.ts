@@ -3,7 +3,7 @@ export interface Field {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Names in the order of the values, the first one standing for `firstName`. */
+  /** Names in the order of the values; the first is the value `firstName`. */
   readonly names: readonly string[];
   readonly firstName: number;
   /** A value above `max` that is read as `min` (7 is Sunday in five-field cron); null when there is none. */
@@ -38,7 +38,7 @@ export const fields = {
   year: define("year", 1970, 2199),
 } as const satisfies Record<string, Field>;
 
-/** A mistake in an expression, worded for the person who wrote it. Caught by `parseCron`; never leaves it. */
+/** A mistake in an expression, worded for its author. `parseCron` catches it. */
 export class CronProblem extends Error {}
 
 /** Names the field, the value and the rule. */
@@ -113,7 +113,7 @@ function parseRange(field: Field, item: string, base: string, hasStep: boolean):
 
 const wrapped = (field: Field, value: number): number => (value === field.alias ? field.min : value);
 
-/** `high` may be the alias (SAT-7). The 7 of `0-7` repeats 0, which the set of values drops. */
+/** `high` may be the alias (SAT-7). The 7 of `0-7` repeats 0, and the set of values drops it. */
 function span(field: Field, low: number, high: number): readonly number[] {
   return Array.from({ length: high - low + 1 }, (_, index) => wrapped(field, low + index));
 }

@@ -1,6 +1,6 @@
 /**
  * The cron evaluator's front door: text in, checked data out. Five fields (minute hour day-of-month month day-of-week),
- * a macro such as `@daily`, or AWS's six-field `cron(...)`. Pure; evaluation is in `reading.ts`, zones in `fires.ts`.
+ * a macro such as `@daily`, or AWS's six-field `cron(...)`. Pure; readings are in `wall-time.ts`, zones in `fires.ts`.
  */
 import { splitAws } from "./aws-cron.ts";
 import {
@@ -35,8 +35,8 @@ export interface CronRule {
   /** Only the AWS form restricts years; null is every year. */
   readonly years: readonly number[] | null;
   /**
-   * It names every hour. Under `dst: auto` it goes on through both passes of an overlap, and its readings in a gap are
-   * SKIPPED; any other expression, a daily window too, fires a repeated reading once and a missing one at the gap's end.
+   * It names every hour. Under `dst: auto` it fires in both passes of an overlap, and its readings in a gap are SKIPPED. Any
+   * other expression, also a daily window, fires a repeated reading once and a missing one at the end of the gap.
    */
   readonly isInterval: boolean;
 }
@@ -46,7 +46,7 @@ export type ParsedCron =
   | { readonly ok: true; readonly cron: CronRule; readonly notes: readonly string[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Never throws. An AWS expression whose years are over is accepted: it has no next time (`nextFire` gives null). */
+/** Never throws. An AWS expression whose years are over is accepted; `nextFire` returns null for it. */
 export function parseCron(text: string): ParsedCron {
   if (text.length > contractLimits.cronCharactersMax) {
     return {

@@ -14,7 +14,7 @@ export interface NominalTime {
   readonly localTime: string;
   /** 1 for the second pass of an overlap. */
   readonly fold: 0 | 1;
-  /** When it fires; of a reading that was skipped, the instant it would have had on the old clock. */
+  /** When it fires; for a skipped reading, its instant on the old clock. */
   readonly instant: Instant;
   /** `merged`: another reading fires at this very instant, named by `mergedInto`. `dst-gap`: the gap rule is `skip`. */
   readonly kind: "fires" | "merged" | "dst-gap";
@@ -32,7 +32,7 @@ export interface DstRules {
   readonly overlap: Exclude<OverlapReadings, "auto">;
 }
 
-/** `auto`: intervals go on through both passes and skip a gap; all others fire once, and fire. */
+/** `auto`: intervals fire in both passes and skip a gap; all others fire exactly once. */
 export function resolveDst(cron: CronRule, dst: Dst): DstRules {
   return {
     gap: dst.gap === "auto" ? (cron.isInterval ? "skip" : "first-valid") : dst.gap,

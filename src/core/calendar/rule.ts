@@ -1,4 +1,4 @@
-/** When the EventBridge rule of a schedule wakes its task. Rules are UTC and know whole minutes only. */
+/** When the EventBridge rule of a schedule wakes its task. Rules are in UTC and whole minutes. */
 import { hourMs, minuteMs } from "../job/units.ts";
 import { parseCron } from "./cron.ts";
 import { minuteText } from "./wall-time.ts";
@@ -8,7 +8,7 @@ import type { ScheduleSpec } from "../ports/schedule.ts";
 import type { FirePattern } from "./timetable.ts";
 import { openZone, type Zone } from "./zone.ts";
 
-/** @returns null when a rule can wake it, else the setting that it cannot follow and why. */
+/** @returns null when a rule can wake it, else the setting that a rule cannot follow, and why. */
 export function ruleProblem({
   expression,
   materializeBeforeMs,
@@ -31,9 +31,9 @@ export function ruleProblem({
 }
 
 /**
- * AWS's `cron(...)` in UTC with a wake for every nominal time, except one that a gap moved (the tick makes up for it). It may
- * wake more often than the schedule fires: on other days, and at the hours of the zone's other offset. A task that finds
- * nothing due ends at once. The wake comes at the nominal minute, or at the next whole one.
+ * AWS's `cron(...)` in UTC that wakes at every nominal time, rounded up to a minute, except a time that a gap moved: the tick
+ * decides that one. It may wake more often than the schedule fires, on other days and at the hours of the zone's other offset;
+ * a task that finds nothing due ends at once.
  */
 export function ruleOf(when: FirePattern): string {
   const { expression, startAt } = when;
@@ -57,7 +57,7 @@ export function ruleOf(when: FirePattern): string {
   return rule(minutes, hours);
 }
 
-/** A period that does not divide the hour or the day wakes at the largest one that does and meets all its times. */
+/** For a period that does not divide the hour or the day: the largest one that does and meets all its times. */
 function everyRule(everyMs: number, anchor: number): string {
   const every = Math.floor(everyMs / minuteMs);
   const isWhole = everyMs % minuteMs === 0;
@@ -74,7 +74,7 @@ function onceRule(at: number): string {
   return `cron(${minute} ${hour} ${day} ${month} ? ${year})`;
 }
 
-/** The offsets a zone has in the years a deployment lives; a deploy reads them anew. */
+/** The offsets of a zone in the next years; each deploy reads them again. */
 function offsetsOf(zone: Zone): ReadonlySet<number> {
   const from = Date.UTC(2026, 0, 1);
   const until = Date.UTC(2036, 0, 1);

@@ -14,7 +14,7 @@ export type FirePattern = Pick<ScheduleSpec, "expression" | "timezone" | "dst" |
 export interface Timetable {
   /** Nominal times in `(after, until]`, lazily and in order: those at one instant follow each other, the firing one first. */
   times(after: Instant, until: Instant): Iterable<NominalTime>;
-  /** The first nominal time after an instant, also one that is SKIPPED `dst-gap`; null when there is none any more. */
+  /** The first nominal time after an instant, even one that is SKIPPED `dst-gap`; null at the end. */
   next(after: Instant): NominalTime | null;
 }
 
@@ -33,8 +33,8 @@ export function timetable(when: FirePattern): Timetable {
 }
 
 /**
- * Two schedulers with different tz data would give one reading two instants, so the older one leaves a schedule alone.
- * @returns null when a process with this data may compute its times, else why not. UTC and elapsed time need none.
+ * Two schedulers with different tz data would give one reading two instants, so the older one does not plan the schedule.
+ * @returns null when a process with this data may compute its times, else why not. UTC and elapsed time need no data.
  */
 export function tzProblem(
   { expression, timezone, tzVersion: needed }: Pick<ScheduleSpec, "expression" | "timezone" | "tzVersion">,
@@ -52,8 +52,8 @@ function wholeTimetable(when: FirePattern): Timetable {
 }
 
 /**
- * The nominal times of a schedule in `(afterExclusive, untilInclusive]`, `max` at most; times at one instant are never
- * torn apart, so it may be more by the readings of one gap.
+ * At most `max` nominal times of a schedule in `(afterExclusive, untilInclusive]`. Times at one instant stay together, so
+ * there may be more by the readings of one gap.
  */
 export function nominalTimes(
   expression: Expression,
@@ -79,13 +79,13 @@ export function take(times: Iterable<NominalTime>, max: number): readonly Nomina
 export function nextFire(when: FirePattern, after: Instant): NominalTime | null {
   const table = timetable(when);
   let time = table.next(after);
-  // A rule `skip` cannot leave out more than the readings of a few gaps in a row.
+  // The rule `skip` leaves out at most the readings of a few gaps in a row.
   for (let round = 0; round < scheduleLimits.gapReadingsMax && time?.kind === "dst-gap"; round++)
     time = table.next(time.instant);
   return time;
 }
 
-/** The last `count` firing times in `(after, until]`, in order. Looks back in growing steps, so the work follows `count`. */
+/** The last `count` firing times in `(after, until]`, in order. Searches back in growing steps, so its cost follows `count`. */
 export function newestTimes(table: Timetable, after: Instant, until: Instant, count: number): readonly NominalTime[] {
   let newest: readonly NominalTime[] = [];
   let low = until;
@@ -134,10 +134,9 @@ function cronTimetable(cron: CronRule, zone: Zone, dst: Dst): Timetable {
 }
 
 /**
- * Looks for the next matching reading without the zone, then for instants in the days around it. A reading may have no
- * instant (in a gap), so it goes on from there, until the search is `nextFireYearsMax` ahead: longer than any
- * expression that can fire stays silent (a fifth weekday in February, across 2100: 40 years). An expression that names
- * its years is searched to the last of them.
+ * Finds the next matching reading without the zone, then the instants in the days around it. A reading in a gap has no
+ * instant, so the search continues, up to `nextFireYearsMax` ahead: longer than the longest pause of an expression that fires
+ * (a fifth weekday in February, across 2100: 40 years). An expression that names its years is searched to the last one.
  */
 function nextCronTime(cron: CronRule, zone: Zone, rules: DstRules, after: Instant): NominalTime | null {
   const lastYear = cron.years?.at(-1);
@@ -147,7 +146,7 @@ function nextCronTime(cron: CronRule, zone: Zone, rules: DstRules, after: Instan
   while (cursor < horizon) {
     const near = first(cronTimes(cron, zone, rules, cursor, cursor + 2 * 3_600_000));
     if (near !== null) return near;
-    // An hour-hand may jump by up to a day: start looking a day early and end a day late.
+    // A clock may jump by up to a day: search from a day earlier to a day later.
     const reading = first(wallTimes(cron, cursor + zone.offsetAt(cursor) - dayMs, horizon + dayMs));
     if (reading === null) return null;
     const from = Math.max(cursor, reading - zone.offsetAt(cursor) - 2 * dayMs);
@@ -166,7 +165,7 @@ function first<T>(items: Iterable<T>): T | null {
 
 const parsed = new Map<string, CronRule>();
 
-/** Parsed expressions are kept: a tick reads the same ones every minute. */
+/** Cached: a tick reads the same expressions every minute. */
 function checkedCron(text: string): CronRule {
   const known = parsed.get(text);
   if (known !== undefined) return known;

@@ -3,8 +3,8 @@ import type { ScheduleSpec } from "../ports/schedule.ts";
 import type { ScheduleVersion } from "../ports/schedule-store.ts";
 
 /**
- * A stretch `(from, until]` in which one version was in force: a time at the very instant of an edit was still decided by
- * the version before it.
+ * The interval `(from, until]` in which one version was in force. A time at the instant of an edit belongs to the version
+ * before it.
  */
 export interface VersionInterval {
   readonly version: number;
@@ -13,7 +13,7 @@ export interface VersionInterval {
   readonly until: Instant;
 }
 
-/** The stretches of a schedule's life, the oldest first; times when it was deleted are in none. */
+/** The intervals of a schedule, oldest first; times when it was deleted are in none. */
 export function versionIntervals(eras: readonly ScheduleVersion[]): readonly VersionInterval[] {
   return eras.flatMap(({ version, spec, fromAt }, index) => {
     const until = eras[index + 1]?.fromAt ?? Number.POSITIVE_INFINITY;
@@ -21,6 +21,6 @@ export function versionIntervals(eras: readonly ScheduleVersion[]): readonly Ver
   });
 }
 
-/** What was in force at an instant, or null: the schedule did not exist yet, or not any more. */
+/** The version in force at an instant; null when the schedule did not exist. */
 export const versionIntervalAt = (eras: readonly ScheduleVersion[], instant: Instant): VersionInterval | null =>
   versionIntervals(eras).find((each) => each.from < instant && instant <= each.until) ?? null;

@@ -21,12 +21,12 @@ export interface Zone {
 /** Version of the tz data of this runtime, for example `2026c`; grows in text order. A constant of the process. */
 export const tzVersion: string = process.versions.tz ?? "";
 
-/** That of the Node in the Dockerfile, which the schedulers run on. */
+/** Version of the tz data of the Node in the Dockerfile, which schedulers run on. */
 export const imageTzVersion = "2026c";
 
 /**
- * What a schedule is stored with: a scheduler whose data is older leaves it alone. Lambda's Node, which stores schedules
- * too, is AWS's own and gets newer without a deploy; its version would keep every schedule from the scheduler's image.
+ * The version that is stored with a schedule; a scheduler with older data does not plan it. Lambda's Node stores schedules too
+ * and AWS updates it without a deploy: its newer version would keep the scheduler's image from every schedule.
  */
 export const storedTzVersion = (own: string): string => (own < imageTzVersion ? own : imageTzVersion);
 
@@ -56,7 +56,7 @@ export function openZone(name: string): Zone {
 
 const utc: Zone = { name: "UTC", offsetAt: () => 0, transitions: () => [] };
 
-/** A stretch of a zone's offsets. 2^33 ms are 99 days. */
+/** A part of a zone's offsets. 2^33 ms are 99 days. */
 interface Chunk {
   readonly offset: number;
   readonly transitions: readonly ZoneTransition[];
@@ -64,12 +64,12 @@ interface Chunk {
 
 const chunkMs = 2 ** 33;
 /**
- * The zone is looked at every 3.1 days; a change is then found by bisection. Two changes closer than that which cancel
- * out would be missed; the tz data has none (the proof `zones` looks every six hours).
+ * The zone is sampled every 3.1 days, and a change is then found by bisection. Two closer changes that cancel out would be
+ * missed; the tz data has none (the proof `zones` samples every six hours).
  */
 const samplesPerChunk = 32;
 
-/** Asking Intl costs about a microsecond, so a chunk is worked out once (about 30 calls) and kept. */
+/** A call of Intl costs about a microsecond, so each chunk is computed once (about 30 calls) and cached. */
 function chunkedZone(name: string): Zone {
   const ask = asker(name);
   const chunks = new Map<number, Chunk>();
@@ -142,7 +142,7 @@ function asker(name: string): (instant: Instant) => number {
   };
 }
 
-/** Offsets such as `+09:00` are zones to Intl and not to us. */
+/** Intl accepts offsets such as `+09:00` as zones; Belfry does not. */
 function isZone(name: string): boolean {
   if (!/^[A-Za-z][\w+/-]*$/.test(name)) return false;
   try {

@@ -17,8 +17,8 @@ export interface WaitingRun {
 }
 
 /**
- * What waits and could not be run by these definitions any more: a kind that is gone, a payload or an input that the schema
- * no longer takes, a graph that went back behind the version of a run, or has other tasks or edges under the same one. One problem for each kind and reason.
+ * Waiting jobs that these definitions cannot run: the kind was removed, the schema refuses the payload or input, or the graph
+ * is older than the version of a run or has other tasks or edges under the same version. One problem for each kind and reason.
  */
 export async function checkAgainst(
   apps: readonly AppDefinition[],

@@ -3,11 +3,11 @@ import { contractLimits } from "../job/contract-limits.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 import { ruleProblem } from "../calendar/rule.ts";
 import { checkId, readCount } from "./setting.ts";
-import { type Staged, valueFor } from "./stage.ts";
+import { type PerStage, valueFor } from "./stage.ts";
 
 /**
- * Everything that is wrong with the definitions of a stage, all of it together and in the order of the apps; empty when
- * they can run. `stages` are the names there are: a per-stage value for another one is a slip of the pen.
+ * All problems of the definitions of a stage, in the order of the apps; empty when they can run. `stages` are the known
+ * names: a per-stage value for another name is a mistake.
  */
 export function checkApps(
   apps: readonly AppDefinition[],
@@ -53,8 +53,8 @@ function checkSchedule(
   checkStages(problems, "every", every, stages);
   checkStages(problems, "launch", launch, stages);
   checkStages(problems, "enabled", enabled, stages);
-  const isOn = enabled === undefined || valueFor(stage, enabled as Staged<boolean>) === true;
-  if (every !== undefined && isOn && valueFor(stage, every as Staged<string>) === undefined) {
+  const isOn = enabled === undefined || valueFor(stage, enabled as PerStage<boolean>) === true;
+  if (every !== undefined && isOn && valueFor(stage, every as PerStage<string>) === undefined) {
     problems.add(
       "every",
       every,
@@ -65,7 +65,7 @@ function checkSchedule(
   return problems.found;
 }
 
-/** What a rule of its own cannot do, in a stage that is to have one. */
+/** What a rule cannot do, in a stage where the schedule has its own rule. */
 function checkRule(schedule: ScheduleDefinition, stage: string, app: string): readonly Problem[] {
   if ((schedule.problems ?? []).length > 0) return [];
   const spec = schedule.spec(stage, app);
@@ -77,7 +77,7 @@ function checkRule(schedule: ScheduleDefinition, stage: string, app: string): re
   return problems.found;
 }
 
-/** What readers of the expressions may not expect; nothing is wrong with them. */
+/** Surprises in valid expressions. */
 export const notesOf = (apps: readonly AppDefinition[]): readonly string[] =>
   apps.flatMap((app) =>
     app.schedules.flatMap((schedule) => (schedule.notes ?? []).map((note) => `schedule "${schedule.id}": ${note}`)),
@@ -103,7 +103,7 @@ function checkLanes(app: AppDefinition, stage: string, stages: readonly string[]
 function checkNumber(
   problems: ProblemList,
   field: string,
-  setting: Staged<number> | undefined,
+  setting: PerStage<number> | undefined,
   bounds: { readonly min: number; readonly max: number },
   stage: string,
   stages: readonly string[] | undefined,
@@ -160,7 +160,7 @@ function duplicateApps(apps: readonly AppDefinition[]): readonly Problem[] {
   );
 }
 
-/** A lane is one queue, whoever names it: apps may share it, but only one says how big it is. */
+/** Apps may share a lane, but only one of them may set its size. */
 function lanesTwice(apps: readonly AppDefinition[]): readonly Problem[] {
   const sized = apps.flatMap((app) =>
     Object.entries(app.lanes).flatMap(([name, lane]) => (isSized(lane) ? [{ name, app: app.name, lane }] : [])),

@@ -2,14 +2,14 @@ import type { Json, JobId } from "../job/job.ts";
 import type { Duration } from "../calendar/duration.ts";
 import type { Enqueued } from "../ports/client.ts";
 import type { Log, MetricUnit, RunId, Tx } from "../ports/ports.ts";
-import type { Staged } from "./stage.ts";
+import type { PerStage } from "./stage.ts";
 
 /** A typed, named unit of work that can be enqueued and scheduled. Made by `defineJob` and its siblings. */
 export interface Job<I> {
   readonly id: string;
   /**
-   * Writes the job and, once committed, hands it to its queue.
-   * A second call with the same key answers the existing job with `created: false`.
+   * Writes the job and, after the commit, sends its message.
+   * A second call with the same key returns the existing job with `created: false`.
    * @throws InvalidPayload when the payload does not fit the schema, with the path of each issue.
    * @throws KeyConflict when the key exists with another payload; shows both hashes.
    */
@@ -38,7 +38,7 @@ export interface BatchResult {
   readonly hasMore: boolean;
 }
 
-/** What a handler may use. Everything it writes through here is fenced: a worker that lost its lease writes nothing. */
+/** What a handler may use. Its writes are fenced: a worker that lost its lease writes nothing. */
 export interface Context {
   readonly jobId: JobId;
   /** The run it belongs to, or null. */
@@ -46,7 +46,7 @@ export interface Context {
   /** The stage this runs in, `dev` or `prod`. */
   readonly stage: string;
   readonly attempt: number;
-  /** Tries that failed before this one; interruptions are not counted. */
+  /** Attempts that failed before this one; interruptions are not counted. */
   readonly failures: number;
   readonly key: string | null;
   /** The nominal time of the schedule, or the due time of a job that has none. */
@@ -55,10 +55,10 @@ export interface Context {
   readonly lateness: number;
   readonly isCatchUp: boolean;
   readonly missedCount: number;
-  /** Aborts at the timeout, when the worker is told to stop, when the job was canceled or its lease was lost. */
+  /** Aborts at the timeout, when the worker stops, when the job was canceled, or when its lease was lost. */
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** Reports progress, 0 to 1. Leases are kept by the worker itself. */
+  /** Reports progress, 0 to 1. Not needed for the lease: the worker renews it. */
   heartbeat(progress?: number): Promise<void>;
   metric(name: string, value: number, unit?: MetricUnit): void;
   /**
@@ -66,7 +66,7 @@ export interface Context {
    * @throws Error when the definition does not name it.
    */
   secret(name: string): string;
-  /** `jobId:name`, the same in every try: the idempotency key of an outside effect. */
+  /** `jobId:name`, the same in every attempt: the idempotency key of an outside effect. */
   effectKey(name: string): string;
   /**
    * Exactly once: the work, its children and this job's SUCCESS commit in one READ COMMITTED transaction.
@@ -74,8 +74,8 @@ export interface Context {
    */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Buffered and written with the settle statement, or at once in `tx`. A failed try leaves no children. A key that exists keeps
-   * its job: with another payload, in `tx` it throws KeyConflict; a buffered one is logged and counted (`job.child.conflicts`).
+   * Buffered and written with the settle statement, or at once in `tx`. A failed attempt leaves no children. If the key exists
+   * with another payload, it throws KeyConflict in `tx`; a buffered child is dropped, logged and counted (`job.child.conflicts`).
    */
   enqueue<I>(job: Job<I>, payload: I, options?: EnqueueOptions): Promise<void>;
   /** Runs `work` under a named lock of the lock store. Not acquired: returns `{ acquired: false }`. */
@@ -89,7 +89,7 @@ export interface Context {
    * Both limits may differ by stage: `{ default: 100, dev: 10 }`.
    */
   batches(
-    options: { size: Staged<number>; maxIterations: Staged<number> },
+    options: { size: PerStage<number>; maxIterations: PerStage<number> },
     work: (size: number) => Promise<BatchResult>,
   ): Promise<BatchResult>;
   /** Follows a cursor: `next(cursor)` returns the next cursor, or null at the end. @returns the pages read and whether more are left. */
@@ -99,12 +99,12 @@ export interface Context {
   ): Promise<{ pages: number; hasMore: boolean }>;
 }
 
-/** How a try ended, for `onSettled`. */
+/** How an attempt ended, for `onSettled`. */
 export interface SettledJob {
   readonly jobId: JobId;
   readonly outcome: "success" | "retry" | "failed" | "canceled" | "lost";
   readonly error?: { readonly code: string; readonly message: string };
   readonly attempt: number;
-  /** False when another try follows. */
+  /** False when another attempt follows. */
   readonly final: boolean;
 }

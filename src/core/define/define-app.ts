@@ -25,9 +25,10 @@ export function defineApp(options: AppOptions): AppDefinition {
   const schedules = options.schedules ?? [];
   const jobs = new Set<JobDefinition>((options.jobs ?? []).map(definitionOf));
   for (const schedule of schedules) jobs.add(schedule.job);
-  // A set grows while it is walked: what a made job makes comes along too.
+  // The loop also visits jobs that are added during it, so made jobs bring theirs.
   for (const job of jobs) for (const made of job.makes ?? []) jobs.add(made);
   return {
+    is: "app",
     name: options.name,
     jobs: [...jobs],
     schedules,

@@ -8,20 +8,20 @@ import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
 import { readDuration } from "./setting.ts";
 
-/** The limits are those of the job that writes the targets; a try goes on behind the last page that was written. */
+/** The limits are those of the job that writes the targets. A new attempt continues after the last written page. */
 export interface FanOutOptions<R, I> extends StarterLimits {
   readonly id: string;
   /** One job for each row. A `sql` query is read in keyset pages; an iterable is read again from its start after a crash. */
   from(occurrence: Moment): Query<R> | AsyncIterable<R>;
   /** The column a query is paged by: never null, in an order that does not change. Rows of one value come in one page. Default `id`. */
   readonly by?: string;
-  /** Makes a repeated page harmless: a row whose key has a job already makes no second one. */
+  /** Makes a repeated page harmless: a row whose key has a job gets no second one. */
   key(row: NoInfer<R>, occurrence: Moment): string;
   readonly each: Job<I>;
   payload(row: NoInfer<R>, occurrence: Moment): NoInfer<I>;
-  /** Targets are written this much before the nominal time, and are due at it. */
+  /** How long before the nominal time, when they are due, the targets are written. */
   readonly materializeBefore?: Duration;
-  /** Asked right before a target is claimed: false makes it SKIPPED `no longer wanted`. */
+  /** Evaluated before a target is claimed: false makes it SKIPPED `no longer wanted`. */
   stillWanted?(row: NoInfer<R>): Promise<boolean> | boolean;
 }
 
@@ -35,7 +35,7 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
   });
   const each = definitionOf(options.each);
   const { stillWanted } = options;
-  // The types of a row are only at the front door.
+  // Row types exist only in the public signature.
   const base = definitionFrom(
     { ...starterLimits, ...limitsOf(options), id: options.id },
     {
@@ -57,7 +57,7 @@ export function defineFanOut<R, I>(options: FanOutOptions<R, I>): Job<void> {
   });
 }
 
-/** A payload of its own would be lost: a fan-out or sweep reads its moment only. */
+/** Refuses any other payload, because a fan-out or sweep reads only its moment. */
 export const checkMoment = async (payload: unknown): Promise<PayloadCheck> =>
   isMomentPayload(payload)
     ? { ok: true, value: payload }

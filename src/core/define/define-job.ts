@@ -13,10 +13,10 @@ import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { sizeFrom } from "./task-size.ts";
-import { type Staged, mapStages } from "./stage.ts";
+import { type PerStage, mapStages } from "./stage.ts";
 
-export interface Retry {
-  /** Tries that may fail, 1 to 1,000; 1 means no retry. */
+export interface RetryOptions {
+  /** Attempts that may fail, 1 to 1,000; 1 means no retry. */
   readonly maxAttempts: number;
   /**
    * `exponential` (default) doubles from `base` up to `cap`; `fixed` always waits `base`. A function answers how long to wait
@@ -33,11 +33,11 @@ export interface Retry {
 
 /** What bounds a job. Every field has a default. */
 export interface JobLimits<P> {
-  /** When `ctx.signal` aborts and the try has failed. Default 30s; at most 14m30s on Lambda. */
+  /** After this time `ctx.signal` aborts and the attempt has failed. Default 30s; at most 14m30s on Lambda. */
   readonly timeout?: Duration;
-  /** Default 4 tries, exponential from 1s. */
-  readonly retry?: Retry;
-  /** Jobs of this kind that run at once in all processes together, exact. Default: no cap. */
+  /** Default 4 attempts, exponential from 1s. */
+  readonly retry?: RetryOptions;
+  /** How many jobs of this kind run at once in all processes together; exact. Default: no cap. */
   readonly concurrency?: number;
   /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
   readonly lane?: string;
@@ -49,14 +49,14 @@ export interface JobLimits<P> {
   readonly environment?: readonly string[];
   /** Secrets that the handler reads by `ctx.secret(name)`, likewise. */
   readonly secrets?: readonly string[];
-  /** What follows when an outside call was sent and its result is unknown. Default: retry. */
+  /** What to do when an outside call was sent and its result is unknown. Default: retry. */
   readonly onAmbiguous?: "retry" | "park";
   /** How long the row, and with it the key, is kept after the end. Default 30d, at least 7d. */
   readonly retention?: Duration;
   /** After this time without a heartbeat the job counts as lost and is run again. Default 20s. */
   readonly lease?: Duration;
   /** Only one job with this lock runs at a time; another becomes SKIPPED `lock-held`. `ttl` takes the place of `lease`. */
-  readonly lock?: { readonly name?: string; readonly ttl?: Staged<Duration> };
+  readonly lock?: { readonly name?: string; readonly ttl?: PerStage<Duration> };
   /** SQL only: runs in the transaction that writes the outcome, also of a rescue or a cancel. */
   onSettled?(payload: P, settled: SettledJob, tx: Tx): Promise<void>;
 }
@@ -66,27 +66,30 @@ export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" 
 
 /** A void payload needs no schema. */
 export type NoPayload = StandardSchemaV1<void, void>;
-type In<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
-type Out<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
-type Result = Json | BatchResult | void;
+/** What `enqueue` takes: the schema's input. */
+export type PayloadIn<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
+/** What a handler gets: the schema's output, with its defaults. */
+export type PayloadOut<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
+/** What a handler may return. */
+export type JobResult = Json | BatchResult | void;
 
-export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<Out<S>> {
+export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
   /** Unique among all apps of a stage, and never reused for something else: rows carry it. */
   readonly id: string;
   /** Any Standard Schema, for example `z.object({ ... })`. Left out: the job takes no payload. */
   readonly payload?: S;
   /** The idempotency key of a payload: a second job of the same kind and key is not made. */
-  key?(payload: Out<S>): string;
+  key?(payload: PayloadOut<S>): string;
   /** What it returns is the job's result. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
-  run(payload: Out<S>, ctx: Context): Promise<Result> | Result;
+  run(payload: PayloadOut<S>, ctx: Context): Promise<JobResult> | JobResult;
 }
 
 /**
- * Defines a kind of job. Nothing throws here: what is wrong is collected, and `check` shows all of it together.
- * The payload a handler gets has passed the schema, defaults applied.
+ * Defines a kind of job. Never throws: problems are collected, and `check` shows all of them together.
+ * A handler's payload has passed the schema, with defaults applied.
  */
-export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<In<S>> {
-  return jobOf<In<S>>(
+export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<PayloadIn<S>> {
+  return jobOf<PayloadIn<S>>(
     definitionFrom(options, {
       is: "handler",
       run: async (payload, context) => toJson(await run(options, payload, context)),
@@ -94,15 +97,17 @@ export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOp
   );
 }
 
-/** The schema has given the payload its type before this is called. */
+/** The schema has validated the payload before this is called. */
 const run = <S extends StandardSchemaV1>(options: JobOptions<S>, payload: unknown, context: Context) =>
   options.run(payload, context);
 
-/** Where a job keeps its definition: not enumerable, so that a job prints and compares by its id. */
-/** The same for every copy of Belfry in the process; the number changes when copies cannot work together any more. */
+/**
+ * Where a job keeps its definition: not enumerable, so that a job prints and compares by its id. The same for every copy of
+ * Belfry in the process; the number changes when copies cannot work together.
+ */
 const definitionKey: unique symbol = Symbol.for("belfry.definition@1");
 
-/** The typed face of a definition. Every `define` function of a job ends here, so that all of them are used alike. */
+/** The typed job of a definition. Every `define` function of a job ends here. */
 export function jobOf<I>(definition: JobDefinition): Job<I> {
   const job: Job<I> = {
     id: definition.id,
@@ -139,13 +144,13 @@ function itemOf(
   return { payload, key: options.key, delayMs, dueAt: options.dueAt };
 }
 
-interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<Out<S>> {
+interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
   readonly id: string;
   readonly payload?: S | undefined;
-  readonly key?: ((payload: Out<S>) => string) | undefined;
+  readonly key?: ((payload: PayloadOut<S>) => string) | undefined;
 }
 
-/** The typed functions become functions of unknown: `check` has given the payload its type before they are called. */
+/** The typed functions become functions of unknown: `check` validates the payload before they are called. */
 export function definitionFrom<S extends StandardSchemaV1>(
   options: DefinitionOptions<S>,
   body: JobBody,
@@ -167,7 +172,7 @@ export function definitionFrom<S extends StandardSchemaV1>(
 }
 
 /** A batch result is JSON; only an interface cannot say so. */
-const toJson = (result: Result): Json | void => result as Json | void;
+const toJson = (result: JobResult): Json | void => result as Json | void;
 
 type PlainLimits = Pick<
   JobDefinition,
@@ -247,7 +252,7 @@ function lockFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: 
   return { name, ttlMs };
 }
 
-function retryFrom(retry: Retry | undefined, problems: ProblemList): RetryPolicy {
+function retryFrom(retry: RetryOptions | undefined, problems: ProblemList): RetryPolicy {
   const attempts = { min: 1, max: contractLimits.maxAttemptsMax, fallback: contractLimits.maxAttemptsDefault };
   const wait = { min: 1, max: contractLimits.delayMsMax };
   const own = typeof retry?.backoff === "function" ? ownBackoff(retry.backoff, problems) : null;
@@ -269,7 +274,7 @@ function retryFrom(retry: Retry | undefined, problems: ProblemList): RetryPolicy
   };
 }
 
-/** Called once here, so that a function which answers no duration is found before anything waits by it. */
+/** Called once here, so that a function that returns no duration is found before a job waits by it. */
 function ownBackoff(backoff: (failures: number) => Duration, problems: ProblemList): (failures: number) => number {
   const waitMs = (failures: number): number => durationMs(`retry.backoff(${failures})`, backoff(failures));
   try {

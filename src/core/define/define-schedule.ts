@@ -11,12 +11,12 @@ import type { InstantText, SchedulePolicies } from "./schedule-policy.ts";
 import { type PlainOptions, specMaker, stagedSettings } from "./schedule-spec.ts";
 import { checkPayloadNow } from "./schema.ts";
 import { checkId } from "./setting.ts";
-import type { Staged } from "./stage.ts";
+import type { PerStage } from "./stage.ts";
 
 /** Five fields: minute, hour, day of month, month, day of week. */
 export type Cron = `${string} ${string} ${string} ${string} ${string}`;
 
-/** AWS's own texts, so that a schedule moves here as it is: pass them through `aws`. */
+/** AWS's own expressions, so that a schedule can move here unchanged: pass them through `aws`. */
 export type AwsCron = `cron(${string})` & { readonly aws: "cron" };
 export type AwsRate = `rate(${string})` & { readonly aws: "rate" };
 export type AwsAt = `at(${string})` & { readonly aws: "at" };
@@ -34,7 +34,7 @@ export function aws(text: string): string {
 }
 
 /** When it fires: by the clock of a zone, by elapsed time, or once. */
-export type When =
+export type ScheduleTime =
   | {
       /** Five fields, or AWS's form by `aws("cron(...)")`. */
       readonly cron: Cron | AwsCron;
@@ -47,7 +47,7 @@ export type When =
     }
   | {
       /** Elapsed time, at least 1s; knows no clock changes. May differ by stage. */
-      readonly every: Staged<Duration | AwsRate>;
+      readonly every: PerStage<Duration | AwsRate>;
       readonly cron?: never;
       readonly at?: never;
       readonly timezone?: never;
@@ -70,14 +70,14 @@ export type PayloadFor<I> = unknown extends I
     : { readonly payload: I | ((occurrence: Occurrence) => I) };
 
 export type ScheduleOptions<I> = {
-  /** Unique among all schedules of a stage; its history goes by this name. */
+  /** Unique among all schedules of a stage; its history is kept under this name. */
   readonly id: string;
   readonly run: Job<I>;
-} & When &
+} & ScheduleTime &
   SchedulePolicies &
   PayloadFor<NoInfer<I>>;
 
-/** Defines when a job runs. Nothing throws here: what is wrong is collected, and `check` shows all of it together. */
+/** Defines when a job runs. Never throws: problems are collected, and `check` shows all of them together. */
 export function defineSchedule<I>(options: ScheduleOptions<I>): ScheduleDefinition {
   const problems = new ProblemList(`schedule "${options.id}"`);
   checkId(problems, "id", options.id);
@@ -86,6 +86,7 @@ export function defineSchedule<I>(options: ScheduleOptions<I>): ScheduleDefiniti
   const fixed = fixedPayload(plain.payload, job, problems);
   const { specFor, notes } = specMaker(plain, job, fixed, problems);
   return {
+    is: "schedule",
     id: options.id,
     job,
     spec(stage, app) {
@@ -100,8 +101,7 @@ export function defineSchedule<I>(options: ScheduleOptions<I>): ScheduleDefiniti
 }
 
 /**
- * A payload that is a plain value is checked now, in the JSON form in which a handler will get it; one that is computed
- * is checked at each occurrence.
+ * Checks a plain payload now, in the JSON form that a handler will get. A computed payload is checked at each occurrence.
  */
 export function fixedPayload(payload: unknown, job: JobDefinition, problems: ProblemList): Json {
   if (typeof payload === "function") return null;

@@ -11,25 +11,25 @@ import { readCount, readDuration } from "./setting.ts";
 /** The limits are those of the sweep's own jobs. */
 export interface SweepOptions<R, I> extends StarterLimits {
   readonly id: string;
-  /** The rows that are due. They are read in keyset pages, so that rows whose job is still at work do not stand in front. */
+  /** The due rows. They are read in keyset pages, so that rows whose job still runs do not block the next ones. */
   due(occurrence: Moment): Query<R>;
   /** The column it is paged by: unique, in an order that does not change. Default `id`. */
   readonly by?: string;
-  /** A row whose key has a job already gets no second one. */
+  /** A row whose key has a job gets no second one. */
   key(row: NoInfer<R>): string;
   readonly each: Job<I>;
   payload(row: NoInfer<R>): NoInfer<I>;
   /** Rows in one page and transaction. Default 500. */
   readonly batchSize?: number;
-  /** Pages of one job; the next job goes on behind them. Default 10. */
+  /** Pages of one job; the next job continues after them. Default 10. */
   readonly maxIterations?: number;
-  /** A sweep that starts later than this after its nominal time counts as late and is alarmed. */
+  /** A sweep that starts later than this after its nominal time raises an alarm. */
   readonly maxLateness: Duration;
 }
 
 /**
- * Defines a sweep: each time, one keyed job for every row that is due. Bounded: when rows are left it enqueues its own
- * continuation, so the last minute's rows never keep the next minute's waiting.
+ * Defines a sweep: at each time, one keyed job for every due row. Bounded: a continuation job does the remaining rows, so one
+ * minute's rows never delay the next minute's.
  */
 export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
   const problems = new ProblemList(`sweep "${options.id}"`);
@@ -40,7 +40,7 @@ export function defineSweep<R, I>(options: SweepOptions<R, I>): Job<void> {
   const late = { min: 1, max: contractLimits.delayMsMax, fallback: contractLimits.delayMsMax };
   const maxLatenessMs = readDuration(problems, "maxLateness", options.maxLateness, late);
   const each = definitionOf(options.each);
-  // The types of a row are only at the front door.
+  // Row types exist only in the public signature.
   const base = definitionFrom(
     { timeout: "14m", ...limitsOf(options), id: options.id },
     {

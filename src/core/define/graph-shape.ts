@@ -60,7 +60,7 @@ function checkSize(problems: ProblemList, tasks: readonly GraphTask[]): boolean 
   return false;
 }
 
-/** Names stay inside one run, so they may be anything that people can read and the database can store. */
+/** Names are used only inside one run: any text that the database can store is allowed. */
 function checkName(problems: ProblemList, field: string, name: unknown): void {
   const isText = typeof name === "string" && name.length > 0 && name.length <= contractLimits.taskNameCharactersMax;
   if (isText && name.isWellFormed() && !/\p{Cc}/u.test(name)) return;
@@ -113,7 +113,7 @@ export function findCycle(tasks: readonly GraphTask[]): readonly string[] | null
   return first === undefined ? null : walkBack(tasks, open, first);
 }
 
-/** Every task left over waits for another one left over, so walking back must meet itself. */
+/** Every remaining task waits for another remaining one, so a walk back must find a cycle. */
 function walkBack(tasks: readonly GraphTask[], open: ReadonlyMap<string, number>, first: string): readonly string[] {
   const byName = new Map(tasks.map((task) => [task.name, task]));
   const path: string[] = [];

@@ -1,6 +1,6 @@
 import type { Json } from "../job/job.ts";
 
-/** The occurrence a fan-out or sweep works for. Started without a schedule: its own due time, in UTC. */
+/** The occurrence of a fan-out or sweep. Without a schedule: its own due time, in UTC. */
 export interface Moment {
   readonly scheduledFor: Date;
   /** The date of `scheduledFor` in the schedule's zone, `YYYY-MM-DD`. */
@@ -10,7 +10,7 @@ export interface Moment {
   readonly missedCount: number;
 }
 
-/** The payload of a job that no tick planned but that works for a schedule all the same. */
+/** The payload of a job that no tick planned but that belongs to a schedule. */
 export const momentPayload = ({ scheduledFor, day, timezone, isCatchUp, missedCount }: Moment): Json => ({
   moment: momentJson({ scheduledFor, day, timezone, isCatchUp, missedCount }),
 });
@@ -19,11 +19,11 @@ export const momentPayload = ({ scheduledFor, day, timezone, isCatchUp, missedCo
 export const momentInPayload = (payload: Json): Moment | null =>
   typeof payload === "object" && payload !== null && "moment" in payload ? readMoment(payload["moment"] ?? null) : null;
 
-/** Whether a fan-out or sweep takes this payload: none, or its moment, for a job that continues another or was triggered. */
+/** Whether a fan-out or sweep accepts this payload: none, or the moment of a continuation or a trigger. */
 export const isMomentPayload = (payload: unknown): boolean =>
   payload === null || payload === undefined || momentInPayload(payload as Json) !== null;
 
-/** As JSON keeps it: for a job that goes on later, or does it again, without the schedule's occurrence. */
+/** As JSON, for a job that continues or repeats this work without the schedule's occurrence. */
 export const momentJson = (moment: Moment): Json => ({ ...moment, scheduledFor: moment.scheduledFor.toISOString() });
 
 /** @returns null for what is no stored moment. */

@@ -61,7 +61,7 @@ export function canonical(value: unknown): string {
   return write(value === undefined ? null : value, { keysLeft: contractLimits.payloadKeysMax, path: [] });
 }
 
-/** Where the writer is, and how many keys it may still write. */
+/** The path so far, and how many keys are still allowed. */
 interface Writing {
   keysLeft: number;
   readonly path: (string | number)[];
@@ -92,7 +92,7 @@ function writeText(value: string, at: Writing): string {
   return JSON.stringify(value);
 }
 
-/** JSON writes an integer below this with all its digits, also those that a double has rounded. */
+/** Below this JSON writes an integer with all its digits, even those that a double has rounded. */
 const exponentFrom = 1e21;
 
 function writeNumber(value: number, at: Writing): string {

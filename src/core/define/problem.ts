@@ -15,7 +15,7 @@ export interface Problem {
 export const describe = (problem: Problem): string =>
   `${problem.thing}: ${problem.field} ${problem.value} ${problem.rule}${problem.fix === "" ? "" : `; ${problem.fix}`}`;
 
-/** Raised where starting with a problem would be worse than not starting. The message has one line per problem. */
+/** Thrown where a start with a problem would be worse than no start. The message has one line for each problem. */
 export class ProblemsFound extends Error {
   override readonly name = "ProblemsFound";
   readonly problems: readonly Problem[];
@@ -30,7 +30,7 @@ export class ProblemsFound extends Error {
   }
 }
 
-/** Gathers the problems of one thing; values are shown as JSON. */
+/** Collects the problems of one thing; values are shown as JSON. */
 export class ProblemList {
   readonly found: Problem[] = [];
   readonly thing: string;

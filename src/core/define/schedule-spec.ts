@@ -10,27 +10,27 @@ import { leaseMsOf, slotKeysOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Expression, GapRule, Launch, OverlapReadings, ScheduleSpec } from "../ports/schedule.ts";
 import { readChoice, readDuration } from "./setting.ts";
-import { mapStages, type PerStage, type Staged, valueFor } from "./stage.ts";
+import { mapStages, type ByStage, type PerStage, valueFor } from "./stage.ts";
 import { storedTzVersion, tzVersion, zoneProblem } from "../calendar/zone.ts";
 
-/** The same options without the types that only guide whoever writes a definition. */
+/** The same options without the types that only guide an author of definitions. */
 export interface PlainOptions extends SchedulePolicies {
   readonly id: string;
   readonly cron?: string | undefined;
   readonly timezone?: string | undefined;
   readonly dst?: { readonly gap?: GapRule; readonly overlap?: OverlapReadings } | undefined;
-  readonly every?: Staged<string> | undefined;
+  readonly every?: PerStage<string> | undefined;
   readonly at?: string | undefined;
   readonly payload?: unknown;
 }
 
 export interface SpecMaker {
   readonly specFor: (stage: string, app: string) => ScheduleSpec;
-  /** What a reader of the expression may not expect; `check` prints it. */
+  /** Surprises in the expression; `check` prints them. */
   readonly notes: readonly string[];
 }
 
-/** Reads the options once; what is wrong goes into `problems`, and `specFor` may be called when there is none. */
+/** Reads the options once and adds their problems. `specFor` may be called only when there are none. */
 export function specMaker(options: PlainOptions, job: JobDefinition, payload: Json, problems: ProblemList): SpecMaker {
   const notes: string[] = [];
   const expression = readExpression(options, problems, notes);
@@ -98,8 +98,8 @@ function readCron(text: string, problems: ProblemList, notes: string[]): (stage:
   return () => ({ form: "cron", cron: text });
 }
 
-/** A stage it is off in may have no value of its own; it then keeps the first one listed. */
-function readEvery(every: Staged<string>, problems: ProblemList): (stage: string) => Expression {
+/** A stage in which it is off needs no value; it then has the first one listed. */
+function readEvery(every: PerStage<string>, problems: ProblemList): (stage: string) => Expression {
   const byStage = mapStages(every, (value, stage) =>
     readPeriodOf(stage === null ? "every" : `every.${stage}`, value, problems),
   );
@@ -131,10 +131,10 @@ function readZone({ cron, timezone, dst }: PlainOptions, problems: ProblemList):
   return timezone;
 }
 
-/** The evaluator's problems begin with the field and its value, which are told apart here. */
+/** Removes the field and its value, with which the evaluator's problems begin. */
 const withoutSubject = (problem: string): string => problem.replace(/^\w+ "[^"]*": /, "");
 
-/** Left out of the stored form when there is none, so that schedules stored before it existed are not edited by a deploy. */
+/** Left out of the stored form when absent, so that a deploy does not edit schedules that were stored before it existed. */
 function readDeadline({ startDeadline }: SchedulePolicies, problems: ProblemList): { startDeadlineMs?: number } {
   if (startDeadline === undefined) return {};
   const bounds = {
@@ -169,7 +169,7 @@ export function readInstant(field: string, text: string | undefined, problems: P
 }
 
 /** The settings that differ by stage, as they were written. */
-export function stagedSettings({ every, enabled, launch }: PlainOptions): Readonly<Record<string, PerStage<unknown>>> {
+export function stagedSettings({ every, enabled, launch }: PlainOptions): Readonly<Record<string, ByStage<unknown>>> {
   return {
     ...(typeof every === "object" ? { every } : {}),
     ...(typeof enabled === "object" ? { enabled } : {}),

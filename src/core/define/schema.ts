@@ -12,7 +12,7 @@ export async function checkPayload(schema: StandardSchemaV1 | undefined, payload
   return asVoid.ok ? asVoid : checked;
 }
 
-/** The same at once. @returns null when the schema answers asynchronously: then only running tells. */
+/** The same, synchronously. @returns null when the schema is asynchronous: then it is checked only at run time. */
 export function checkPayloadNow(schema: StandardSchemaV1 | undefined, payload: unknown): PayloadCheck | null {
   const checked = checkWith(schema, payload);
   if (checked instanceof Promise) return null;

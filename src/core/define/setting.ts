@@ -1,6 +1,6 @@
 /**
- * Reads one setting of a definition: what is wrong goes into the list of problems and the default stands in for it,
- * so that one bad value does not hide the next.
+ * Reads one setting of a definition. A bad value adds a problem and is replaced by the default, so that it does not hide
+ * the next problem.
  */
 import { formatDuration, parseDuration } from "../calendar/duration.ts";
 import { contractLimits } from "../job/contract-limits.ts";

@@ -26,7 +26,7 @@ export async function afterCommit(
 const isDone = ({ outbox, runs, freed, leftToRelay }: Aftermath): boolean =>
   outbox.length + runs.length + freed.length + leftToRelay.length === 0;
 
-/** @returns what is left to do after it. */
+/** @returns what these steps leave to do. */
 async function doOnce(
   ports: AfterCommitPorts,
   { outbox, runs, freed, leftToRelay }: Aftermath,

@@ -7,9 +7,9 @@ import type { Message, Ports } from "../ports/ports.ts";
 import { movedHook } from "./settled-hook.ts";
 
 /**
- * The dead-letter queue's consumer. The row decides: a message of a row that moved on is dropped; a row that still
- * waits under it gets a new message later, and after three such deaths it is FAILED `undeliverable`.
- * @returns the messages to give back, because we do not know what became of them.
+ * Consumes the dead-letter queue. The row decides: the message of a row that has moved on is dropped; a row that still
+ * waits for it gets a new message, and is FAILED `undeliverable` after the third dead letter.
+ * @returns the messages to give back, because their outcome is unknown.
  */
 export async function drain(
   ports: Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint">,

@@ -12,10 +12,10 @@ import { afterCommit } from "./after-commit.ts";
 export interface Client extends EnqueueClient {
   /**
    * Jobs of one definition, 1,000 a statement, answered in the order of the input.
-   * Without `tx` the messages are handed off before this resolves; with it they follow the caller's commit: at once when
-   * the caller says `afterCommit()`, else as soon as somebody finds the hand-off open.
-   * In a `tx` the keys of one call are locked in one order, however many there are; several calls lock in theirs, so callers
-   * that share keys among several calls must make them in the same order, or else Postgres ends one of them (40P01).
+   * Without `tx` the messages are sent before this resolves. With it they are sent by the caller's `afterCommit()`, or
+   * else by the next pass or worker that finds the outbox batch open.
+   * One call locks its keys in one order. Callers that share keys in a `tx` among several calls must make these calls in
+   * the same order, or Postgres ends one of the transactions (40P01).
    * @throws InvalidPayload before anything is written; KeyConflict after the jobs without a conflict were written.
    */
   enqueue(
@@ -25,8 +25,8 @@ export interface Client extends EnqueueClient {
   ): Promise<readonly Enqueued[]>;
   /**
    * Prepared jobs of any definitions in one statement, answered in the order of the input. A key that exists with another
-   * payload is told in its answer and keeps the others from nothing. At most `contractLimits.insertRowsMax`.
-   * Resolves when they are committed; their one hand-off goes on meanwhile and is told by `sent`, which never rejects.
+   * payload is a conflict in its own answer; the other jobs are written. At most `contractLimits.insertRowsMax`.
+   * Resolves after the commit. `sent` resolves when the messages were sent, and never rejects.
    */
   insert(
     items: readonly { readonly definition: JobDefinition; readonly job: NewJob }[],
@@ -48,7 +48,7 @@ export function createClient(ports: ClientPorts, settings: { stage: string; disp
       await installSlotsOnce(ports, definition, installed);
       const insert = { dispatchWindowMs: settings.dispatchWindowMs };
       if (options.tx !== undefined) {
-        // At once: the store takes the keys of all of them in one order, whatever their order here, so that two callers cannot deadlock.
+        // In one call: the store locks all keys in one order, so two callers cannot deadlock.
         const { results, aftermath } = await ports.store.insert(jobs, { ...insert, tx: options.tx });
         refuseConflicts(jobs, results);
         const open = [aftermath];
@@ -128,7 +128,7 @@ function refuseConflicts(jobs: readonly NewJob[], answers: readonly InsertResult
   throw new KeyConflict(job.kind, job.key ?? "", answers[index]?.id ?? "", conflict.existingHash, conflict.hash);
 }
 
-/** A job whose slot group does not exist would wait for ever, so whoever enqueues a kind first creates its groups. */
+/** The first enqueue of a kind creates its slot groups: a job whose group does not exist would wait for ever. */
 async function installSlotsOnce(ports: ClientPorts, definition: JobDefinition, installed: Set<string>): Promise<void> {
   if (installed.has(definition.id)) return;
   const groups = slotGroupsOf(definition);

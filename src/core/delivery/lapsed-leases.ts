@@ -2,12 +2,12 @@ import { deliveryLimits } from "../ports/delivery-limits.ts";
 import type { LapsedLease } from "../ports/ports.ts";
 
 /**
- * Leases that one process saw expired, and since when by its own clock. A lease is rescued only if it stood unchanged for
- * `rescueLookMs` between two looks: after an outage of the store, or when its clock jumps ahead, all leases expire at once,
- * and a live worker needs a moment to renew its own or to write its outcomes.
+ * Expired leases that one process saw, and since when by its own clock. A lease is rescued only if two reads,
+ * `rescueLookMs` apart, found it unchanged: after a store outage or a clock jump all leases expire at once, and a live
+ * worker needs a moment to renew its own.
  */
 export interface LapsedLeases {
-  /** Notes what is expired now. @returns the ids that stood unchanged for long enough. */
+  /** Notes which leases are expired now. @returns the ids that were unchanged for long enough. */
   look(expired: readonly LapsedLease[], nowMs: number): readonly string[];
 }
 

@@ -5,7 +5,7 @@ import type { Message } from "../ports/ports.ts";
 export const encodeMessage = (message: Message): string =>
   JSON.stringify({ jobId: message.jobId, generation: message.generation, trace: message.trace });
 
-/** @returns null for a body that is not one of ours; the caller quarantines it. */
+/** @returns null for a body that Belfry did not write; the caller quarantines it. */
 export function decodeMessage(body: string): Message | null {
   const parsed = parse(body);
   if (typeof parsed !== "object" || parsed === null) return null;

@@ -11,8 +11,8 @@ interface RelayOptions {
 }
 
 /**
- * Hands off the waiting rows that are due within the dispatch window: the safety net, and the path of later rows.
- * While two batches are sent the next is claimed: the queue is slower than the database, so it never waits for it.
+ * Dispatches the waiting rows that are due within the dispatch window: rows of the future, and rows that were missed.
+ * The next batch is read while two are sent, because the queue is slower than the database.
  */
 export async function relay(
   ports: RelayPorts,
@@ -29,9 +29,9 @@ export async function relay(
         moved >= deliveryLimits.relayRowsMax &&
         round < deliveryLimits.relayRoundsMax &&
         options.signal?.aborted !== true;
-      next = goesOn ? toldLater(claimDue(ports, options)) : null;
+      next = goesOn ? thrownWhenAwaited(claimDue(ports, options)) : null;
       const before = sending;
-      sending = toldLater(sendOutbox(ports, outbox));
+      sending = thrownWhenAwaited(sendOutbox(ports, outbox));
       await before;
       rows += moved;
     }
@@ -41,8 +41,8 @@ export async function relay(
   return { relayed: rows };
 }
 
-/** A failure that is awaited, and thus thrown, only when its turn comes. */
-function toldLater<T>(promise: Promise<T>): Promise<T> {
+/** Keeps a failure from being an unhandled rejection until the promise is awaited. */
+function thrownWhenAwaited<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }
@@ -61,8 +61,8 @@ async function claimDue(
 }
 
 /**
- * Sends again what a dead or refused sender left open, a page at a time, until there is no more or a queue does not take all.
- * Each enqueue that a queue missed is one hand-off, so that an hour of them is many pages.
+ * Sends open outbox batches again, page by page, until none is left or a queue refuses some. An hour of failed sends can be
+ * many pages, because each enqueue has its own batch.
  */
 export async function resendOpen(
   ports: RelayPorts,
@@ -72,7 +72,7 @@ export async function resendOpen(
   for (let round = 0; round < options.rounds && options.signal?.aborted !== true; round += 1) {
     const outbox = await ports.store.reopen({
       olderThanMs: deliveryLimits.outboxOpenMs,
-      limit: deliveryLimits.handoffsResentMax,
+      limit: deliveryLimits.batchesResentMax,
       ...scope(options),
     });
     const open = count(outbox);
@@ -82,7 +82,7 @@ export async function resendOpen(
   return { resent };
 }
 
-/** Hands off held rows for which a slot is free. */
+/** Dispatches held rows for which a slot is free. */
 export async function wakeHeld(
   ports: RelayPorts,
   options: Pick<RelayOptions, "fence" | "signal"> & { slotKeys: readonly string[] | "all" },
@@ -97,8 +97,7 @@ export async function wakeHeld(
   return { woken: count(outbox) };
 }
 
-const count = (outbox: readonly OutboxBatch[]): number =>
-  outbox.reduce((sum, handoff) => sum + handoff.messages.length, 0);
+const count = (outbox: readonly OutboxBatch[]): number => outbox.reduce((sum, batch) => sum + batch.messages.length, 0);
 
 const scope = (options: RelayOptions): { lane?: string; fence?: Fence } => ({
   ...(options.lane === undefined ? {} : { lane: options.lane }),

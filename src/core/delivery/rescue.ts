@@ -6,8 +6,8 @@ import type { LapsedLeases } from "./lapsed-leases.ts";
 import { movedHook } from "./settled-hook.ts";
 
 /**
- * Jobs whose worker is silent past their lease run again: at once, alone next time. A rescue is counted: a healthy
- * system rescues nothing. Called by every pass, and by workers between batches for their own lane.
+ * Jobs whose lease expired run again at once; an interrupted one runs alone. Rescues are counted, because a healthy system
+ * has none. Called by every pass, and by workers between batches for their own lane.
  */
 export async function rescue(
   ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
@@ -27,7 +27,7 @@ export async function rescue(
   for (let round = 0; round < options.rounds && options.signal?.aborted !== true; round += 1) {
     const expired = await ports.store.lapsedLeases({ limit, lane });
     const leases = lapsed.look(expired, ports.clock.elapsedMs());
-    // A pass also takes back the slots that canceled jobs left, a worker does not.
+    // Only a pass also frees the slots of canceled jobs.
     if (leases.length === 0 && lane !== undefined) break;
     const moved = await ports.store.rescue({
       leases,

@@ -6,26 +6,26 @@ import type { OutboxBatch, OutMessage, Ports } from "../ports/ports.ts";
 type SendPorts = Pick<Ports, "store" | "queue" | "log" | "crashPoint">;
 
 interface Outgoing {
-  readonly handoffId: string;
+  readonly outboxId: string;
   readonly message: OutMessage;
 }
 
 /**
- * Sends the messages of committed hand-offs, ten a call, and confirms what the queue accepted.
- * Never throws: what was not confirmed stays open and is sent again by the next worker or pass that looks. A lane whose
- * queue leaves a few calls without an answer is not called again.
+ * Sends committed outbox batches, ten messages a call, and confirms what the queue accepted.
+ * Never throws: an unconfirmed batch stays open, and the next worker or pass sends it again. After a few calls without an
+ * answer a lane is not called again.
  * @returns how many messages the queue accepted.
  */
 export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[]): Promise<number> {
   if (outbox.length === 0) return 0;
-  const failed = new Map<string, JobId[]>(outbox.map((handoff) => [handoff.id, []]));
+  const failed = new Map<string, JobId[]>(outbox.map((batch) => [batch.id, []]));
   const batches = inBatches(outbox);
   const unanswered = new Map<string, number>();
   let next = 0;
   const sender = async (): Promise<void> => {
     for (let batch = batches[next++]; batch !== undefined; batch = batches[next++]) {
       const left = isAway(unanswered, batch.lane) ? batch.items : await sendBatch(ports, batch, unanswered);
-      for (const refused of left) failed.get(refused.handoffId)?.push(refused.message.jobId);
+      for (const refused of left) failed.get(refused.outboxId)?.push(refused.message.jobId);
     }
   };
   await Promise.all(Array.from({ length: Math.min(deliveryLimits.sendConcurrencyMax, batches.length) }, sender));
@@ -39,21 +39,21 @@ export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[
 function inBatches(outbox: readonly OutboxBatch[]): { lane: string; items: Outgoing[] }[] {
   const open = new Map<string, { lane: string; items: Outgoing[] }>();
   const batches: { lane: string; items: Outgoing[] }[] = [];
-  for (const handoff of outbox) {
-    for (const message of handoff.messages) {
-      let batch = open.get(handoff.lane);
+  for (const outboxBatch of outbox) {
+    for (const message of outboxBatch.messages) {
+      let batch = open.get(outboxBatch.lane);
       if (batch === undefined || batch.items.length === contractLimits.sendBatchMax) {
-        batch = { lane: handoff.lane, items: [] };
-        open.set(handoff.lane, batch);
+        batch = { lane: outboxBatch.lane, items: [] };
+        open.set(outboxBatch.lane, batch);
         batches.push(batch);
       }
-      batch.items.push({ handoffId: handoff.id, message });
+      batch.items.push({ outboxId: outboxBatch.id, message });
     }
   }
   return batches;
 }
 
-/** A call that times out takes many seconds: the rest of the lane stays open rather than keeping the caller for minutes. */
+/** A call that times out takes many seconds; the rest of the lane stays open, so that the caller does not wait for minutes. */
 const isAway = (unanswered: ReadonlyMap<string, number>, lane: string): boolean =>
   (unanswered.get(lane) ?? 0) >= deliveryLimits.sendConcurrencyMax;
 
@@ -71,7 +71,11 @@ async function sendBatch(
     return failed.flatMap((index) => batch.items[index] ?? []);
   } catch (error) {
     unanswered.set(batch.lane, (unanswered.get(batch.lane) ?? 0) + 1);
-    ports.log.warn("send failed; the hand-off stays open", { lane: batch.lane, messages: batch.items.length, error });
+    ports.log.warn("send failed; the outbox batch stays open", {
+      lane: batch.lane,
+      messages: batch.items.length,
+      error,
+    });
     return batch.items;
   }
 }

@@ -3,7 +3,7 @@ import type { Registry } from "../define/definition.ts";
 import { type InSameTransaction, type Moved, type Ports, refuseBroken, type StoreTx } from "../ports/ports.ts";
 import { isFinal } from "../job/state.ts";
 
-/** Whether any of these kinds wants to write its own row when a try ends. */
+/** Whether any of these kinds writes its own row when an attempt ends. */
 export const wantsHook = (registry: Registry, kinds: Iterable<string>): boolean => {
   for (const kind of kinds) if (registry.jobs.get(kind)?.onSettled != null) return true;
   return false;

@@ -3,7 +3,7 @@ import { contractLimits } from "./contract-limits.ts";
 
 /**
  * Text that Postgres can store: NUL and lone surrogates become U+FFFD, and what is longer than `max` characters is cut
- * (never through a surrogate pair). An error message comes from anywhere; it must not take its settle group down.
+ * (never through a surrogate pair). One bad error message must not fail its settle group.
  */
 export function cleanText(text: string, max: number): string {
   const cut = text.length > max ? text.slice(0, max) : text;

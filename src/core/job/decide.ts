@@ -3,14 +3,14 @@ import type { Json } from "./job.ts";
 import { contractLimits } from "./contract-limits.ts";
 import { backoffMs, type RetryPolicy } from "./backoff.ts";
 
-/** How a try ended, as the worker saw it. */
+/** How an attempt ended, as the worker saw it. */
 export type Outcome =
   | { readonly is: "success"; readonly result: Json | null }
   | { readonly is: "retryable"; readonly code: string; readonly message: string; readonly afterMs: number | null }
   | { readonly is: "permanent"; readonly code: string; readonly message: string }
   | { readonly is: "ambiguous"; readonly code: string; readonly message: string }
   | { readonly is: "released"; readonly reason: string }
-  /** Its task could not be started, so its handler never ran: no failure. `counted`: an interruption, which are capped. */
+  /** Its task could not be started, so this is no failure. `counted`: it counts as an interruption, which have a cap. */
   | {
       readonly is: "postponed";
       readonly code: string;
@@ -43,25 +43,25 @@ export interface AttemptCounters {
 }
 
 /**
- * The one place that picks a job's next state when a try ends. Pure: `chance` in [0, 1) is the jitter.
- * Failures count against `maxAttempts`; interruptions are counted apart, with a cap of their own.
+ * The one place that picks a job's next state when an attempt ends. Pure: `chance` in [0, 1) is the jitter.
+ * Failures count against `maxAttempts`; interruptions are counted apart and have their own cap.
  */
-export function decide(tries: AttemptCounters, outcome: Outcome, chance: number): Decision {
+export function decide(counters: AttemptCounters, outcome: Outcome, chance: number): Decision {
   switch (outcome.is) {
     case "success":
       return { ...nothing, to: "SUCCESS", result: outcome.result };
     case "permanent":
       return failed(outcome, reasons.permanent);
     case "ambiguous":
-      return tries.onAmbiguous === "park"
+      return counters.onAmbiguous === "park"
         ? failed(outcome, reasons.ambiguous)
-        : retried(tries, { ...outcome, afterMs: null }, chance);
+        : retried(counters, { ...outcome, afterMs: null }, chance);
     case "retryable":
-      return retried(tries, outcome, chance);
+      return retried(counters, outcome, chance);
     case "released":
-      return released(tries, outcome.reason);
+      return released(counters, outcome.reason);
     case "postponed":
-      return postponed(tries, outcome);
+      return postponed(counters, outcome);
   }
 }
 
@@ -80,28 +80,28 @@ function failed(error: { code: string; message: string }, reason: string): Decis
 }
 
 function retried(
-  tries: AttemptCounters,
+  counters: AttemptCounters,
   error: { code: string; message: string; afterMs: number | null },
   chance: number,
 ): Decision {
-  if (tries.failures + 1 >= tries.maxAttempts) return failed(error, reasons.attemptsUsedUp);
+  if (counters.failures + 1 >= counters.maxAttempts) return failed(error, reasons.attemptsUsedUp);
   return {
     ...nothing,
     to: "RETRY_WAIT",
     reason: reasons.retry,
-    delayMs: askedMs(error.afterMs) ?? backoffMs(tries.retry, tries.failures, chance),
+    delayMs: askedMs(error.afterMs) ?? backoffMs(counters.retry, counters.failures, chance),
     failures: 1,
     errorCode: error.code,
     errorMessage: error.message,
   };
 }
 
-/** A handler may ask for any number; one that no due time can hold would make its outcome unwritable. */
+/** Bounds the wait that a handler asks for: a due time beyond the column's range could not be written. */
 const askedMs = (afterMs: number | null): number | null =>
   afterMs !== null && Number.isFinite(afterMs) && afterMs >= 0 ? Math.min(afterMs, contractLimits.delayMsMax) : null;
 
-function released(tries: AttemptCounters, reason: string): Decision {
-  if (tries.interruptions + 1 >= contractLimits.interruptionsMax) {
+function released(counters: AttemptCounters, reason: string): Decision {
+  if (counters.interruptions + 1 >= contractLimits.interruptionsMax) {
     return {
       ...nothing,
       to: "FAILED",
@@ -114,10 +114,10 @@ function released(tries: AttemptCounters, reason: string): Decision {
   return { ...nothing, to: "QUEUED", reason, interruptions: 1 };
 }
 
-function postponed(tries: AttemptCounters, outcome: Extract<Outcome, { is: "postponed" }>): Decision {
+function postponed(counters: AttemptCounters, outcome: Extract<Outcome, { is: "postponed" }>): Decision {
   const { code, message, afterMs, counted } = outcome;
   const error = { interruptions: counted ? 1 : 0, errorCode: code, errorMessage: message } as const;
-  if (counted && tries.interruptions + 1 >= contractLimits.interruptionsMax) {
+  if (counted && counters.interruptions + 1 >= contractLimits.interruptionsMax) {
     return { ...nothing, ...error, to: "FAILED", reason: reasons.neverStarted };
   }
   return { ...nothing, ...error, to: "RETRY_WAIT", reason: reasons.postponed, delayMs: askedMs(afterMs) ?? 0 };

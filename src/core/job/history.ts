@@ -1,6 +1,6 @@
 import type { AttemptView, EventView, HistoryRow, JobView } from "./job.ts";
 
-/** The attempts that ended, the oldest first: each that did not succeed has a kept move, a success is told by the job's row. */
+/** The attempts that ended, oldest first. A success comes from the job's row, every other end from its kept move. */
 export function attemptsOf(job: JobView, history: readonly HistoryRow[]): readonly AttemptView[] {
   const ended = history.flatMap((row): AttemptView[] =>
     row.from === "RUNNING" && row.startedAt !== null ? [attemptOf(row, row.startedAt)] : [],
@@ -29,8 +29,8 @@ const attemptOf = (row: HistoryRow, startedAt: number): AttemptView => ({
 });
 
 /**
- * What is known of a job's moves, the oldest first: its creation, the kept moves, the start of its newest attempt and its
- * success. Dispatches and the starts of earlier attempts are only in the event stream.
+ * A job's known moves, oldest first: creation, kept moves, the start of the newest attempt, success. Only the event stream
+ * has its dispatches and the starts of earlier attempts.
  */
 export function movesOf(job: JobView, history: readonly HistoryRow[]): readonly EventView[] {
   const base = { jobId: job.id, attempt: job.attempt, generation: job.generation, worker: job.worker, reason: null };

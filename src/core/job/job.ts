@@ -9,7 +9,7 @@ export type JobId = string & { readonly brand: "JobId" };
 /** An instant in milliseconds since 1970 by the database's clock. */
 export type Instant = number;
 
-/** What refusing a slot does to the job that asked: wait for it, be skipped, or wait unless another waits already. */
+/** What happens to a job that gets no slot: it waits, is SKIPPED, or waits unless another job waits already. */
 export type OnRefusal = "hold" | "skip" | "queue-one";
 
 /** A set of `size` slot rows. A job names the groups it needs; it runs only while it holds one slot of each. */
@@ -22,7 +22,7 @@ export interface SlotGroup {
   readonly reason: "slot" | "lock-held" | "overlap";
 }
 
-/** A job as it is handed to the store. Policy that the store itself must apply (lease, tries) is pinned in the row. */
+/** A job as the store gets it. Policy that the store applies itself (lease, attempts) is copied into the row. */
 export interface NewJob {
   readonly kind: string;
   readonly key: string | null;
@@ -77,7 +77,7 @@ export interface JobView {
 
 /**
  * One kept move of one job. Kept are: each end of an attempt that is not a SUCCESS, and each other move that has a reason or a
- * caller. The job's own row tells the rest: when it was created, its newest attempt, and its success.
+ * caller. The job's own row has the rest: when it was created, its newest attempt, and its success.
  */
 export interface HistoryRow {
   readonly id: string;

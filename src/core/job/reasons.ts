@@ -1,6 +1,6 @@
 /**
- * Why a job was moved, or a nominal time decided, as it is stored. What the console, `explain` and the statements compare or
- * write is named here; a test finds any other.
+ * The stored reasons of moves and of decisions about nominal times. The console, `explain` and the statements use only these;
+ * a test finds any other.
  */
 export const reasons = {
   // the end of an attempt

@@ -4,20 +4,20 @@ import type { LockItem, Ports } from "../ports/ports.ts";
 
 /**
  * A named lock with a fencing token, on conditional writes of single items.
- * Taking over from a dead holder needs no clocks that agree: a watcher that sees the item's `rvn` unchanged for one
- * whole lease on its own monotonic timer may take it (the idea of the DynamoDB lock client).
+ * A takeover needs no synchronized clocks: a process that sees the item's `rvn` unchanged for a whole lease, on its own
+ * monotonic timer, may take it (the idea of the DynamoDB lock client).
  * Two holders may overlap in time; the token keeps their fenced writes apart.
  */
 export interface HeldLock {
   readonly name: string;
   readonly owner: string;
-  /** The token: it changes only by `raise`. */
+  /** The token. Only `raise` changes it. */
   readonly fence: number;
-  /** Aborts when the lock was lost or could not be kept for a whole lease. Stop writing. */
+  /** Aborts when the lock was lost, or not renewed for a whole lease. Stop writing then. */
   readonly lost: AbortSignal;
-  /** Raises the item's fence, and keeps the lock under it. @returns false when the item is somebody else's by now. */
+  /** Raises the item's fence and keeps the lock under it. @returns false when another owner has the item. */
   raise(to: number): Promise<boolean>;
-  /** Stops the heartbeat and gives the lock back. Never throws: a lease that is not released ends by itself. */
+  /** Stops the heartbeat and releases the lock. Never throws: a lease that is not released expires. */
   release(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ type LockPorts = Pick<Ports, "locks" | "clock" | "random" | "log">;
 
 export interface AcquireOptions {
   readonly name: string;
-  /** Unique to this acquisition: after an error it proves that the item is already ours. */
+  /** Unique to this acquisition: after an error it proves that this process took the item. */
   readonly owner: string;
   readonly leaseMs: number;
   /** How long errors of the lock store are retried before `outage`. */
@@ -38,7 +38,7 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal;
 }
 
-interface Sight {
+interface Observation {
   readonly rvn: string;
   readonly atMs: number;
 }
@@ -49,14 +49,14 @@ interface Sight {
 export async function acquireLock(ports: LockPorts, options: AcquireOptions): Promise<Acquired> {
   const outageMs = options.outageMs ?? lockLimits.lockOutageMs;
   let failingSinceMs: number | null = null;
-  let sight: Sight | null = null;
+  let seenBefore: Observation | null = null;
   for (;;) {
     if (options.signal?.aborted) return { got: "held", by: "(stopped while waiting)" };
     try {
-      const step = await tryOnce(ports, options, sight);
+      const step = await tryOnce(ports, options, seenBefore);
       if (step.got !== "watch") return step;
       failingSinceMs = null;
-      sight = step.sight;
+      seenBefore = step.seen;
       await ports.clock.sleep(step.waitMs, options.signal);
     } catch (error) {
       failingSinceMs ??= ports.clock.elapsedMs();
@@ -67,23 +67,24 @@ export async function acquireLock(ports: LockPorts, options: AcquireOptions): Pr
   }
 }
 
-type Step = Acquired | { readonly got: "watch"; readonly sight: Sight; readonly waitMs: number };
+type Step = Acquired | { readonly got: "watch"; readonly seen: Observation; readonly waitMs: number };
 
-async function tryOnce(ports: LockPorts, options: AcquireOptions, sight: Sight | null): Promise<Step> {
+async function tryOnce(ports: LockPorts, options: AcquireOptions, seenBefore: Observation | null): Promise<Step> {
   const item = await ports.locks.read(options.name);
   if (item?.owner === options.owner) return hold(ports, options, item.fence);
   if (item === null || item.owner === null) return take(ports, options, null);
-  if (sight !== null && sight.rvn !== item.rvn) return { got: "held", by: item.owner };
-  if (sight !== null && ports.clock.elapsedMs() - sight.atMs >= item.leaseMs) return take(ports, options, item.rvn);
-  return watch(ports, item, sight);
+  if (seenBefore !== null && seenBefore.rvn !== item.rvn) return { got: "held", by: item.owner };
+  if (seenBefore !== null && ports.clock.elapsedMs() - seenBefore.atMs >= item.leaseMs)
+    return take(ports, options, item.rvn);
+  return watch(ports, item, seenBefore);
 }
 
-function watch(ports: LockPorts, item: LockItem, sight: Sight | null): Step {
-  const seen = sight ?? { rvn: item.rvn, atMs: ports.clock.elapsedMs() };
+function watch(ports: LockPorts, item: LockItem, seenBefore: Observation | null): Step {
+  const seen = seenBefore ?? { rvn: item.rvn, atMs: ports.clock.elapsedMs() };
   const leftMs = item.leaseMs - (ports.clock.elapsedMs() - seen.atMs);
   return {
     got: "watch",
-    sight: seen,
+    seen,
     waitMs: Math.max(1, Math.min(leftMs, item.leaseMs / lockLimits.lockLooksPerLease)),
   };
 }
@@ -105,7 +106,7 @@ function hold(ports: LockPorts, options: AcquireOptions, fence: number): Acquire
   return { got: "lock", lock: keep(ports, options, storeKeeper(ports, options, fence)) };
 }
 
-/** How a held lock is kept and given back: by the lock store, or by its stand-in in Postgres. */
+/** Renews and releases a held lock: in the lock store, or in the fallback lock's row. */
 export interface Keeper {
   fence(): number;
   renew(): Promise<boolean>;
@@ -113,7 +114,7 @@ export interface Keeper {
   release(): Promise<void>;
 }
 
-/** The item is conditioned on its fence, so whoever raises it has to renew and release under the new one. */
+/** Every write to the item is conditioned on its fence, so after a raise it is renewed and released under the new one. */
 function storeKeeper({ locks, random }: LockPorts, { name, owner }: AcquireOptions, taken: number): Keeper {
   let fence = taken;
   return {
@@ -130,7 +131,7 @@ function storeKeeper({ locks, random }: LockPorts, { name, owner }: AcquireOptio
   };
 }
 
-/** Renews every third of the lease until released; `lost` aborts on a refusal, or when no renew got through for a lease. */
+/** Renews every third of the lease until released. `lost` aborts on a refusal, or after a lease without a renewal. */
 export function keep(
   ports: Pick<Ports, "clock" | "log">,
   held: { name: string; owner: string; leaseMs: number },
@@ -148,7 +149,7 @@ export function keep(
     lost.abort(new Error(`lock "${held.name}" could not be kept for its lease of ${held.leaseMs} ms`));
   const renew = async (): Promise<void> => {
     const startedMs = ports.clock.elapsedMs();
-    // A call that never answers must not keep the lock either.
+    // A call that never answers must not keep the lock.
     cancel = ports.clock.after(Math.max(thirdMs, keptAtMs + held.leaseMs - startedMs), notKept);
     try {
       if (!(await keeper.renew()) && !released) lost.abort(new Error(`lock "${held.name}" was taken over`));

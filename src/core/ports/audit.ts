@@ -5,10 +5,10 @@ export interface AuditRow {
   readonly caller: string;
   /** `POST /jobs/:id/cancel`. */
   readonly action: string;
-  /** The path as it was asked. */
+  /** The requested path. */
   readonly target: string;
   readonly status: number;
-  /** JSON: what was asked for. */
+  /** The request as JSON. */
   readonly detail: string;
   readonly trace: string;
 }

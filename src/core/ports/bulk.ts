@@ -4,23 +4,25 @@ import type { BoundedCount, JobSearch } from "./job-search.ts";
 export const bulkActions = ["retry", "cancel"] as const;
 export type BulkAction = (typeof bulkActions)[number];
 
-/** A change of every job that matches and existed when it was asked for. It goes on page by page, whoever dies. */
+/** A change of all jobs that match and existed at the request. Done in pages; another process resumes it after a crash. */
 export interface Bulk {
   readonly id: string;
   readonly action: BulkAction;
   readonly search: JobSearch;
   readonly caller: string;
   readonly state: "RUNNING" | "DONE" | "STOPPED";
-  /** Jobs below this id are still to come. */
+  /** Jobs below this id are not done yet. */
   readonly next: string;
-  /** When it was asked for. */
+  /** At the request. */
   readonly matched: BoundedCount;
   /** Between the due times of two retried jobs; 0 is at once. */
   readonly paceMs: number;
   /** Of the next retried job. */
   readonly dueAt: Instant;
   readonly changed: number;
-  /** Matched, but moved by somebody else before their turn. */
+  /** Did not match, and run again because a job of their run does. */
+  readonly takenAlong: number;
+  /** Matched, but another process moved them first. */
   readonly refused: number;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;

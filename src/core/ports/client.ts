@@ -14,8 +14,8 @@ export interface Enqueued {
   readonly created: boolean;
   /**
    * Present for an enqueue in the caller's own transaction: sends the message. Call it right after the commit; without it
-   * the message follows within about a minute, when a worker or a pass finds the outbox batch open. Never throws, and
-   * harmless after a rollback or a second time: a message is only a hint. Of several jobs of one call any one's is enough.
+   * a worker or a pass sends it within about a minute. Never throws, and is harmless after a rollback or when repeated,
+   * because a message is only a hint. One call is enough for all jobs of one enqueue.
    */
   readonly afterCommit?: () => Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** Bounds of dispatching, resending and requeueing. */
 export const deliveryLimits = {
-  /** How long a lease must stand expired, seen twice by one process, before its jobs are rescued. */
+  /** How long a lease must be expired, seen twice by one process, before its jobs are rescued. */
   rescueLookMs: 3_000,
   quarantineCharactersMax: 65_536,
   deadLetterBackoffMs: 60_000,
@@ -11,16 +11,16 @@ export const deliveryLimits = {
   earlyClaimRoundsMax: 3,
   stuckMessageDelayMs: 1_000,
   outboxOpenMs: 5_000,
-  handoffsResentMax: 20,
+  batchesResentMax: 20,
   wakeRowsMax: 100,
   requeueRowsMax: 500,
   runningSampleMax: 1_000,
   emptyQueueMs: 5_000,
   unclaimedMs: 30_000,
-  /** What a queue counts as delayed may be a message that is late: by a minute, and then it has to be received. */
+  /** A message that the queue counts as delayed may be a minute late, and then has to be received. */
   lateMessageMs: 90_000,
-  /** Between two scheduler tasks: longer ago, and the queue may have been full and empty again. */
-  sightAgeMsMax: 15_000,
+  /** Older observations of a previous task are ignored: the queue may have been full in between. */
+  observationAgeMsMax: 15_000,
   aheadRowsMax: 10_000,
   aheadSinceMs: 2_000,
   overtakenMs: 120_000,

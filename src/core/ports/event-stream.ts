@@ -29,8 +29,8 @@ export interface StreamPage {
 }
 
 /**
- * What a cursor says: everything that `from` saw was read. While `upto` is set, a page of what came between the two was
- * read as far as `page`: `place` counts the moves inside its event row.
+ * A decoded cursor: every event visible to `from` was read. While `upto` is set, the events between the two were read as far
+ * as `page`; `place` counts the moves inside that event row.
  */
 export interface StreamPlace {
   /** The name of the history that its transactions belong to. */

@@ -1,4 +1,4 @@
-/** The lock row in Postgres that stands in while the lock store is away. */
+/** The lock row in Postgres that is used while the lock store is away. */
 export interface FallbackLock {
   /** Takes the lock row judged by the database's clock; the fence is above every token known. */
   acquire(name: string, owner: string, leaseMs: number): Promise<{ fence: number } | { heldBy: string }>;

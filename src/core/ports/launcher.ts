@@ -7,28 +7,28 @@ export interface TaskSize {
   readonly memoryMb: number;
 }
 
-/** One try of a job that runs in a task of its own (`runOn: "fargate"`): the same image with `run-job JOB ATTEMPT WORKER`. */
+/** One attempt of a job with `runOn: "fargate"`: its task runs the image with `run-job JOB ATTEMPT WORKER`. */
 export interface TaskLaunch extends AttemptRef {
   readonly kind: string;
-  /** The worker that claimed the job. The task takes the try over from it, so that only one task ever runs a try. */
+  /** The worker that claimed the job. The task takes the attempt over from it, so only one task ever runs an attempt. */
   readonly worker: string;
-  /** Of the job and the attempt: launching twice with it starts one task at most. At most 64 characters, as ECS has it. */
+  /** Made of the job and the attempt: two launches with it start one task. At most 64 characters, a limit of ECS. */
   readonly clientToken: string;
-  /** Null is the size of the task definition. */
+  /** Null: the size of the task definition. */
   readonly size: TaskSize | null;
 }
 
 export type Launched =
   | { readonly is: "accepted"; readonly task: string }
-  /** Nothing is wrong with the job: Fargate has no room, or asks to be called less often. */
+  /** Fargate has no capacity, or throttles. Nothing is wrong with the job. */
   | { readonly is: "no-room"; readonly reason: string };
 
 /**
- * Starts tasks. It decides nothing: a task that was launched finds in its row whether it may run, and one that never starts
- * loses the lease it was lent, so a lost or a repeated launch costs time and never a second effect.
+ * Starts tasks. It decides nothing: a started task reads in its row whether it may run, and the lease of one that never starts
+ * expires. So a lost or repeated launch costs time and never causes a second effect.
  */
 export interface Launcher {
-  /** `accepted` does not mean that the task runs. @throws when it was refused for another reason, or nobody knows. */
+  /** `accepted` does not mean that the task runs. @throws when it was refused for another reason, or the result is unknown. */
   launch(launch: TaskLaunch): Promise<Launched>;
   /**
    * SIGTERM to this task, SIGKILL after its stop timeout. `task` is what comes after the last `/` of its ARN. A task that has
@@ -39,8 +39,8 @@ export interface Launcher {
   runningSince(before: Instant): Promise<number>;
 }
 
-/** How a task names itself in the tries it takes over: whoever reads the row knows which task to look at and to stop. */
+/** The worker name of a task. A reader of the row learns from it which task to look at or to stop. */
 export const taskWorker = (task: string, suffix: string): string => `task/${task}:${suffix}`;
 
-/** The task that this worker is, or null when it is none. No lane's name has a slash in it, so no other worker's begins alike. */
+/** The task of this worker name, or null for another worker. Lane names contain no slash, so only tasks match. */
 export const taskOf = (worker: string | null): string | null => /^task\/([^:]+):/.exec(worker ?? "")?.[1] ?? null;

@@ -1,4 +1,4 @@
-/** The port for people and programs that look and steer: searches, counts and changes of many, each bounded. */
+/** The port for operators: searches, counts and changes of many jobs, each bounded. */
 import type { Aftermath } from "./aftermath.ts";
 import type { Message } from "./outbox.ts";
 import type { AttemptView, EventView, Instant, JobId } from "../job/job.ts";
@@ -7,6 +7,7 @@ import type { Bulk, BulkAction } from "./bulk.ts";
 import type { Tally } from "./ports.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
+import type { KindFigures } from "./kind-figures.ts";
 import type { RunMaps } from "./run-map.ts";
 import type { ScheduleOutcomes } from "./schedule-outcome.ts";
 import type { WaitingFacts } from "./waiting.ts";
@@ -22,17 +23,17 @@ import type {
   WorkerView,
 } from "./overview.ts";
 
-/** Nothing here reads a table from end to end: what may be large is counted up to a bound, and says so. */
-export interface Operations extends Tally, ScheduleOutcomes, RunMaps {
+/** No call reads a whole table: what may be large is counted up to a bound, and the answer says so. */
+export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigures {
   jobs(options: { search: JobSearch; sort: JobSort; cursor: string | null; limit: number }): Promise<JobPage>;
-  /** By ids, with their first events; those that do not exist are left out. Large payloads are null, as in lists. */
+  /** By ids; unknown ids are left out. Large payloads are null, as in lists. */
   jobsById(
     ids: readonly JobId[],
   ): Promise<ReadonlyMap<JobId, { readonly job: JobRecord; readonly events: readonly EventView[] }>>;
   job(
     id: JobId,
   ): Promise<{ job: JobRecord; attempts: readonly AttemptView[]; events: readonly EventView[]; now: Instant } | null>;
-  /** How many jobs match, up to `limit`; those that `lookMs` (`operationsLimits.searchMs`) was enough to find. */
+  /** How many jobs match, up to `limit`: those found within `lookMs` (default `operationsLimits.searchMs`). */
   count(search: JobSearch, limit: number, lookMs?: number): Promise<BoundedCount>;
 
   /** What decides when a job runs; counts stop at `limit`. */
@@ -42,9 +43,9 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps {
   lanePauses(): Promise<readonly LanePause[]>;
   /** By the beginning of their keys. */
   slots(prefix: string): Promise<readonly SlotUse[]>;
-  /** Those seen after `since`, and all that run something now. */
+  /** Workers seen after `since`, and all that run a job now. */
   workers(since: Instant): Promise<readonly WorkerView[]>;
-  /** A worker says who it is, once; what it does is told by the events. */
+  /** Once for each worker. The events show what it does. */
   registerWorker(worker: { readonly id: string; readonly lane: string; readonly version: string }): Promise<void>;
   failureGroups(options: { kind: string | null }): Promise<{ groups: readonly FailureGroup[]; isMore: boolean }>;
   fences(): Promise<readonly FenceView[]>;
@@ -55,7 +56,7 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps {
   /** From the roll-up, oldest first; minutes in which nothing happened are left out. */
   minutes(options: { since: Instant; kind: string | null; lane: string | null }): Promise<readonly Minute[]>;
   kindTotals(): Promise<readonly KindTotal[]>;
-  /** Adds up the next events. @returns how many; fewer than the limit means it has caught up. */
+  /** Adds up the next events. @returns how many; fewer than `limit` means that none is left. */
   rollUp(limit: number): Promise<number>;
 
   /** Writes who changed what. */
@@ -64,33 +65,33 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps {
   audits(options: { before: string | null; limit: number }): Promise<readonly AuditView[]>;
 
   /**
-   * The events that became visible since the cursor, at most `limit`; null begins now. An event comes once for each cursor it
-   * lies behind; one that is read again keeps its id.
+   * At most `limit` events that became visible since the cursor; null begins now. An event that is read again, from an older
+   * cursor, keeps its id.
    */
   stream(cursor: StreamCursor | null, limit: number): Promise<StreamPage>;
 
-  /** How far a named reader of the events is. Null the first time: it begins here and now. */
+  /** How far a named reader of the events is. Null the first time: it begins now. */
   reader(name: string): Promise<ReaderPlace | null>;
-  /** For `publishLimits.publishLeaseMs`. @returns its new version; null when it moved, is somebody else's, or has to wait. */
+  /** For `publishLimits.publishLeaseMs`. @returns its new version; null when it moved, has another owner, or must wait. */
   takeReader(name: string, of: { owner: string; version: string }): Promise<string | null>;
-  /** Gives it back, to be taken again after a time that doubles with each failure. */
+  /** Releases it; it may be taken again after a wait that doubles with each failure. */
   failReader(name: string, of: { owner: string; version: string }): Promise<void>;
-  /** Marks these events and moves the reader behind them, in one transaction. @returns false when it is not the owner's. */
+  /** Marks these events and moves the reader past them, in one transaction. @returns false for another owner's reader. */
   markPublished(
     name: string,
     place: { owner: string; version: string; cursor: StreamCursor; events: readonly StreamEvent[] },
   ): Promise<boolean>;
 
-  /** From now on, within a second, no worker of the lane starts a job; what arrives is put on hold. */
+  /** Within a second no worker of the lane starts a job any more; jobs whose message arrives are put on hold. */
   pauseLane(lane: string, paused: boolean, by: string): Promise<void>;
   isPaused(lane: string): Promise<boolean>;
   /** QUEUED under that generation -> PENDING, on hold. @returns the ids that were held. */
   holdPaused(messages: readonly Message[]): Promise<readonly JobId[]>;
-  /** What was held may start again; the relay hands it off. @returns how many. */
+  /** Held jobs may start again; the relay dispatches them. @returns how many. */
   unholdPaused(lane: string, limit: number): Promise<number>;
-  /** The same for all lanes that are not paused: what was put on hold as its lane was resumed. @returns how many. */
+  /** The same for every lane that is not paused: jobs that were put on hold while their lane was resumed. @returns how many. */
   unholdOpen(limit: number): Promise<number>;
-  /** PENDING or RETRY_WAIT, not blocked, not on hold -> QUEUED, due now, whatever its due time was. @returns the ids that were. */
+  /** PENDING or RETRY_WAIT, not blocked, not on hold -> QUEUED, due now. @returns the ids that were moved. */
   runNow(ids: readonly JobId[]): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
    * FAILED, CANCELED or SKIPPED -> PENDING, the first due at `dueAt` (not before now), each other `paceMs` later; those due
@@ -110,18 +111,18 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps {
   }): Promise<Bulk>;
   /** Newest first; `id` narrows to one. */
   bulks(options: { id: string | null; limit: number }): Promise<readonly Bulk[]>;
-  /** The oldest RUNNING one that nobody else has gone on with for `operationsLimits.bulkLeaseMs`. */
+  /** The oldest RUNNING one that no process has continued for `operationsLimits.bulkLeaseMs`. */
   takeBulk(owner: string): Promise<Bulk | null>;
-  /** Its next jobs, and from where the page after begins; null: there is none. */
+  /** Its next jobs, and the cursor of the next page, or null. */
   bulkPage(
     bulk: Pick<Bulk, "search" | "next">,
     limit: number,
   ): Promise<{ readonly ids: readonly JobId[]; readonly next: string | null }>;
-  /** @returns false when it was stopped or is somebody else's by now. */
+  /** @returns false when it was stopped or has another owner. */
   advanceBulk(
     id: string,
     owner: string,
-    page: { next: string | null; changed: number; refused: number; dueAt: Instant },
+    page: { next: string | null; changed: number; takenAlong: number; refused: number; dueAt: Instant },
   ): Promise<boolean>;
   stopBulk(id: string): Promise<boolean>;
 }

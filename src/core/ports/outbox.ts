@@ -13,7 +13,7 @@ export interface OutMessage extends Message {
   readonly delayMs: number;
 }
 
-/** Messages that one committed statement decided to send. An unconfirmed one is sent again by whoever finds it open. */
+/** Messages that one committed statement decided to send. An unconfirmed batch is sent again by the next process that finds it. */
 export interface OutboxBatch {
   readonly id: string;
   readonly lane: string;

@@ -1,14 +1,14 @@
 import type { Instant, JobId } from "../job/job.ts";
 import type { State } from "../job/state.ts";
 
-/** Jobs of one lane that have not ended and stand alike. */
+/** Open jobs of one lane in one state. */
 export interface LiveCount {
   readonly lane: string;
   readonly state: State;
   readonly hold: "none" | "paused" | "slot";
   readonly blocked: boolean;
   readonly jobs: number;
-  /** The ones whose time has come. */
+  /** Those that are due. */
   readonly due: number;
   /** The earliest due time among them. */
   readonly oldestDueAt: Instant;
@@ -58,7 +58,7 @@ export interface WorkerView {
   readonly seenAt: Instant;
   readonly ended: number;
   readonly failed: number;
-  /** Jobs that were taken from it because its lease had passed. */
+  /** Jobs that were rescued from it because its lease expired. */
   readonly lost: number;
   readonly lostAt: Instant | null;
   readonly running: readonly WorkerJob[];
@@ -69,22 +69,22 @@ export interface FenceView {
   readonly name: string;
   readonly token: number;
   readonly installedAt: Instant;
-  /** Set while the lock store is away and this row stands in. */
-  readonly standIn: { readonly owner: string; readonly leaseUntil: Instant } | null;
+  /** Set while the lock store is away and this row is the lock. */
+  readonly fallback: { readonly owner: string; readonly leaseUntil: Instant } | null;
 }
 
-/** What says that something is going wrong before anything has. */
+/** Early signs of trouble. */
 export interface Health {
   readonly now: Instant;
-  /** Occurrences whose time is past and that nothing was decided about. */
+  /** Occurrences still PLANNED long after their time. */
   readonly overdue: number;
   /** Runs that are open for longer than `longRunMs`, counted up to a bound. */
   readonly longRuns: number;
-  /** Of the table that has the largest share of them, in percent; small tables are left out. */
+  /** Percent of dead rows, of the table with the largest share; small tables are left out. */
   readonly deadRowsPercent: number;
-  /** The age in milliseconds of the oldest transaction: rows that died since are kept for it. */
+  /** Age of the oldest transaction in milliseconds: vacuum keeps all rows that died since. */
   readonly oldestTransactionMs: number;
-  /** How far the database's clock stands behind the newest decision: it stepped back, so schedules wait until it is there again. */
+  /** How far the database's clock is behind the newest decision. It stepped back, and schedules wait until it has caught up. */
   readonly clockBehindMs: number;
 }
 
@@ -99,22 +99,22 @@ export interface Minute {
   readonly canceled: number;
   readonly skipped: number;
   readonly lost: number;
-  /** Milliseconds that handlers ran, over the tries that ended. */
+  /** Milliseconds that handlers ran, over the attempts that ended. */
   readonly runMs: number;
 }
 
-/** How often something took how long. */
+/** How many took how long. */
 export interface Histogram {
   readonly count: number;
   readonly seconds: number;
-  /** One count for each of `durationBuckets` and one for what took longer; empty when there was none. */
+  /** One count for each of `durationBuckets` and one for longer times; empty when nothing was counted. */
   readonly buckets: readonly number[];
 }
 
 /** Totals of one kind since the first start; they only grow. */
 export interface KindTotal {
   readonly kind: string;
-  /** Tries that succeeded or failed, by how long they took. */
+  /** Attempts that succeeded or failed, by how long they took. */
   readonly tries: Histogram;
   /** Those of them that failed. */
   readonly failedTries: Histogram;
@@ -124,11 +124,11 @@ export interface KindTotal {
   readonly succeeded: number;
   /** Jobs that ended FAILED. */
   readonly failed: number;
-  /** Tries that failed and are followed by another one. */
+  /** Attempts that failed and are followed by another one. */
   readonly retried: number;
-  /** Tries whose worker stopped answering. */
+  /** Attempts whose worker stopped answering. */
   readonly lost: number;
-  /** Tries that were given back, neither good nor bad. */
+  /** Attempts that were released: neither a success nor a failure. */
   readonly released: number;
   readonly canceled: number;
   readonly skipped: number;
@@ -139,7 +139,7 @@ export interface KindTotal {
   readonly locksFailed: number;
 }
 
-/** The kind that does worst, of those that did it often enough to tell. */
+/** The kind with the worst share, among kinds with enough events. */
 export interface WorstKind {
   readonly kind: string;
   readonly percent: number;
@@ -151,13 +151,13 @@ export interface Failures {
   readonly jobs: number;
   /** Runs, likewise. */
   readonly runs: number;
-  /** Jobs that are FAILED, since whenever. */
+  /** All jobs that are FAILED now. */
   readonly dead: number;
   /** Over the last `limits.worstKindMs`; null where no kind has any. */
   readonly worst: Readonly<Record<WorstIn, WorstKind | null>>;
 }
 
-/** Jobs that ended FAILED, items of batches that failed, slow tries, late starts, locks that were not got. */
+/** Jobs that ended FAILED, failed items of batches, slow attempts, late starts, locks that were not acquired. */
 export const worstIn = ["failed", "items.failed", "slow", "late", "lock.failed"] as const;
 export type WorstIn = (typeof worstIn)[number];
 

@@ -46,19 +46,19 @@ export type MetricUnit = "Count" | "Milliseconds" | "Percent" | "Bytes";
 export interface Metrics {
   /** `dimensions` are few and bounded: `job`, `lane`. */
   add(name: string, value: number, unit?: MetricUnit, dimensions?: Record<string, string>): void;
-  /** Writes what was gathered. */
+  /** Writes what was collected. */
   flush(): void;
 }
 
 export interface Tally {
-  /** What the batches of one try did, however that try ends. */
+  /** What the batches of one attempt did, however it ends. */
   countBatches(
     of: { readonly kind: string; readonly lane: string },
     done: { readonly processed: number; readonly succeeded: number; readonly failed: number },
   ): Promise<void>;
 }
 
-/** A named place in the code where a test may stop or kill the process. A no-op unless asked for. */
+/** A named place in the code where a test may stop or kill the process. A no-op in production. */
 export type CrashPoint = (name: string) => Promise<void>;
 
 export interface Queue {
@@ -96,7 +96,7 @@ export interface LockStore {
   renew(name: string, owner: string, fence: number, rvn: string): Promise<boolean>;
   /** Removes `owner`; keeps the item and its fence. */
   release(name: string, owner: string, fence: number): Promise<boolean>;
-  /** Sets the fence of an item we own to `to` when it is smaller. */
+  /** Sets the fence of the owner's item to `to` when it is smaller. */
   raise(name: string, owner: string, to: number): Promise<boolean>;
 }
 
@@ -112,8 +112,8 @@ export interface Ports {
   readonly crashPoint: CrashPoint;
   /** Of the lane, by name; undefined where there is none. Left out in tests without secrets. */
   readonly secret?: (name: string) => string | undefined;
-  /** Counts that are rows: metrics that were not flushed are lost with their process. Left out where nothing reads them. */
+  /** Counts kept as rows, because unflushed metrics are lost with their process. Left out where nothing reads them. */
   readonly tally?: Tally;
-  /** Left out where jobs on Fargate run in their worker, and in tasks, which run their own job. */
+  /** Left out where Fargate jobs run in their worker, and in their tasks. */
   readonly launcher?: Launcher;
 }

@@ -16,8 +16,8 @@ export type RunState = "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
  * What one FAILED task does. `stop`: nothing of the run starts any more. `skip-downstream` (default): what depends on it is
  * SKIPPED, the rest goes on. `continue`: its successors start without its output.
  */
-export const failurePolicies = ["stop", "skip-downstream", "continue"] as const;
-export type OnFailure = (typeof failurePolicies)[number];
+export const failurePolicies = ["stop", "skip-downstream", "continue"] as const satisfies readonly FailurePolicy[];
+export type FailurePolicy = "stop" | "skip-downstream" | "continue";
 
 /** A task of a run on its way in. Predecessors are named by their place in the list. */
 export interface NewTask {
@@ -26,7 +26,7 @@ export interface NewTask {
   readonly job: NewJob;
   readonly after: readonly number[];
   readonly join: JoinRule;
-  /** A condition is asked before it may be claimed. */
+  /** A condition is evaluated before it may be claimed. */
   readonly hasCondition: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface NewRun {
   readonly key: string;
   readonly version: number;
   readonly input: Json;
-  readonly onFailure: OnFailure;
+  readonly onFailure: FailurePolicy;
   readonly retentionMs: number;
   readonly trace: string;
   readonly starterId: JobId | null;
@@ -48,14 +48,14 @@ export interface NewRun {
   readonly tasks: readonly NewTask[];
 }
 
-/** A job that a page adds to a run. `row` is kept for the condition that is asked before it is claimed; null asks nothing. */
+/** A job that a page adds to a run. `row` is kept for the condition that is evaluated before a claim; null: no condition. */
 export interface NewTarget {
   readonly job: NewJob;
   readonly row: Json | null;
 }
 
 export interface Paged {
-  /** False: the run is not RUNNING any more, or the job that writes pages is not this attempt's; nothing was written. */
+  /** False: the run is not RUNNING, or this attempt has lost the job that writes pages; nothing was written. */
   readonly written: boolean;
   readonly created: number;
   /** Rows whose key existed with another payload: the first payload wins. */
@@ -86,13 +86,13 @@ export interface InRun {
 export interface Resolved {
   /** Ends, joins and runs that were brought forward. */
   readonly steps: number;
-  /** Whether something was left when this ended: ask again, unless `steps` is 0. */
+  /** Whether work is left: call again, unless `steps` is 0. */
   readonly more: boolean;
   readonly aftermath: Aftermath;
   readonly closed: readonly { readonly runId: RunId; readonly kind: string; readonly state: RunState }[];
 }
 
-/** A run as people see it. Its figures count jobs; each is up to date, whatever was added up so far. */
+/** A run as people see it. Its figures count jobs and are always current. */
 export interface RunView {
   readonly id: RunId;
   /** The id of its definition; `runs.kind` filters by it. */
@@ -102,8 +102,8 @@ export interface RunView {
   /** The hash of its tasks and edges; null for a fan-out. */
   readonly shape: string | null;
   readonly state: RunState;
-  readonly onFailure: OnFailure;
-  /** A task FAILED under `stop`: what still waits will be SKIPPED. */
+  readonly onFailure: FailurePolicy;
+  /** A task FAILED under `stop`: the waiting tasks will be SKIPPED. */
   readonly stopped: boolean;
   /** False while pages of jobs may still follow: `total` still grows. */
   readonly sealed: boolean;
@@ -118,7 +118,7 @@ export interface RunView {
   /** Wait for predecessors. */
   readonly waiting: number;
   readonly running: number;
-  /** Ended, however: `ok + failed + skipped` and those that were CANCELED. */
+  /** Ended: `ok + failed + skipped` and those that were CANCELED. */
   readonly done: number;
   readonly ok: number;
   readonly failed: number;
@@ -170,12 +170,12 @@ export interface TaskView {
   readonly result: Json | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
-  /** When its newest try started; null before the first. */
+  /** When its newest attempt started; null before the first. */
   readonly startedAt: Instant | null;
   readonly finishedAt: Instant | null;
 }
 
-/** A run that was started now or before; `input` and `parentId` are then those it was started with. */
+/** A run that was started now or before, with the `input` and `parentId` it was started with. */
 export interface StartedRun {
   readonly runId: RunId;
   readonly created: boolean;
@@ -186,27 +186,27 @@ export interface StartedRun {
   readonly aftermath: Aftermath;
 }
 
-/** The part of the store that knows runs. Each method is one transaction or, where it says so, one in a caller's. */
+/** The part of the store for runs. Each method is one transaction or, with `tx`, part of the caller's. */
 export interface RunStore {
   /**
-   * The run, its jobs and edges, all or nothing; those without predecessors are QUEUED at once. A run that has this kind
-   * and key already is answered with `created: false`; one that its starter left unsealed, and that this starter tries again,
-   * is open again. One that is sealed at once takes over the slots of its starter, which
-   * must be RUNNING and succeed in the same transaction: they are free when the run closes.
+   * Writes the run, its jobs and edges, all or nothing; jobs without predecessors are QUEUED at once. If a run with this kind
+   * and key exists, the answer has `created: false`; one that this starter left unsealed is open again. A run that is sealed at
+   * once takes over the slots of its starter, which must be RUNNING and succeed in the same transaction; they are freed when the
+   * run closes.
    */
   startRun(run: NewRun, options: { dispatchWindowMs: number; tx?: Tx }): Promise<StartedRun>;
   /**
-   * One page of a run that is not sealed, with the cursor of the next. `tx`: in the caller's transaction. A key whose job was
-   * withdrawn before it ran is free again. @throws Error while such a job is still open.
+   * Adds a page to a run that is not sealed, with the cursor of the next. `tx`: in the caller's transaction. The key of a job
+   * that was withdrawn before it ran may be used again. @throws Error while such a job is still open.
    */
   addPage(
     runId: RunId,
     page: { targets: readonly NewTarget[]; cursor: Json | null; by: { jobId: JobId; attempt: number } },
     options: { dispatchWindowMs: number; tx?: Tx },
   ): Promise<Paged>;
-  /** No page follows; the slots of the starter pass to the run, as in `startRun`. @returns false when the run is not RUNNING any more. */
+  /** No page follows; the starter's slots pass to the run, as in `startRun`. @returns false when the run is not RUNNING. */
   sealRun(runId: RunId, options: { tx?: Tx }): Promise<boolean>;
-  /** What these jobs know about their runs; jobs without a run are left out. */
+  /** The runs of these jobs, by job; jobs without a run are left out. */
   inRuns(ids: readonly JobId[]): Promise<ReadonlyMap<JobId, InRun>>;
   /** QUEUED under that generation -> SKIPPED: a condition said no. @returns the ids that were skipped. */
   skip(
@@ -214,8 +214,8 @@ export interface RunStore {
     options: { reason: string; notTaken: boolean },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
   /**
-   * One bounded round: counts ends, adds up wide joins and runs, closes what is complete, which frees its slots. `all` also
-   * seals runs whose starter ended without sealing them: they close FAILED.
+   * One bounded round: counts ends, adds up wide joins and runs, closes complete runs and frees their slots. `all` also seals
+   * runs whose starter ended without sealing them: they close FAILED.
    */
   resolve(options: {
     runs: readonly RunId[] | "all";
@@ -223,7 +223,7 @@ export interface RunStore {
     dispatchWindowMs: number;
     fence?: Fence;
   }): Promise<Resolved>;
-  /** RUNNING -> CANCELING: from here on none of its jobs is claimed and none is added. @returns false when it has ended. */
+  /** RUNNING -> CANCELING: no job of it is claimed or added any more. @returns false when it has ended. */
   cancelRun(runId: RunId): Promise<boolean>;
   /** One page of a CANCELING run's open jobs -> CANCELED. @returns how many. */
   cancelPage(
@@ -231,18 +231,18 @@ export interface RunStore {
     options: { limit: number; inSameTransaction?: InSameTransaction },
   ): Promise<{ readonly canceled: number; readonly aftermath: Aftermath }>;
   /**
-   * CANCELING runs with open jobs: somebody is writing their pages, or died of it. `withdrawn`: only runs of that kind which
-   * their schedule took back.
+   * CANCELING runs with open jobs: a process is canceling their pages, or died while it did. `withdrawn`: only runs of that
+   * kind that their schedule withdrew.
    */
   cancelingRuns(limit: number, only?: { readonly withdrawn: string }): Promise<readonly RunId[]>;
   /**
-   * Runs that a fan-out wrote ahead of its schedule's nominal time, which has come: let go, or withdrawn when the schedule is
-   * paused, with the occurrence SKIPPED. Until then a claim asks the schedule, and an edit or a deletion withdraws them.
+   * Decides prematerialized runs whose nominal time has come: released, or withdrawn with the occurrence SKIPPED when the
+   * schedule is paused. Before that time a claim checks the schedule, and an edit or a deletion withdraws them.
    */
   decidePrematerialized(options: { limit: number; fence?: Fence }): Promise<{ decided: number; withdrawn: number }>;
   /**
-   * What FAILED, was CANCELED or was SKIPPED because of it runs again; what succeeded does not, nor does a branch that was
-   * not taken. `ids` narrows it to those jobs and what was skipped because of them. Counters are recounted from the edges.
+   * Jobs that FAILED, were CANCELED, or were SKIPPED because of that run again. Successes and branches that were not taken do
+   * not. `ids` narrows it to these jobs and what was skipped because of them. Counters are recounted from the edges.
    * @returns the ids that run again.
    */
   resumeRun(
@@ -253,6 +253,6 @@ export interface RunStore {
   run(id: RunId): Promise<RunView | null>;
   /** Newest first. */
   runs(filter: RunFilter): Promise<readonly RunView[]>;
-  /** A page of its tasks or targets with the edges that lead to them, in id order; empty for a run that does not exist. */
+  /** A page of its tasks or targets with their incoming edges, in id order; empty for an unknown run. */
   tasks(runId: RunId, filter: TaskFilter): Promise<readonly TaskView[]>;
 }

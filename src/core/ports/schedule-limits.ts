@@ -5,7 +5,7 @@ export const scheduleLimits = {
   zoneChunksMax: 1_024,
   timetablesMax: 20_000,
   gapReadingsMax: 2_000,
-  toldProblemsMax: 1_000,
+  reportedProblemsMax: 1_000,
   scheduleVersionsMax: 10_000,
   holderLookBackMax: 3_000,
   answersMax: 50,

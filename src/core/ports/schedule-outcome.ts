@@ -41,7 +41,7 @@ export interface ScheduleSearch {
   readonly lateOverMs?: number | undefined;
 }
 
-/** Since when a schedule fails. `isMore`: it failed as far back as was looked. */
+/** Since when a schedule fails. `isMore`: every occurrence that was read failed. */
 export interface FailingSince {
   readonly since: Instant | null;
   readonly succeededAt: Instant | null;

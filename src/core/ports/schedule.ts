@@ -46,7 +46,7 @@ export interface ScheduleSpec {
   /** The fixed payload, or null when the definition computes one per occurrence. */
   readonly payload: Json | null;
   readonly job: ScheduledJob;
-  /** Milliseconds before the nominal time at which its job is due (a fan-out writes its targets ahead). */
+  /** Milliseconds before the nominal time at which its job is due, for a fan-out that writes its targets early. */
   readonly materializeBeforeMs: number;
   readonly launch: Launch;
 }
@@ -61,41 +61,47 @@ export interface ScheduleRow {
   /** Every nominal time up to and including this instant has its occurrence. */
   readonly decidedUntil: Instant;
   /**
-   * When a tick must look at it next: the next nominal time not yet decided, less `materializeBeforeMs`.
+   * When a tick must plan it next: the next undecided nominal time, less `materializeBeforeMs`.
    * Null when the schedule has ended.
    */
   readonly nextAt: Instant | null;
-  /** What the tick before left for the next one; absent or null when nothing. An edit keeps it, and may add to it. */
+  /** What the previous tick left for the next one. An edit keeps it, and may add to it. */
   readonly carry?: Carry | null;
-  /** It was deleted, and times before that are undecided. Only a tick sees such a row, and deletes it when it is done. */
+  /** It was deleted with undecided times. Only a tick sees such a row, decides them, and deletes the row. */
   readonly removed?: true;
 }
 
-/** Facts that outlive one tick, so that a scheduler that dies between two bounded rounds changes no decision. */
+/** Facts that outlive a tick, so that a crash between two rounds changes no decision. */
 export interface Carry {
-  /** Nominal times that were missed and get no job of their own; told to the next job as `missedCount`. */
+  /** Missed nominal times without a job; the next job gets their number as `missedCount`. */
   readonly missed: number;
-  /** Times up to here belong to an outage that an earlier page has seen, also those that would look merely late. */
+  /** Times up to here belong to an outage that an earlier page found, even if they now look only late. */
   readonly missedUntil: Instant | null;
   /** Due time of the last caught-up job: the next one is due `paceMs` after it, or after now if that is later. */
   readonly catchUpUntil: Instant | null;
-  /** An edit found times of the version before it that nobody had decided: they are decided first, by that version. */
+  /** An edit left undecided times of the version before it: they are decided first, by that version. */
   readonly edited?: true;
 }
 
-export const occurrenceOutcomes = ["PLANNED", "FIRED", "CAUGHT_UP", "COALESCED", "SKIPPED"] as const;
-export type OccurrenceOutcome = (typeof occurrenceOutcomes)[number];
+export const occurrenceOutcomes = [
+  "PLANNED",
+  "FIRED",
+  "CAUGHT_UP",
+  "COALESCED",
+  "SKIPPED",
+] as const satisfies readonly OccurrenceOutcome[];
+export type OccurrenceOutcome = "PLANNED" | "FIRED" | "CAUGHT_UP" | "COALESCED" | "SKIPPED";
 
 /**
  * One nominal time with its decision. `job` is null for those that never get one (COALESCED, SKIPPED by policy).
- * `nominalAt` is unique among a schedule's rows, except for COALESCED ones and for SKIPPED `dst-gap` ones: a reading
- * that the clock skipped stands at the instant it would have had, which a reading of the new clock may share.
+ * `nominalAt` is unique among a schedule's rows, except for COALESCED and SKIPPED `dst-gap` ones: a skipped reading has the
+ * instant of the old clock, which a reading of the new clock may share.
  */
 export interface PlannedOccurrence {
   /** Wall-clock reading `YYYY-MM-DDTHH:MM[:SS]` in the schedule's zone, and which pass of an overlap (0 or 1). */
   readonly localTime: string;
   readonly fold: 0 | 1;
-  /** Part of the row's name: after an edit of the zone the same reading may come round again. */
+  /** Part of the row's key: after an edit of the zone the same reading may come again. */
   readonly timezone: string;
   readonly nominalAt: Instant;
   readonly outcome: "PLANNED" | "COALESCED" | "SKIPPED";
@@ -116,8 +122,8 @@ export interface PlannedSchedule {
   readonly nextAt: Instant | null;
   readonly occurrences: readonly PlannedOccurrence[];
   /**
-   * `decidedUntil` of the row this was computed from. Written only if nobody decided more since (decided_until is not
-   * later, to the millisecond): two ticks at once must not both choose the latest missed time.
+   * `decidedUntil` of the row this was computed from. Written only if the stored one is not later, to the millisecond: two
+   * concurrent ticks must not both choose the latest missed time.
    */
   readonly decidedFrom?: Instant;
   /** Stored with the schedule and given back in its row. */

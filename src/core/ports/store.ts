@@ -1,4 +1,4 @@
-/** The port to the truth: Postgres in production, the reference store in memory as its oracle. */
+/** The port to the database: Postgres in production, the reference store in memory as its oracle. */
 import type { Fence } from "./fence.ts";
 import type { Aftermath } from "./aftermath.ts";
 import type { Decision } from "../job/decide.ts";
@@ -28,7 +28,7 @@ export interface Inserted {
 /** What a claim did with one row. */
 export interface Claimed {
   readonly jobId: JobId;
-  /** RUNNING: ours to run. PENDING: held for a slot. SKIPPED or FAILED: decided at claim. */
+  /** RUNNING: to run now. PENDING: held for a slot. SKIPPED or FAILED: decided at the claim. */
   readonly state: State;
   readonly reason: string | null;
   readonly kind: string;
@@ -59,26 +59,26 @@ export interface QueueObservation {
   readonly emptyMs: number;
 }
 
-/** A lease that was not renewed in time. `until` tells one that was renewed since. */
+/** A lease that was not renewed in time. A later `until` means that it was renewed since. */
 export interface LapsedLease {
   readonly id: string;
   readonly until: Instant;
 }
 
-/** What a row that a claim did not return looks like now. */
+/** The present state of a row that a claim did not return. */
 export interface JobPeek {
   readonly jobId: JobId;
   readonly state: State;
   readonly generation: number;
   /** Milliseconds until it is due; 0 or less when due. */
   readonly dueInMs: number;
-  /** Lost its worker in a batch before: must be claimed with `alone`. */
+  /** It lost its worker in a batch before: it must be claimed with `alone`. */
   readonly suspect: boolean;
-  /** A condition is asked before it may be claimed: `claim` wants it in `asked`. */
+  /** Its condition must be evaluated before a claim, and the job named in `asked`. */
   readonly hasCondition?: boolean;
 }
 
-/** One try of one job. */
+/** One attempt of one job. */
 export interface AttemptRef {
   readonly jobId: JobId;
   readonly attempt: number;
@@ -94,15 +94,15 @@ export interface Settlement extends Decision {
   readonly attempt: number;
   /** Written only if the row is still this attempt's: a fenced attempt leaves no children. */
   readonly children: readonly NewJob[];
-  /** A hint that saves the store two reads; without it the outcome is the same. */
+  /** A hint that saves the store two reads; it does not change the outcome. */
   readonly inRun?: boolean;
 }
 
 export interface Settled {
-  /** Ids that were written. Missing = someone else moved the row: not an error. */
+  /** Ids that were written. A missing id is no error: another process moved the row. */
   readonly settled: readonly JobId[];
   readonly aftermath: Aftermath;
-  /** Children whose key exists with another payload: the first one stays, and the handler is gone that could be told. */
+  /** Children whose key exists with another payload. The existing job stays; the handler has ended and gets no error. */
   readonly conflicts: number;
 }
 
@@ -132,14 +132,14 @@ export interface Pruned {
 }
 
 /**
- * The truth. Every method is one transaction; every write is a compare-and-set; the returned rows say what happened.
+ * Every method is one transaction; every write is a compare-and-set; the returned rows say what happened.
  * A method that takes a `fence` checks it first and throws `FenceLost`.
  */
 export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   now(): Promise<Instant>;
 
   /**
-   * Inserts jobs with one event each; QUEUED with a hand-off row when due within the dispatch window, else PENDING.
+   * Inserts jobs and their event; QUEUED with an outbox batch when due within the dispatch window, else PENDING.
    * `lockWaitMs`: how long to wait for a key that another open transaction inserts; default `limits.claimLockTimeoutMs`.
    */
   insert(
@@ -156,9 +156,9 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     lane?: string;
     fence?: Fence;
   }): Promise<readonly OutboxBatch[]>;
-  /** Deletes fully confirmed hand-offs; keeps the failed ids of the others. */
+  /** Deletes fully confirmed outbox batches; keeps the failed ids of the others. */
   confirm(sent: readonly { id: string; failed: readonly JobId[] }[]): Promise<void>;
-  /** Open hand-offs older than `olderThanMs`, rewritten under new rows for what still waits under that generation. */
+  /** Rewrites open outbox batches older than `olderThanMs` as new rows, for jobs that still wait under that generation. */
   reopen(options: {
     olderThanMs: number;
     limit: number;
@@ -168,7 +168,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /**
    * QUEUED rows whose message is presumed lost -> PENDING under a new generation, reason `message-lost`; the relay
    * sends them again. Never by age alone. `queue-empty`: the caller saw the lane's queue empty twice, nothing was claimed
-   * in between, and the row was handed off and due `olderThanMs` ago. `overtaken`: it was also handed off and due 2 minutes
+   * in between, and the row was dispatched and due `olderThanMs` ago. `overtaken`: it was also dispatched and due 2 minutes
    * before the 5th percentile of the lane's running jobs. @returns the number of rows; the caller relays the lane.
    */
   requeueLost(options: {
@@ -178,18 +178,18 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     limit: number;
     fence?: Fence;
   }): Promise<number>;
-  /** For how long each lane's queue was seen empty by the scheduler task before, if it kept that within `maxAgeMs`. */
+  /** How long the previous scheduler task saw each lane's queue empty, if it saved that within `maxAgeMs`. */
   queueObservations(options: { maxAgeMs: number }): Promise<readonly QueueObservation[]>;
-  /** Leaves to the next scheduler task what this one saw of the queues, in place of what was there. */
-  saveQueueObservations(sights: readonly QueueObservation[]): Promise<void>;
-  /** QUEUED rows of a lane that are due in what a queue can delay, or are due for less than `sinceMs`: counted up to `limit`. */
+  /** Replaces the saved observations, for the next scheduler task. */
+  saveQueueObservations(observations: readonly QueueObservation[]): Promise<void>;
+  /** QUEUED rows of a lane that are due within the longest queue delay, or became due less than `sinceMs` ago; up to `limit`. */
   countNotYetDue(options: { lane: string; sinceMs: number; limit: number }): Promise<number>;
-  /** After the commit that freed or was refused a slot: hands off as many held rows as there are free slots. */
+  /** After the commit that freed or was refused a slot: dispatches as many held rows as there are free slots. */
   wake(options: { slotKeys: readonly string[] | "all"; limit: number; fence?: Fence }): Promise<readonly OutboxBatch[]>;
 
   /**
    * Claims due QUEUED rows by (id, generation), in id order, waiting briefly for locks.
-   * Rows with `suspect` are left out unless `alone`, rows that ask unless their condition was `asked` and said yes.
+   * Rows with `suspect` are left out unless `alone`; rows with a condition, unless they are in `asked`: it said yes.
    * Also decides pause, expiry, slots and the end of their run; occurrences follow.
    */
   claim(
@@ -198,15 +198,15 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   ): Promise<{ readonly claimed: readonly Claimed[]; readonly aftermath: Aftermath }>;
   peek(ids: readonly JobId[]): Promise<readonly JobPeek[]>;
   /**
-   * Extends leases and stores progress. @returns the tries still held, by id and attempt: a worker may still run an
-   * attempt it has lost beside the newest one of the same job.
+   * Extends leases and stores progress. @returns the attempts still held, by id and attempt: a worker may still run a lost
+   * attempt beside the newest one of the same job.
    */
   heartbeat(held: readonly HeldAttempt[], worker: string): Promise<readonly AttemptRef[]>;
-  /** Lets the lease of this worker's try last `leaseMs` from now. @returns false when it is no longer this worker's. */
+  /** Extends the lease of this worker's attempt to `leaseMs` from now. @returns false when this worker has lost it. */
   extendLease(held: AttemptRef, options: { worker: string; leaseMs: number }): Promise<boolean>;
   /**
-   * The try passes from the worker `from` to `worker`, which runs it alone, with the lease of its kind. Once: whoever comes
-   * second finds another worker there. @returns the job as a claim would, or null when the try is not `from`'s.
+   * Transfers the attempt, with the lease of its kind, from the worker `from` to `worker`. Only the first caller succeeds.
+   * @returns the job as a claim would, or null when `from` does not hold the attempt.
    */
   takeOver(held: AttemptRef, options: { from: string; worker: string }): Promise<Claimed | null>;
   /** Plain and full settle. `tx`: as the last statement of a handler's own transaction, one settlement. */
@@ -215,8 +215,8 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     options: { worker: string; dispatchWindowMs: number; tx?: Tx; inSameTransaction?: InSameTransaction },
   ): Promise<Settled>;
   /**
-   * READ COMMITTED on a connection of its own; commits when `work` resolves, else rolls back. `abandoned`: nobody waits for
-   * it any more, so its connection is ended at once, whatever it does: one that a network has lost would be kept for ever.
+   * READ COMMITTED on its own connection; commits when `work` resolves, else rolls back. `abandoned` ends the connection at
+   * once: one that the network has lost would otherwise be kept for ever.
    */
   transaction<T>(work: (tx: StoreTx) => Promise<T>, options?: { abandoned?: AbortSignal }): Promise<T>;
   /** Frees the slots a canceled job kept until its handler was gone. */
@@ -227,14 +227,14 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
     messages: readonly Message[],
     options: { undeliveredMax: number; backoffMs: number; inSameTransaction?: InSameTransaction },
   ): Promise<MovedRows>;
-  /** Keeps a body nobody could read. */
+  /** Keeps a body that could not be read. */
   quarantine(lane: string, bodies: readonly string[]): Promise<void>;
 
-  /** Leases past their end, the oldest first. */
+  /** Expired leases, oldest first. */
   lapsedLeases(options: { limit: number; lane?: string | undefined }): Promise<readonly LapsedLease[]>;
   /**
-   * RUNNING past its lease. Ran alone: failures + 1, due now; else interruptions + 1, to run alone. `leases` narrows it to
-   * these, if they are still past their end.
+   * RUNNING with an expired lease. Ran alone: failures + 1, due now; else interruptions + 1, to run alone. `leases` narrows
+   * it to these, if they are still expired.
    */
   rescue(options: {
     leases?: readonly string[] | undefined;
@@ -258,16 +258,16 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   prune(options: { limit: number; fence?: Fence }): Promise<Pruned>;
 
   /**
-   * Installs the token if it is larger than the one in force, after fenced transactions under way.
-   * @returns the token that was in force before: the new one was installed exactly if this is smaller. An equal one is
-   * another holder's (a lock store that was away or was restored may hand out a token twice), or this one's whose answer
-   * was lost; either way the caller needs a larger one.
+   * Installs the token if it is larger than the one in force; waits for fenced transactions under way.
+   * @returns the token that was in force before: the new one was installed exactly if this is smaller. An equal one belongs
+   * to another holder (a restored lock store may issue a token twice) or to this one, whose answer was lost; in both cases
+   * the caller needs a larger one.
    */
   installFence(fence: Fence): Promise<number>;
 
   /**
-   * Writes schedules that come from code: new ones, new versions when the spec changed. What code no longer has is
-   * removed, for the apps of the specs and for `apps`: one that has no schedule left is named only there.
+   * Writes the schedules of code: new ones, and new versions when the spec changed. Schedules that code no longer has are
+   * removed, for the apps of the specs and for `apps`, which also names apps without a schedule.
    */
   installSchedules(specs: readonly ScheduleSpec[], options?: { readonly apps?: readonly string[] }): Promise<void>;
   /** Active schedules whose next nominal time lies before now + `horizonMs`, oldest first. */

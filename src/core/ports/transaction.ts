@@ -12,13 +12,13 @@ export interface Tx {
 export interface StoreTx extends Tx {
   /** Runs `work` in a savepoint: when it throws, its writes are undone, the transaction lives on, and the error is rethrown. */
   nested<T>(work: () => Promise<T>): Promise<T>;
-  /** The error of a statement by which Postgres keeps nothing of the transaction any more, whoever caught it. */
+  /** Set when a statement failed and aborted the transaction, even if the caller caught the error. */
   readonly brokenBy: Error | null;
 }
 
 /**
- * Refuses to go on in a transaction whose work caught the error of a statement: every later statement, and the commit,
- * would fail with an error that says nothing of the first. @throws Error naming `whose` work it was.
+ * Refuses a transaction whose work caught the error of a statement: every later statement and the commit would fail with an
+ * error that does not name the first. @throws Error naming `whose` work it was.
  */
 export function refuseBroken(tx: StoreTx, whose: string): void {
   if (tx.brokenBy === null) return;
@@ -50,7 +50,7 @@ export type InSameTransaction = (tx: StoreTx, rows: readonly Moved[]) => Promise
 
 /**
  * Raised by the store when it cannot be used now: it is stopped, starts up, is full or has no connection left. Nothing was
- * done. The caller may repeat what it asked for.
+ * done; the caller may repeat the call.
  */
 export class StoreAway extends Error {
   override readonly name: string = "StoreAway";
@@ -60,8 +60,8 @@ export class StoreAway extends Error {
 export const isStoreAway = (error: unknown): boolean => error instanceof StoreAway || error instanceof UnknownOutcome;
 
 /**
- * Raised by the store when the connection broke while a commit was under way and nobody could say whether it
- * happened. The caller repeats a compare-and-set, or reads the row.
+ * Raised by the store when the connection broke during a commit, so its result is unknown. The caller repeats a
+ * compare-and-set, or reads the row.
  */
 export class UnknownOutcome extends Error {
   override readonly name = "UnknownOutcome";

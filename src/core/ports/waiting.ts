@@ -8,7 +8,7 @@ export interface WaitingFacts {
   readonly openPredecessors: number;
   /** Some of them. */
   readonly predecessors: readonly JobId[];
-  /** QUEUED in the same lane, due, and handed off before. */
+  /** QUEUED in the same lane, due, and dispatched before. */
   readonly ahead: BoundedCount;
   /** Waiting longer for the same slot. */
   readonly heldAhead: BoundedCount;

@@ -27,7 +27,7 @@ export async function acquire(ports: Ports, options: AcquisitionOptions): Promis
   return orRelease(got.lock, () => install(ports, options, got.lock));
 }
 
-/** A lock that led to no passes must not keep the next task waiting, nor this process alive by its heartbeat. */
+/** Releases the lock after a failed install, so that it blocks neither the next task nor the exit of this process. */
 async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): Promise<Acquisition> {
   try {
     const acquired = await install();
@@ -40,8 +40,8 @@ async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): P
 }
 
 /**
- * A token that is not above the one in Postgres means a lock table that was wiped, restored, or away while the fallback lock
- * was used: raise the item above it and install that. Losing this race only means that another holder is newer.
+ * A token not above the one in Postgres means that the lock table was wiped, restored, or away while the fallback lock was
+ * used: raise the item above it and install that. Losing this race only means that another holder is newer.
  */
 async function install(ports: Ports, options: AcquisitionOptions, lock: HeldLock): Promise<Acquisition> {
   let token = lock.fence;

@@ -11,7 +11,7 @@ export interface TimeDecision {
   readonly outcome: "PLANNED" | "COALESCED" | "SKIPPED";
   readonly reason: string | null;
   readonly isCatchUp: boolean;
-  /** Nominal times missed before this one that got no job of their own. */
+  /** Nominal times missed before this one that got no job. */
   readonly missedCount: number;
   readonly dueAt: Instant | null;
 }
@@ -35,9 +35,9 @@ export interface CaughtUp {
 }
 
 /**
- * Decides the times of one page, in order. An outage begins with a time that is later than `missedAfterMs`; until then a
- * late time simply fires late. In an outage everything up to now was missed, so that `latest` gives one job and not one
- * more for each time of the last two minutes; only `skip` lets those of the last `missedAfterMs` fire.
+ * Decides the times of one page, in order. A time that is more than `missedAfterMs` late begins an outage; a less late one
+ * fires late. In an outage every time up to now counts as missed, so `latest` gives one job and not another for each time
+ * of the last two minutes. Only `skip` still fires the times of the last `missedAfterMs`.
  */
 export function decideTimes(times: readonly NominalTime[], input: CatchUpInput): CaughtUp {
   const missedUntil = missedBound(times, input);
@@ -67,7 +67,7 @@ export function decideTimes(times: readonly NominalTime[], input: CatchUpInput):
   return { decisions, missed, carry: carryOf({ missed: missedBefore, missedUntil: until, catchUpUntil }, now) };
 }
 
-/** The end of the outage: one that this page shows, or one that an earlier page of it has seen. */
+/** The end of the outage that this page or an earlier one found. */
 function missedBound(times: readonly NominalTime[], { misfire, now, carry }: CatchUpInput): Instant {
   const lateFrom = now - scheduleLimits.missedAfterMs;
   const isOutage = times.some((time) => time.kind === "fires" && time.instant < lateFrom);

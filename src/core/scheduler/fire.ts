@@ -11,15 +11,15 @@ export interface FireOptions {
   readonly trace: string;
 }
 
-/** A time whose payload could not be made: the function threw, or the job's schema refuses what it gave. */
+/** A time without a payload: its function threw, or the job's schema refused the value. */
 export interface PayloadFailure {
   readonly localTime: string;
   readonly message: string;
 }
 
 /**
- * The occurrences of decided times. A version that an edit has ended may want a job that nobody defines any more; its times
- * are accounted for all the same, SKIPPED `no-job`, because nothing can ever decide them otherwise.
+ * The occurrences of decided times. An ended version may name a job that is no longer defined; its times become SKIPPED
+ * `no-job`, because nothing else would ever decide them.
  */
 export async function occurrencesOf(
   row: ScheduleRow,
@@ -47,8 +47,8 @@ function withoutJob(row: ScheduleRow, decision: TimeDecision): { occurrence: Pla
 }
 
 /**
- * The occurrence of a decided time, with its job when it gets one. A payload that cannot be made is an answer too:
- * SKIPPED `payload`, so that the time is accounted for and the other schedules go on.
+ * The occurrence of a decided time, with its job if it gets one. Without a payload it is SKIPPED `payload`, so that every
+ * time has its row and the other schedules continue.
  */
 export async function occurrenceOf(
   row: ScheduleRow,
@@ -69,8 +69,8 @@ export async function occurrenceOf(
 }
 
 /**
- * The job has no key: its occurrence row makes it unique, and a key would outlive an edit that plans the same time
- * again, or refuse tomorrow's equal payload.
+ * The job has no key: its occurrence makes it unique. A key would outlive an edit that plans the same time again, or refuse
+ * tomorrow's equal payload.
  */
 async function jobOf(
   row: ScheduleRow,
@@ -98,12 +98,12 @@ async function jobOf(
   });
 }
 
-/** What a person asks for, by a trigger or a backfill, has no due time of its own and never expires. */
+/** A job of a trigger or a backfill has no due time here and never expires. */
 function expiryOf({ spec }: ScheduleRow, { time, dueAt }: TimeDecision): Instant | null {
   return dueAt === null || spec.startDeadlineMs === undefined ? null : time.instant + spec.startDeadlineMs;
 }
 
-/** What handlers, payload functions and queries are told of it. */
+/** The occurrence as handlers, payload functions and queries get it. */
 export function occurrenceFor(row: ScheduleRow, { time, isCatchUp, missedCount }: TimeDecision): Occurrence {
   return {
     scheduleId: row.id,

@@ -10,7 +10,7 @@ import { type ScheduleDifference, scheduleDifferences } from "./schedule-differe
 export interface Installed {
   readonly schedules: number;
   readonly slotGroups: number;
-  /** How the stored schedules differed from code before this, for people to see. */
+  /** How the stored schedules differed from code before, to show to people. */
   readonly differences: readonly ScheduleDifference[];
 }
 
@@ -37,7 +37,7 @@ export function specsOf(registry: Registry, stage: string): readonly ScheduleSpe
   return registry.apps.flatMap((app) => app.schedules.map((schedule) => schedule.spec(stage, app.name)));
 }
 
-/** Two jobs may share a lock, so groups are told apart by their key. */
+/** By key, because two jobs may share a lock. */
 function slotGroupsOfRegistry(registry: Registry, specs: readonly ScheduleSpec[]): readonly SlotGroup[] {
   const groups = new Map<string, SlotGroup>();
   for (const job of registry.jobs.values()) for (const group of slotGroupsOf(job)) groups.set(group.key, group);

@@ -3,8 +3,8 @@ import type { SlotGroup } from "../job/job.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
 
 /**
- * The slots of a schedule's jobs. On-time jobs share one (unless they may overlap); caught-up jobs have their own, one
- * at a time, so that catching up never takes the place of a fire that is on time.
+ * The slots of a schedule's jobs. On-time jobs share one, unless they may overlap. Caught-up jobs have another one, so that
+ * catching up never blocks a fire that is on time.
  */
 export function slotGroupsOfSchedule(spec: Pick<ScheduleSpec, "id" | "overlap">): readonly SlotGroup[] {
   const catchUp: SlotGroup = { key: catchUpKey(spec.id), size: 1, onRefusal: "hold", reason: "slot" };

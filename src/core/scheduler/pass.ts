@@ -17,7 +17,7 @@ export interface PassOptions {
   /** Names this scheduler task; made unique per acquisition. */
   readonly owner: string;
   readonly stage: string;
-  /** Milliseconds after which no new pass starts; whoever gets the lock makes one at least. */
+  /** Milliseconds after which no new pass starts. A task that gets the lock makes at least one. */
   readonly untilMs: number;
   readonly onLockOutage: "postgres" | "skip";
   readonly dispatchWindowMs: number;
@@ -43,19 +43,19 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   await ports.crashPoint("fence.installed");
   const signal = AbortSignal.any([options.signal, lock.lost]);
   const totals: Record<string, number> = {};
-  const sights: QueueObservations = await earlierObservations(ports);
+  const observations: QueueObservations = await earlierObservations(ports);
   const lapsed = createLapsedLeases();
   let passes = 0;
   let outcome: PassReport["outcome"] = "done";
   try {
-    // One pass in any case: waiting for the lock, or for a lock store that is away, may have used the time up.
+    // One pass in any case: waiting for the lock may have taken all the time.
     while (!signal.aborted && (passes === 0 || ports.clock.elapsedMs() - startedMs < options.untilMs)) {
-      add(totals, await pass(ports, registry, { ...options, fence, signal, sights, lapsed }));
+      add(totals, await pass(ports, registry, { ...options, fence, signal, observations, lapsed }));
       passes += 1;
       await ports.clock.sleep(passLimits.passIntervalMs, signal);
     }
     if (lock.lost.aborted) outcome = "fence-lost";
-    else await saveObservations(ports, sights);
+    else await saveObservations(ports, observations);
   } catch (error) {
     if (!(error instanceof FenceLost)) throw error;
     ports.log.warn("another scheduler holds the lock now; stopping", { fence: fence.token });
@@ -68,7 +68,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   return report(ports, outcome, null, passes, totals);
 }
 
-/** One pass without a lock of its own: every step is bounded, and a step that fails does not stop the others. */
+/** One pass, without taking the lock: every step is bounded, and a failed step does not stop the others. */
 export async function pass(
   ports: Ports,
   registry: Registry,
@@ -77,7 +77,7 @@ export async function pass(
     dispatchWindowMs: number;
     fence?: Fence;
     signal: AbortSignal;
-    sights?: QueueObservations;
+    observations?: QueueObservations;
     lapsed?: LapsedLeases;
   },
 ): Promise<Readonly<Record<string, number>>> {
@@ -108,7 +108,7 @@ export async function pass(
         }),
     ],
     ["cancel", () => finishCancels(ports, registry, { dispatchWindowMs, signal })],
-    ["requeue", () => requeueLost(ports, registry, options.sights ?? new Map(), fenced)],
+    ["requeue", () => requeueLost(ports, registry, options.observations ?? new Map(), fenced)],
     ["wake", () => wakeHeld(ports, { slotKeys: "all", signal, ...fenced })],
     ["prune", () => prune(ports, fenced)],
   ];

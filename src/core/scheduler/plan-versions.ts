@@ -14,9 +14,8 @@ export interface VersionPlan {
 }
 
 /**
- * The next page of a schedule. After an edit during an outage the times up to the edit belong to the version before it,
- * and are decided by that one, era by era, each by its own policy; the current version follows when they are done.
- * Times before a deletion are decided too, but start nothing any more.
+ * The next page of a schedule. Undecided times before an edit belong to the version before it and are decided by its policy,
+ * the oldest version first; then the current version follows. Times before a deletion are decided too, but start nothing.
  * @throws RangeError when a stored expression or zone cannot be read.
  */
 export async function planNext(
@@ -49,7 +48,7 @@ const planOwn = (row: ScheduleRow, options: SchedulePlanOptions): SchedulePlan =
 
 const nothingCarried: Carry = { missed: 0, missedUntil: null, catchUpUntil: null };
 
-/** A schedule that was deleted and made again begins anew: the times between are nobody's, and it has missed nothing. */
+/** A schedule that was deleted and made again starts fresh: the times in between belong to no version, so none was missed. */
 function begun(row: ScheduleRow, { version, from }: VersionInterval, eras: readonly ScheduleVersion[]): ScheduleRow {
   const isNew = eras.some((era) => era.spec === null && era.version < version && era.fromAt >= row.decidedUntil);
   return isNew ? { ...row, decidedUntil: Math.max(row.decidedUntil, from), carry: null } : row;
@@ -71,13 +70,13 @@ function planPast(
   return { row: era, plan: { ...plan, decisions, decidedUntil, nextAt: decidedUntil, carry, isComplete: false } };
 }
 
-/** What would have run: a deleted schedule starts nothing, also not what it should have started before. */
+/** A deleted schedule starts nothing, not even for times before its deletion. */
 const withoutJob = (decision: TimeDecision): TimeDecision =>
   decision.outcome === "PLANNED"
     ? { ...decision, outcome: "SKIPPED", reason: reasons.deleted, isCatchUp: false, missedCount: 0, dueAt: null }
     : decision;
 
-/** The times of a version that is or was off are nobody's. */
+/** The times of a version that is off belong to no version and get no row. */
 const off = (decidedUntil: Instant, carry: Carry | null): SchedulePlan => ({
   decisions: [],
   decidedUntil,

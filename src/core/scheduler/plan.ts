@@ -20,15 +20,15 @@ export interface SchedulePlan {
 export interface SchedulePlanOptions {
   readonly now: Instant;
   readonly dispatchWindowMs: number;
-  /** Times a page holds; readings of one gap are never torn apart, so it may be more. */
+  /** Times in a page. Readings of one gap stay together, so it may be more. */
   readonly timesMax: number;
-  /** False for a version that an edit has ended: an outage it lies in goes on in the next one. */
+  /** False for a version that an edit has ended: an outage continues into the next one. */
   readonly isLastEra?: boolean;
 }
 
 /**
- * Decides every nominal time of a schedule that is on, after `decidedUntil` up to its horizon. Pure: the same row and the same now
- * give the same plan, so two schedulers that plan at once write the same rows.
+ * Decides every nominal time of an enabled schedule, after `decidedUntil` up to its horizon. Pure: the same row and now give
+ * the same plan, so two concurrent schedulers write the same rows.
  * @throws RangeError when the stored expression or zone cannot be read.
  */
 export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): SchedulePlan {
@@ -60,7 +60,7 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
   };
 }
 
-/** A schedule with a rule of its own is left to its task until the wake must have been lost. */
+/** A schedule with its own rule is left to its task, until the wake must have been lost. */
 function horizonOf({ launch, materializeBeforeMs }: ScheduleRow["spec"], options: SchedulePlanOptions): Instant {
   if (launch === "rule") return options.now - scheduleLimits.ruleGraceMs;
   return options.now + options.dispatchWindowMs + materializeBeforeMs;

@@ -4,9 +4,9 @@ import type { ScheduleSpec } from "../ports/schedule.ts";
 import { nextFire } from "../calendar/timetable.ts";
 
 /**
- * Whether an edit takes back what a fan-out has written ahead for a nominal time to come. `spec` is the version that decided
- * the time, `next` the new one; null when the schedule is deleted. What it would write once more stays: an edit of another
- * setting shortly before the time must not cost all its targets.
+ * Whether an edit withdraws the targets that a fan-out has prematerialized for a later nominal time. `spec` is the version
+ * that decided the time, `next` the new one, null for a deletion. Targets that the new version would write too stay: an edit
+ * of another setting must not cost them.
  */
 export function isWithdrawn(
   { spec, nominalAt }: { readonly spec: ScheduleSpec; readonly nominalAt: Instant },

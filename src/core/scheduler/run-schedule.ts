@@ -1,4 +1,4 @@
-/** The task of a schedule with a rule of its own: takes the schedule's lock, writes the occurrence, does the work. */
+/** The task of a schedule with its own rule: takes the schedule's lock, writes the occurrence, runs its job. */
 import type { Registry } from "../define/definition.ts";
 import { occurrencesOf } from "./fire.ts";
 import type { JobId } from "../job/job.ts";
@@ -28,20 +28,20 @@ export interface RunScheduleOptions {
 }
 
 export interface RunScheduleReport {
-  /** `nothing-due`: the wake came for a time that is none, or that somebody has decided already. */
+  /** `nothing-due`: the wake matched no nominal time, or one that is already decided. */
   readonly outcome: "done" | "nothing-due" | "disabled" | "unknown" | "held" | "fence-lost" | "lock-outage";
   readonly heldBy: string | null;
   /** Rows written, of every outcome. */
   readonly occurrences: number;
-  /** The jobs this task took on, as they are now. */
+  /** The jobs of this task and their present states. */
   readonly jobs: readonly { readonly id: JobId; readonly state: State }[];
 }
 
 export const scheduleLock = (id: string): string => `belfry:schedule:${id}`;
 
 /**
- * One wake of one schedule. The row and the job are those a tick would have written, so whoever comes second finds the time
- * decided. When this task dies before it claims, its open hand-off is sent to the lane by the next pass.
+ * One wake of one schedule. It writes the same row and job as a tick would, so the later of the two finds the time decided.
+ * If this task dies before its claim, the next pass sends the open outbox batch to the lane.
  */
 export async function runSchedule(
   ports: Ports,
@@ -81,7 +81,7 @@ async function runUnderLock(
   return { outcome: "done", heldBy: null, occurrences, jobs };
 }
 
-/** The rule's clock and the database's may differ: a wake that comes a little early waits for its time. */
+/** The clocks of rule and database may differ: a wake that is a little early waits for its time. */
 async function rowOnTime({ store, clock }: Ports, { id, signal }: RunScheduleOptions): Promise<ScheduleRow | null> {
   const facts = await store.scheduleFacts(id);
   if (facts === null || facts.row === null || !facts.row.spec.enabled) return facts?.row ?? null;
@@ -93,8 +93,8 @@ async function rowOnTime({ store, clock }: Ports, { id, signal }: RunScheduleOpt
 }
 
 /**
- * Everything up to now that nobody has decided, by the schedule's own policies; a page for each version that an edit ended
- * meanwhile. What does not fit is left to the tick.
+ * Decides all undecided times up to now by the schedule's policies, one page for each version. The tick decides what does not
+ * fit.
  */
 async function decide(
   ports: Ports,
@@ -156,24 +156,24 @@ async function decidePage(
   return { occurrences: written.occurrences, outbox: written.aftermath.outbox, isComplete: plan.isComplete };
 }
 
-/** As a worker of the lane would, but without its queue: the job is claimed by the message that was not sent. */
+/** Runs the jobs as a worker of the lane would, without the queue: the unsent message is the claim's. */
 async function work(
   ports: Ports,
   registry: Registry,
   outbox: readonly OutboxBatch[],
   options: RunScheduleOptions,
 ): Promise<RunScheduleReport["jobs"]> {
-  for (const handoff of outbox) {
+  for (const batch of outbox) {
     const worker = createWorker(ports, registry, {
       worker: `schedule:${options.id}@${options.owner}`,
-      lane: handoff.lane,
+      lane: batch.lane,
       stage: options.stage,
       dispatchWindowMs: options.dispatchWindowMs,
     });
-    await handle(worker, handoff, options.signal);
-    await ports.store.confirm([{ id: handoff.id, failed: [] }]);
+    await handle(worker, batch, options.signal);
+    await ports.store.confirm([{ id: batch.id, failed: [] }]);
   }
-  const ids = outbox.flatMap((handoff) => handoff.messages.map((message) => message.jobId));
+  const ids = outbox.flatMap((batch) => batch.messages.map((message) => message.jobId));
   return (await ports.store.peek(ids)).map(({ jobId, state }) => ({ id: jobId, state }));
 }
 

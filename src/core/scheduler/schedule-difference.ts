@@ -5,13 +5,13 @@ import type { ScheduleRow, ScheduleSpec } from "../ports/schedule.ts";
 export interface ScheduleDifference {
   readonly id: string;
   readonly what: "new" | "changed" | "removed" | "api" | "paused" | "taken-over";
-  /** One sentence for people: what a deploy does about it, or that it leaves it alone. */
+  /** One sentence for people: what a deploy changes, or that it changes nothing. */
   readonly message: string;
 }
 
 /**
- * What a deploy of these specs changes, and what people changed beside code. Schedules of apps that this code does not have
- * are somebody else's. Pure, so that `check` shows before a deploy what the start shows after it.
+ * What a deploy of these specs changes, and what people changed outside code. Schedules of other apps are ignored. Pure, so
+ * that `check` shows before a deploy what the start shows after it.
  */
 export function scheduleDifferences(
   specs: readonly ScheduleSpec[],
@@ -55,7 +55,7 @@ function ofRow({ id, source, paused, spec }: ScheduleRow, apps: ReadonlySet<stri
   ];
 }
 
-/** Names of the settings that differ; newer time-zone data alone counts too, because times are computed anew. */
+/** Names of the settings that differ; newer time-zone data alone counts too, because times are computed again. */
 function changedFields(before: ScheduleSpec, after: ScheduleSpec): readonly string[] {
   const names = Object.keys({ ...before, ...after }) as (keyof ScheduleSpec)[];
   return names.filter((name) => canonical(before[name]) !== canonical(after[name]));

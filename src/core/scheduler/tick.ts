@@ -16,7 +16,7 @@ export interface TickOptions {
   readonly dispatchWindowMs: number;
   readonly fence?: Fence;
   readonly signal?: AbortSignal;
-  /** Version of the tz data that computes the times; that of this runtime unless a test says otherwise. */
+  /** Version of the tz data that computes the times. Default: this runtime's. */
   readonly tzVersion?: string;
 }
 
@@ -26,11 +26,11 @@ export type TickCounts = {
   readonly schedules: number;
   /** Rows written, of every outcome. */
   readonly occurrences: number;
-  /** Of the times decided, those that nobody was awake for. */
+  /** Of the decided times, those that were missed. */
   readonly missed: number;
   /** Times SKIPPED because no payload could be made for them. */
   readonly "payload.failed": number;
-  /** Schedules left alone: unknown job, newer tz data, unreadable expression. */
+  /** Schedules that were not decided: unknown job, newer tz data, unreadable expression. */
   readonly undecided: number;
 };
 
@@ -38,7 +38,7 @@ type TickPorts = Pick<Ports, "store" | "queue" | "random" | "log" | "metrics" | 
 
 /**
  * Schedules -> occurrences and jobs, up to the dispatch window, in bounded rounds. Every nominal time gets exactly one row.
- * A schedule that cannot be decided here is left as it is, with a warning, and does not stop the others.
+ * A schedule that cannot be decided here gets a warning and does not stop the others.
  */
 export async function tick(ports: TickPorts, registry: Registry, options: TickOptions): Promise<TickCounts> {
   const turn = new TickState(ports, registry, options);
@@ -52,7 +52,7 @@ export async function tick(ports: TickPorts, registry: Registry, options: TickOp
   return turn.counts();
 }
 
-/** Its own task has done everything so far; there is nothing to write until a wake is lost. */
+/** Its own task decides its times; there is nothing to write unless a wake is lost. */
 const isLeftToItsRule = ({ spec, carry }: ScheduleRow, { decisions, nextAt }: SchedulePlan): boolean =>
   spec.launch === "rule" && decisions.length === 0 && nextAt !== null && carry?.edited !== true;
 
@@ -65,7 +65,7 @@ interface Ready {
 
 /** One tick's state across its rounds. */
 class TickState {
-  /** Ids left alone in this tick, also to their own rule; they stay due, so later rounds ask for that many more. */
+  /** Ids that this tick does not decide. They stay due, so later rounds read that many more. */
   readonly left = new Set<string>();
   readonly #ports: TickPorts;
   readonly #registry: Registry;
@@ -107,7 +107,7 @@ class TickState {
     return plans;
   }
 
-  /** Those on time first: a schedule that catches up does not delay the others. */
+  /** On-time plans first: a schedule that catches up does not delay the others. */
   async write(plans: readonly Ready[]): Promise<void> {
     for (const group of inStatements(plans.toSorted((a, b) => a.missed - b.missed))) {
       if (this.isOver()) return;
@@ -211,13 +211,13 @@ function inStatements(plans: readonly Ready[]): readonly (readonly Ready[])[] {
   return groups;
 }
 
-const told = new WeakMap<Registry, Set<string>>();
+const reportedOnce = new WeakMap<Registry, Set<string>>();
 
-/** A tick runs every second: each problem is logged once in the life of a process; the metric counts it every time. */
+/** A tick runs every second: each problem is logged once in a process; the metric counts it every time. */
 function isNews(registry: Registry, line: string): boolean {
-  const lines = told.get(registry) ?? new Set();
-  told.set(registry, lines);
-  if (lines.has(line) || lines.size >= scheduleLimits.toldProblemsMax) return false;
+  const lines = reportedOnce.get(registry) ?? new Set();
+  reportedOnce.set(registry, lines);
+  if (lines.has(line) || lines.size >= scheduleLimits.reportedProblemsMax) return false;
   lines.add(line);
   return true;
 }

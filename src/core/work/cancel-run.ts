@@ -8,8 +8,8 @@ import { canceledTasks } from "./stop-tasks.ts";
 type CancelPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
 
 /**
- * Cancels a run and everything of it that is open, the run first, so that nothing is added or claimed meanwhile, then its
- * jobs in pages. It is CANCELED only after the last page; before that it is CANCELING, and calling again goes on.
+ * Cancels a run and its open jobs: first the run, so that nothing is added or claimed any more, then its jobs in pages. It is
+ * CANCELING until the last page, then CANCELED. A second call continues.
  * @returns how many jobs were canceled, or null for a run that has ended or does not exist.
  */
 export async function cancelRun(
@@ -36,8 +36,8 @@ export async function cancelRun(
 }
 
 /**
- * Goes on with cancels whose process died between two pages: else their run would stay open for ever, with the slots it
- * holds. Beside a process that still writes its pages this only helps: a job is canceled once, whoever does it.
+ * Continues cancels whose process died between two pages: their runs would otherwise stay open for ever and keep their slots.
+ * It is safe beside a process that is still canceling, because each job is canceled only once.
  */
 export async function finishCancels(
   ports: CancelPorts,

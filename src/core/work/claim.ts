@@ -10,13 +10,13 @@ import type { WorkerScope } from "./worker-scope.ts";
 
 export interface ClaimedBatch {
   readonly running: readonly Claimed[];
-  /** Lost a worker in a batch before: to be claimed alone, after the others. */
+  /** Jobs that lost a worker in a batch before: claim them alone, after the others. */
   readonly suspects: readonly Arrived[];
-  /** Message ids to return: the claim's outcome is not known. */
+  /** Message ids to give back: the result of the claim is unknown. */
   readonly giveBack: readonly string[];
   /** Some of these are given back because the store failed. */
   readonly isRefused: boolean;
-  /** Due in a moment, or since a moment: for `claimEarly`. */
+  /** Due very soon, or only just due: for `claimEarly`. */
   readonly early: readonly Early[];
 }
 
@@ -27,8 +27,8 @@ export interface Early {
 }
 
 /**
- * One claim for the batch, then one look at the rows it did not return.
- * A message is never given back in order to wait: early by more than a moment is sent anew.
+ * One claim for the batch, then one read of the rows it did not return.
+ * A message that is too early is sent again with a delay, not given back.
  */
 export async function claimBatch(
   scope: WorkerScope,
@@ -51,7 +51,7 @@ export async function claimBatch(
   const rows = answer.claimed;
   const running = rows.filter((row) => row.state === "RUNNING");
   for (const job of running) scope.leases.hold(job);
-  // From here on these jobs are ours: whatever fails, they are run.
+  // This worker holds these jobs now: it must run them even if a later step fails.
   const taken = new Set(rows.map((row) => row.jobId));
   const left = arrived.filter((item) => !taken.has(item.message.jobId));
   countRefused(scope, rows);
@@ -68,7 +68,7 @@ export async function claimBatch(
 
 const nothing: ClaimedBatch = { running: [], suspects: [], giveBack: [], isRefused: false, early: [] };
 
-/** Those whose condition says yes are claimed by a second claim; a condition is asked once in a batch. */
+/** A second claim for the jobs whose condition says yes. A condition is evaluated once in a batch. */
 async function claimAsked(scope: WorkerScope, asking: readonly Arrived[], alone: boolean): Promise<ClaimedBatch> {
   if (asking.length === 0) return nothing;
   const { wanted, giveBack } = await evaluateConditions(scope, asking);
@@ -85,10 +85,9 @@ const merge = (a: ClaimedBatch, b: ClaimedBatch): ClaimedBatch => ({
 });
 
 /**
- * Waits for each of those that came early and claims it when it is due, together with those that are due by then: a job
- * that is due does not wait for the last of its batch. A timer or the claim may come a moment before the database's clock:
- * then it is waited for again. What still is not claimed after some rounds is sent anew, never given back: a message that
- * is given back stays hidden for the queue's visibility timeout.
+ * Waits for early jobs and claims each group when it is due; a due job does not wait for the last of its batch. A claim may
+ * still be a moment too early for the database's clock, so it is repeated for some rounds. After that the message is sent
+ * again, not given back: a message that is given back stays hidden for the queue's visibility timeout.
  */
 export async function* claimEarly(
   scope: WorkerScope,
@@ -102,7 +101,7 @@ export async function* claimEarly(
     const firstMs = Math.min(...left.map((each) => each.dueAtMs));
     const waitMs = Math.min(firstMs - clock.elapsedMs(), options.remainingMs());
     if (waitMs > 0) await clock.sleep(waitMs, scope.stopping);
-    // A worker that has no time left to wait asks for all of them once.
+    // Without time left to wait, all of them are tried once.
     const isOver = scope.stopping.aborted || options.remainingMs() <= 0;
     const untilMs = isOver ? Number.POSITIVE_INFINITY : Math.max(clock.elapsedMs(), firstMs);
     const due = left.filter((each) => each.dueAtMs <= untilMs);
@@ -120,14 +119,14 @@ export async function* claimEarly(
   }
 }
 
-/** At the earliest when a row that cannot be claimed now, and nobody knows why, may be asked for again. */
+/** Delays rows that are due but could not be claimed, for an unknown reason, before the next attempt to claim them. */
 function sendLater(scope: WorkerScope, early: readonly Early[]): Promise<string[]> {
   const nowMs = scope.ports.clock.elapsedMs();
   if (early.length > 0) {
     const jobs = early.map(({ item }) => item.message.jobId);
     scope.ports.log.warn("due jobs could not be claimed; their messages are sent again", { jobs });
   }
-  return sendAnew(
+  return sendAgain(
     scope,
     early.map(({ item, dueAtMs }) => ({
       item,
@@ -163,15 +162,15 @@ async function sort(
     else if (row.dueInMs <= 0 && row.hasCondition === true && !asked.has(row.jobId)) asking.push(item);
     else if (row.dueInMs <= 0 && row.suspect) suspects.push(item);
     else {
-      // Also what became due between the claim and this look: given back, it would stay hidden for minutes.
+      // Also a job that became due since the claim: if given back, its message would stay hidden for minutes.
       early.push({ item, dueAtMs: nowMs + Math.max(0, row.dueInMs) });
     }
   }
-  return { suspects, asking, early, giveBack: await sendAnew(scope, later), isRefused: false };
+  return { suspects, asking, early, giveBack: await sendAgain(scope, later), isRefused: false };
 }
 
 /** The same message again, later. @returns the ids to give back, because the queue did not take them. */
-async function sendAnew(scope: WorkerScope, items: readonly { item: Arrived; delayMs: number }[]): Promise<string[]> {
+async function sendAgain(scope: WorkerScope, items: readonly { item: Arrived; delayMs: number }[]): Promise<string[]> {
   const giveBack: string[] = [];
   for (let from = 0; from < items.length; from += contractLimits.sendBatchMax) {
     const page = items.slice(from, from + contractLimits.sendBatchMax);
@@ -182,7 +181,7 @@ async function sendAnew(scope: WorkerScope, items: readonly { item: Arrived; del
       );
       giveBack.push(...failed.flatMap((index) => page[index]?.item.messageId ?? []));
     } catch (error) {
-      scope.ports.log.warn("early messages could not be sent anew; they are given back", { error });
+      scope.ports.log.warn("early messages could not be sent again; they are given back", { error });
       giveBack.push(...page.map(({ item }) => item.messageId));
     }
   }

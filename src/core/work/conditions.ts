@@ -9,19 +9,19 @@ import type { WorkerScope } from "./worker-scope.ts";
 export interface EvaluatedConditions {
   /** To be claimed. */
   readonly wanted: readonly Arrived[];
-  /** Nobody could answer: their messages are given back. */
+  /** Their condition could not be evaluated: their messages are given back. */
   readonly giveBack: readonly string[];
 }
 
-/** What a run's definition says about one of its jobs before it is claimed. */
+/** The answer of the condition of one job of a run. */
 type ConditionResult =
   | { readonly wanted: true }
-  /** `notTaken`: a branch, which is neither good nor bad for what comes after it. */
+  /** `notTaken`: a branch, which counts neither as success nor as failure for its successors. */
   | { readonly wanted: false; readonly reason: string; readonly notTaken: boolean };
 
 /**
- * Asks the condition of each job (a task's `when`, a fan-out's `stillWanted`) before it is claimed, because a job that runs
- * can no longer be skipped. Those that are not wanted become SKIPPED under the generation of their message.
+ * Evaluates the condition of each job (a task's `when`, a fan-out's `stillWanted`) before its claim, because a running job
+ * cannot be skipped. Unwanted jobs become SKIPPED under the generation of their message.
  */
 export async function evaluateConditions(scope: WorkerScope, items: readonly Arrived[]): Promise<EvaluatedConditions> {
   if (items.length === 0) return { wanted: [], giveBack: [] };

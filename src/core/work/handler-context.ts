@@ -9,9 +9,9 @@ import type { Json, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { acquireLock } from "../lock/lock.ts";
 import type { Log, MetricUnit, Tx } from "../ports/ports.ts";
-import { valueFor, type Staged } from "../define/stage.ts";
+import { valueFor, type PerStage } from "../define/stage.ts";
 
-/** The `ctx` of one try. Every write through it is fenced by the attempt. Its functions may be taken out of it. */
+/** The `ctx` of one attempt, which fences every write through it. Its functions work without it as `this`. */
 export function createContext(scope: InvocationScope, transact: Context["tx"]): Context {
   return new AttemptContext(scope, transact);
 }
@@ -91,7 +91,7 @@ function checkedProgress(kind: string, progress: number): number {
   return progress;
 }
 
-/** Outside a transaction a child is buffered and written with the settle: a failed or fenced try leaves none. */
+/** Outside a transaction a child is buffered and written with the settle: a failed or fenced attempt leaves none. */
 async function enqueueChild<I>(
   scope: InvocationScope,
   child: Job<I>,
@@ -165,7 +165,7 @@ async function withLock<T>(
 
 async function batches(
   scope: InvocationScope,
-  options: { size: Staged<number>; maxIterations: Staged<number> },
+  options: { size: PerStage<number>; maxIterations: PerStage<number> },
   work: (size: number) => Promise<BatchResult>,
 ): Promise<BatchResult> {
   const { stage } = scope.worker.options;
@@ -193,7 +193,7 @@ async function batches(
   }
 }
 
-/** Also of a try that fails halfway: its items were worked on. Never throws: a count is worth less than the try. */
+/** Also for an attempt that fails halfway: its items were processed. Never throws: a lost count must not fail the attempt. */
 async function countBatches({ worker, job, definition }: InvocationScope, total: BatchResult): Promise<void> {
   const { metrics, tally, log } = worker.ports;
   if (total.processed + total.failed === 0) return;

@@ -15,12 +15,12 @@ import type { WorkerScope } from "./worker-scope.ts";
 export type HandlerEnd =
   /** To be written by the settler. */
   | { readonly is: "outcome"; readonly outcome: Outcome; readonly children: readonly NewJob[] }
-  /** Written already, with the handler's own transaction, or another's to write. */
+  /** Written already by the handler's own transaction, or left to a task to write. */
   | { readonly is: "settled" }
-  /** Not ours any more: nothing may be written. */
+  /** The worker lost the job: nothing may be written. */
   | { readonly is: "lost" };
 
-/** Runs one handler to its end, its timeout, or its worker's: the steps of one try, in order. */
+/** Runs one handler until it ends or times out, or its worker stops: the steps of one attempt, in order. */
 export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs: () => number): Promise<HandlerEnd> {
   const { ports } = worker;
   const definition = worker.registry.jobs.get(job.kind);
@@ -32,7 +32,7 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
   const invocation = createInvocation(worker, job, definition, checked.value, timer.signal);
   measureStart(worker, job, definition);
   try {
-    // A worker that stops may have claimed this a moment before.
+    // The worker may have been stopped just after the claim.
     const end = timer.signal.aborted
       ? { error: timer.signal.reason as unknown }
       : await race(worker, invocation.run(), timer.signal);
@@ -46,7 +46,7 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
   }
 }
 
-/** A schema that throws is code that failed, so it is worth another try; one that says no is not. */
+/** A schema that throws may succeed at the next attempt; one that refuses the payload cannot. */
 async function checkPayload(definition: JobDefinition, job: Claimed): Promise<{ value: unknown } | HandlerEnd> {
   try {
     const checked = await definition.check(job.payload);
@@ -68,7 +68,7 @@ const failedAtOnce = (code: string, message: string): HandlerEnd => ({
   children: [],
 });
 
-/** Interrupts the handler at its timeout, or before the worker's own time is over. */
+/** Interrupts the handler at its timeout, or before the worker's time is over. */
 function startTimer(
   worker: WorkerScope,
   job: Claimed,
@@ -86,7 +86,7 @@ function startTimer(
 
 type End = { readonly value: Json | void } | { readonly error: unknown };
 
-/** A handler that ignores its signal is left behind after a short grace; the attempt's number fences what it writes. */
+/** A handler that ignores its signal is abandoned after a short grace; the attempt's number fences its later writes. */
 async function race(worker: WorkerScope, running: Promise<Json | void>, signal: AbortSignal): Promise<End> {
   const abandoned = Promise.withResolvers<End>();
   let cancel = (): void => {};
@@ -99,7 +99,7 @@ async function race(worker: WorkerScope, running: Promise<Json | void>, signal: 
     (error: unknown): End => ({ error }),
   );
   signal.addEventListener("abort", giveUp, { once: true });
-  // The worker outlives its jobs: a listener that stayed would make every later job slower than the one before.
+  // The worker outlives its jobs: a listener that is not removed would slow down every later job.
   const stay = worker.leases.whenOverdue(leave);
   try {
     return await Promise.race([handler, abandoned.promise]);
@@ -125,7 +125,7 @@ function finish(
   }
   const reason: unknown = signal.aborted ? signal.reason : null;
   if (reason instanceof Interruption && reason.why === "lost") return { is: "lost" };
-  // A lease that only lapsed may still be this worker's: the compare-and-set of the settle decides.
+  // An expired lease may still be this worker's: the compare-and-set of the settle decides.
   if ("value" in end) return succeeded(job, definition, invocation, end.value);
   return { is: "outcome", outcome: outcomeOf(end.error, reason), children: [] };
 }
@@ -139,14 +139,14 @@ function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocati
   }
 }
 
-/** The one map from an error to an outcome. An unknown error is worth another try. */
+/** The one map from an error to an outcome. An unknown error is retried. */
 export function outcomeOf(error: unknown, interruption: unknown): Outcome {
   if (interruption instanceof Interruption) {
     if (interruption.why === "timeout")
       return { is: "retryable", code: "TIMEOUT", message: interruption.message, afterMs: null };
     return { is: "released", reason: interruption.why };
   }
-  // Of `ctx.tx` and `ctx.enqueue`: nothing is wrong with the handler, so it is no failure.
+  // Thrown by `ctx.tx` or `ctx.enqueue`: not the handler's failure.
   if (isStoreAway(error)) return { is: "released", reason: reasons.storeAway };
   if (error instanceof PermanentError) return { is: "permanent", code: error.code, message: error.message };
   if (error instanceof InvalidPayload) return { is: "permanent", code: "INVALID_PAYLOAD", message: error.message };
@@ -162,7 +162,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : "ERROR";
 }
 
-/** Anything can be thrown, also what has no text, or an error whose message is none. */
+/** Any value can be thrown: without a text, or an error whose message is no string. */
 function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -3,14 +3,14 @@ import type { NewJob } from "../job/job.ts";
 import type { Aftermath, Claimed, Tx } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
-/** What the context's methods share. Internal to the invocation. */
+/** The state that the context's methods share. Internal to the invocation. */
 export interface InvocationScope {
   readonly worker: WorkerScope;
   readonly job: Claimed;
   readonly definition: JobDefinition;
   readonly signal: AbortSignal;
   readonly children: NewJob[];
-  /** What the open transaction leaves to do after its commit. */
+  /** Aftermaths of the open transaction, for after its commit. */
   readonly left: Aftermath[];
   ordinal: number;
   stage: "open" | "transaction" | "settled" | "closed";

@@ -11,12 +11,12 @@ import { runBody } from "./run-body.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
-/** One try of one handler: what it buffered, and whether its own transaction already wrote the outcome. */
+/** One attempt of one handler: its buffered children, and whether its own transaction already wrote the outcome. */
 export interface Invocation {
   run(): Promise<Json | void>;
   settled(): boolean;
   children(): readonly NewJob[];
-  /** After the end: every later call through the context is refused. */
+  /** Ends it: every later call through the context is refused. */
   close(): void;
 }
 
@@ -56,14 +56,14 @@ export function createInvocation(
   };
 }
 
-/** The worker lost the job while its transaction was open: everything in it is rolled back. */
+/** The worker lost the job while its transaction was open, so the transaction is rolled back. */
 class LostInTransaction extends Error {
   override readonly name = "LostInTransaction";
 }
 
 /**
  * The handler's work, its children, its hook and, as the last statement, the settle: all or nothing.
- * Zero rows settled means that the job is no longer ours, so the transaction rolls back.
+ * Zero rows settled means that the worker has lost the job, so the transaction rolls back.
  */
 async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>, abandoned: AbortSignal): Promise<T> {
   const { ports } = scope.worker;
@@ -120,7 +120,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
   noteConflicts(ports, settled.conflicts);
 }
 
-/** What the work returns is the result, if JSON can say it within the limit; a row count object of a driver is not. */
+/** The work's return value becomes the result if it is JSON within the limit; a driver's query result is not. */
 function toResult(scope: InvocationScope, done: unknown): Json | null {
   if (done === undefined) return null;
   try {

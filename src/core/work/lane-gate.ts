@@ -2,13 +2,13 @@ import type { JobId } from "../job/job.ts";
 import type { Clock } from "../ports/ports.ts";
 import type { Message } from "../ports/outbox.ts";
 
-/** Says whether a worker's lane was paused by a person, and puts aside what arrives meanwhile. */
+/** Says whether a worker's lane is paused, and puts arriving jobs on hold while it is. */
 export interface LaneGate {
   isPaused(): Promise<boolean>;
   hold(messages: readonly Message[]): Promise<readonly JobId[]>;
 }
 
-/** Looks at most once a second: a pause is a wish of people, who do not notice a second. */
+/** Cached for a second: operators do not notice the delay of a pause. */
 const lookMs = 1_000;
 
 export function createLaneGate(options: {

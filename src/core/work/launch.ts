@@ -6,16 +6,16 @@ import { workerLimits } from "./worker-limits.ts";
 import type { Claimed } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
-/** The launcher, for a job that runs in a task of its own and was claimed by a worker that has one; else null. */
+/** The launcher, when the job runs in its own task and this worker has a launcher; else null. */
 export function launcherFor({ ports, registry }: WorkerScope, job: Claimed): Launcher | null {
   const runsElsewhere = registry.jobs.get(job.kind)?.runOn === "fargate";
   return runsElsewhere ? (ports.launcher ?? null) : null;
 }
 
 /**
- * Launches the task of a claimed job and lends it the lease until it had time to start. The worker keeps the lease while it
- * launches, so one that dies in between costs what any dead worker costs; a task it started by then finds itself refused.
- * @returns the outcome of a launch that was refused, which the worker writes; null when the try is the task's now.
+ * Launches the task of a claimed job and extends the lease until the task had time to start. The worker keeps the lease during
+ * the launch: if it dies, the job is rescued as usual, and a task that it had started is refused.
+ * @returns the outcome of a refused launch, for the worker to write; null when the task has the attempt.
  */
 export async function launch(scope: WorkerScope, launcher: Launcher, job: Claimed): Promise<Outcome | null> {
   const { ports, options } = scope;
@@ -33,7 +33,7 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
   }
   if (launched.is === "no-room") return noRoom(scope, job, launched.reason);
   await ports.crashPoint("launched");
-  // No heartbeat may come after the loan: it would shorten it to the lease of a job that runs already.
+  // No heartbeat may follow the extension: it would shorten it to the lease of a running job.
   scope.leases.drop(job);
   const lent = await ports.store.extendLease(
     { jobId, attempt },
@@ -59,7 +59,7 @@ const launchOf = ({ options, registry }: WorkerScope, { jobId, attempt, kind, tr
 });
 
 /**
- * ECS remembers a token for a day. The trace tells the job from one with its id in a database that was made anew meanwhile.
+ * ECS remembers a token for a day. The trace makes it unique when a new database uses the same job id.
  */
 const tokenOf = ({ jobId, attempt, trace }: Pick<Claimed, "jobId" | "attempt" | "trace">): string =>
   `${jobId}-${attempt}-${trace.replaceAll(/[^\w-]/g, "").slice(0, traceCharactersMax)}`;
@@ -79,7 +79,7 @@ function noRoom({ ports }: WorkerScope, job: Claimed, reason: string): Outcome {
   };
 }
 
-/** Milliseconds until the next launch, after so many that came to nothing. */
+/** Milliseconds until the next launch, after `before` failed ones. */
 export const launchWaitMs = (before: number, chance: number): number =>
   backoffMs(
     {

@@ -3,7 +3,7 @@ import { Interruption } from "./interruption.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import type { Claimed, Clock, Ports, AttemptRef } from "../ports/ports.ts";
 
-/** Keeps the leases of the running jobs, and tells a handler when its job is no longer its own. */
+/** Renews the leases of the running jobs, and aborts a handler whose job was lost. */
 export interface LeaseKeeper {
   hold(job: Claimed): void;
   drop(job: Claimed): void;
@@ -11,16 +11,16 @@ export interface LeaseKeeper {
   signal(job: Claimed): AbortSignal;
   interrupt(job: Claimed, why: Interruption): void;
   progress(job: Claimed, progress: number): void;
-  /** Aborts every handler now, and gives up on those that still run after `graceMs`. */
+  /** Aborts every handler now, and abandons those that still run after `graceMs`. */
   interruptAll(why: Interruption, graceMs: number): void;
-  /** Calls `leave` `graceMs` after `interruptAll`: do not wait for the handler any longer. @returns what takes it back. */
+  /** Calls `leave` `graceMs` after `interruptAll`: stop waiting for the handler then. @returns a function that undoes this. */
   whenOverdue(leave: () => void): () => void;
 }
 
 interface HeldJob {
   readonly job: Claimed;
   readonly controller: AbortController;
-  /** The last moment of which we know that the lease began anew. */
+  /** When the lease was last renewed for certain. */
   keptAtMs: number;
   nextBeatMs: number;
   progress: number | undefined;
@@ -28,7 +28,7 @@ interface HeldJob {
 
 export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">, worker: string): LeaseKeeper {
   const held = new Map<string, HeldJob>();
-  // Not a signal: each listener that is added to one is compared with all that are there.
+  // Not a signal: adding a listener to one compares it with all others.
   const overdue = new Set<() => void>();
   const timer = createTimer(ports.clock);
   let interruption: Interruption | null = null;
@@ -91,14 +91,14 @@ export function createLeaseKeeper(ports: Pick<Ports, "store" | "clock" | "log">,
 }
 
 const id = (job: AttemptRef): string => `${job.jobId}:${job.attempt}`;
-/** After a failure soon again: a lease that expired in an outage is rescued `rescueLookMs` after the store is back. */
+/** Short after a failure: a lease that expired in an outage is rescued `rescueLookMs` after the store is back. */
 const pauseOf = (job: Claimed, isAway: boolean): number =>
   isAway ? Math.min(thirdOf(job), workerLimits.heartbeatRetryMs) : thirdOf(job);
 const thirdOf = (job: Claimed): number => job.leaseMs / contractLimits.heartbeatsPerLease;
 const soonest = (held: ReadonlyMap<string, HeldJob>): number =>
   Math.min(...[...held.values()].map((renewing) => renewing.nextBeatMs));
 
-/** Fires at the earliest of the times it is set to: a job with a short lease must not wait for a long one's renew. */
+/** Fires at the earliest of its times: a short lease must not wait for the renewal of a long one. */
 function createTimer(clock: Clock): { set(atMs: number, run: () => void): void; cancel(): void } {
   let armed: { atMs: number; cancel: () => void } | null = null;
   return {
@@ -118,7 +118,7 @@ function createTimer(clock: Clock): { set(atMs: number, run: () => void): void; 
   };
 }
 
-/** While a heartbeat is out, leases go on passing: a call that never answers must not keep a handler going. */
+/** Leases expire while a heartbeat is under way: a call that never answers must not keep a handler running. */
 function watch(clock: Clock, held: ReadonlyMap<string, HeldJob>): () => void {
   const thirdMs = Math.min(...[...held.values()].map((renewing) => thirdOf(renewing.job)));
   let cancel = (): void => {};

@@ -11,8 +11,8 @@ export async function momentOf(scope: InvocationScope, context: Context): Promis
 }
 
 /**
- * The zone and the day of the nominal time as its occurrence has them: the schedule may have moved to another zone since. If
- * the occurrence was pruned, the schedule's own zone.
+ * The zone and day of the nominal time, from its occurrence, because the schedule may have moved to another zone since; or
+ * from the schedule if the occurrence was pruned.
  */
 async function localDayOf({ job, worker }: InvocationScope, at: Date): Promise<Pick<Moment, "day" | "timezone">> {
   const { store } = worker.ports;

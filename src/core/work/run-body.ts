@@ -6,7 +6,7 @@ import { runFanOut } from "./run-fan-out.ts";
 import { runTask, startGraph } from "./run-graph.ts";
 import { runSweep } from "./run-sweep.ts";
 
-/** Runs what the definition says. A fan-out, sweep or graph starter writes its outcome in a transaction of its own. */
+/** Runs the definition's body. A fan-out, sweep or graph starter writes its outcome in its own transaction. */
 export async function runBody(
   scope: InvocationScope,
   { body }: JobDefinition,

@@ -21,7 +21,7 @@ export async function runFanOut(scope: InvocationScope, body: FanOutBody, contex
   await finishWithdrawn(scope);
   const wanted = runOf(scope, own);
   const run = await store.startRun(wanted, { dispatchWindowMs });
-  // The run's own moment: that of the first attempt, or of the run that is done again.
+  // The moment of the run's first attempt, or of the run that is repeated.
   const moment = readMoment(run.input) ?? own;
   const pages: Pages = { scope, body, context, moment, runId: run.runId, mark: markOf(wanted.key, run.parentId) };
   if (!run.sealed) await writePages(pages, run.cursor);
@@ -32,7 +32,7 @@ export async function runFanOut(scope: InvocationScope, body: FanOutBody, contex
   });
 }
 
-/** What the pages of one run are written with. */
+/** What all pages of one run share. */
 interface Pages {
   readonly scope: InvocationScope;
   readonly body: FanOutBody;
@@ -43,14 +43,14 @@ interface Pages {
   readonly mark: string;
 }
 
-/** Targets that were withdrawn keep their keys until they are CANCELED, and this time may want them. */
+/** Cancels withdrawn targets first: they keep their keys until then, and this time may use the same keys. */
 async function finishWithdrawn({ worker, definition, signal }: InvocationScope): Promise<void> {
   const { ports, registry, options } = worker;
   const only = { withdrawn: definition.id };
   await finishCancels(ports, registry, { dispatchWindowMs: options.dispatchWindowMs, signal, only });
 }
 
-/** A run that is done again makes every target again, so their keys end like its own: `#2`. */
+/** A repeated run makes every target again, so their keys end like its own: `#2`. */
 const markOf = (runKey: string, parentId: RunId | null): string =>
   parentId === null ? "" : (/#\d+$/.exec(runKey)?.[0] ?? "");
 

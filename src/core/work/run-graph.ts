@@ -8,7 +8,7 @@ import type { JobId, Json } from "../job/job.ts";
 import type { InRun, NewRun, NewTask, RunId } from "../ports/ports.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
-/** What a run is planned with, besides its input. */
+/** What a plan of a run needs besides the input. */
 export interface RunPlanOptions {
   readonly stage: string;
   readonly key: string;
@@ -99,14 +99,14 @@ const rowOf = (definition: JobDefinition, { stage, trace }: RowOptions): NewTask
     slotKeys: slotKeysOf(definition),
   });
 
-/** Runs one task of a run. @throws Error for a job that was enqueued by itself. */
+/** Runs one task of a run. @throws Error for a job that belongs to no run. */
 export async function runTask({ job }: InvocationScope, body: TaskBody, context: Context): Promise<Json | void> {
   const { run } = job;
   if (run === undefined) {
     throw new Error(`"${job.kind}" is a task: start its graph instead of enqueueing it by itself`);
   }
   const given = await givenOf(body, run);
-  // A condition that throws here fails the attempt, which people see.
+  // A condition that throws here fails the attempt visibly.
   if (body.when !== null && !(await body.when(given))) {
     throw new PermanentError("its condition changed its mind after the claim", { code: "WHEN_CHANGED" });
   }

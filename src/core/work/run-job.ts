@@ -16,13 +16,13 @@ export interface RunJobTaskOptions extends AttemptRef {
 }
 
 export interface RunJobReport {
-  /** `refused`: the try is no longer there for this task, which has done nothing. `unknown`: the lease decides. */
+  /** `refused`: the attempt is not this task's, which did nothing. `unknown`: the lease decides. */
   readonly outcome: "done" | "refused" | "unknown";
   /** Of the job, as it is now; null when there is no such job. */
   readonly state: State | null;
 }
 
-/** The task of one try of one job: takes it over from the worker that launched it, runs it and settles it. */
+/** The task of one attempt: takes it over from the worker that launched the task, runs it and settles it. */
 export async function runJobTask(ports: Ports, registry: Registry, options: RunJobTaskOptions): Promise<RunJobReport> {
   const { jobId, attempt, from, signal } = options;
   const job = await ports.store.takeOver({ jobId, attempt }, { from, worker: options.worker });

@@ -11,11 +11,11 @@ import type { InvocationScope } from "./invocation-scope.ts";
 import { readPage } from "./keyset-page.ts";
 import { momentOf } from "./moment-of.ts";
 
-/** Makes one job for every row that is due, page by page; what is left goes to a continuation of its own. */
+/** Makes one job for every due row, page by page; a continuation job does the rest. */
 export const runSweep = (scope: InvocationScope, body: SweepBody, context: Context): Promise<void> =>
   new Sweep(scope, body, context).run();
 
-/** Behind which row a sweep continues, as the one before it wrote; null is the start. */
+/** The cursor that the previous job of this sweep left; null is the start. */
 const afterOf = (payload: Json): Json | null =>
   typeof payload === "object" && payload !== null && "after" in payload ? (payload["after"] ?? null) : null;
 
@@ -59,7 +59,7 @@ class Sweep {
     this.#measure();
   }
 
-  /** A page in a transaction of its own, dispatched after its commit. @returns where the next begins, or null at the end. */
+  /** A page in its own transaction, dispatched after its commit. @returns the cursor of the next, or null at the end. */
   async #ownPage(query: Query<unknown>, after: Json | null, moment: Moment): Promise<Json | null> {
     const { left, worker } = this.#scope;
     const before = left.length;

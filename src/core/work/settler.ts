@@ -12,20 +12,20 @@ import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook, wantsHook } from "../delivery/settled-hook.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
-/** Writes outcomes in small groups as they come: one statement for jobs that finish together. */
+/** Writes outcomes in small groups: one statement for jobs that finish together. */
 export interface Settler {
-  /** Announces jobs that will call `settle` or `withdraw`, so that the last one need not wait for company. */
+  /** Announces jobs that will call `settle` or `withdraw`, so that the last one does not wait for more. */
   expect(jobs: number): void;
   /**
    * Repeats the write while the store is away, until `untilMs` by the clock.
    * @returns false when it is not known whether the outcome was written.
    */
   settle(job: EndedAttempt, outcome: Outcome, how: SettleOptions): Promise<boolean>;
-  /** An announced job that needs no settle. */
+  /** Ends the announcement of a job that needs no settle. */
   withdraw(): Promise<boolean>;
 }
 
-/** What of a claimed job its outcome is decided and written by. */
+/** The fields of a claimed job that decide its outcome. */
 export type EndedAttempt = Pick<
   Claimed,
   "jobId" | "attempt" | "kind" | "failures" | "interruptions" | "maxAttempts" | "trace" | "run"
@@ -33,7 +33,7 @@ export type EndedAttempt = Pick<
 
 export interface SettleOptions {
   readonly children: readonly NewJob[];
-  /** The end of the invocation: after it nothing of this process runs. */
+  /** The end of the invocation, when this process stops running. */
   readonly untilMs: number;
 }
 
@@ -99,7 +99,7 @@ export function toSettlement(
   };
 }
 
-/** A definition's own backoff that fails must not cost its job the outcome: it then waits as `exponential` does. */
+/** A definition's own backoff that throws must not lose the outcome: the job then waits as with `exponential`. */
 function decideOr(
   { random, log }: Pick<Ports, "random" | "log">,
   attempt: AttemptCounters & Pick<EndedAttempt, "jobId" | "kind">,
@@ -156,7 +156,7 @@ async function write(
   }
 }
 
-/** A compare-and-set may be repeated: if the first one was written, the second finds nothing to do. */
+/** A compare-and-set may be repeated: if the first was written, the second changes nothing. */
 async function writeAgain(
   ports: SettlerPorts,
   registry: Registry,
@@ -181,7 +181,7 @@ async function writeAgain(
       await ports.clock.sleep(workerLimits.settleRetryMs * round);
     }
     try {
-      // A hook gets a second chance; after that the end of its job matters more than what it would have written.
+      // The hook runs at most twice; then the job is settled without it, so a broken hook cannot block the job.
       await writeWhileAway(ports, [next], () => writeOnce(ports, registry, options, [next], hookFailures < 2));
       return true;
     } catch (again) {
@@ -192,7 +192,7 @@ async function writeAgain(
   return false;
 }
 
-/** A success that the app could not record is not one: it becomes a failed try, whose hook runs once more. */
+/** A success whose hook failed becomes a failed attempt, for which the hook runs once more. */
 function afterHookFailure(ports: SettlerPorts, registry: Registry, item: Waiting, error: HookFailed): Waiting {
   if (item.settlement.to !== "SUCCESS") return item;
   const message = error.cause instanceof Error ? error.cause.message : String(error.cause);
@@ -246,7 +246,7 @@ function settleHook(registry: Registry, group: readonly Waiting[]): InSameTransa
   };
 }
 
-/** A try that was released or put off has no outcome that an app would write down. */
+/** A released or delayed attempt has no outcome to record, so no hook runs. */
 const hasRun = (settlement: Settlement): settlement is Settlement & { to: keyof typeof hookOutcomes } =>
   settlement.to !== "QUEUED" && settlement.reason !== reasons.postponed;
 
@@ -275,7 +275,7 @@ function measure(ports: SettlerPorts, group: readonly Waiting[], settled: Settle
   }
 }
 
-/** Children whose key exists with another payload. Their handlers have ended, so an error could reach nobody. */
+/** Children whose key exists with another payload. Their handlers have ended, so an error cannot reach them. */
 export function noteConflicts(ports: Pick<Ports, "log" | "metrics">, conflicts: number): void {
   if (conflicts === 0) return;
   ports.log.warn("children were not written: their keys exist with other payloads, and the first ones stay", {

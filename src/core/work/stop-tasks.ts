@@ -8,15 +8,15 @@ type StopPorts = Pick<Ports, "store" | "log" | "launcher">;
 
 /** The tasks of jobs that are being canceled. */
 export interface CanceledTasks {
-  /** A hook of the cancel that also remembers which of its rows may have a task. */
+  /** Wraps a hook of the cancel, to note which of its rows may have a task. */
   noting(hook: InSameTransaction): InSameTransaction;
-  /** After each commit: those noted since the last time. Never throws: a task that was not stopped finds out at its next heartbeat. */
+  /** After each commit: stops the tasks noted since the last call. Never throws: a task that was missed ends at its next heartbeat. */
   stop(): Promise<void>;
 }
 
 /**
- * A canceled job's task would end by itself within a third of its lease; being stopped, it ends at once, and for sure, also
- * when its handler does not listen. A task that has not begun yet finds itself refused when it does.
+ * Without a stop, a canceled job's task would end within a third of its lease, if its handler listens. A stop ends it at once
+ * in any case. A task that has not begun yet is refused when it does.
  */
 export function canceledTasks(ports: StopPorts, registry: Registry): CanceledTasks {
   const { launcher, store, log } = ports;
@@ -28,7 +28,7 @@ export function canceledTasks(ports: StopPorts, registry: Registry): CanceledTas
       const task = taskOf(canceled?.worker ?? null);
       if (task !== null) await launcher?.stop(task, `job ${jobId} was canceled`);
     } catch (error) {
-      log.warn("the task of a canceled job was not stopped; its next heartbeat tells it", { job: jobId, error });
+      log.warn("the task of a canceled job was not stopped; it ends at its next heartbeat", { job: jobId, error });
     }
   };
   return {

@@ -1,17 +1,17 @@
-/** What ECS says of a task that stopped, as far as it matters. */
+/** Reads ECS events of stopped tasks. */
 import { reasons } from "../job/reasons.ts";
 import type { Outcome } from "../job/decide.ts";
 import type { JobId } from "../job/job.ts";
 import type { AttemptRef } from "../ports/ports.ts";
 
-/** A task of ours that has stopped: which try it was launched for, and why it ended. */
+/** A stopped Belfry task: the attempt it was launched for, and why it ended. */
 export interface TaskEnd extends AttemptRef {
   /** What comes after the last `/` of its ARN. */
   readonly task: string;
-  /** Grows with every change of the task: a smaller or an equal one is old news. */
+  /** Grows with every change of the task: a smaller or equal one is a repetition. */
   readonly version: number;
   readonly stopCode: string | null;
-  /** What ECS says of the task and its container, joined. */
+  /** The reasons of the task and its container, joined. */
   readonly reason: string;
   /** Null when no container ran, or ECS does not say. */
   readonly exitCode: number | null;
@@ -19,10 +19,10 @@ export interface TaskEnd extends AttemptRef {
 
 const exitOfKill = 137;
 
-/** What a task is started by, which its events repeat: at most 128 letters, digits, `-`, `_` and `/`. */
+/** The `startedBy` of a task, which its events repeat: at most 128 letters, digits, `-`, `_` and `/`. */
 export const startedByOf = ({ jobId, attempt }: AttemptRef): string => `belfry/${jobId}/${attempt}`;
 
-/** @returns null for what is no event of a stopped task of ours. Unknown fields are left alone: AWS adds some over time. */
+/** @returns null for any other event than the end of a Belfry task. Unknown fields are ignored: AWS adds some over time. */
 export function readTaskEnd(event: unknown): TaskEnd | null {
   const detail = at(event, "detail");
   const started = /^belfry\/([1-9]\d{0,18})\/([1-9]\d{0,8})$/.exec(text(at(detail, "startedBy")) ?? "");
@@ -47,9 +47,9 @@ export function readTaskEnd(event: unknown): TaskEnd | null {
 }
 
 /**
- * How the try of a task ended that left it unsettled. A task that never took its try over never ran the handler: it waits and
- * is launched again, `waitMs` from now. One that somebody else stopped (a person, a deployment, Spot) was interrupted. One that
- * ended by itself without an outcome is to blame, whatever its code: it ran alone.
+ * The outcome of an attempt that its task left unsettled. A task that never took its attempt over never ran the handler: it is
+ * launched again, `waitMs` from now. A task that was stopped (by a person, a deployment, Spot) was interrupted. A task that
+ * ended by itself without an outcome has failed, whatever its exit code, because it ran alone.
  */
 export function outcomeOfEnd(end: TaskEnd, { ran, waitMs }: { ran: boolean; waitMs: number }): Outcome {
   const why = end.reason === "" ? (end.stopCode ?? "no reason given") : end.reason;
@@ -68,7 +68,7 @@ export function outcomeOfEnd(end: TaskEnd, { ran, waitMs }: { ran: boolean; wait
   return { is: "retryable", code: "TASK_EXITED", message, afterMs: null };
 }
 
-/** ECS and Fargate say it in these words, in answers of RunTask and in reasons of tasks alike. */
+/** The words of ECS and Fargate, in answers of RunTask and in reasons of tasks. */
 export const isNoRoom = (reason: string): boolean =>
   /capacity is unavailable|^RESOURCE:|reached the limit on the number of|rate exceeded|throttl/i.test(reason);
 

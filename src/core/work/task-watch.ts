@@ -7,13 +7,13 @@ import { launchWaitMs } from "./launch.ts";
 import { createSettler } from "./settler.ts";
 import { outcomeOfEnd, readTaskEnd, type TaskEnd } from "./task-end.ts";
 
-/** `settled`: its job was released or failed. `over`: the try had ended before. `old` and `foreign` change nothing. */
+/** `settled`: its job was released or failed. `over`: the attempt had ended before. `old` and `foreign` change nothing. */
 export type Noticed = "settled" | "over" | "old" | "foreign";
 
 export interface TaskWatch {
   /**
-   * Takes one event of EventBridge. An event may come twice, late or never: what it says is written by compare-and-set on the
-   * try it is about, and a lost one is made up for by the lease. @throws when the outcome is unknown; deliver it again then.
+   * Takes one event of EventBridge. An event may come twice, late or never: it is written by compare-and-set on its attempt,
+   * and the lease makes up for a lost one. @throws when the result is unknown; deliver the event again then.
    */
   notice(event: unknown): Promise<Noticed>;
 }
@@ -31,14 +31,14 @@ export function createTaskWatch(ports: Ports, registry: Registry, options: Watch
       if (end === null) return "foreign";
       if (end.version <= (versions.get(end.task) ?? -1)) return "old";
       const noticed = await settleEnd(ports, registry, options, end);
-      // Only what was written is old news: an event whose writing failed must be taken again.
+      // Only after the write: an event whose write failed must be taken again.
       remember(versions, end);
       return noticed;
     },
   };
 }
 
-/** A memory of this process only, which saves looks: a repetition that comes to another process finds the try over. */
+/** A memory of this process, which saves reads. In another process a repetition finds that the attempt has ended. */
 function remember(versions: Map<string, number>, { task, version }: TaskEnd): void {
   versions.delete(task);
   versions.set(task, version);
@@ -52,7 +52,7 @@ async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions
   if (shown === null) return "foreign";
   const { job } = shown;
   const task = taskOf(job.worker);
-  // Another task runs this try; this one was refused.
+  // Another task runs this attempt; this one was refused.
   if (job.state === "RUNNING" && task !== null && task !== end.task) return "over";
   if (job.state !== "RUNNING" || job.attempt !== end.attempt) {
     await freeSlots(ports, end, options);
@@ -68,7 +68,7 @@ async function settleEnd(ports: Ports, registry: Registry, options: WatchOptions
   return "settled";
 }
 
-/** The task of a canceled job is gone now, and with it what kept its slots. */
+/** The task of a canceled job has ended, so its slots are free. */
 async function freeSlots(ports: Ports, { jobId, attempt }: TaskEnd, options: WatchOptions): Promise<void> {
   await afterCommit(ports, await ports.store.freeSlots([{ jobId, attempt }]), options);
 }

@@ -4,9 +4,8 @@ import type { Claimed } from "../ports/ports.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /**
- * While a release rolls out, what is newer may make jobs that an older worker of the lane does not know. Such a job waits
- * for a worker that does and pays no try for it, ever longer, until no release can be on its way any more: a job that is
- * older than `unknownKindMs` is FAILED, because its kind was taken out of the code.
+ * During a release newer processes may make jobs of a kind that an older worker does not know. Such a job waits, longer each
+ * time and without losing an attempt, for a newer worker. A job older than `unknownKindMs` is FAILED: its kind was removed.
  */
 export async function unknownKind(worker: WorkerScope, job: Claimed): Promise<Outcome> {
   const ageMs = await ageOf(worker, job);

@@ -8,18 +8,18 @@ export const workerLimits = {
   settleGatherMs: 5,
   settleTriesMax: 3,
   settleRetryMs: 200,
-  /** Between two tries to write an outcome while the store is away: less than `rescueLookMs`. */
+  /** Between two attempts to write an outcome while the store is away: less than `rescueLookMs`. */
   settleRetryMsMax: 1_000,
-  /** Left of an invocation when the last try to write an outcome begins. */
+  /** What must be left of an invocation for one more attempt to write an outcome. */
   settleMarginMs: 500,
-  /** However long the process may still run. */
+  /** Even if the process may run longer. */
   settleForMsMax: 15 * 60_000,
   /** Before messages are given back because the store is away: doubles with each batch, up to the second. */
   giveBackPauseMs: 1_000,
   giveBackPauseMsMax: 15_000,
   /** After a heartbeat that failed: less than `rescueLookMs`. */
   heartbeatRetryMs: 1_000,
-  /** Before the end of a worker's time: longer than `abortGraceMs`, so that what was left behind can still be written. */
+  /** Before the end of a worker's time: longer than `abortGraceMs`, so that interrupted jobs can still be settled. */
   deadlineMarginMs: 3_000,
   abortGraceMs: 1_000,
   shutdownMs: 15_000,

@@ -5,15 +5,15 @@ import type { RateLimiter } from "./rate-limiter.ts";
 import type { Settler } from "./settler.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
-/** What the parts of one worker share. */
+/** The state that the parts of one worker share. */
 export interface WorkerScope {
   readonly ports: Ports;
   readonly registry: Registry;
   readonly options: WorkerOptions;
   readonly leases: LeaseKeeper;
   readonly settler: Settler;
-  /** Of the tasks it launches. */
+  /** Paces the launches of tasks. */
   readonly launches: RateLimiter;
-  /** Aborts when the worker was told to stop. */
+  /** Aborts when the worker stops. */
   readonly stopping: AbortSignal;
 }

@@ -19,15 +19,15 @@ import type { WorkerScope } from "./worker-scope.ts";
 export interface Worker {
   /**
    * Claims and runs one batch. Handlers run side by side, each with its timeout; jobs that lost a worker before run
-   * after the others, one at a time. @returns the messages to give back: those of which we do not know what became.
+   * after the others, one at a time. @returns the messages to give back, because the result of their claim or hold is unknown.
    */
   handle(
     records: readonly QueueRecord[],
     options: { remainingMs: () => number },
   ): Promise<{ failed: readonly string[] }>;
-  /** Runs a job that was claimed elsewhere and is this worker's now. @returns false when nobody knows what became of it. */
+  /** Runs a job that this worker took over. @returns false when it is unknown whether its outcome was written. */
   run(job: Claimed, options: { remainingMs: () => number }): Promise<boolean>;
-  /** SIGTERM: aborts the handlers, waits `graceMs`, releases what still runs. Nothing is held when it resolves. */
+  /** On SIGTERM: aborts the handlers, waits `graceMs`, releases the jobs that still run. Holds none when it resolves. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ async function runBatch(
   const alone = arrived.messages.length === 1;
   const first = await claimBatch(scope, arrived.messages, alone);
   await ports.crashPoint("claimed");
-  // What is due starts now; what is early by a moment must not keep it waiting.
+  // Due jobs start now, without waiting for those that are a moment early.
   const [ended, early] = await Promise.all([
     runAll(scope, first.running, remainingMs),
     runEarly(scope, first.early, { alone, remainingMs }),
@@ -106,13 +106,13 @@ async function runBatch(
   return { failed: [...failed], isRefused: first.isRefused };
 }
 
-/** A message that is given back comes again at once: without a pause a worker asks a store that is away many times a second. */
+/** A message that is given back returns at once: without a pause the worker would call an absent store many times a second. */
 async function pauseBefore(scope: WorkerScope, refusals: number, leftMs: number): Promise<void> {
   const pauseMs = Math.min(workerLimits.giveBackPauseMs * 2 ** (refusals - 1), workerLimits.giveBackPauseMsMax);
   await scope.ports.clock.sleep(Math.max(0, Math.min(pauseMs, leftMs - workerLimits.deadlineMarginMs)), scope.stopping);
 }
 
-/** @returns null for a lane that is not paused. A message is only given back when nobody knows whether its job was held. */
+/** @returns null for a lane that is not paused. A message is given back only when it is unknown whether its job was held. */
 async function holdPaused(
   { ports, options: { gate, lane } }: WorkerScope,
   messages: readonly Arrived[],
@@ -129,7 +129,7 @@ async function holdPaused(
 
 interface Ended {
   readonly jobId: string;
-  /** False when nobody can say whether its outcome was written. */
+  /** False when it is unknown whether its outcome was written. */
   readonly known: boolean;
 }
 
@@ -156,7 +156,7 @@ async function runEarly(
   };
 }
 
-/** One at a time, after the others: if this one takes the worker down again, it does so alone. */
+/** One at a time, after the others: if one crashes the worker again, no other job is lost with it. */
 async function runSuspects(
   scope: WorkerScope,
   suspects: readonly Arrived[],
@@ -190,7 +190,7 @@ async function readRecords(
     else messages.push({ messageId: record.messageId, message });
   }
   if (unreadable.length === 0) return { messages, unread: [] };
-  scope.ports.log.error("messages that nobody can read go to quarantine", { messages: unreadable.length });
+  scope.ports.log.error("unreadable messages go to quarantine", { messages: unreadable.length });
   try {
     await scope.ports.store.quarantine(
       scope.options.lane,
@@ -203,7 +203,7 @@ async function readRecords(
   }
 }
 
-/** Runs and settles one claimed job. A bug of ours leaves the job to its lease: it must not take its batch down. */
+/** Runs and settles one claimed job. A bug in Belfry leaves the job to its lease and must not fail the batch. */
 async function runOne(scope: WorkerScope, job: Claimed, remainingMs: () => number): Promise<Ended> {
   try {
     const launcher = launcherFor(scope, job);
@@ -239,7 +239,7 @@ async function write(
   return scope.settler.settle(job, finished.outcome, { children: finished.children, untilMs });
 }
 
-/** A canceled job keeps its slots until its handler is gone, which is now. */
+/** The handler of a canceled job has ended, so its slots are free. */
 async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
   if (job.slotKeys.length === 0) return true;
   try {
@@ -251,7 +251,7 @@ async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
   return true;
 }
 
-/** Workers rescue a few expired jobs of their own lane, so that a dead worker does not wait for a scheduler task. */
+/** Workers rescue a few expired jobs of their lane, so that these do not wait for a scheduler task. */
 async function smallRescue(scope: WorkerScope, lapsed: LapsedLeases): Promise<void> {
   const { ports, registry, options } = scope;
   try {

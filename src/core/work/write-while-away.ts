@@ -10,8 +10,8 @@ interface Unwritten {
 }
 
 /**
- * A store that is away costs no attempt: the write is repeated until the invocation ends. The compare-and-set finds nothing
- * to do when an earlier one was written, or when another worker has the job by then.
+ * Repeats the write while the store is away, until the invocation ends, so that an outage costs no attempt. A repetition
+ * changes nothing if an earlier write succeeded, or if another worker has the job.
  */
 export async function writeWhileAway(
   ports: WritingPorts,

@@ -26,7 +26,7 @@ create table belfry.lock_fence (
   token        bigint not null,
   installed_at timestamptz not null
 );
--- What one scheduler task leaves to the next: since when a lane's queue showed nothing to receive.
+-- What one scheduler task saves for the next: since when a lane's queue showed no message.
 create table belfry.queue_observation (
   lane        text primary key,
   empty_since timestamptz not null,

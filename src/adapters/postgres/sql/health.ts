@@ -3,8 +3,9 @@ import { statement } from "../statement.ts";
 import { isFailed } from "./job-columns.ts";
 
 /**
- * Occurrences PLANNED for longer than $1 milliseconds and runs open for longer than $4, $2 of each at most; the largest share of dead rows among tables that have $3
- * of them; how far the clock stands behind the newest decision, which no clock that only goes forwards does; and the oldest transaction, by the machine's own time: only sessions of our own user show theirs. Locks nothing.
+ * Occurrences PLANNED for longer than $1 milliseconds and runs open for longer than $4, $2 of each at most; the largest share of
+ * dead rows among tables that have $3 of them; how far the clock stands behind the newest decision, which no clock that only goes
+ * forwards does; and the oldest transaction, by the machine's own time: only sessions of the same user show theirs. Locks nothing.
  */
 export const readHealth = statement<{
   now: number;
@@ -70,7 +71,7 @@ select
 );
 
 /**
- * The kind with the largest share of each, in percent, over the last $1 milliseconds: of those with $2 such events, a slow try
+ * The kind with the largest share of each, in percent, over the last $1 milliseconds: of those with $2 such events, a slow attempt
  * or late start counting from the first one on. Locks nothing.
  */
 export const readWorstKinds = statement<WorstRow>(

@@ -1,0 +1,46 @@
+import type { ShownKindFigures } from "../shape.ts";
+
+export type KindRow = ShownKindFigures["kinds"][number];
+export type Figures = KindRow["now"];
+
+export const kindSorts = ["slow", "failing", "waiting"] as const;
+export type KindSort = (typeof kindSorts)[number];
+
+/** Null where nothing ended. */
+export const failedShare = ({ failed, ended }: Figures): number | null => (ended === 0 ? null : failed / ended);
+
+const measures: Readonly<Record<KindSort, (figures: Figures) => number>> = {
+  slow: ({ runningMs }) => runningMs?.p95 ?? -1,
+  failing: (figures) => failedShare(figures) ?? -1,
+  waiting: ({ waitingMs }) => waitingMs?.p95 ?? -1,
+};
+
+/** The worst of the period first. */
+export const sorted = (rows: readonly KindRow[], sort: KindSort): readonly KindRow[] =>
+  rows.toSorted((a, b) => measures[sort](b.now) - measures[sort](a.now) || b.now.ended - a.now.ended);
+
+export interface Trend {
+  readonly text: string;
+  readonly tone: "worse" | "better" | "same";
+}
+
+/** A change by less than a tenth says nothing: buckets are wider than that. */
+const same = 0.1;
+
+/** How a duration changed; null where one of the two periods has none. */
+export function durationTrend(now: number | undefined, before: number | undefined): Trend | null {
+  if (now === undefined || before === undefined) return null;
+  const change = before === 0 ? (now === 0 ? 0 : 1) : now / before - 1;
+  if (Math.abs(change) < same) return { text: "same", tone: "same" };
+  const text = change > 9 ? `${Math.round(change + 1)} times` : `${change > 0 ? "+" : ""}${Math.round(change * 100)} %`;
+  return { text, tone: change > 0 ? "worse" : "better" };
+}
+
+/** How the share of failures changed, in points of a percent. */
+export function shareTrend(now: Figures, before: Figures): Trend | null {
+  const [share, was] = [failedShare(now), failedShare(before)];
+  if (share === null || was === null) return null;
+  const points = Math.round((share - was) * 1_000) / 10;
+  if (points === 0) return { text: "same", tone: "same" };
+  return { text: `${points > 0 ? "+" : ""}${points} points`, tone: points > 0 ? "worse" : "better" };
+}

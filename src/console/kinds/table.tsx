@@ -1,0 +1,90 @@
+import { addresses } from "../address.ts";
+import { quoted } from "../filter/terms.ts";
+import { TableHead } from "../parts/table-head.tsx";
+import { duration } from "../time.ts";
+import { counted } from "../words.ts";
+import { durationTrend, failedShare, type Figures, type KindRow, shareTrend, type Trend } from "./figures.ts";
+
+const number = (name: string) => ({ name, isNumber: true });
+
+/** Each kind with its figures of the period, and how they changed. */
+export const KindTable = ({ rows }: { readonly rows: readonly KindRow[] }) => (
+  <div class="card">
+    <table class="table tall stacks kind-table">
+      <TableHead
+        columns={[
+          rows[0]?.kind === null ? "Lane" : "Kind",
+          number("Attempts"),
+          number("Failed"),
+          number("Waiting, p50 · p95 · p99"),
+          number("Running, p50 · p95 · p99"),
+        ]}
+      />
+      <tbody>
+        {rows.map((row) => (
+          <Row key={`${row.kind} ${row.lane}`} row={row} />
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+const Row = ({ row: { kind, lane, now, before } }: { readonly row: KindRow }) => (
+  <tr>
+    <td class="wide">
+      {kind === null ? (
+        <a class="row-link" href={addresses.kindsWith({ lane })}>
+          {lane}
+        </a>
+      ) : (
+        <>
+          <a class="row-link" href={addresses.jobsWith(`kind:${quoted(kind)}`)}>
+            {kind}
+          </a>
+          <p class="dim small">{lane}</p>
+        </>
+      )}
+    </td>
+    <td class="number" data-label="Attempts">
+      {counted(now.ended)}
+      <p class="dim small">{`before: ${counted(before.ended)}`}</p>
+    </td>
+    <td class="number" data-label="Failed">
+      <Failed kind={kind} now={now} />
+      <TrendText trend={shareTrend(now, before)} />
+    </td>
+    <td class="number" data-label="Waiting">
+      <Spread of={now.waitingMs} />
+      <TrendText trend={durationTrend(now.waitingMs?.p95, before.waitingMs?.p95)} />
+    </td>
+    <td class="number" data-label="Running">
+      <Spread of={now.runningMs} />
+      <TrendText trend={durationTrend(now.runningMs?.p95, before.runningMs?.p95)} />
+    </td>
+  </tr>
+);
+
+function Failed({ kind, now }: { readonly kind: string | null; readonly now: Figures }) {
+  const share = failedShare(now);
+  const text = share === null ? "–" : `${Math.round(share * 1_000) / 10} %`;
+  if (kind === null || now.failed === 0) return <>{text}</>;
+  return (
+    <a class="link" href={addresses.jobsWith(`state:failed,retry_wait kind:${quoted(kind)}`)}>
+      {text}
+    </a>
+  );
+}
+
+function Spread({ of }: { readonly of: Figures["runningMs"] }) {
+  if (of === null) return <span class="nothing">–</span>;
+  return (
+    <span class="spread">
+      {duration(of.p50)} · <strong>{duration(of.p95)}</strong> · {duration(of.p99)}
+    </span>
+  );
+}
+
+/** Word and sign say it as well as the colour. */
+const TrendText = ({ trend }: { readonly trend: Trend | null }) => (
+  <p class={`small trend ${trend?.tone ?? "same"}`}>{trend === null ? "nothing before" : trend.text}</p>
+);
