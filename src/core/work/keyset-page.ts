@@ -39,5 +39,8 @@ order by ${column} fetch first $${next} rows with ties`,
   if (rows.length > 0 && typeof cursor !== "string") {
     throw new Error(`"${id}": its query is paged by column "${by}", which is null in a row: leave such rows out`);
   }
-  return { rows: whole.map(({ [cursorColumn]: _, ...row }) => row), cursor: cursor as string | null };
+  return { rows: whole.map(withoutCursor), cursor: cursor as string | null };
 }
+
+const withoutCursor = (row: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => name !== cursorColumn));

@@ -37,7 +37,7 @@ where kind = $1 and key = $2 and starter_id = $3::bigint and error is not null a
 
 /**
  * Seals runs whose starter ended without doing so: they close FAILED once their jobs have ended. $1 limit. It reads only runs
- * that are not sealed. Locks: the runs and their starters, SKIP LOCKED: a starter that is tried again meanwhile is not RUNNING yet.
+ * that are not sealed. Locks: the runs and their starters, SKIP LOCKED: one that is tried again in between has another state by then.
  */
 export const sealOrphans = statement<{ run_id: string }>(
   "run-seal-orphans",
