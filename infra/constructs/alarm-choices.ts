@@ -75,7 +75,7 @@ export interface AlarmChoices {
   readonly postponedLaunches: Choice;
   /** Ends of tasks that no function could take. Warn. */
   readonly lostEvents: Choice;
-  /** Tasks of jobs that run longer than any job may. Warn. */
+  /** Tasks of jobs, schedules or passes that run longer than any job and any pass may. Warn. */
   readonly endlessTasks: Choice;
   /** Percent of the database's disk that is free, where RDS gives a fixed one. Page. */
   readonly freeStoragePercent: Choice;

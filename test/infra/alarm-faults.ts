@@ -237,6 +237,9 @@ export const faults: Readonly<Record<string, Fault>> = {
   "a task never ends": seen(async () => {
     outside.tasksSince = Date.now() / 1_000 - 86_400;
   }),
+  "a rule's task never ends": seen(async () => {
+    outside.schedulerTasksSince = Date.now() / 1_000 - 86_400;
+  }),
   "a message is not readable": seen((world) => world.drain(["{not json"])),
   "messages die before a worker claims them": seen(async (world) => {
     await world.enqueue("batch");

@@ -93,3 +93,12 @@ from counted cross join lateral (values
 where part >= least and whole > 0
 order by what, percent desc, kind`,
 );
+
+/** The least that a sort may have, for this transaction. Locks nothing. */
+export const keepSortsSmall = statement<never>("probe-memory", "select set_config('work_mem', '64kB', true)");
+
+/** Sorts more than fits: the server writes some 300 kB of temporary pages, and says so where its disk is full. Locks nothing. */
+export const spill = statement<{ n: number }>(
+  "probe-disk",
+  "select count(*)::int as n from (select g from generate_series(1, 20000) g order by -g) sorted",
+);
