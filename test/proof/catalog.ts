@@ -3,6 +3,7 @@ import { cap } from "./cases/cap.ts";
 import { crashScheduler } from "./cases/crash-scheduler.ts";
 import { crashWorker } from "./cases/crash-worker.ts";
 import { clockSkew } from "./cases/clock-skew.ts";
+import { clockAhead, dbOutage } from "./cases/db-outage.ts";
 import { dailyQuiz } from "./cases/daily-quiz.ts";
 import { ecsStop } from "./cases/ecs-stop.ts";
 import { firstTries } from "./cases/first-tries.ts";
@@ -10,7 +11,9 @@ import { killAll } from "./cases/kill-all.ts";
 import { fanoutKill } from "./cases/fanout-kill.ts";
 import { graphs } from "./cases/graphs.ts";
 import { lockDown } from "./cases/lock-down.ts";
+import { move, restore } from "./cases/restore.ts";
 import { net } from "./cases/net.ts";
+import { orphanRun } from "./cases/orphan-run.ts";
 import { pgCrash } from "./cases/pg-crash.ts";
 import { poison } from "./cases/poison.ts";
 import { missedWakes } from "./cases/missed-wakes.ts";
@@ -56,6 +59,11 @@ export const proofs: readonly Proof[] = [
   hostileInput,
   graphs,
   fanoutKill,
+  orphanRun,
+  dbOutage,
+  clockAhead,
+  restore,
+  move,
   ecsStop,
   sqsChaos,
 ];

@@ -166,6 +166,24 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "",
     },
   ],
+  /** An outcome that the store does not take at once is left to the lease. */
+  "patient-settle": [
+    { file: "/src/core/work/write-while-away.ts", from: "!isStoreAway(error) || isLast", to: "true || isLast" },
+  ],
+  /** A lease that looks expired once is rescued. */
+  "two-looks": [
+    {
+      file: "/src/core/delivery/lapsed-leases.ts",
+      from: "nowMs - sinceMs >= deliveryLimits.rescueLookMs",
+      to: "nowMs - sinceMs >= 0",
+    },
+  ],
+  /** A run whose starter ended otherwise stays as it is. */
+  seal: [{ file: "/src/adapters/postgres/resolve-store.ts", from: "if (open.orphans)", to: "if (false)" }],
+  /** No process looks which server it is on. */
+  epoch: [
+    { file: "/src/adapters/postgres/sql/epoch.ts", from: "server = belfry.server() as is_here", to: "true as is_here" },
+  ],
   /** Each page of a sweep begins at the first row again. */
   "next-page": [{ file: "/src/core/work/run-sweep.ts", from: "after = page;", to: "after = null;" }],
   /** Keys differ from page to page, and no page leaves a cursor. */

@@ -1,0 +1,247 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Client } from "pg";
+import { type RunningPostgres, startPostgres } from "../../../src/local/services/postgres.ts";
+import { readPostgresRecord, writeRecord } from "../../../src/local/services/postgres-files.ts";
+import { prepareDatabase } from "../database.ts";
+import { Checklist, type Proof } from "../proof.ts";
+import { until } from "../until.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const preload = `--import=${new URL("../preload.ts", import.meta.url).href}`;
+const run = promisify(execFile);
+
+/** A restore in time and a copy of the disks take the place of a server whose last events a reader has seen. */
+export const restore: Proof = {
+  name: "restore",
+  about:
+    "a restore in time, then a copy of the disks, with the runbook's own commands: no reader misses an event in silence",
+  guards: ["epoch"],
+  async run({ folder }) {
+    const list = new Checklist();
+    const servers = new Servers();
+    try {
+      const first = await servers.start(join(folder, "first"));
+      const url = await prepareDatabase(first.url, "");
+      const name = new URL(url).pathname;
+      const begun = await look(url, null);
+      await events(url, 10);
+      await first.stop();
+      const disks = copyOf(folder, "first", "disks");
+      const past = copyOf(folder, "first", "past");
+      const again = await servers.start(join(folder, "first"));
+      await events(at(again, name), 5);
+      await sql(at(again, name), "select pg_create_restore_point('before'); select pg_switch_wal()");
+      await events(at(again, name), 40);
+      const seen = await look(at(again, name), begun.cursor);
+      list.expect("the reader saw all 55 events", seen.ids.length === 55 && !seen.isGap, seen.ids.length);
+      await again.stop();
+
+      writeFileSync(join(past.data, "recovery.signal"), "");
+      const restored = await servers.start(past.folder, {
+        restore_command: `cp ${again.dataFolder}/pg_wal/%f %p`,
+        recovery_target_name: "before",
+        recovery_target_action: "promote",
+      });
+      await until("the restored server to take writes", 30_000, () => isWritable(at(restored, name)));
+      await events(at(restored, name), 100);
+      await assess(list, "a restore in time, by itself", { url: at(restored, name), seen, events: 115 });
+      await restored.stop();
+
+      const copied = await servers.start(disks.folder);
+      const said = await runbook("Restore from backup", at(copied, name));
+      list.expect("the runbook's command begins an epoch", said.includes("epoch 2 begins"), said);
+      await events(at(copied, name), 100);
+      await assess(list, "a copy of the disks, by the runbook", { url: at(copied, name), seen, events: 110 });
+      return list.verdict();
+    } finally {
+      await servers.stop();
+    }
+  },
+};
+
+/** All rows go to a server whose transactions count from the beginning, by logical replication, which copies no sequences. */
+export const move: Proof = {
+  name: "move",
+  about:
+    "logical replication to a new server, with the runbook's own command: no old event comes again, none is missed in silence",
+  guards: ["epoch"],
+  async run({ folder, log }) {
+    const list = new Checklist();
+    const servers = new Servers();
+    try {
+      log("pg_dump is not among the embedded programs: the rows go by logical replication");
+      const from = await servers.start(join(folder, "from"), { wal_level: "logical" });
+      const url = await prepareDatabase(from.url, "");
+      const name = new URL(url).pathname;
+      const begun = await look(url, null);
+      await burn(url, 4_000);
+      await events(url, 50);
+      const seen = await look(url, begun.cursor);
+      list.expect("the reader saw all 50 events", seen.ids.length === 50, seen.ids.length);
+      const to = await servers.start(join(folder, "to"));
+      const target = await prepareDatabase(to.url, "");
+      await replicate(url, target);
+      await from.stop();
+
+      const said = await runbook("Move to another server", target);
+      list.expect("the runbook's command begins an epoch", said.includes("epoch 2 begins"), said);
+      const gap = await look(target, seen.cursor);
+      list.expect("a reader of before gets a gap notice", gap.isGap && gap.ids.length === 0, gap.ids.length);
+      await burn(target, 8_000);
+      const after = await look(target, gap.cursor);
+      list.expect("no old event comes again", after.ids.length === 0 && !after.isGap, after.ids.length);
+      await events(target, 5);
+      const last = await look(target, after.cursor);
+      list.expect("the next 5 events come", last.ids.length === 5, last.ids.length);
+      list.expect("the roll-up counted each event once", last.created === 55, last.created);
+      list.figure(`database${name}: 50 events moved`);
+      return list.verdict();
+    } finally {
+      await servers.stop();
+    }
+  },
+};
+
+interface Look {
+  readonly ids: readonly string[];
+  readonly cursor: string;
+  readonly isGap: boolean;
+  /** What the roll-up has counted. */
+  readonly created: number;
+}
+
+async function assess(
+  list: Checklist,
+  what: string,
+  { url, seen, events: kept }: { url: string; seen: Look; events: number },
+): Promise<void> {
+  const gap = await look(url, seen.cursor);
+  list.expect(`${what}: the reader gets a gap notice`, gap.isGap, `${gap.ids.length} events and no notice`);
+  await events(url, 5);
+  const next = await look(url, gap.cursor);
+  list.expect(`${what}: then it goes on`, !next.isGap && next.ids.length === 5, next.ids.length);
+  list.expectNone(
+    `${what}: no new event has the id of one that was lost`,
+    next.ids.filter((id) => seen.ids.includes(id)),
+  );
+  list.expect(`${what}: the roll-up counted each event once`, next.created === kept + 5, next.created);
+}
+
+/** A process of its own reads, as an API or a scheduler task would. */
+async function look(url: string, cursor: string | null): Promise<Look> {
+  const program = fileURLToPath(new URL("../event-reader.ts", import.meta.url));
+  const { stdout } = await run(process.execPath, [program, ...(cursor === null ? [] : [cursor])], {
+    env: { ...process.env, DATABASE_URL: url, NODE_OPTIONS: preload },
+  });
+  return JSON.parse(stdout) as Look;
+}
+
+/** Runs the commands of Belfry that this section of the runbook names, in its order. @returns what they said. */
+async function runbook(section: string, url: string): Promise<string> {
+  const text =
+    readFileSync(join(root, "docs/runbook.md"), "utf8").split(`\n## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
+  const commands = [...text.matchAll(/^npx belfry (.+)$/gm)].flatMap(([, args]) => (args === undefined ? [] : [args]));
+  if (commands.length === 0) throw new Error(`docs/runbook.md has no command in "${section}"`);
+  let said = "";
+  for (const args of commands) {
+    const { stdout } = await run(process.execPath, [join(root, "bin/belfry.mjs"), ...args.split(" ")], {
+      cwd: root,
+      env: { ...process.env, DATABASE_URL: url, NODE_OPTIONS: preload },
+    });
+    said += stdout;
+  }
+  return said;
+}
+
+class Servers {
+  readonly #all: RunningPostgres[] = [];
+
+  async start(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<RunningPostgres> {
+    const server = await startPostgres({ folder, port: 0, settings: { synchronous_commit: "off", ...settings } });
+    this.#all.push(server);
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#all.map((server) => server.stop("immediate")));
+  }
+}
+
+/** The folder of a stopped server under another name. */
+function copyOf(folder: string, from: string, to: string): { folder: string; data: string } {
+  const record = readPostgresRecord(join(folder, from));
+  if (record === null) throw new Error(`there is no server in ${join(folder, from)}`);
+  const data = `${record.dataFolder}-${to}`;
+  // With its owner, who is not root.
+  execFileSync("cp", ["-a", record.dataFolder, data]);
+  mkdirSync(join(folder, to), { recursive: true });
+  writeRecord(join(folder, to), { ...record, dataFolder: data, owner: null });
+  return { folder: join(folder, to), data };
+}
+
+function at(server: RunningPostgres, name: string): string {
+  const url = new URL(server.url);
+  url.pathname = name;
+  return url.href;
+}
+
+async function sql(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    const results = (await client.query(text)) as unknown as
+      { rows: Record<string, unknown>[] } | { rows: Record<string, unknown>[] }[];
+    return Array.isArray(results) ? (results.at(-1)?.rows ?? []) : results.rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const isWritable = (url: string): Promise<boolean> =>
+  sql(url, "select not pg_is_in_recovery() as yes").then(
+    ([row]) => row?.["yes"] === true,
+    () => false,
+  );
+
+/** Each in a transaction of its own, as enqueues are. */
+async function events(url: string, count: number): Promise<void> {
+  await sql(
+    url,
+    `do $$ begin for n in 1..${count} loop
+      insert into belfry.event (id, at, to_state, job_ids, attempts, generations)
+        values (nextval('belfry.event_id_seq'), now(), 'QUEUED', array[n], array[0], array[1]);
+      commit;
+    end loop; end $$`,
+  );
+}
+
+/** Uses up transaction numbers. */
+const burn = (url: string, count: number) =>
+  sql(url, `do $$ begin for n in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`);
+
+/** All rows of all tables, as a replica that becomes the new primary has them. */
+async function replicate(from: string, to: string): Promise<void> {
+  await sql(
+    to,
+    `do $$ declare t record; begin
+      for t in select oid::regclass as name from pg_class
+        where relnamespace = 'belfry'::regnamespace and relkind in ('r', 'p') and not relispartition
+      loop execute format('truncate %s restart identity cascade', t.name); end loop;
+    end $$`,
+  );
+  await sql(from, "create publication everything for all tables with (publish_via_partition_root = true)");
+  await sql(to, `create subscription everything connection '${from}' publication everything`);
+  await until("all rows to be copied", 60_000, async () => {
+    const rows = await sql(
+      to,
+      "select count(*)::int as all, (count(*) filter (where srsubstate = 'r'))::int as ready from pg_subscription_rel",
+    );
+    return Number(rows[0]?.["all"]) > 0 && rows[0]?.["all"] === rows[0]?.["ready"];
+  });
+  await sql(to, "drop subscription everything");
+}
