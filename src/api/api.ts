@@ -14,6 +14,7 @@ import { answerProblem, HttpProblem } from "./problem.ts";
 import { numbered, requestIdOf } from "./request-id.ts";
 import { problemOfStore } from "./store-failure.ts";
 import { unknownRoute } from "./unknown-route.ts";
+import { attemptEndpoint } from "./routes/attempt.ts";
 import { auditEndpoints } from "./routes/audits.ts";
 import { bulkEndpoints } from "./routes/bulk.ts";
 import { countJobsEndpoint } from "./routes/count-jobs.ts";
@@ -85,6 +86,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     createJobEndpoint(options),
     countJobsEndpoint(options),
     ...jobEndpoints(options),
+    attemptEndpoint(options),
     explainEndpoint(options),
     ...runEndpoints(options),
     runMapEndpoint(options),

@@ -16,6 +16,7 @@ export const problemCodes = {
   "needs-operate": [403, "The caller may read but not change anything."],
   "no-such-route": [404, "There is no such path."],
   "no-cap": [404, "The kind has no cap."],
+  "unknown-attempt": [404, "The job has no such attempt, or it is no longer kept."],
   "unknown-bulk": [404, "There is no such bulk action."],
   "unknown-job": [404, "There is no such job, or it was pruned."],
   "unknown-lane": [404, "There is no such lane."],

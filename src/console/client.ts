@@ -4,6 +4,7 @@ import { correct } from "./clock.ts";
 import { ApiError, get, post, query } from "./http.ts";
 import { loadedMap, type LoadedMap } from "./runs/run-map.ts";
 import type {
+  ShownAttempt,
   ShownCount,
   ShownExplanation,
   ShownFailureGroup,
@@ -37,6 +38,8 @@ export const loadJobs = (filter: JobQuery, page: { cursor: string | null; limit:
 export const countJobs = (filter: JobQuery, signal?: AbortSignal) =>
   get<ShownJobCounts>(`/jobs/counts${query({ ...filter, state: null })}`, signal);
 export const loadJob = (id: string, signal?: AbortSignal) => get<ShownJobDetail>(`/jobs/${at(id)}`, signal);
+export const loadAttempt = (id: string, attempt: number, signal?: AbortSignal) =>
+  get<ShownAttempt>(`/jobs/${at(id)}/attempts/${attempt}`, signal);
 export const loadExplanation = (id: string, signal?: AbortSignal) =>
   get<ShownExplanation>(`/jobs/${at(id)}/explain`, signal);
 export const retryJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/retry`);
@@ -134,8 +137,8 @@ export const loadRunMap = async (run: string, signal?: AbortSignal): Promise<Loa
 export const loadFailedTasks = async (run: string, signal?: AbortSignal): Promise<readonly ShownTask[]> =>
   (await get<{ tasks: ShownTask[] }>(`/runs/${at(run)}/tasks${query({ state: "FAILED", limit: 100 })}`, signal)).tasks;
 
-export const loadFailureGroups = (signal?: AbortSignal) =>
-  get<{ groups: readonly ShownFailureGroup[]; isMore: boolean }>("/dead-letters", signal);
+export const loadFailureGroups = (kind: string | null, signal?: AbortSignal) =>
+  get<{ groups: readonly ShownFailureGroup[]; isMore: boolean }>(`/dead-letters${query({ kind })}`, signal);
 export const loadLanes = (signal?: AbortSignal) =>
   get<{ lanes: readonly ShownLane[]; caps: readonly ShownSlotUse[]; isMore: boolean }>("/lanes", signal);
 export const pauseLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/pause`);

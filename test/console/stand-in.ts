@@ -103,6 +103,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
       /^\/jobs\/\d+\/explain$/,
       () => ({ sentence: "It waits for a slot of cap:export-report.", advice: "raise the cap", waitsFor: ["3"] }),
     ],
+    [/^\/jobs\/\d+\/attempts\/\d+$/, () => scene.attempt],
     [/^\/jobs\/1$/, () => scene.detailOf(1, "FAILED")],
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
     [/^\/jobs\/\d+(\/[\w-]+)?$/, () => scene.detailOf(3, "PENDING")],

@@ -3,6 +3,7 @@ import type { BoundedCount, JobPage, JobRecord, JobSearch } from "../../core/por
 import type { Operations } from "../../core/ports/operations.ts";
 import type { RunId } from "../../core/ports/run.ts";
 import { isFinal } from "../../core/job/state.ts";
+import type { FailureDetail } from "../../core/job/failure-detail.ts";
 import { attemptsOf, movesOf } from "../../core/job/history.ts";
 import { historyRow, jobHistory, jobView } from "./read-store.ts";
 import type { Session } from "./session.ts";
@@ -18,9 +19,9 @@ import {
   searchOldest,
 } from "./sql/search.ts";
 import type { RecordRow } from "./sql/job-columns.ts";
-import { readFirstHistory } from "./sql/read.ts";
+import { readAttempt, readFirstHistory } from "./sql/read.ts";
 
-type SearchStore = Pick<Operations, "jobs" | "jobsById" | "job" | "count">;
+type SearchStore = Pick<Operations, "jobs" | "jobsById" | "job" | "attempt" | "count">;
 
 /** Larger than every id there will be. */
 const top = (2n ** 63n - 1n).toString();
@@ -48,6 +49,17 @@ export function searchStore(session: Session): SearchStore {
       if (row === undefined) return null;
       const [job, history] = [recordOf(row), await jobHistory(session, id)];
       return { job, attempts: attemptsOf(job, history), events: movesOf(job, history), now: row.now };
+    },
+    async attempt(id, attempt) {
+      const [row] = await session.run(readAttempt, [id, attempt]);
+      if (row === undefined) return null;
+      return {
+        dueAt: row.due_at,
+        sentAt: row.sent_at,
+        startedAt: row.started_at,
+        endedAt: row.ended_at,
+        detail: row.detail as FailureDetail | null,
+      };
     },
     async count(search, limit, lookMs = limits.searchMs) {
       if (search.key === undefined) return await countAll(session, parameter(search), { limit, lookMs });

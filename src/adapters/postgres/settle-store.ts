@@ -104,6 +104,7 @@ const settleColumns = (settlements: readonly Settlement[], { worker, dispatchWin
   kindsOf(settlements, dispatchWindowMs),
   worker,
   dispatchWindowMs,
+  settlements.map(({ detail }) => (detail === undefined ? null : JSON.stringify(detail))),
 ];
 
 /** Outcomes that one event row tells are one kind, numbered from 1. */

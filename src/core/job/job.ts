@@ -1,3 +1,4 @@
+import type { FailureDetail } from "./failure-detail.ts";
 import type { State } from "./state.ts";
 
 /** A value that survives a trip through JSON. */
@@ -105,6 +106,18 @@ export interface AttemptView {
   readonly outcome: State;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+}
+
+/** Where the time of one attempt went, and what is kept of its failure. */
+export interface AttemptTrace {
+  /** Known of a job's newest attempt only, as the next two. */
+  readonly dueAt: Instant | null;
+  /** When its message was sent, or put into the outbox. */
+  readonly sentAt: Instant | null;
+  readonly startedAt: Instant | null;
+  /** Null while it runs. */
+  readonly endedAt: Instant | null;
+  readonly detail: FailureDetail | null;
 }
 
 /** One change of state as people see it. */

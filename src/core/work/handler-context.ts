@@ -54,7 +54,8 @@ class AttemptContext implements Context {
     this.isCatchUp = job.isCatchUp;
     this.missedCount = job.missedCount;
     this.signal = scope.signal;
-    this.#newLog = () => ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace });
+    this.#newLog = () =>
+      scope.keptLog.over(ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace }));
     this.heartbeat = (progress) => {
       if (progress !== undefined) worker.leases.progress(job, checkedProgress(job.kind, progress));
       return Promise.resolve();

@@ -6,6 +6,7 @@ import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../d
 import { Interruption } from "./interruption.ts";
 import type { Json, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
+import { failureDetail } from "../job/failure-detail.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { type Claimed, isStoreAway } from "../ports/ports.ts";
@@ -127,7 +128,13 @@ function finish(
   if (reason instanceof Interruption && reason.why === "lost") return { is: "lost" };
   // An expired lease may still be this worker's: the compare-and-set of the settle decides.
   if ("value" in end) return succeeded(job, definition, invocation, end.value);
-  return { is: "outcome", outcome: outcomeOf(end.error, reason), children: [] };
+  return { is: "outcome", outcome: withDetail(outcomeOf(end.error, reason), end.error, invocation), children: [] };
+}
+
+/** Of an attempt that its timeout ended, only the log tells where it was. */
+function withDetail(outcome: Outcome, error: unknown, invocation: Invocation): Outcome {
+  if (outcome.is === "success" || outcome.is === "released" || outcome.is === "postponed") return outcome;
+  return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, invocation.lines()) };
 }
 
 function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocation, value: Json | void): HandlerEnd {

@@ -2,10 +2,12 @@ import { createContext } from "./handler-context.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import type { Json, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
+import type { LoggedLine } from "../job/failure-detail.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { mergeAftermaths, refuseBroken, UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook } from "../delivery/settled-hook.ts";
+import { createKeptLog } from "./kept-log.ts";
 import { noteConflicts, toSettlement } from "./settler.ts";
 import { runBody } from "./run-body.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
@@ -16,6 +18,8 @@ export interface Invocation {
   run(): Promise<Json | void>;
   settled(): boolean;
   children(): readonly NewJob[];
+  /** What it logged last. */
+  lines(): readonly LoggedLine[];
   /** Ends it: every later call through the context is refused. */
   close(): void;
 }
@@ -32,6 +36,7 @@ export function createInvocation(
     job,
     definition,
     signal,
+    keptLog: createKeptLog(worker.ports.clock.elapsedMs),
     children: [],
     left: [],
     ordinal: 0,
@@ -49,6 +54,7 @@ export function createInvocation(
     },
     settled: () => scope.stage === "settled",
     children: () => scope.children,
+    lines: () => scope.keptLog.lines(),
     close() {
       if (scope.stage === "transaction") abandoned.abort();
       if (scope.stage !== "settled") scope.stage = "closed";

@@ -1,5 +1,5 @@
 import { keptStatement, statement } from "../statement.ts";
-import { drawn, events, history, outbox } from "./record.ts";
+import { drawn, events, historyWithDetail, outbox } from "./record.ts";
 import { countEnds, releasedMoves, releaseWith } from "./release.ts";
 
 export interface SettledRow {
@@ -17,10 +17,10 @@ export interface SettledRow {
   readonly run_id: string | null;
 }
 
-/** $1 ids $2 attempts $3 outcomes $4 reasons $5 delays $6 failures $7 interruptions $8 codes $9 messages $10 results $11 kinds of outcome. */
+/** $1 ids $2 attempts $3 outcomes $4 reasons $5 delays $6 failures $7 interruptions $8 codes $9 messages $10 results $11 kinds of outcome $14 details. */
 const outcomes = `unnest($1::bigint[], $2::int[], $3::belfry.job_state[], $4::text[], $5::float8[], $6::int[], $7::int[], $8::text[],
-    $9::text[], $10::jsonb[], $11::int[])
-    as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result, kind)`;
+    $9::text[], $10::jsonb[], $11::int[], $14::jsonb[])
+    as v (id, attempt, outcome, reason, delay, failures, interruptions, code, message, result, kind, detail)`;
 
 /** A RETRY_WAIT within the dispatch window ($13) becomes QUEUED in the same row update, and both events are written. */
 const settledState = `case when v.outcome = 'RETRY_WAIT' and v.delay <= $13::float8 then 'QUEUED' else v.outcome end as state`;
@@ -45,17 +45,17 @@ const moved = `moved as (
   from mine g cross join drawn d
   where j.id = g.id
   returning j.event_id, j.id, j.state, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.run_id, j.slot_keys,
-    g.outcome, g.reason, g.code, g.message, g.kind, g.now, g.lease_id
+    g.outcome, g.reason, g.code, g.message, g.detail, g.kind, g.now, g.lease_id
 )`;
 
 /** The event ids of what passed through RETRY_WAIT: the row names the later one. */
 const settledMoves = `
   select d.ids[2 * kind - 1] as event_id, id, 'RUNNING'::belfry.job_state as from_state, outcome as to_state, attempt,
     generation - (state <> outcome)::int as generation, lane, $12 as worker, reason, null::text as caller, code as error_code,
-    message as error_message, started_at
+    message as error_message, started_at, detail
   from moved cross join drawn d
   union all
-  select event_id, id, 'RETRY_WAIT', state, attempt, generation, lane, null, null, null, null, null, null
+  select event_id, id, 'RETRY_WAIT', state, attempt, generation, lane, null, null, null, null, null, null, null
   from moved where state <> outcome`;
 
 /**
@@ -92,7 +92,7 @@ with given as materialized (
 ), mine as (
   select * from given where was = 'RUNNING' and held = attempt and worker = $12 and is_plain
 ), ${drawnTwice}, ${moved}, moves as (${settledMoves}
-), ${ended}, ${events}, ${history}, ${outbox}
+), ${ended}, ${events}, ${historyWithDetail}, ${outbox}
 select m.id, m.state, m.generation, m.lane, m.trace,
   greatest(0, floor(extract(epoch from m.due_at - m.now) * 1000))::float8 as delay_ms,
   o.id as batch, null::text[] as freed, true as own, null::bigint as run_id
@@ -102,7 +102,7 @@ order by m.id`,
 
 /**
  * As `settle`, for the other rows: frees their slots, and counts the end of a run's job at its successors and in its run's
- * deltas. A successor that may start is QUEUED here, $14 at most (the relay dispatches the rest); one that may not is
+ * deltas. A successor that may start is QUEUED here, $15 at most (the relay dispatches the rest); one that may not is
  * SKIPPED, and its own end is left for `resolve`. Wide joins are not locked: their predecessors append.
  *
  * Locks: its own rows and their narrow successors in one list in id order (waiting), since a successor may have the lower
@@ -131,13 +131,13 @@ with given as materialized (
     (m.state <> 'SUCCESS' and r.on_failure <> 'continue')::int as bad, r.state as run_state
   from moved m join belfry.run r on r.id = m.run_id
   where m.state >= 'SUCCESS'
-), ${countEnds}, ${releaseWith({ windowMs: "$13", rows: "$14::int" })}, freed as (
+), ${countEnds}, ${releaseWith({ windowMs: "$13", rows: "$15::int" })}, freed as (
   update belfry.slot s set job_id = null, attempt = null, free_from = null
   from moved m where m.slot_keys is not null and s.job_id = m.id and s.attempt = m.attempt
   returning s.key
 ), moves as (${settledMoves}
-  union all ${releasedMoves}
-), ${ended}, ${events}, ${history}, ${outbox}
+  union all select *, null from (${releasedMoves}) released_moves
+), ${ended}, ${events}, ${historyWithDetail}, ${outbox}
 select m.id, m.state, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch,
   (select array_agg(distinct key) from freed) as freed, true as own, case when m.state >= 'SUCCESS' then m.run_id end as run_id
 from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'

@@ -1,0 +1,58 @@
+import { cleanText } from "../job/clean.ts";
+import { failureDetailLimits, type LoggedLine } from "../job/failure-detail.ts";
+import type { Log } from "../ports/ports.ts";
+
+/** The last lines of one attempt. They become text only if it fails. */
+export interface KeptLog {
+  /** Writes to `log` and keeps the line. */
+  over(log: Log): Log;
+  lines(): readonly LoggedLine[];
+}
+
+interface Line {
+  readonly atMs: number;
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+  readonly fields: Record<string, unknown> | undefined;
+}
+
+export function createKeptLog(elapsedMs: () => number): KeptLog {
+  const startedMs = elapsedMs();
+  const kept: Line[] = [];
+  const keep = (line: Line): void => {
+    if (kept.push(line) > failureDetailLimits.logLinesMax) kept.shift();
+  };
+  const over = (log: Log): Log => {
+    const write =
+      (level: Line["level"]): Log["info"] =>
+      (message, fields) => {
+        keep({ atMs: Math.max(0, Math.round(elapsedMs() - startedMs)), level, message, fields });
+        log[level](message, fields);
+      };
+    return {
+      debug: write("debug"),
+      info: write("info"),
+      warn: write("warn"),
+      error: write("error"),
+      child: (fields) => over(log.child(fields)),
+    };
+  };
+  return {
+    over,
+    lines: () => kept.map(({ atMs, level, message, fields }) => ({ atMs, level, text: textOf(message, fields) })),
+  };
+}
+
+/** Fields may be anything that a handler has at hand; what JSON cannot say must not cost the attempt its outcome. */
+function textOf(message: string, fields: Line["fields"]): string {
+  const max = failureDetailLimits.logLineCharactersMax;
+  if (fields === undefined) return cleanText(String(message), max);
+  try {
+    return cleanText(`${message} ${JSON.stringify(fields, (_, value: unknown) => plain(value))}`, max);
+  } catch {
+    return cleanText(String(message), max);
+  }
+}
+
+const plain = (value: unknown): unknown =>
+  value instanceof Error ? value.message : typeof value === "bigint" ? String(value) : value;
