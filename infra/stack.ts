@@ -25,6 +25,7 @@ export function addStage(
   release: Pick<BelfryProps, "code" | "image" | "standIns">,
 ): BelfryStack {
   requireSubscribers(topology.stage, terminationProtection, subscribers);
+  requireOperators(topology, terminationProtection);
   return new BelfryStack(scope, `belfry-${topology.stage}`, {
     terminationProtection,
     ...(env === undefined ? {} : { env }),
@@ -39,4 +40,16 @@ export function addStage(
       ...release,
     },
   });
+}
+
+/**
+ * A deployment that is protected because people rely on it has to say who may change things.
+ * @throws Error naming what to set.
+ */
+function requireOperators({ stage, namesOperators }: Topology, isProtected: boolean): void {
+  if (!isProtected || namesOperators) return;
+  throw new Error(
+    `stage "${stage}" has termination protection and every signed caller may change things: add operators: ` +
+      `["arn:aws:sts::*:assumed-role/Operators/*"] to it in belfry.config.ts; [] lets no one`,
+  );
 }

@@ -111,6 +111,12 @@ const count = (min: number, max: number) =>
 const name = /^[a-z][a-z\d-]{0,40}$/;
 const nameRule = "must be lower-case letters, digits and dashes, beginning with a letter";
 
+/** A session names itself, so `*` may stand for it and for an account, never for the role or the user. */
+const operator =
+  /^arn:aws[\w-]*:(sts::(\d{12}|\*):assumed-role\/[\w+=,.@-]+\/[\w+=,.@*-]+|iam::(\d{12}|\*):(user\/[\w+=,.@/-]+|root))$/;
+const operatorRule =
+  "must be the ARN of a signer like arn:aws:sts::*:assumed-role/Operators/*, where * stands for an account or a session";
+
 const texts = z.record(z.string(), z.string()).optional();
 const lane = z.strictObject({ memoryMb: count(128, 10_240).optional(), environment: texts, secrets: texts });
 
@@ -123,7 +129,7 @@ const stage = z.strictObject({
   dispatchWindowMs: count(0, 900_000).optional(),
   onLockOutage: z.enum(["postgres", "skip"], rule('must be "postgres" or "skip"')).optional(),
   logRetentionDays: z.literal([7, 30, 90], rule("must be 7, 30 or 90")).optional(),
-  operators: z.array(z.string()).optional(),
+  operators: z.array(z.string().regex(operator, rule(operatorRule))).optional(),
   eventBus: z.string().optional(),
   eventWebhook: z.strictObject({ url: z.string(), secret: z.string() }).optional(),
   apiConcurrency: count(1, 1_000).optional(),

@@ -23,8 +23,9 @@ export interface Stage {
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: 7 | 30 | 90;
   /**
-   * Who may change things through the API, as ARNs of signers with `*` for any text, like
-   * `arn:aws:sts::*:assumed-role/Operators/*`. Others who may call it only look. Left out: all callers.
+   * Who may change things through the API, as ARNs of signers with `*` for an account or a session, like
+   * `arn:aws:sts::*:assumed-role/Operators/*`. Others who may call it only look. Left out: all callers; a stage with
+   * termination protection has to say.
    */
   readonly operators?: readonly string[];
   /** Name or ARN of the EventBridge bus that gets every event; left out: none does. */

@@ -30,10 +30,9 @@ export interface Topology {
   readonly onLockOutage: "postgres" | "skip";
   readonly logRetentionDays: Stage["logRetentionDays"];
   readonly api: { readonly concurrency: number; readonly isReserved: boolean };
-  /** The bus that gets every event, by name or ARN; left out: none does. */
+  readonly namesOperators: boolean;
   readonly eventBus?: string;
   readonly eventWebhook?: Stage["eventWebhook"];
-  /** Whether events go to a bus or a webhook. */
   readonly publishes: boolean;
 }
 
@@ -144,6 +143,7 @@ export function topology(apps: readonly AppDefinition[], stage: Stage): Topology
     onLockOutage: stage.onLockOutage,
     logRetentionDays: stage.logRetentionDays,
     api: { concurrency: stage.apiConcurrency, isReserved: stage.apiIsReserved ?? false },
+    namesOperators: stage.operators !== undefined,
     publishes: stage.eventBus !== undefined || stage.eventWebhook !== undefined,
     ...(stage.eventBus === undefined ? {} : { eventBus: stage.eventBus }),
     ...(stage.eventWebhook === undefined ? {} : { eventWebhook: stage.eventWebhook }),

@@ -11,7 +11,7 @@ export interface AlarmChoices {
   readonly failingKindPercent: Choice;
   /** Runs that ended FAILED in the last 5 minutes, where jobs start runs. Page. */
   readonly failedRuns: Choice;
-  /** Jobs that are FAILED, since whenever: somebody has to decide. Warn. */
+  /** Jobs that are FAILED, however old: each needs a decision. Warn. */
   readonly waitingDeadLetters: Choice;
   /** Percent of a kind's tries over 10 minutes that took longer than 5 minutes. Warn. */
   readonly slowTriesPercent: Choice;
@@ -63,7 +63,7 @@ export interface AlarmChoices {
   readonly nearTimeoutPercent: Choice;
   /** Answers of the API in 5 minutes with a status of 500 and above. Warn. */
   readonly apiErrors: Choice;
-  /** Messages in 5 minutes that are no message of ours. Warn. */
+  /** Messages in 5 minutes that Belfry did not write. Warn. */
   readonly unreadableMessages: Choice;
   /** Jobs in 5 minutes whose message died before a worker claimed it. Warn. */
   readonly undeliveredJobs: Choice;

@@ -4,7 +4,7 @@ import type { Construct } from "constructs";
 import type { Topics } from "./alarm-topics.ts";
 
 /**
- * Who is told of alarms: mail addresses and `https` addresses, of both topics. Or, by name, why the deployment has none: then
+ * Who receives alarms: mail addresses and `https` addresses, of both topics. Or, by name, why the deployment has none: then
  * each synthesis warns of it, because alarms that reach no one look like a system that is well.
  */
 export type Subscribers = readonly string[] | { readonly acknowledged: string };

@@ -5,7 +5,7 @@ import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 
 export interface Topics {
-  /** Wakes somebody. */
+  /** Wakes a person. */
   readonly page: ITopic;
   /** Waits until the morning. */
   readonly warn: ITopic;

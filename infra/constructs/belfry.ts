@@ -60,11 +60,17 @@ interface AlarmedParts {
 /** One whole deployment of Belfry, to put into any stack. */
 export class Belfry extends Construct {
   readonly lanes: readonly Lane[];
+  /** @internal */
   readonly scheduler: SchedulerTask;
+  /** @internal */
   readonly api: HttpApi;
-  /** Null when no job runs on Fargate. */
+  /**
+   * Null when no job runs on Fargate.
+   * @internal
+   */
   readonly jobs: FargateJobs | null;
 
+  /** @internal */
   constructor(scope: Construct, id: string, props: BelfryProps) {
     super(scope, id);
     const { topology, code } = props;

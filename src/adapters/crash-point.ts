@@ -19,8 +19,8 @@ export function parseCrashPlans(text: string): readonly CrashPlan[] | null {
 }
 
 /**
- * A place to die, for tests of what happens then. `kill` is SIGKILL: nothing is cleaned up and nothing runs after it.
- * `stop` is SIGSTOP: SIGCONT resumes the process. Without plans every point is free.
+ * A point at which a test ends the process. `kill` is SIGKILL: nothing runs after it. `stop` is SIGSTOP: SIGCONT resumes the
+ * process. Without plans a point does nothing.
  */
 export function createCrashPoint(plans: readonly CrashPlan[]): CrashPoint {
   if (plans.length === 0) return () => Promise.resolve();

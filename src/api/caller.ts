@@ -13,7 +13,7 @@ export type Identify = (request: Request, env: unknown) => Caller | null;
 /**
  * The caller whose signature IAM has checked: `arn:aws:sts::ACCOUNT:assumed-role/ROLE/SESSION` or a user's ARN. A request
  * without one has no identity, and so no rights: nothing is open because something in front of it is misconfigured.
- * @param operators ARNs that may change things, `*` for any text; left out: every caller that IAM lets in.
+ * @param operators ARNs that may change things, `*` for any text within one part; left out: every caller that IAM lets in.
  */
 export function signedCaller(arn: string | undefined, operators?: readonly string[]): Caller | null {
   if (arn === undefined || arn === "") return null;
@@ -22,4 +22,4 @@ export function signedCaller(arn: string | undefined, operators?: readonly strin
 }
 
 const matches = (pattern: string, text: string): boolean =>
-  new RegExp(`^${pattern.replaceAll(/[^\w*]/g, String.raw`\$&`).replaceAll("*", ".*")}$`).test(text);
+  new RegExp(`^${pattern.replaceAll(/[^\w*]/g, String.raw`\$&`).replaceAll("*", "[^:/]*")}$`).test(text);

@@ -1,5 +1,5 @@
 import { contractLimits } from "../core/job/contract-limits.ts";
-import { HttpProblem, invalidField } from "./problem.ts";
+import { invalidField } from "./problem.ts";
 
 /** The header's key. It is refused where nothing would heed it: two creates would follow. @throws HttpProblem 400 */
 export function readIdempotencyKey(
@@ -28,12 +28,10 @@ export function checkIfMatch({ hasVersion }: { readonly hasVersion?: true }, hea
 
 export const etagOf = (version: number): string => `"${version}"`;
 
-/** Refuses a write that was made for another version. @throws HttpProblem 412 */
-export function assertVersion(request: Request, id: string, version: number): void {
+/** The versions that a write was made for, for the store to compare and set; nothing where any will do. */
+export function wantedVersions(request: Request): { readonly ifVersions?: readonly number[] } {
   const wanted = request.headers.get("if-match");
-  if (wanted === null || wanted === "*") return;
-  const tags = wanted.split(",").map((tag) => tag.trim());
-  if (tags.includes(etagOf(version))) return;
-  const detail = `schedule ${JSON.stringify(id)} is at version ${version}, not ${wanted.slice(0, 60)}: read it again`;
-  throw new HttpProblem("version-changed", detail, { extra: { version }, headers: { etag: etagOf(version) } });
+  if (wanted === null || wanted.trim() === "*") return {};
+  const tags = wanted.split(",").map((tag) => /^"(\d{1,9})"$/.exec(tag.trim())?.[1]);
+  return { ifVersions: tags.flatMap((version) => (version === undefined ? [] : [Number(version)])) };
 }

@@ -3,9 +3,11 @@ import { HttpProblem } from "./problem.ts";
 
 const localHosts = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
+export const isLocalHost = (header: string | undefined): boolean => localHosts.has(withoutPort(header ?? ""));
+
 /** Only requests that name this machine are answered: a web page whose name was pointed at it sends its own in `Host`. */
 export const localOnly: MiddlewareHandler = async (c, next) => {
-  if (!localHosts.has(withoutPort(c.req.header("host") ?? ""))) {
+  if (!isLocalHost(c.req.header("host"))) {
     throw new HttpProblem("foreign-host", "this API answers only requests to 127.0.0.1 or localhost", {
       issues: [{ path: "header host", message: "names another machine" }],
     });

@@ -41,7 +41,10 @@ export async function changeMatching(
     await wait(lookMs);
     bulk = await client.get<BulkReply>(`/bulk/${bulk.id}`);
   }
-  const { changed, refused, state } = bulk;
-  out.result(bulk, () => `${state.toLowerCase()}: ${changed} jobs changed, ${refused} had moved before their turn`);
+  const { changed, takenAlong, refused, state } = bulk;
+  const along = takenAlong === 0 ? "" : ` and took ${takenAlong} of their runs along`;
+  out.result(bulk, () => {
+    return `${state.toLowerCase()}: ${changed} jobs changed${along}, ${refused} had moved before their turn`;
+  });
   if (refused > 0 || state === "STOPPED") throw new Finished(exitCodes.partial);
 }

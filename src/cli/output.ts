@@ -2,6 +2,7 @@ import Table from "cli-table3";
 import colors from "picocolors";
 import type { CliError } from "./exit.ts";
 import { fitted } from "./fitted.ts";
+import { printable, printableJson } from "./printable.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
 export interface Output {
@@ -41,11 +42,8 @@ export function output(streams: Streams, json: boolean): Output {
   };
 }
 
-/** JSON escapes controls but not these, which a terminal obeys as well. */
 const jsonText = (value: object, isTerminal: boolean): string =>
-  isTerminal
-    ? JSON.stringify(value).replaceAll(unsafe, (text) => `\\u${hexOf(text).padStart(4, "0")}`)
-    : JSON.stringify(value);
+  isTerminal ? printableJson(JSON.stringify(value)) : JSON.stringify(value);
 
 /** A table for people, cut to the terminal; on a pipe, tab-separated lines with one header. */
 export function table(
@@ -89,10 +87,3 @@ function cell(text: string): string {
   const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n\t]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
-
-/** Stored text must not steer the terminal: a control character, or one that turns the direction, is shown as its code. */
-export const printable = (text: string): string =>
-  text.replaceAll(unsafe, (character) => `\\x${hexOf(character).padStart(2, "0")}`);
-
-const unsafe = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
-const hexOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);

@@ -1,5 +1,6 @@
 import type { JobDetailReply } from "../api/shape/job.ts";
-import { printable, table } from "./output.ts";
+import { table } from "./output.ts";
+import { printable } from "./printable.ts";
 
 /** One job for people. */
 export function jobText(job: JobDetailReply, isTerminal: boolean): string {

@@ -1,4 +1,4 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { identityOf, isRunning, type ProcessIdentity } from "./process/process-identity.ts";
 
@@ -30,11 +30,14 @@ export class AlreadyRunning extends Error {
 const claimRounds = 5;
 
 /**
- * Claims the folder for this process and makes it when missing. The folder of a killed system is taken over.
+ * Claims the folder for this process and makes it when missing, for this user alone: logs and mails hold payloads. The
+ * folder of a killed system is taken over.
  * @throws AlreadyRunning that names the running process and its address.
  */
 export function claimHome(folder: string, stage: string): Home {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // As root, Postgres runs as another user, whose data may lie in a folder that was open when it was made.
+  if (process.getuid?.() !== 0) chmodSync(folder, 0o700);
   const file = join(folder, "system.json");
   const self = identityOf(process.pid);
   if (self === null) throw new Error("this process cannot be identified");

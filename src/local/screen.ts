@@ -1,4 +1,5 @@
 import colors from "picocolors";
+import { printable, printableJson } from "../cli/printable.ts";
 import type { LocalEvent, LocalSystem } from "./system.ts";
 
 /** Shows what happens in the system: lines, and one live line at the end of a terminal. */
@@ -42,7 +43,7 @@ export function humanScreen(out: NodeJS.WriteStream): Screen {
 
 /** One JSON object a line. */
 export function jsonScreen(out: NodeJS.WriteStream): Screen {
-  const write = (value: object): void => void out.write(`${JSON.stringify(value)}\n`);
+  const write = (value: object): void => void out.write(`${printableJson(JSON.stringify(value))}\n`);
   return {
     note: (text) => write({ is: "note", text }),
     live: (text) => write({ is: "status", text }),
@@ -91,29 +92,32 @@ function startedLines(
 function eventText(event: LocalEvent): string | null {
   if (event.is === "reloaded") return colors.green(`${event.file} was saved: new runs use it`);
   if (event.is === "leftovers") return `ended what an earlier start left behind: ${event.names.join(", ")}`;
-  if (event.is === "problem") return `${colors.red(event.from)} ${event.what}: ${messageOf(event.error)}`;
+  if (event.is === "problem")
+    return `${colors.red(event.from)} ${event.what}: ${printableLines(messageOf(event.error))}`;
   return lineText(event.line, event.from);
 }
 
 function lineText(line: string, from: string): string | null {
-  if (!line.startsWith("{")) return `${colors.dim(from)} ${line}`;
+  if (!line.startsWith("{")) return `${colors.dim(from)} ${printable(line)}`;
   const entry = parse(line);
   if (entry === null || entry["_aws"] !== undefined || entry["report"] !== undefined) return null;
   const { level, message, timestamp, service, stage: _, lane, error, trace: __, ...rest } = entry;
   const time = typeof timestamp === "string" ? timestamp.slice(11, 19) : "";
   const fields = Object.entries(rest)
-    .map(([name, value]) => `${name}=${short(value)}`)
+    .map(([name, value]) => `${printable(name)}=${short(value)}`)
     .join(" ");
   const why =
-    typeof error === "object" && error !== null && "message" in error ? ` ${colors.red(String(error.message))}` : "";
-  return `${colors.dim(`${time} ${short(lane ?? service ?? from)}`)} ${tint(level)(String(message))} ${colors.dim(fields)}${why}`;
+    typeof error === "object" && error !== null && "message" in error
+      ? ` ${colors.red(printable(String(error.message)))}`
+      : "";
+  return `${colors.dim(`${time} ${short(lane ?? service ?? from)}`)} ${tint(level)(printable(String(message)))} ${colors.dim(fields)}${why}`;
 }
 
 const tint = (level: unknown): ((text: string) => string) =>
   level === "ERROR" ? colors.red : level === "WARN" ? colors.yellow : (text) => text;
 
 function short(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const text = printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }
 
@@ -125,6 +129,7 @@ function parse(line: string): Record<string, unknown> | null {
   }
 }
 
+const printableLines = (text: string): string => text.split("\n").map(printable).join("\n");
 const fit = (line: string, columns: number | undefined): string => line.slice(0, Math.max(20, (columns || 120) - 1));
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const withoutPassword = (url: string): string => url.replace(/\/\/([^:/@]*):[^@]*@/, "//$1:***@");

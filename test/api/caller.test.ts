@@ -15,6 +15,8 @@ describe("who signed a request", () => {
     [ops, ["arn:aws:iam::111122223333:user/bob", ops], "operate"],
     [guest, ["arn:aws:sts::*:assumed-role/Operators/*"], "read"],
     [`${ops}x`, [ops], "read"],
+    [guest, ["arn:aws:sts::*:assumed-role/*/ada"], "read"],
+    [`${guest}/ada`, ["arn:aws:sts::*:assumed-role/Guests/*"], "read"],
     ["arnXawsXsts", ["arn.aws.sts"], "read"],
     [ops, [], "read"],
     [undefined, ["*"], null],

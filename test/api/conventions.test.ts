@@ -38,6 +38,32 @@ test("a schedule that changed since it was read is not overwritten", async () =>
   expect(await edit("0 5 * * *")).toMatchObject({ status: 412, body: { code: "version-changed" } });
 });
 
+test("two people who change different settings at once overwrite nothing of each other", async () => {
+  const { call } = await openApi();
+  await call("POST", "/schedules", { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" });
+  const edits = [{ cron: "0 4 * * *" }, { overlap: "skip" }, { misfire: "latest" }, { enabled: false }];
+  const answers = await Promise.all(edits.map((edit) => call("PATCH", "/schedules/nightly", edit)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect((await call("GET", "/schedules/nightly")).body).toMatchObject({
+    expression: "0 4 * * *",
+    overlap: "skip",
+    misfire: "latest",
+    enabled: false,
+  });
+});
+
+test.each(["PUT", "PATCH", "DELETE"])("%s is held to the version that If-Match names, in the store", async (method) => {
+  const { call } = await openApi();
+  const nightly = { kind: "ping", cron: "0 3 * * *", timezone: "UTC" };
+  await call("POST", "/schedules", { id: "nightly", ...nightly });
+  const body = method === "DELETE" ? undefined : nightly;
+  for (const tag of ['"2"', "zzz", 'W/"1"', ""]) {
+    const answer = await call(method, "/schedules/nightly", body, { ...json, "if-match": tag });
+    expect({ tag, ...answer }).toMatchObject({ tag, status: 412, body: { code: "version-changed", version: 1 } });
+  }
+  expect((await call(method, "/schedules/nightly", body, { ...json, "if-match": '"9", "1"' })).status).toBe(200);
+});
+
 test("a task of a graph is refused at the door, with the graph to start instead", async () => {
   const { call } = await openApi([app, graphs]);
   const { body } = await call("POST", "/jobs", { kind: "steps.first" });

@@ -164,12 +164,21 @@ test("another limit of the API is the administrator's work again, and the server
     new Client(clientOf(as("belfry_api", "api"))),
     new Client(clientOf(as("belfry_api", "api"))),
   ];
+  const app = new Client(clientOf(as("belfry_app", "app")));
   try {
     await first.connect();
     expect((await first.query("select count(*)::int as jobs from belfry.job")).rows).toEqual([{ jobs: 0 }]);
     await expect(second.connect()).rejects.toMatchObject({ code: "53300" });
+    const row = "(at, caller, action, target, status, detail, trace) values (now(), 'ada', 'a', 't', 200, '{}', 't')";
+    await first.query(`insert into belfry.audit ${row}`);
+    await expect(first.query("delete from belfry.audit")).rejects.toMatchObject({ code: "42501" });
+    // A handler connects as the role of the processes: it reads who did what, and adds nothing to it.
+    await client.query("alter role belfry_app password 'app'");
+    await app.connect();
+    expect((await app.query("select caller from belfry.audit")).rows).toEqual([{ caller: "ada" }]);
+    await expect(app.query(`insert into belfry.audit ${row}`)).rejects.toMatchObject({ code: "42501" });
   } finally {
-    await first.end();
+    await Promise.all([first.end(), app.end()]);
   }
 });
 

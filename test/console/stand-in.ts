@@ -88,6 +88,7 @@ const emptySummary = {
   lastHour: { created: 0, succeeded: 0, failed: 0, retried: 0, canceled: 0, skipped: 0, lost: 0, meanRunMs: null },
   lanes: { total: 1, paused: 0 },
   workers: { busy: 0, lost: 0 },
+  lastPass: null,
 };
 
 function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknown>>): unknown {

@@ -12,6 +12,15 @@ test("a protected deployment that tells no one of its alarms is refused with wha
   expect(() => stackOf(newApp(), all, { ...bare, terminationProtection: false })).not.toThrow();
 });
 
+test("a protected deployment that names no operators is refused, and an empty list is a name", () => {
+  const protectedOne = { subscribers: ["ops@example.com"], terminationProtection: true };
+  expect(() => stackOf(newApp(), all, protectedOne)).toThrow(/every signed caller may change things: add operators/);
+  for (const operators of [[], ["arn:aws:sts::*:assumed-role/Operators/*"]]) {
+    const named = topology([], { ...stages.prod, operators });
+    expect(() => stackOf(newApp(), named, protectedOne)).not.toThrow();
+  }
+});
+
 test("one that says why there are none is made, and each synthesis warns of it", () => {
   const stack = stackOf(newApp(), all, { subscribers: { acknowledged: "the team reads a wall" } });
   const warned = Annotations.fromStack(stack).findWarning("*", Match.stringLikeRegexp("reach no one: the team reads"));

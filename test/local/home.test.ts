@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { AlreadyRunning, claimHome } from "../../src/local/home.ts";
@@ -13,6 +13,12 @@ it("tells the second start which process runs and where", () => {
   home.announce({ stage: "dev", api: "http://127.0.0.1:4400" });
   expect(() => claimHome(folder, "dev")).toThrow(AlreadyRunning);
   expect(() => claimHome(folder, "dev")).toThrow(`process ${process.pid}, http://127.0.0.1:4400`);
+});
+
+it("is a folder that no other user may look into", () => {
+  const folder = join(freshFolder(), "home");
+  claimHome(folder, "dev");
+  expect((statSync(folder).mode & 0o777).toString(8)).toBe("700");
 });
 
 it("can be taken again after a release", () => {

@@ -20,6 +20,8 @@ const refused = [
   "select belfry.drop_partition('event', 'rest')",
   "create table belfry.mine (n int)",
   "drop table shop.sale",
+  "update belfry.audit set caller = 'eve'",
+  "delete from belfry.audit",
 ];
 
 /** A database whose processes connect as a role that owns nothing, as on RDS; an app has tables there too. */

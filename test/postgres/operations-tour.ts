@@ -88,7 +88,7 @@ async function steer(operations: Operations, ids: readonly JobId[]): Promise<voi
   const bulk = await operations.createBulk({ action: "retry", search, caller: "ada", matched, paceMs: 0 });
   const taken = await operations.takeBulk("tour");
   await operations.bulkPage(taken ?? bulk, 10);
-  await operations.advanceBulk(bulk.id, "tour", { next: "1", changed: 0, refused: 0, dueAt: 0 });
+  await operations.advanceBulk(bulk.id, "tour", { next: "1", changed: 0, takenAlong: 0, refused: 0, dueAt: 0 });
   await operations.bulks({ id: bulk.id, limit: 1 });
   await operations.stopBulk(bulk.id);
 }

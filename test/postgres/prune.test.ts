@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createOperations } from "../../src/adapters/postgres/operations.ts";
 import { limits } from "../../src/core/limits.ts";
 import { insertOne, running, settleOne } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -43,6 +44,19 @@ describe("prune on Postgres", () => {
     expect(after).not.toContain(before[0]);
     const { rows } = await db.pool.query("select count(*)::int as events from belfry.event");
     expect(rows).toEqual([{ events: 0 }]);
+  });
+
+  test("deletes the audit's rows past their 400 days, and keeps each younger one", async () => {
+    const row = { caller: "ada", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" };
+    const operations = createOperations(db.connections);
+    await operations.note([row]);
+    await db.clock.advance(399 * day);
+    await operations.note([{ ...row, trace: "younger" }]);
+    await db.store.prune({ limit: 10 });
+    expect(await operations.audits({ before: null, limit: 10 })).toHaveLength(2);
+    await db.clock.advance(2 * day);
+    await db.store.prune({ limit: 10 });
+    expect(await operations.audits({ before: null, limit: 10 })).toMatchObject([{ trace: "younger" }]);
   });
 
   test("a day that already has rows in the default partition stays there and stops nothing", async () => {

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineDataGraph, defineGraph, PermanentError, type DataTask } from "../../src/core/index.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { runBulkPage } from "../../src/core/admin/run-bulk.ts";
+import type { Operations } from "../../src/core/ports/operations.ts";
 import { rerunRun, resumeRun } from "../../src/core/admin/run-control.ts";
 import { cancelRun } from "../../src/core/work/cancel-run.ts";
 import { jobOf } from "../core/world.ts";
@@ -46,6 +48,31 @@ describe("control of runs", () => {
     expect(await ports.store.run(again)).toMatchObject({ key: "d1#2", parentId: run.id, input: { day: "d1" } });
     expect(await ports.store.run(third)).toMatchObject({ key: "d1#3", parentId: again });
     expect(ran).toHaveLength(7);
+  });
+
+  test("a bulk retry counts what it was asked for, and apart what a run takes along", async () => {
+    const steps = defineGraph({
+      id: "steps",
+      version: 1,
+      tasks(task) {
+        const load = task("load", { run: () => Promise.reject(new PermanentError("no")) });
+        task("post", { after: { load }, run: () => null });
+      },
+    });
+    const run = await startedRun(steps, undefined);
+    expect(await runToEnd(run)).toBe("FAILED");
+    expect(await stateOf(run)).toEqual({ load: "FAILED", post: "SKIPPED" });
+    const failed = (await run.shop.world.store.tasks(run.id, { limit: 10 })).find(({ state }) => state === "FAILED");
+    const advanced: unknown[] = [];
+    const bulk = { id: "1", action: "retry", paceMs: 1_000, dueAt: 0 };
+    const operations = {
+      takeBulk: () => Promise.resolve(bulk),
+      bulkPage: () => Promise.resolve({ ids: [failed?.jobId], next: null }),
+      retryPaced: () => Promise.resolve({ ids: [], aftermath: { outbox: [], runs: [], freed: [], leftToRelay: [] } }),
+      advanceBulk: (_id: string, _owner: string, page: object) => Promise.resolve(advanced.push(page) > 0),
+    } as unknown as Operations;
+    await runBulkPage(run.shop.world, run.shop.registry, operations, { owner: "test", dispatchWindowMs: 0 });
+    expect(advanced).toEqual([{ next: null, changed: 1, takenAlong: 1, refused: 0, dueAt: 1_000 }]);
   });
 
   test("cancel ends everything that is open, once", async () => {

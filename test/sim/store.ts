@@ -108,7 +108,7 @@ function scheduleControlFor(call: Call, base: Store): ScheduleControlStore {
   return {
     scheduleFacts: (id) => call("scheduleFacts", () => base.scheduleFacts(id)),
     createSchedule: (spec) => call("createSchedule", () => base.createSchedule(spec)),
-    updateSchedule: (spec) => call("updateSchedule", () => base.updateSchedule(spec)),
+    updateSchedule: (spec, options) => call("updateSchedule", () => base.updateSchedule(spec, options)),
     pauseSchedule: (id, paused) => call("pauseSchedule", () => base.pauseSchedule(id, paused)),
     deleteSchedule: (id, options) => call("deleteSchedule", () => base.deleteSchedule(id, options)),
     occurrencesAt: (id, at) => call("occurrencesAt", () => base.occurrencesAt(id, at)),

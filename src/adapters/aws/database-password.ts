@@ -22,8 +22,8 @@ export interface PasswordOptions {
 const secretMsMax = 5_000;
 
 /**
- * Answers the password for each new connection; null where the URL has it. Asked each time, so a rotated secret or an expired
- * token (15 minutes) ends no process.
+ * Returns the password for each new connection; null where the URL has it. Called each time, so that a rotated secret or an
+ * expired token (15 minutes) stops no process.
  */
 export function databasePassword(options: PasswordOptions): (() => Promise<string>) | null {
   const { auth, databaseUrl, region } = options;

@@ -80,7 +80,7 @@ const timeouts = (requestTimeout: number) => ({
   httpsAgent: { keepAlive: true, maxSockets: 50 },
 });
 
-/** The SDK refuses an endpoint together with the dual-stack names, which the environment may have switched on. */
+/** The SDK refuses an endpoint together with dual-stack names, which the environment may enable. */
 function at(endpoint: string | null, isDualStack = false): ServiceAddress {
   if (endpoint === null) return { useDualstackEndpoint: isDualStack };
   const named = { endpoint, useDualstackEndpoint: false };

@@ -33,7 +33,7 @@ export async function signedFetch(request: SignedRequest): Promise<Response> {
   });
   return fetch(url, {
     method,
-    // The signature covers this address only, so a redirect is left to the caller.
+    // The signature covers only this address, so redirects are not followed.
     redirect: "manual",
     headers: signed.headers,
     signal: AbortSignal.timeout(timeoutMs),

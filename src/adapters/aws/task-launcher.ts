@@ -22,7 +22,7 @@ export interface TaskPlace {
   readonly subnets: readonly string[];
   readonly securityGroups: readonly string[];
   readonly assignPublicIp: boolean;
-  /** What the lane of the launching worker gives its handlers. */
+  /** The variables of the launching worker's lane. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -94,7 +94,7 @@ const environmentOf = (given: TaskPlace["environment"]) =>
     ? {}
     : { environment: Object.entries(given).map(([variable, value]) => ({ name: variable, value })) };
 
-/** RunTask answers 200 and lists a `failure` when it has no room: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html */
+/** RunTask answers 200 with a `failure` when there is no capacity: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html */
 function launchedOf(taskArn: string | undefined, failure: Failure | undefined): Launched {
   if (taskArn !== undefined) return { is: "accepted", task: taskArn.slice(taskArn.lastIndexOf("/") + 1) };
   const reason = [failure?.reason, failure?.detail].flatMap((text) => text ?? []).join(": ");

@@ -42,9 +42,9 @@ export interface HttpAnswer {
 
 export interface HttpClient {
   /**
-   * One request, no retries of its own: the job's retries are the retries. Redirects are not followed.
+   * One request without retries: the job is what retries. Redirects are not followed.
    * @throws PermanentError or RetryLater (`httpError`) for an answer that is not 2xx.
-   * @throws RetryLater when nothing can have happened there: no connection was made, or the request only reads.
+   * @throws RetryLater when the server cannot have acted: no connection was made, or the request only reads.
    * @throws AmbiguousError when the request may have been acted on and its answer did not arrive.
    * @throws the signal's reason when the handler must stop.
    */
@@ -86,7 +86,7 @@ export function httpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-/** Waits for one thing after the other, each with its own bound, and for all of them together. */
+/** Bounds each step, and all of them together. */
 class Patience {
   readonly #controller = new AbortController();
   readonly #settings: Settings;
@@ -107,7 +107,7 @@ class Patience {
     this.#waitFor("no answer", this.#settings.headersMs);
   }
 
-  /** Something of the answer has come. */
+  /** A part of the answer has arrived. */
   heard(): void {
     this.#waitFor("nothing more of the answer", this.#settings.silenceMs);
   }
@@ -127,12 +127,12 @@ class Patience {
   }
 }
 
-/** Before the connection is there, nothing of the request can have left. */
+/** Before a connection is made, nothing can have been sent. */
 interface Progress {
   isConnected: boolean;
 }
 
-/** Sends the request. @returns the answer once its head is here; its body is still to come. */
+/** Sends the request. @returns the answer when its head has arrived, before its body. */
 function exchange(
   request: HttpRequest,
   settings: Settings,

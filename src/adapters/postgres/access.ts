@@ -16,16 +16,16 @@ export const applicationRole = "belfry_app";
 export interface RoleOptions {
   /** `belfry_owner`, which is enough from the second time on. */
   readonly owner: AccessOptions;
-  /** The ways in which the administrator may come, tried in turn while the server refuses the login. */
+  /** The administrator's possible logins, tried in turn while the server refuses them. */
   readonly administrators: readonly AccessOptions[];
   /** The most connections of the API's role. */
   readonly apiConnections: number;
 }
 
 /**
- * Makes sure of the roles of migration, processes and API, on a server where IAM proves users (the role `rds_iam` exists). The
- * administrator is asked the first time, and when the API's limit changes. @returns whether it was.
- * @throws Error when the server does not answer, refuses everybody, or the administrator may not make roles.
+ * Makes the roles of migration, processes and API, on a server with IAM login (the role `rds_iam` exists). The administrator
+ * logs in only the first time, and when the API's limit changes. @returns whether it did.
+ * @throws Error when the server does not answer, refuses every login, or the administrator may not make roles.
  */
 export async function ensureDatabaseRoles({ owner, administrators, apiConnections }: RoleOptions): Promise<boolean> {
   if (await isComplete(owner, apiConnections)) return false;
@@ -52,7 +52,7 @@ async function isComplete(owner: AccessOptions, apiConnections: number): Promise
   }
 }
 
-/** SQLSTATE class 28: there is no such role yet, or it may not come in this way. */
+/** SQLSTATE class 28: the role does not exist yet, or may not log in this way. */
 const isRefusedLogin = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable &&
   String((error.cause as { code?: unknown } | undefined)?.code).startsWith("28");

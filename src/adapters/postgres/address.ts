@@ -24,7 +24,7 @@ export function parseAddress(text: string): Address {
 export const addressProblem = (text: string): string | null =>
   read(text) === null ? `must be the address of a Postgres database: ${addressForm}` : sslProblem(text);
 
-/** A mode that falls back to plain text, or takes any server for the right one, is none of them. */
+/** Without the modes that fall back to plain text or accept any server. */
 const sslModes: readonly string[] = ["disable", "require", "verify-ca", "verify-full"];
 
 function sslProblem(text: string): string | null {
@@ -33,11 +33,11 @@ function sslProblem(text: string): string | null {
   return `sslmode "${mode}": write disable, require, verify-ca or verify-full; all but disable verify the server's certificate`;
 }
 
-/** How to write one. A letter that has a meaning in a URL has to be escaped in a password, also the escape's own. */
+/** How to write one. A password must escape the letters that have a meaning in a URL, also `%`. */
 export const addressForm =
   "postgresql://user:password@host:port/database, with %25 for a % in the password, and %23 %2F %3A %3F %40 for # / : ? @";
 
-/** Also of a text that is no URL at all: whatever stands between the user and the last `@` may be the password. */
+/** Also for text that is no URL: everything between the user and the last `@` may be the password. */
 export const withoutPassword = (text: string): string =>
   text.replace(/^((?:[\w+.-]+:\/+)?[^:@]*):.*@/s, "$1:***@").replaceAll(/([?&]password=)[^&]*/g, "$1***");
 

@@ -62,9 +62,8 @@ export function claimStore(session: Session): Pick<Store, "claim" | "peek" | "he
 }
 
 /**
- * One statement when every row is plain. The others follow: those that need one slot at most together, the rest singly.
- * Each statement commits by itself, so a later one that fails does not take back what an earlier one claimed: the caller
- * gets that, and finds the rest still QUEUED.
+ * One statement when every row is plain. Then rows that need at most one slot together, and the rest singly. Each statement
+ * commits by itself: if a later one fails, the caller still gets the jobs claimed before, and the rest stay QUEUED.
  */
 async function claim(
   session: Session,
@@ -92,8 +91,8 @@ async function claim(
 }
 
 /**
- * A row that somebody else keeps locked (a person's open transaction) costs its batch mates its wait, not their claim:
- * each is then claimed by itself, and what is locked is left out, as are those behind the second such row.
+ * A row that another session keeps locked (a person's open transaction) delays its batch but does not block it: each row is
+ * then claimed by itself. Locked rows are left out, and so is everything after the second one.
  */
 async function claimWith<R>(
   session: Session,
@@ -118,14 +117,14 @@ async function claimWith<R>(
   return rows;
 }
 
-/** @returns null when somebody else kept a row locked for too long. */
+/** @returns null when another session kept a row locked for too long. */
 const unlessLocked = <R>(claiming: Promise<R[]>): Promise<R[] | null> =>
   claiming.catch((error: unknown) => {
     if (!isLockTimeout(error)) throw error;
     return null;
   });
 
-/** A refused slot may have been freed since, so that its waiting jobs are woken. */
+/** A refused slot may have been freed since, so its waiting jobs are woken. */
 const followed = (row: ClaimedRow) => ({
   freed: row.state === "PENDING" ? row.slot_keys : null,
   run_id: isFinal(row.state) ? row.run_id : null,

@@ -14,7 +14,7 @@ export interface PoolOptions {
   readonly txConnections?: number;
   /** The certificate authority in PEM; turns TLS with verification on. */
   readonly ca?: string;
-  /** Asked for at every new connection, for example an IAM token. Wins over the password in the URL. */
+  /** Called for every new connection, for example for an IAM token. Replaces the password in the URL. */
   readonly password?: () => Promise<string>;
   /**
    * Whether connections may keep prepared statements. Default true. Turn it off behind a proxy that gives each statement
@@ -25,7 +25,7 @@ export interface PoolOptions {
   readonly idleInTransactionMs?: number;
 }
 
-/** The connections of one process. The kept ones and those of handlers are apart. */
+/** The connections of one process: for Belfry's statements, and apart from them for handlers. */
 export interface Connections {
   readonly main: Pool;
   readonly tx: Pool;
@@ -75,8 +75,8 @@ function settings(options: PoolOptions): PoolConfig {
 }
 
 /**
- * The pool has one time limit for two things: a server that does not answer, which shows soon, and a free connection of
- * a busy pool, which is worth waiting for.
+ * The pool has one time limit for two waits: for a server that does not answer, which should be short, and for a free
+ * connection of a busy pool, which may be long.
  */
 class ImpatientClient extends Client {
   constructor(config: ClientConfig = {}) {
@@ -85,7 +85,7 @@ class ImpatientClient extends Client {
   }
 }
 
-/** A client that breaks while idle, or while checked out, raises an event that would end the process if nobody listened. */
+/** A client that breaks while idle or checked out emits an error, which without a listener would end the process. */
 function quiet(pool: Pool): Pool {
   pool.on("error", () => {});
   pool.on("connect", (client) => {

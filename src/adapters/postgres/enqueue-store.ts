@@ -50,13 +50,13 @@ export const insertTargetsInto = (
     (rows) => [runId, conditionRows(rows, targets)],
   );
 
-/** What is null in every row is not sent. */
+/** Empty when it is null in every row. */
 function conditionRows(rows: readonly Arriving[], targets: readonly NewTarget[]): (string | null)[] {
   const asked = rows.map(({ ord }) => targets[ord]?.row ?? null);
   return asked.every((row) => row === null) ? [] : asked.map((row) => (row === null ? null : JSON.stringify(row)));
 }
 
-/** What the statement wants after the columns and the dispatch window: a run, and the rows of its condition. */
+/** The last parameters of the statement: a run, and the rows of its condition. */
 type Rest = (rows: readonly Arriving[]) => unknown[];
 
 const single: Rest = () => [null, []];
@@ -120,7 +120,7 @@ async function insertPage(
   throw new DatabaseError(invisible(open), { code: "40001" });
 }
 
-/** Notes who was written. @returns what is to be dispatched of them, in the order they were given. */
+/** Notes the written jobs. @returns those to dispatch, in the order of the input. */
 function takeInserted(
   row: InsertedRow,
   open: readonly Arriving[],
@@ -144,7 +144,7 @@ function takeInserted(
 }
 
 const invisible = (open: readonly Arriving[]): string =>
-  `key "${open[0]?.job.key}" of "${open[0]?.job.kind}" exists but cannot be seen after ${limits.insertRoundsMax} tries: ` +
+  `key "${open[0]?.job.key}" of "${open[0]?.job.kind}" exists but cannot be seen after ${limits.insertRoundsMax} attempts: ` +
   "use READ COMMITTED in the transaction you pass";
 
 const insertColumns = (rows: readonly Arriving[]): unknown[][] => [
@@ -171,18 +171,18 @@ const insertColumns = (rows: readonly Arriving[]): unknown[][] => [
 
 type Column = string | number | null;
 
-/** What is null in every row is not sent: most of a page's jobs are alike, and writing a value costs as much as storing it. */
+/** A column that is null in every row is not sent: sending a value costs as much as storing it. */
 const nullable = (rows: readonly Arriving[], ...pick: readonly ((job: NewJob) => Column)[]): Column[][] =>
   pick.map((of) => (rows.every(({ job }) => of(job) === null) ? [] : rows.map(({ job }) => of(job))));
 
-/** What is the same in every row is sent once. */
+/** A column that is the same in every row is sent once. */
 const common = (rows: readonly Arriving[], ...pick: readonly ((job: NewJob) => Column)[]): Column[][] =>
   pick.map((of) => {
     const first = rows[0] === undefined ? null : of(rows[0].job);
     return rows.every(({ job }) => of(job) === first) ? [first] : rows.map(({ job }) => of(job));
   });
 
-/** One page as it is: the statement sorts it. Several in key order, so that two callers cannot wait for each other. */
+/** One page stays as it is: the statement sorts it. Several are made in key order, so that two callers cannot deadlock. */
 function pages(arriving: readonly Arriving[]): readonly (readonly Arriving[])[] {
   if (arriving.length === 0) return [];
   if (arriving.length <= limits.insertRowsMax) return [arriving];

@@ -43,12 +43,12 @@ const advice: Readonly<Record<string, string>> = {
   "25006": "the server is read-only: use the writer endpoint in DATABASE_URL",
 };
 
-/** The server refused for a reason of its own that passes: the statement did nothing. */
+/** The server refused for a temporary reason: the statement did nothing. */
 const passing = new Set(["53100", "53200", "53300", "57P03", "25006"]);
 
 const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]);
 
-/** Whatever the driver threw, as an error of ours that says what was being done and what to change. */
+/** Converts an error of the driver to one that says what was being done and what to change. */
 export function converted(error: unknown, doing: string): Error {
   if (isOurs(error)) return error;
   const code = codeOf(error);

@@ -11,13 +11,17 @@ import {
   raiseFence,
   releaseFallback,
   fallbackHolder,
+  writePassed,
 } from "./sql/fence.ts";
 import { fenceLockTimeout } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
-export function fenceStore(session: Session): Pick<Store, "installFence" | "acquire" | "renew" | "release"> {
+export function fenceStore(session: Session): Pick<Store, "installFence" | "passed" | "acquire" | "renew" | "release"> {
   return {
     installFence: ({ name, token }) => installFence(session, name, token),
+    async passed({ name, token }) {
+      await session.run(writePassed, [name, token]);
+    },
     async acquire(name, owner, leaseMs) {
       const taken = (await session.run(acquireFallback, [name, owner, leaseMs]))[0];
       if (taken !== undefined) return { fence: Number(taken.fence) };
@@ -34,8 +38,8 @@ export function fenceStore(session: Session): Pick<Store, "installFence" | "acqu
 }
 
 /**
- * Waits for fenced transactions under way, in short turns: between two turns it ends those whose process is stopped in the
- * middle of a transaction, since they would keep every new holder out for as long as they sleep.
+ * Waits for fenced transactions under way, in short turns. Between turns it ends transactions whose process is frozen: they
+ * would keep every new holder out.
  */
 async function installFence(session: Session, name: string, token: number): Promise<number> {
   for (let tries = 1; ; tries += 1) {

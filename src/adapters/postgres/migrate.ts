@@ -24,7 +24,7 @@ export interface MigrateOptions {
   readonly app?: string;
   readonly folder?: string;
   readonly ca?: string;
-  /** Asked for once; wins over the password in the URL. */
+  /** Called once; replaces the password in the URL. */
   readonly password?: () => Promise<string>;
 }
 
@@ -86,7 +86,7 @@ export async function schemaVersion(tx: Tx): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** The number of the newest of our migrations. In code, because a bundle has no files beside it. */
+/** The number of Belfry's newest migration. In code, because a bundle has no files beside it. */
 export const schemaVersionOfCode = 6;
 
 /**

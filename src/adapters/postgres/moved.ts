@@ -18,17 +18,17 @@ export async function moveRows(
   if (inSameTransaction === undefined) return movedRows(await session.fenced(fence, statement, values));
   return await session.transaction(async (tx) => {
     const moved = movedRows(await execute(tx, statement, values));
-    if (moved.rows.length > 0) await inSameTransaction(tx, await toldOf(tx, moved.rows));
+    if (moved.rows.length > 0) await inSameTransaction(tx, await withRunInput(tx, moved.rows));
     return moved;
   }, fence);
 }
 
-/** A task of a graph has no payload of its own: its hook is told its run's input, which takes one more look. */
-async function toldOf(tx: Tx, rows: readonly Moved[]): Promise<readonly Moved[]> {
+/** A task of a graph has no payload: its hook gets its run's input, which takes one more read. */
+async function withRunInput(tx: Tx, rows: readonly Moved[]): Promise<readonly Moved[]> {
   const ids = rows.filter((row) => row.payload === null).map((row) => row.jobId);
   if (ids.length === 0) return rows;
-  const told = new Map((await movedOf(tx, ids)).map((row) => [row.jobId, row]));
-  return rows.map((row) => ({ ...row, payload: told.get(row.jobId)?.payload ?? row.payload }));
+  const inputs = new Map((await movedOf(tx, ids)).map((row) => [row.jobId, row]));
+  return rows.map((row) => ({ ...row, payload: inputs.get(row.jobId)?.payload ?? row.payload }));
 }
 
 const movedRows = (rows: readonly MovedRow[]): MovedRows => ({

@@ -11,7 +11,7 @@ import { createSession } from "./session.ts";
 import { steerStore } from "./steer-store.ts";
 import { streamStore } from "./stream-store.ts";
 
-/** What operators look at and steer, on the connections for short statements. */
+/** Searches and changes for operators, on the connections for short statements. */
 export function createOperations(connections: Connections): Operations {
   const session = createSession(connections.main, connections.where);
   return {

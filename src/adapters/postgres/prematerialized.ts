@@ -18,12 +18,12 @@ export function aheadStore(session: Session): Pick<RunStore, "decidePremateriali
   };
 }
 
-/** What was written ahead for times that have come is decided by how these schedules are, before they change. */
+/** Before a change of these schedules: decides prematerialized runs whose time has come, by the schedules as they are. */
 export async function decideAheadOf(tx: Tx, ids: readonly string[]): Promise<void> {
   await execute(tx, decideAhead, [ids, limits.aheadRunsMax]);
 }
 
-/** Takes back what these schedules have written ahead for times that `next` has not. Their rows are locked. */
+/** Withdraws prematerialized runs for times that `next` does not have. The schedules' rows are locked. */
 export async function takeBackAhead(
   tx: Tx,
   ids: readonly string[],
@@ -40,8 +40,8 @@ export async function takeBackAhead(
 }
 
 /**
- * A page of targets. One whose key belongs to a target that was withdrawn before it ran is written again.
- * @throws Error while such a target is not CANCELED yet: whoever writes the page comes again.
+ * A page of targets. A key of a target that was withdrawn before it ran is written again.
+ * @throws Error while such a target is not CANCELED yet: the attempt that writes the page is repeated.
  */
 export async function insertPage(
   tx: Tx,

@@ -6,6 +6,7 @@ import {
   dropPartition,
   makePartition,
   partitionWork,
+  pruneAudit,
   pruneCounts,
   pruneJobs,
   pruneOccurrences,
@@ -22,6 +23,7 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
       const [ofRuns] = await session.fenced(fence, pruneRuns, [limit]);
       const [past] = await session.fenced(fence, pruneOccurrences, [limits.historyMs, limit]);
       await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
+      await session.fenced(fence, pruneAudit, [limit]);
       await session.fenced(fence, pruneRest, [limits.historyMs, limit]);
       await session.fenced(fence, pruneCounts, [limits.historyMs, limits.hourCountsMs, limit]);
       const occurrences = past?.pruned ?? 0;
@@ -35,8 +37,8 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
 }
 
 /**
- * Makes the next days' partitions and drops those past the history's retention. Each step waits half a second for its lock
- * at most and is tried again by the next prune. @returns the number dropped.
+ * Makes the next days' partitions and drops those past the history's retention. Each step waits at most half a second for
+ * its lock; the next prune repeats it. @returns the number dropped.
  */
 export async function turnPartitions(
   session: Pick<Session, "run" | "fenced">,

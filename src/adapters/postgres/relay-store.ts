@@ -12,7 +12,7 @@ import {
 } from "./sql/requeue.ts";
 import { wakeAll, wakeKeys } from "./sql/wake.ts";
 
-/** The 5th percentile of so many running jobs says enough; each is looked up by its id. */
+/** A sample of running jobs is enough for the 5th percentile; each is read by its id. */
 const overtakenSampleMax = 100;
 
 type RelayPart =

@@ -15,9 +15,9 @@ import { freePassedSlots } from "./sql/run.ts";
 import type { Statement } from "./statement.ts";
 
 /**
- * One round: a look that locks nothing, then only the statements it found work for, each a transaction of its own so that
- * locks are short and always taken in one order. The look afterwards is a new statement: it sees what was appended by
- * a statement that found the lock taken. One that found nothing has taken no lock, so nothing was turned away.
+ * One round: a read without locks, then only the statements that have work, each in its own transaction, so that locks are
+ * short and taken in one order. A new read afterwards sees what was appended by statements that found a lock taken. If the
+ * first read found nothing, no lock was taken and nothing can have been missed.
  */
 export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
   return {

@@ -59,7 +59,7 @@ export function rollUpStore(session: Session): RollUpStore {
   };
 }
 
-/** The counts and how far they go are one transaction: an event is added up exactly once, whoever dies. */
+/** Counts and position are written in one transaction, so an event is added up exactly once, even after a crash. */
 async function rollUp(session: Session, limit: number): Promise<number> {
   return await session.transaction(async (tx) => {
     await execute(tx, createRollUp);

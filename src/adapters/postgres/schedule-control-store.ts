@@ -4,6 +4,7 @@ import type { ScheduleRow, ScheduleSpec } from "../../core/ports/schedule.ts";
 import type {
   Backfilled,
   BackfillTime,
+  ScheduleChangeOptions,
   ScheduleControlStore,
   ScheduleVersion,
   ScheduleRefusal,
@@ -31,9 +32,9 @@ export function scheduleControlStore(session: Session): ScheduleControlStore {
   return {
     scheduleFacts: (id) => session.transaction((tx) => facts(tx, id)),
     createSchedule: (spec) => session.transaction((tx) => create(tx, spec)),
-    updateSchedule: (spec) => session.transaction((tx) => update(tx, spec)),
+    updateSchedule: (spec, options) => session.transaction((tx) => update(tx, spec, options)),
     pauseSchedule: (id, paused) => session.transaction((tx) => pause(tx, id, paused)),
-    deleteSchedule: (id, options) => session.transaction((tx) => remove(tx, id, options?.ofCode === true)),
+    deleteSchedule: (id, options) => session.transaction((tx) => remove(tx, id, options)),
     async occurrencesAt(id, { localTimes, instants }) {
       return (await session.run(readOccurrencesAt, [id, localTimes, instants, limits.answersMax])).map(occurrenceView);
     },
@@ -69,11 +70,16 @@ async function create(tx: Tx, spec: ScheduleSpec): Promise<ScheduleRow | Schedul
   return made.length === 0 ? { refused: "exists" } : stored(tx, spec.id);
 }
 
-async function update(tx: Tx, spec: ScheduleSpec): Promise<ScheduleRow | ScheduleRefusal> {
+async function update(
+  tx: Tx,
+  spec: ScheduleSpec,
+  options?: ScheduleChangeOptions,
+): Promise<ScheduleRow | ScheduleRefusal> {
   const text = JSON.stringify(spec);
   const [locked] = await execute(tx, lockSchedule, [spec.id, text]);
   if (locked === undefined) return { refused: "unknown" };
   if (locked.source === "code") return { refused: "code" };
+  if (!isWanted(locked.version, options)) return { refused: "version", version: locked.version };
   if (!locked.same) {
     await withdraw(tx, [spec.id], () => spec);
     await execute(tx, writeSchedules, [[spec.id], [text]]);
@@ -89,15 +95,23 @@ async function pause(tx: Tx, id: string, paused: boolean): Promise<ScheduleRow |
   return stored(tx, id);
 }
 
-async function remove(tx: Tx, id: string, ofCode: boolean): ReturnType<ScheduleControlStore["deleteSchedule"]> {
+async function remove(
+  tx: Tx,
+  id: string,
+  options: ScheduleChangeOptions & { readonly ofCode?: boolean } = {},
+): ReturnType<ScheduleControlStore["deleteSchedule"]> {
   const [locked] = await execute(tx, lockSchedule, [id, null]);
   if (locked === undefined) return { refused: "unknown" };
-  if (locked.source === "code" && !ofCode) return { refused: "code" };
+  if (locked.source === "code" && options.ofCode !== true) return { refused: "code" };
+  if (!isWanted(locked.version, options)) return { refused: "version", version: locked.version };
   await withdraw(tx, [id], () => null);
   const canceled = await cancelWaiting(tx, [id]);
   await execute(tx, removeSchedules, [[id]]);
   return { canceled };
 }
+
+const isWanted = (version: number, { ifVersions }: ScheduleChangeOptions = {}): boolean =>
+  ifVersions === undefined || ifVersions.includes(version);
 
 async function stored(tx: Tx, id: string): Promise<ScheduleRow | ScheduleRefusal> {
   const [row] = await execute(tx, readSchedule, [id]);

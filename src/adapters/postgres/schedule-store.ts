@@ -76,7 +76,7 @@ async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly st
   await execute(tx, takeOver, [ids]);
 }
 
-/** What was decided for times to come goes with the version that decided it; `next`: the new one, null when deleted. */
+/** Withdraws what the old version decided for later times. `next`: the new version, null when deleted. */
 export async function withdraw(
   tx: Tx,
   ids: readonly string[],
@@ -152,7 +152,7 @@ const occurrenceColumns = (rows: readonly Planned[]): unknown[][] =>
     ({ occurrence }) => occurrence.version ?? null,
   );
 
-/** What the tick only passes on. */
+/** The fields that the tick copies. */
 export const policyOf = ({
   leaseMs,
   maxAttempts,

@@ -3,7 +3,7 @@ import type { BoundedCount, JobPage, JobRecord, JobSearch } from "../../core/por
 import type { Operations } from "../../core/ports/operations.ts";
 import type { RunId } from "../../core/ports/run.ts";
 import { isFinal } from "../../core/job/state.ts";
-import type { FailureDetail } from "../../core/job/failure-detail.ts";
+import type { FailureDetail } from "../../core/job/job.ts";
 import { attemptsOf, movesOf } from "../../core/job/history.ts";
 import { historyRow, jobHistory, jobView } from "./read-store.ts";
 import type { Session } from "./session.ts";
@@ -27,8 +27,8 @@ type SearchStore = Pick<Operations, "jobs" | "jobsById" | "job" | "attempt" | "c
 const top = (2n ** 63n - 1n).toString();
 
 /**
- * Searches go through the jobs in looks of a bounded number of rows, each by an index, and stop when the page is full or
- * their time is over: a filter that matches nothing costs no more than one that matches everything.
+ * A search reads jobs by an index, a bounded number of rows at a time, and stops when the page is full or its time is over: a
+ * filter that matches nothing costs no more than one that matches everything.
  */
 export function searchStore(session: Session): SearchStore {
   return {
@@ -63,14 +63,14 @@ export function searchStore(session: Session): SearchStore {
     },
     async count(search, limit, lookMs = limits.searchMs) {
       if (search.key === undefined) return await countAll(session, parameter(search), { limit, lookMs });
-      // A key leads to a few rows by its index: a walk over all jobs may be over before it meets them.
+      // A key leads to a few rows by its index; a scan of all jobs might run out of time before it finds them.
       const rows = await session.run(searchKey, [parameter(search), top, limit + 1]);
       return { count: Math.min(rows.length, limit), isMore: rows.length > limit };
     },
   };
 }
 
-/** The search with what it says about the index to use. */
+/** The search as JSON, with hints for the choice of the index. */
 export function parameter(search: JobSearch): string {
   const { states } = search;
   const isLive = states !== undefined && states.every((state) => !isFinal(state));
@@ -95,7 +95,7 @@ async function byId(
     if (edge === undefined) return { jobs: found, cursor: null, complete: true };
     from = to;
     if (performance.now() > until) {
-      // What lies at the edge was looked at: a row with that very id belongs to this look.
+      // The row at the edge belongs to this page: it was read.
       return { jobs: found, cursor: from, complete: false };
     }
   }

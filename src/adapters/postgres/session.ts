@@ -54,7 +54,7 @@ export async function transaction<T>(
   return end.value;
 }
 
-/** Ends the connection, with a statement under way: that one fails, and the pool makes another one for who comes next. */
+/** Ends the connection and fails its statement; the pool opens another connection when it needs one. */
 function endWhen(abandoned: AbortSignal | undefined, client: PoolClient & Partial<Pick<Client, "end">>): void {
   abandoned?.addEventListener("abort", () => void client.end?.().catch(() => {}), { once: true });
 }
@@ -70,7 +70,7 @@ async function holdFence(tx: Tx, fence: Fence): Promise<void> {
     throw new FenceLost(`token ${fence.token} of lock "${fence.name}" is not the newest: stop the pass`);
 }
 
-/** One round trip: the transaction begins and tells its id, by which an unclear commit is looked up. */
+/** Begins the transaction and reads its id in one round trip. An unclear commit is looked up by this id. */
 async function begin(client: PoolClient): Promise<string> {
   try {
     const results = (await client.query(beginTransaction.text)) as unknown as { rows: { xid: string }[] }[];
@@ -80,7 +80,7 @@ async function begin(client: PoolClient): Promise<string> {
   }
 }
 
-/** @returns the error of a connection that broke meanwhile: only another connection can tell what became of it. */
+/** @returns the error of a connection that broke during the commit: only another connection can read its result. */
 async function commit(client: PoolClient): Promise<UnknownOutcome | null> {
   try {
     const { command } = await client.query("commit");
@@ -95,7 +95,7 @@ async function commit(client: PoolClient): Promise<UnknownOutcome | null> {
   });
 }
 
-/** @throws UnknownOutcome when nobody can say, DatabaseUnavailable when the transaction is known not to have happened. */
+/** @throws UnknownOutcome when the result stays unknown, DatabaseUnavailable when the transaction did not commit. */
 async function assertCommitted(pool: Pool, where: string, xid: string, cause: UnknownOutcome): Promise<void> {
   for (let look = 0; look < limits.commitLooksMax; look += 1) {
     const status = await withClient(pool, where, (client) => execute(client, transactionStatus, [xid])).then(
@@ -110,8 +110,8 @@ async function assertCommitted(pool: Pool, where: string, xid: string, cause: Un
 }
 
 /**
- * A connection that does not take the rollback is ended, and the transaction with it: in the pool, whoever comes next would
- * write into a transaction that nobody commits.
+ * Ends a connection that fails to roll back: back in the pool, its next user would write into a transaction that is never
+ * committed.
  */
 async function rollback(client: PoolClient & Partial<Pick<Client, "end">>): Promise<void> {
   try {
@@ -121,13 +121,13 @@ async function rollback(client: PoolClient & Partial<Pick<Client, "end">>): Prom
   }
 }
 
-/** `failures` keeps what the driver threw, whatever the work makes of it. */
+/** `failures` keeps the driver's errors, even if the work catches or wraps them. */
 function storeTx(client: PoolClient, failures: WeakSet<object>): StoreTx {
   let brokenBy: Error | null = null;
   const query: StoreTx["query"] = async (text, values) => {
     try {
       const answer = await client.query(text, values);
-      // After an error nothing but going back to a savepoint succeeds.
+      // After an error only a rollback to a savepoint succeeds.
       brokenBy = null;
       return answer;
     } catch (error) {
@@ -159,9 +159,9 @@ function storeTx(client: PoolClient, failures: WeakSet<object>): StoreTx {
 }
 
 /**
- * A deadlock or a broken connection inside an app's own work is no failure of that work, even where the app wrapped it: the
- * transaction did nothing and may run again. @returns null for everything else, also for a statement that takes too long:
- * it would again.
+ * A deadlock or a broken connection inside an app's work is no failure of that work, even if the app wrapped the error: the
+ * transaction did nothing and may run again. @returns null for every other error, also for a statement that timed out: it
+ * would time out again.
  */
 function notOfWork(error: unknown, failures: WeakSet<object>, where: string): Error | null {
   let cause = error;

@@ -46,7 +46,7 @@ export function settleStore(session: Session): Pick<Store, "settle"> {
   };
 }
 
-/** A plain group without children and hook stays one statement. */
+/** A plain group without children and hook is one statement. */
 async function settleGroup(
   session: Session,
   settlements: readonly Settlement[],
@@ -76,7 +76,7 @@ async function settleIn(
   return { ...settled(rows, inserted?.aftermath), conflicts };
 }
 
-/** What the first text left out has slots, a schedule, a run or an expiry, or is another's by now. `inRun` saves the first. */
+/** Rows that the first text left out have slots, a schedule, a run or an expiry, or were lost. `inRun` saves the first text. */
 async function write(
   run: Run,
   settlements: readonly Settlement[],
@@ -107,7 +107,7 @@ const settleColumns = (settlements: readonly Settlement[], { worker, dispatchWin
   settlements.map(({ detail }) => (detail === undefined ? null : JSON.stringify(detail))),
 ];
 
-/** Outcomes that one event row tells are one kind, numbered from 1. */
+/** Numbers the kinds of outcome from 1: one event row for each. */
 function kindsOf(settlements: readonly Settlement[], dispatchWindowMs: number): readonly number[] {
   const kinds = new Map<string, number>();
   return settlements.map(({ to, reason, errorCode, delayMs }) => {
@@ -130,7 +130,7 @@ const settled = (rows: readonly SettledRow[], ofChildren: Aftermath = noAftermat
   conflicts: 0,
 });
 
-/** A successor that may start and is due, or will be: more than one statement releases. */
+/** A successor that may start but was beyond the statement's limit. */
 const isLeft = (row: SettledRow): boolean => !row.own && row.state === "PENDING";
 
 /** For a hook in the same transaction. */
@@ -148,8 +148,8 @@ export async function movedOf(tx: Tx, ids: readonly string[]): Promise<readonly 
 }
 
 /**
- * One bad row must not keep its group from being settled: each is tried by itself, and the one whose data is refused is
- * FAILED `unsettleable`, with the code of the refusal only and without its result and children.
+ * One bad row must not block its group: each is settled by itself. A row whose data Postgres refuses is FAILED
+ * `unsettleable`, with only the code of the refusal and without its result and children.
  */
 async function settleSingly(
   session: Session,

@@ -26,9 +26,9 @@ export const statement = <R>(name: string, text: string): Statement<R> => ({
 });
 
 /**
- * Kept prepared by our own connections when it is for a few rows: reading and planning such a text costs more than half of
- * running it. Only for texts that reach every table by one index whatever its size, on connections that scan no table
- * (see `keptPlanSettings`); a test plans them on empty tables and runs them after a burst.
+ * Kept prepared on Belfry's connections when it is for a few rows: parsing and planning would cost more than half of the
+ * execution. Only for texts that reach every table by one index at any size (see `keptPlanSettings`); a test plans them on
+ * empty tables and runs them after a burst.
  */
 export const keptStatement = <R>(name: string, text: string): Statement<R> => ({
   ...statement<R>(name, text),
@@ -36,8 +36,8 @@ export const keptStatement = <R>(name: string, text: string): Statement<R> => ({
 });
 
 /**
- * Start-up settings of connections that keep prepared statements. Without table scans the plans of `keptStatement` cannot go
- * wrong: an empty table without statistics looks as if reading it whole were cheapest, and a kept plan would do so for ever.
+ * Start-up settings of connections that keep prepared statements. For an empty table without statistics the planner prefers a
+ * full scan, and a kept plan would do that for ever, so scans are off.
  */
 export const keptPlanSettings = "-c enable_seqscan=off -c jit=off";
 
@@ -61,7 +61,7 @@ export async function execute<R>(tx: Tx, { name, text, isKept }: Statement<R>, v
   }
 }
 
-/** A kept plan expects about ten rows; for hundreds a plan of their own pays. */
+/** A kept plan expects about ten rows; hundreds are worth a new plan. */
 const rowsOf = (values: readonly unknown[]): number => (Array.isArray(values[0]) ? values[0].length : 1);
 
 /** Text arrays inside an array parameter travel as array literals, since unnest would flatten them. */

@@ -30,7 +30,7 @@ type SteerStore = Pick<
   | "stopBulk"
 >;
 
-/** What operators change: lanes, single jobs, and many jobs page by page. */
+/** Changes by operators: lanes, single jobs, and many jobs in pages. */
 export function steerStore(session: Session): SteerStore {
   const ids = (rows: readonly { id: string }[]): readonly JobId[] => rows.map((row) => row.id as JobId);
   return {
@@ -85,8 +85,8 @@ function bulkStore(
       const last = rows.length === limit ? rows.at(-1)?.id : edge?.id;
       return { ids: rows.map((row) => row.id as JobId), next: last ?? null };
     },
-    async advanceBulk(id, owner, { next, changed, refused, dueAt }) {
-      const values = [id, owner, next ?? "0", changed, refused, next === null, dueAt];
+    async advanceBulk(id, owner, { next, changed, takenAlong, refused, dueAt }) {
+      const values = [id, owner, next ?? "0", changed, takenAlong, refused, next === null, dueAt];
       return (await session.run(advanceBulk, values)).length > 0;
     },
     async stopBulk(id) {
@@ -106,6 +106,7 @@ const bulkOf = (row: BulkRow): Bulk => ({
   paceMs: row.pace_ms,
   dueAt: row.due_at,
   changed: row.changed,
+  takenAlong: row.taken_along,
   refused: row.refused,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

@@ -15,8 +15,8 @@ import type { Session } from "./session.ts";
 import { readStream, readStreamEnd, type StreamRow } from "./sql/stream.ts";
 
 /**
- * The events as they become visible. A cursor is a snapshot of Postgres: what it did not see and the one of now does, is new.
- * So a transaction that commits late is not missed, and one that stays open holds nothing up.
+ * The events as they become visible. A cursor is a snapshot of Postgres: events that it does not see and the present one does
+ * are new. So a transaction that commits late is not missed, and one that stays open delays nothing.
  */
 export function streamStore(session: Session): Pick<Operations, "stream"> {
   return {
@@ -34,7 +34,7 @@ export function streamStore(session: Session): Pick<Operations, "stream"> {
   };
 }
 
-/** A restored database hands out numbers again that a cursor of before has seen. */
+/** A restored database issues transaction ids again that an older cursor has seen. */
 const isOf = (place: StreamPlace, now: StreamPlace): boolean =>
   place.system === now.system && BigInt(snapshotEnd(place.page?.upto ?? place.from)) <= BigInt(snapshotEnd(now.from));
 
@@ -78,7 +78,7 @@ const streamEvent = (row: StreamRow): StreamEvent => ({
   runId: row.run_id as RunId | null,
 });
 
-/** One row tells of many jobs: a move's own id is its transaction, its row and its place in the row. */
+/** One row has the moves of many jobs: the id of a move is its transaction, its row and its place in the row. */
 const eventId = (row: StreamRow): string => `${row.xid}.${row.id}.${row.place}`;
 
 /** The event rows of these moves, each with the last place among them. */

@@ -50,7 +50,7 @@ async function writeEdges(tx: Tx, runId: string, tasks: readonly NewTask[], ids:
   await write();
 }
 
-/** Tasks of one definition share everything but their name and place, so that is sent once. */
+/** Tasks of one definition share everything except name and place, which is sent once. */
 function kindsOf(tasks: readonly NewTask[]): { places: readonly number[]; columns: readonly unknown[] } {
   const places = new Map<string, number>();
   const distinct: NewTask["job"][] = [];
@@ -76,7 +76,7 @@ const list = (values: readonly unknown[]): string => `{${values.join(",")}}`;
 
 const texts = (values: readonly string[]): string => `{${values.map((value) => JSON.stringify(value)).join(",")}}`;
 
-/** What is the same in every row is sent once. */
+/** A column that is the same in every row is sent once. */
 function common(values: readonly (string | number | boolean)[]): string {
   return list(values.every((value) => value === values[0]) ? values.slice(0, 1) : values);
 }

@@ -30,8 +30,8 @@ export interface Mail {
 
 export interface Mailer {
   /**
-   * Resolves when the server took the mail. One connection a mail: whatever a server does to one conversation, it has no
-   * hold on the next.
+   * Resolves when the server accepted the mail. One connection for each mail, so that a bad conversation cannot affect the
+   * next mail.
    * @throws PermanentError on a 5xx answer; RetryLater on a 4xx answer, or when the mail was not offered yet.
    * @throws AmbiguousError when the mail was offered and no whole answer arrived.
    * @throws the signal's reason when the handler must stop.
@@ -74,7 +74,7 @@ const timeoutsOf = ({ connectMs, silenceMs }: Required<MailerOptions>): SMTPConn
 
 /** One connection and one mail. */
 class Conversation {
-  /** The text of the mail was asked for: from here on the server may have taken it. */
+  /** The server has asked for the text: from now on it may have accepted the mail. */
   wasOffered = false;
   readonly #connection: SMTPConnection;
   #isDone = false;

@@ -24,15 +24,15 @@ export function createLog(options: LogOptions): Log {
   return write(logger, logLevels.indexOf(options.level), options.fields ?? {});
 }
 
-/** JSON leaves these two as they are, and many readers of lines, Node's too, end a line there: text could forge one. */
+/** JSON does not escape these two, and many line readers, also Node's, end a line there: text could forge a line. */
 const onOneLine = (text: string): string =>
   text.replaceAll("\u2028", String.raw`\u2028`).replaceAll("\u2029", String.raw`\u2029`);
 
 const levelNames = { debug: "DEBUG", info: "INFO", warn: "WARN", error: "ERROR", silent: "SILENT" } as const;
 
 /**
- * Children share the logger and carry only their fields: a log per job must cost nothing until it writes. The logger itself
- * reads the environment for each line before it looks at the level, so the level is looked at here.
+ * Children share the logger and have only their fields: a log for each job must cost nothing until it writes. The level is
+ * checked here, because the logger would read the environment for each line first.
  */
 function write(logger: Logger, lowest: number, fields: Readonly<Record<string, unknown>>): Log {
   const line = (level: Exclude<LogLevel, "silent">): Log["info"] =>

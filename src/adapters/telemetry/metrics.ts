@@ -4,12 +4,12 @@ import { kept } from "./catalog.ts";
 
 export interface MetricsOptions {
   readonly stage: string;
-  /** The lane of a kind of job: metrics of a try are told apart by it, whichever process runs the try. */
+  /** The lane of a kind of job, the dimension of its attempts' metrics in every process. */
   readonly laneOf: (job: string) => string;
 }
 
 export const namespace = "Belfry";
-/** The library writes a dimension of this name in any case; one value for all processes, or each would have metrics of its own. */
+/** The library always writes this dimension. One value for all processes, so that they share their metrics. */
 const service = "belfry";
 
 /**
@@ -44,5 +44,5 @@ function newSet(options: MetricsOptions, dimensions: Readonly<Record<string, str
   });
 }
 
-/** For processes whose metrics nobody reads. */
+/** For processes whose metrics are not read. */
 export const noMetrics: Metrics = { add: () => {}, flush: () => {} };

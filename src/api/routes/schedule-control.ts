@@ -1,6 +1,4 @@
 import { backfill, type BackfillReport } from "../../core/admin/backfill.ts";
-import { explain, type Explained } from "../../core/admin/explain.ts";
-import { preview } from "../../core/calendar/preview.ts";
 import {
   createSchedule,
   deleteSchedule,
@@ -10,44 +8,36 @@ import {
   updateSchedule,
 } from "../../core/admin/schedule-control.ts";
 import { ScheduleRefused, unknownSchedule } from "../../core/scheduler/schedule-refused.ts";
-import { z } from "zod";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
-import { assertVersion, etagOf } from "../conditional.ts";
+import { etagOf, wantedVersions } from "../conditional.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { patched } from "../patched-schedule.ts";
 import { startableKind } from "../startable-kind.ts";
-import { text } from "../query-fields.ts";
-import {
-  backfilled,
-  deleted,
-  explainedTimes,
-  nextTimes,
-  schedule,
-  scheduleDetail,
-  triggered,
-} from "../shape/schedule.ts";
+import { backfilled, deleted, schedule, triggered } from "../shape/schedule.ts";
 import type { ApiOptions } from "../options.ts";
-import { previewJson } from "./preview.ts";
-import { HttpProblem } from "../problem.ts";
 import {
   backfillBody,
   changedScheduleBody,
-  explainQuery,
   newScheduleBody,
-  nextQuery,
   patchedScheduleBody,
   triggerBody,
 } from "../schedule-query.ts";
-import { expressionOf, jobJson, occurrenceJson, scheduleJson } from "../view.ts";
-
-const schedulePath = z.object({ id: text(200) });
+import { answered } from "../schedule-refusal.ts";
+import { scheduleJson } from "../view.ts";
+import { schedulePath, scheduleReadEndpoints } from "./schedule-reads.ts";
 
 /**
  * POST /schedules, PUT and DELETE /schedules/:id, POST /schedules/:id/{pause,resume,trigger,backfill},
  * GET /schedules/:id, its /next and /explain. What code defines is only paused, resumed, triggered and backfilled here.
  */
 export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint[] {
-  return [...writes(options), ...patches(options), ...pauses(options), ...runs(options), ...reads(options)];
+  return [
+    ...writes(options),
+    ...patches(options),
+    ...pauses(options),
+    ...runs(options),
+    ...scheduleReadEndpoints(options),
+  ];
 }
 
 const optionsOf = ({ stage, dispatchWindowMs }: ApiOptions) => ({ stage: stage ?? "dev", dispatchWindowMs });
@@ -90,9 +80,9 @@ function writes(options: ApiOptions): readonly Endpoint[] {
       replies: { 200: schedule },
       async handle({ params, body, request }) {
         startableKind(registry, body.kind);
-        if (request.headers.has("if-match")) await storedSchedule(options, params.id, request);
         const input = { ...body, id: params.id } as ScheduleInput;
-        return versioned(await answered(updateSchedule(ports, registry, input, optionsOf(options))));
+        const how = { ...optionsOf(options), ...wantedVersions(request) };
+        return versioned(await answered(updateSchedule(ports, registry, input, how)));
       },
     }),
     endpoint({
@@ -105,15 +95,14 @@ function writes(options: ApiOptions): readonly Endpoint[] {
       hasVersion: true,
       replies: { 200: deleted },
       async handle({ params, request }) {
-        if (request.headers.has("if-match")) await storedSchedule(options, params.id, request);
-        return { status: 200, body: await answered(deleteSchedule(ports, registry, params.id)) };
+        const canceled = deleteSchedule(ports, registry, params.id, wantedVersions(request));
+        return { status: 200, body: await answered(canceled) };
       },
     }),
   ];
 }
 
 function patches(options: ApiOptions): readonly Endpoint[] {
-  const { ports, registry } = options;
   return [
     endpoint({
       ...change,
@@ -128,24 +117,37 @@ function patches(options: ApiOptions): readonly Endpoint[] {
       body: patchedScheduleBody,
       hasVersion: true,
       replies: { 200: schedule },
-      async handle({ params, body, request }) {
-        const row = await storedSchedule(options, params.id, request);
-        const input = patched(row.spec, body);
-        startableKind(registry, input.kind);
-        return versioned(await answered(updateSchedule(ports, registry, input, optionsOf(options))));
-      },
+      handle: async ({ params, body, request }) =>
+        versioned(await answered(patchSchedule(options, params.id, body, wantedVersions(request).ifVersions))),
     }),
   ];
 }
 
 const versioned = (row: ScheduleRow) => ({ status: 200, body: scheduleJson(row), etag: etagOf(row.version) }) as const;
 
-/** As it stands, and as the request's `If-Match` wants it. @throws HttpProblem 404 or 412 */
-async function storedSchedule({ ports }: ApiOptions, id: string, request: Request): Promise<ScheduleRow> {
-  const facts = await ports.store.scheduleFacts(id);
-  if (facts === null || facts.row === null) throw problemOf(unknownSchedule(id));
-  assertVersion(request, id, facts.row.version);
-  return facts.row;
+const patchRoundsMax = 5;
+
+/** Settings that are not given stay as they stand, so it is written for the version that was read, or read again. */
+async function patchSchedule(
+  options: ApiOptions,
+  id: string,
+  body: Parameters<typeof patched>[1],
+  wanted?: readonly number[],
+): Promise<ScheduleRow> {
+  const { ports, registry } = options;
+  for (let round = 1; ; round += 1) {
+    const row = (await ports.store.scheduleFacts(id))?.row ?? null;
+    if (row === null) throw unknownSchedule(id);
+    const input = patched(row.spec, body);
+    startableKind(registry, input.kind);
+    const ifVersions = [row.version].filter((version) => wanted?.includes(version) ?? true);
+    try {
+      return await updateSchedule(ports, registry, input, { ...optionsOf(options), ifVersions });
+    } catch (error) {
+      const isOvertaken = error instanceof ScheduleRefused && error.code === "version-changed" && wanted === undefined;
+      if (!isOvertaken || round === patchRoundsMax) throw error;
+    }
+  }
 }
 
 function pauses({ ports }: ApiOptions): readonly Endpoint[] {
@@ -201,87 +203,9 @@ function runs(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
-function reads({ ports }: ApiOptions): readonly Endpoint[] {
-  const read = { method: "GET", role: "read", params: schedulePath } as const;
-  return [
-    endpoint({
-      ...read,
-      name: "getSchedule",
-      path: "/schedules/:id",
-      refuses: ["unknown-schedule"],
-      summary: "One schedule with its versions, also after it was deleted",
-      hasVersion: true,
-      replies: { 200: scheduleDetail },
-      async handle({ params: { id } }) {
-        const facts = await ports.store.scheduleFacts(id);
-        if (facts === null) throw problemOf(unknownSchedule(id));
-        const { row, eras, ledgerFrom } = facts;
-        const versions = eras.map(({ version, spec, fromAt }) => {
-          return { version, expression: spec === null ? null : expressionOf(spec.expression), spec, from: iso(fromAt) };
-        });
-        const now = row === null ? { id, deleted: true } : { ...scheduleJson(row), deleted: false };
-        const body = { ...now, ledgerFrom: ledgerFrom === null ? null : iso(ledgerFrom), versions };
-        return { status: 200, body, ...(row === null ? {} : { etag: etagOf(row.version) }) };
-      },
-    }),
-    endpoint({
-      ...read,
-      name: "nextTimes",
-      path: "/schedules/:id/next",
-      refuses: ["unknown-schedule"],
-      summary: "Its next times, with what clock changes do to them",
-      query: nextQuery,
-      replies: { 200: nextTimes },
-      async handle({ params: { id }, query: { count, after } }) {
-        const facts = await ports.store.scheduleFacts(id);
-        if (facts === null || facts.row === null) throw problemOf(unknownSchedule(id));
-        const { spec, paused } = facts.row;
-        const times = preview(spec, after ?? facts.now, count);
-        const body = { id: spec.id, enabled: spec.enabled, paused, ...previewJson(spec.timezone, times) };
-        return { status: 200, body };
-      },
-    }),
-    endpoint({
-      ...read,
-      name: "explainTime",
-      path: "/schedules/:id/explain",
-      refuses: ["unknown-schedule", "invalid-time"],
-      summary: "What became of one of its times, and why",
-      query: explainQuery,
-      replies: { 200: explainedTimes },
-      async handle({ params: { id }, query: { time } }) {
-        const answers = await answered(explain(ports, id, time));
-        const now = await ports.store.now();
-        return { status: 200, body: { answers: answers.map((answer) => explainedJson(answer, now)) } };
-      },
-    }),
-  ];
-}
-
-const explainedJson = ({ occurrence, job, ...answer }: Explained, now: number) => ({
-  ...answer,
-  occurrence: occurrence === null ? null : occurrenceJson(occurrence),
-  job: job === null ? null : jobJson(job, now),
-});
-
 const backfillJson = ({ times, ...report }: BackfillReport) => ({
   ...report,
   times: times.map(({ nominalAt, ...time }) => ({ ...time, nominalAt: iso(nominalAt) })),
 });
-
-const problemOf = ({ code, message, problems }: ScheduleRefused): HttpProblem =>
-  new HttpProblem(code, message, {
-    issues: problems.map(({ field, value, rule, fix }) => {
-      return { path: field, message: `${value} ${rule}${fix === "" ? "" : `; ${fix}`}` };
-    }),
-  });
-
-async function answered<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof ScheduleRefused ? problemOf(error) : error;
-  }
-}
 
 const iso = (instant: number): string => new Date(instant).toISOString();

@@ -14,9 +14,9 @@ export const bulk = z
     /** When it was asked for. */
     matched,
     paceMs: z.number().min(0),
-    changed: count,
-    /** Matched, but moved by somebody else before their turn. */
-    refused: count,
+    changed: count.describe("That matched."),
+    takenAlong: count.describe("Did not match, and run again because a job of their run does."),
+    refused: count.describe("Matched, but had moved before their turn."),
     createdAt: time,
     updatedAt: time,
     finishedAt: maybeTime,
@@ -35,6 +35,7 @@ export const bulkJson = (view: Bulk): z.infer<typeof bulk> => ({
   matched: view.matched,
   paceMs: view.paceMs,
   changed: view.changed,
+  takenAlong: view.takenAlong,
   refused: view.refused,
   createdAt: iso(view.createdAt),
   updatedAt: iso(view.updatedAt),

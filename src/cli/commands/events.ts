@@ -4,7 +4,8 @@ import type { EventPageReply, EventReply } from "../../api/shape/event.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { api } from "../api.ts";
 import { type ApiClient, part } from "../client.ts";
-import { type Output, printable } from "../output.ts";
+import type { Output } from "../output.ts";
+import { printable } from "../printable.ts";
 import type { World } from "../world.ts";
 
 const lookMs = 500;

@@ -2,7 +2,8 @@ import { Command } from "commander";
 import type { JobExplanationReply } from "../../api/shape/explanation.ts";
 import { api } from "../api.ts";
 import { part } from "../client.ts";
-import { type Output, printable } from "../output.ts";
+import type { Output } from "../output.ts";
+import { printable } from "../printable.ts";
 import type { World } from "../world.ts";
 
 export function explainCommand(world: World, out: Output): Command {

@@ -65,7 +65,7 @@ function skipped(input: RowInput): Explanation {
       return say("an edit had ended its version, and no job of that version is defined any more", again);
     case "deleted":
       return say(
-        "the schedule was deleted before anybody had decided this time",
+        "the schedule was deleted before this time was decided",
         "make it again if that was a mistake",
       );
     case "canceled":

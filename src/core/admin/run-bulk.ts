@@ -23,26 +23,34 @@ export async function runBulkPage(
   if (bulk === null) return false;
   const rows = bulk.action === "cancel" ? operationsLimits.bulkCancelRowsMax : operationsLimits.bulkRowsMax;
   const { ids, next } = await operations.bulkPage(bulk, rows);
-  const changed = ids.length === 0 ? 0 : await change(ports, registry, operations, { bulk, ids, ...options });
-  const dueAt = bulk.dueAt + changed * bulk.paceMs;
-  await operations.advanceBulk(bulk.id, options.owner, { next, changed, refused: ids.length - changed, dueAt });
+  const moved = ids.length === 0 ? [] : await change(ports, registry, operations, { bulk, ids, ...options });
+  const asked = new Set(ids);
+  const changed = moved.filter((id) => asked.has(id)).length;
+  await operations.advanceBulk(bulk.id, options.owner, {
+    next,
+    changed,
+    takenAlong: moved.length - changed,
+    refused: ids.length - changed,
+    dueAt: bulk.dueAt + changed * bulk.paceMs,
+  });
   return true;
 }
 
+/** @returns every job that moved: a retry in a run takes along what was skipped because of it. */
 async function change(
   ports: BulkPorts,
   registry: Registry,
   operations: Operations,
   options: { bulk: Bulk; ids: readonly JobId[]; dispatchWindowMs: number },
-): Promise<number> {
+): Promise<readonly JobId[]> {
   const { bulk, ids, dispatchWindowMs } = options;
-  if (bulk.action === "cancel") return (await cancelJobs(ports, registry, ids, { dispatchWindowMs })).length;
-  if (bulk.paceMs === 0) return (await retryJobs(ports, ids, { dispatchWindowMs })).length;
+  if (bulk.action === "cancel") return await cancelJobs(ports, registry, ids, { dispatchWindowMs });
+  if (bulk.paceMs === 0) return await retryJobs(ports, ids, { dispatchWindowMs });
   const pace = { dueAt: bulk.dueAt, paceMs: bulk.paceMs, dispatchWindowMs };
   const paced = await operations.retryPaced(ids, pace);
   await afterCommit(ports, paced.aftermath, { dispatchWindowMs });
   const inRuns = await retryJobs(ports, without(ids, paced.ids), { dispatchWindowMs });
-  return paced.ids.length + inRuns.length;
+  return [...paced.ids, ...inRuns];
 }
 
 function without(ids: readonly JobId[], others: readonly JobId[]): readonly JobId[] {

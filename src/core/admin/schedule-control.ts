@@ -11,7 +11,7 @@ import type { Ports } from "../ports/ports.ts";
 import { describe, ProblemList } from "../define/problem.ts";
 import { secondText } from "../calendar/wall-time.ts";
 import type { GapRule, OverlapReadings, ScheduleRow, ScheduleSpec } from "../ports/schedule.ts";
-import type { ScheduleRefusal } from "../ports/schedule-store.ts";
+import type { ScheduleChangeOptions, ScheduleRefusal } from "../ports/schedule-store.ts";
 import { definitionOfKind, ScheduleRefused, unknownSchedule } from "../scheduler/schedule-refused.ts";
 import { specMaker } from "../define/schedule-spec.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
@@ -53,12 +53,12 @@ export async function updateSchedule(
   ports: ControlPorts,
   registry: Registry,
   input: ScheduleInput,
-  options: { readonly stage: string },
+  options: ScheduleChangeOptions & { readonly stage: string },
 ): Promise<ScheduleRow> {
   const spec = specOfInput(registry, input, options.stage);
   if (registry.schedules.has(spec.id)) throw inCode(spec.id);
   await installSlots(ports, registry, spec);
-  return granted(await ports.store.updateSchedule(spec), spec.id);
+  return granted(await ports.store.updateSchedule(spec, versionsOf(options)), spec.id);
 }
 
 /** Takes effect at the claim, so it also stops dispatched jobs. Works for schedules of code too, and outlives deploys. */
@@ -74,9 +74,10 @@ export async function deleteSchedule(
   ports: ControlPorts,
   registry: Registry,
   id: string,
+  options: ScheduleChangeOptions = {},
 ): Promise<{ readonly canceled: number }> {
   if (registry.schedules.has(id)) throw inCode(id);
-  return granted(await ports.store.deleteSchedule(id, { ofCode: true }), id);
+  return granted(await ports.store.deleteSchedule(id, { ofCode: true, ...versionsOf(options) }), id);
 }
 
 /**
@@ -133,10 +134,17 @@ async function installSlots(ports: ControlPorts, registry: Registry, spec: Sched
   await ports.store.installSlots([...slotGroupsOf(definition), ...slotGroupsOfSchedule(spec)]);
 }
 
+const versionsOf = ({ ifVersions }: ScheduleChangeOptions): ScheduleChangeOptions =>
+  ifVersions === undefined ? {} : { ifVersions };
+
 function granted<T extends object>(answer: T | ScheduleRefusal, id: string): T {
   if (!("refused" in answer)) return answer;
   if (answer.refused === "code") throw inCode(id);
   if (answer.refused === "unknown") throw unknownSchedule(id);
+  if (answer.refused === "version") {
+    const message = `schedule "${id}" is at version ${answer.version}, not at the one that the change was made for: read it again`;
+    throw new ScheduleRefused("version-changed", message, [], answer.version);
+  }
   throw new ScheduleRefused(
     "schedule-exists",
     `schedule "${id}" exists already: choose another id, or npx belfry schedules update ${id}`,

@@ -1,6 +1,5 @@
 import { reasons } from "./reasons.ts";
-import type { Json } from "./job.ts";
-import type { FailureDetail } from "./failure-detail.ts";
+import type { FailureDetail, Json } from "./job.ts";
 import { contractLimits } from "./contract-limits.ts";
 import { backoffMs, type RetryPolicy } from "./backoff.ts";
 
@@ -83,10 +82,10 @@ const nothing = {
 } as const satisfies Omit<Decision, "to">;
 
 function failed(error: Failure, reason: string): Decision {
-  return { ...nothing, to: "FAILED", reason, failures: 1, ...told(error) };
+  return { ...nothing, to: "FAILED", reason, failures: 1, ...describedBy(error) };
 }
 
-const told = ({ code, message, detail }: Failure) => ({
+const describedBy = ({ code, message, detail }: Failure) => ({
   errorCode: code,
   errorMessage: message,
   ...(detail === undefined ? {} : { detail }),
@@ -104,7 +103,7 @@ function retried(
     reason: reasons.retry,
     delayMs: askedMs(error.afterMs) ?? backoffMs(counters.retry, counters.failures, chance),
     failures: 1,
-    ...told(error),
+    ...describedBy(error),
   };
 }
 

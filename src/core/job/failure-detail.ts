@@ -1,23 +1,5 @@
 import { cleanText } from "./clean.ts";
-
-/** What a person needs to find the cause of one failed attempt. Every text is cut. */
-export interface FailureDetail {
-  /** Null when something was thrown that has none. */
-  readonly stack: string | null;
-  /** The stacks, or else the texts, of `cause` and its causes. */
-  readonly causes: readonly string[];
-  /** What an outside service answered, where the error carries it as `response`. */
-  readonly response: { readonly status: number; readonly body: string | null } | null;
-  /** The last lines that the handler logged. */
-  readonly log: readonly LoggedLine[];
-}
-
-export interface LoggedLine {
-  /** Milliseconds since the attempt began. */
-  readonly atMs: number;
-  readonly level: string;
-  readonly text: string;
-}
+import type { FailureDetail, LoggedLine } from "./job.ts";
 
 export const failureDetailLimits = {
   stackCharactersMax: 8_000,

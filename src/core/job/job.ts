@@ -1,4 +1,3 @@
-import type { FailureDetail } from "./failure-detail.ts";
 import type { State } from "./state.ts";
 
 /** A value that survives a trip through JSON. */
@@ -106,6 +105,25 @@ export interface AttemptView {
   readonly outcome: State;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+}
+
+/** What a person needs to find the cause of one failed attempt. Every text is cut. */
+export interface FailureDetail {
+  /** Null when something was thrown that has none. */
+  readonly stack: string | null;
+  /** The stacks, or else the texts, of `cause` and its causes. */
+  readonly causes: readonly string[];
+  /** What an outside service answered, where the error carries it as `response`. */
+  readonly response: { readonly status: number; readonly body: string | null } | null;
+  /** The last lines that the handler logged. */
+  readonly log: readonly LoggedLine[];
+}
+
+export interface LoggedLine {
+  /** Milliseconds since the attempt began. */
+  readonly atMs: number;
+  readonly level: string;
+  readonly text: string;
 }
 
 /** Where the time of one attempt went, and what is kept of its failure. */

@@ -20,6 +20,8 @@ export interface Bulk {
   /** Of the next retried job. */
   readonly dueAt: Instant;
   readonly changed: number;
+  /** Did not match, and run again because a job of their run does. */
+  readonly takenAlong: number;
   /** Matched, but another process moved them first. */
   readonly refused: number;
   readonly createdAt: Instant;

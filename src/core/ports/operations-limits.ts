@@ -49,6 +49,8 @@ export const operationsLimits = {
   deadRowsMin: 10_000,
   oldTransactionMs: 1_000,
   clockBehindMs: 1_000,
+  /** A wake, a task's start and a dead holder's lease take less; once this old, the last pass is one that is missing. */
+  passAgeMsMax: 180_000,
   failureGroupsMax: 200,
   slotGroupsShownMax: 200,
   slotHoldersShownMax: 20,

@@ -73,6 +73,12 @@ export interface FenceView {
   readonly fallback: { readonly owner: string; readonly leaseUntil: Instant } | null;
 }
 
+/** The last pass of which every step succeeded, and its age by real time. */
+export interface LastPass {
+  readonly at: Instant;
+  readonly ageMs: number;
+}
+
 /** Early signs of trouble. */
 export interface Health {
   readonly now: Instant;

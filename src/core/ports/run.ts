@@ -16,8 +16,8 @@ export type RunState = "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
  * What one FAILED task does. `stop`: nothing of the run starts any more. `skip-downstream` (default): what depends on it is
  * SKIPPED, the rest goes on. `continue`: its successors start without its output.
  */
-export const failurePolicies = ["stop", "skip-downstream", "continue"] as const;
-export type OnFailure = (typeof failurePolicies)[number];
+export const failurePolicies = ["stop", "skip-downstream", "continue"] as const satisfies readonly FailurePolicy[];
+export type FailurePolicy = "stop" | "skip-downstream" | "continue";
 
 /** A task of a run on its way in. Predecessors are named by their place in the list. */
 export interface NewTask {
@@ -35,7 +35,7 @@ export interface NewRun {
   readonly key: string;
   readonly version: number;
   readonly input: Json;
-  readonly onFailure: OnFailure;
+  readonly onFailure: FailurePolicy;
   readonly retentionMs: number;
   readonly trace: string;
   readonly starterId: JobId | null;
@@ -98,7 +98,7 @@ export interface RunView {
   readonly key: string;
   readonly version: number;
   readonly state: RunState;
-  readonly onFailure: OnFailure;
+  readonly onFailure: FailurePolicy;
   /** A task FAILED under `stop`: the waiting tasks will be SKIPPED. */
   readonly stopped: boolean;
   /** False while pages of jobs may still follow: `total` still grows. */

@@ -20,9 +20,13 @@ export interface ScheduleFacts {
   readonly eras: readonly ScheduleVersion[];
 }
 
-/** `code`: it is defined in code, and code wins for its own ids. */
-export interface ScheduleRefusal {
-  readonly refused: "exists" | "unknown" | "code";
+/** `code`: it is defined in code, and code wins for its own ids. `version`: it stands at another one than was wanted. */
+export type ScheduleRefusal =
+  { readonly refused: "exists" | "unknown" | "code" } | { readonly refused: "version"; readonly version: number };
+
+export interface ScheduleChangeOptions {
+  /** The versions of which one must stand; left out: any. */
+  readonly ifVersions?: readonly number[];
 }
 
 /** One time of a backfill; its occurrence has a job. `version` is the one that was in force then. */
@@ -51,7 +55,7 @@ export interface ScheduleControlStore {
   /** A schedule made by people. Its version continues that of an earlier one with the same id. */
   createSchedule(spec: ScheduleSpec): Promise<ScheduleRow | ScheduleRefusal>;
   /** A new version from now on. Later PLANNED times are withdrawn; an equal spec changes nothing. */
-  updateSchedule(spec: ScheduleSpec): Promise<ScheduleRow | ScheduleRefusal>;
+  updateSchedule(spec: ScheduleSpec, options?: ScheduleChangeOptions): Promise<ScheduleRow | ScheduleRefusal>;
   /** Also for a schedule of code. It takes effect at the claim: planned times stay planned. */
   pauseSchedule(id: string, paused: boolean): Promise<ScheduleRow | ScheduleRefusal>;
   /**
@@ -61,8 +65,8 @@ export interface ScheduleControlStore {
    */
   deleteSchedule(
     id: string,
-    /** Also one that came from code: the caller knows that code does not have it any more. */
-    options?: { readonly ofCode: boolean },
+    /** `ofCode`: also one that came from code, since the caller knows that no code has it any more. */
+    options?: ScheduleChangeOptions & { readonly ofCode?: boolean },
   ): Promise<{ readonly canceled: number } | ScheduleRefusal>;
   /** Rows by wall-clock reading or instant, for `explain`; at most `scheduleLimits.answersMax`. */
   occurrencesAt(

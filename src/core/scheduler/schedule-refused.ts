@@ -8,6 +8,7 @@ export type RefusalCode =
   | "unknown-kind"
   | "invalid-schedule"
   | "invalid-time"
+  | "version-changed"
   | "backfill-refused";
 
 /** A person's change of a schedule was refused; the message says why and what to do instead. */
@@ -15,10 +16,13 @@ export class ScheduleRefused extends Error {
   override readonly name = "ScheduleRefused";
   readonly code: RefusalCode;
   readonly problems: readonly Problem[];
-  constructor(code: RefusalCode, message: string, problems: readonly Problem[] = []) {
+  /** At which it stands, where another one was wanted. */
+  readonly version: number | null;
+  constructor(code: RefusalCode, message: string, problems: readonly Problem[] = [], version: number | null = null) {
     super(message);
     this.code = code;
     this.problems = problems;
+    this.version = version;
   }
 }
 

@@ -131,7 +131,7 @@ function finish(
   return { is: "outcome", outcome: withDetail(outcomeOf(end.error, reason), end.error, invocation), children: [] };
 }
 
-/** Of an attempt that its timeout ended, only the log tells where it was. */
+/** Of an attempt that its timeout ended, only the log shows where it was. */
 function withDetail(outcome: Outcome, error: unknown, invocation: Invocation): Outcome {
   if (outcome.is === "success" || outcome.is === "released" || outcome.is === "postponed") return outcome;
   return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, invocation.lines()) };

@@ -1,8 +1,7 @@
 import { createContext } from "./handler-context.ts";
 import type { JobDefinition } from "../define/definition.ts";
-import type { Json, NewJob } from "../job/job.ts";
+import type { Json, LoggedLine, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
-import type { LoggedLine } from "../job/failure-detail.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { mergeAftermaths, refuseBroken, UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";

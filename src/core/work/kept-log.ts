@@ -1,5 +1,6 @@
 import { cleanText } from "../job/clean.ts";
-import { failureDetailLimits, type LoggedLine } from "../job/failure-detail.ts";
+import { failureDetailLimits } from "../job/failure-detail.ts";
+import type { LoggedLine } from "../job/job.ts";
 import type { Log } from "../ports/ports.ts";
 
 /** The last lines of one attempt. They become text only if it fails. */

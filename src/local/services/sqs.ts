@@ -1,4 +1,5 @@
 import { buildApp } from "./local-packages.ts";
+import { onlyPrograms } from "./only-programs.ts";
 import { type LocalServer, portProblem } from "./server.ts";
 
 /**
@@ -13,6 +14,7 @@ export async function startSqs(options: { port?: number } = {}): Promise<LocalSe
   } catch (cause) {
     throw portProblem(cause, port, "the SQS API");
   }
+  onlyPrograms(app.server);
   const address = app.server.address();
   if (address === null || typeof address === "string") throw new Error("the SQS API has no port");
   return { url: `http://127.0.0.1:${address.port}`, port: address.port, stop: () => app.close() };

@@ -72,6 +72,18 @@ function making(open: OpenStore): void {
     expect(await store.schedules()).toEqual([]);
   });
 
+  test("a change that was made for another version changes nothing, also when both come at once", async () => {
+    const { store } = at();
+    await store.createSchedule(aSpec());
+    const first = { ifVersions: [1] };
+    const both = [aSpec(faster), aSpec({ overlap: "skip" })].map((spec) => store.updateSchedule(spec, first));
+    const answers = await Promise.all(both);
+    expect(answers.filter((answer) => "refused" in answer)).toEqual([{ refused: "version", version: 2 }]);
+    expect(await store.updateSchedule(aSpec(), { ifVersions: [] })).toEqual({ refused: "version", version: 2 });
+    expect(await store.deleteSchedule("every-minute", first)).toEqual({ refused: "version", version: 2 });
+    expect(await store.deleteSchedule("every-minute", { ifVersions: [1, 2] })).toEqual({ canceled: 0 });
+  });
+
   test("what does not exist is neither updated, paused nor deleted", async () => {
     const { store } = at();
     expect(await store.updateSchedule(aSpec())).toEqual({ refused: "unknown" });

@@ -3,6 +3,7 @@ import type { ScheduleRow, ScheduleSpec } from "../../../src/core/ports/schedule
 import type {
   Backfilled,
   BackfillTime,
+  ScheduleChangeOptions,
   ScheduleControlStore,
   ScheduleRefusal,
 } from "../../../src/core/ports/schedule-store.ts";
@@ -23,9 +24,9 @@ export function scheduleControl(t: Tables, run: Run): ScheduleControlStore {
   return {
     scheduleFacts: async (id) => facts(t, id),
     createSchedule: async (spec) => run(() => create(t, spec)),
-    updateSchedule: async (spec) => run(() => update(t, spec)),
+    updateSchedule: async (spec, options) => run(() => update(t, spec, options)),
     pauseSchedule: async (id, paused) => run(() => pause(t, id, paused)),
-    deleteSchedule: async (id, options) => run(() => remove(t, id, options?.ofCode === true)),
+    deleteSchedule: async (id, options) => run(() => remove(t, id, options)),
     occurrencesAt: async (id, { localTimes, instants }) =>
       rowsOf(t, id)
         .filter((row) => localTimes.includes(row.localTime) || instants.includes(row.nominalAt))
@@ -64,10 +65,11 @@ function create(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
   return scheduleRow(t.schedules.row(spec.id));
 }
 
-function update(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
+function update(t: Tables, spec: ScheduleSpec, options?: ScheduleChangeOptions): ScheduleRow | ScheduleRefusal {
   const stored = storedSchedule(t, spec.id);
   if (stored === undefined) return { refused: "unknown" };
   if (stored.source !== "api") return { refused: "code" };
+  if (!isWanted(stored.version, options)) return { refused: "version", version: stored.version };
   changeSchedule(t, stored, spec);
   return scheduleRow(t.schedules.row(spec.id));
 }
@@ -80,10 +82,18 @@ function pause(t: Tables, id: string, paused: boolean): ScheduleRow | ScheduleRe
   return scheduleRow(t.schedules.row(id));
 }
 
-function remove(t: Tables, id: string, ofCode: boolean): { canceled: number } | ScheduleRefusal {
+const isWanted = (version: number, { ifVersions }: ScheduleChangeOptions = {}): boolean =>
+  ifVersions?.includes(version) ?? true;
+
+function remove(
+  t: Tables,
+  id: string,
+  options: ScheduleChangeOptions & { readonly ofCode?: boolean } = {},
+): { canceled: number } | ScheduleRefusal {
   const stored = storedSchedule(t, id);
   if (stored === undefined) return { refused: "unknown" };
-  if (stored.source !== "api" && !ofCode) return { refused: "code" };
+  if (stored.source !== "api" && options.ofCode !== true) return { refused: "code" };
+  if (!isWanted(stored.version, options)) return { refused: "version", version: stored.version };
   return { canceled: removeSchedule(t, stored) };
 }
 

@@ -1,4 +1,4 @@
--- Jobs, their events and the messages that tell workers of them. Frozen once released: changes are new files.
+-- Jobs, their events and messages. Frozen once released: changes are new files.
 
 create schema if not exists belfry;
 
@@ -99,7 +99,7 @@ create table belfry.job (
   constraint job_hold_while_waiting check (hold = 'none' or state in ('PENDING', 'RETRY_WAIT')),
   constraint job_held_on check ((held_on <> '') = (hold <> 'none')),
   constraint job_blocked_while_waiting check (not blocked or state in ('PENDING', 'CANCELED', 'SKIPPED')),
-  -- Lets an index tell waiting rows from dispatched ones without naming the state, which every claim changes.
+  -- Lets an index separate waiting from dispatched rows without naming the state, which every claim changes.
   constraint job_dispatched_when_out check (state >= 'SUCCESS' or (dispatched_at is null) = (state in ('PENDING', 'RETRY_WAIT'))),
   constraint job_failed_has_code check (state <> 'FAILED' or error_code is not null)
 ) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02);
@@ -108,7 +108,7 @@ create table belfry.job (
 -- progress), so that a claim writes no index entry. The statements that read each index stand behind it.
 -- insert, find-keys, search-key
 create unique index job_key on belfry.job (kind, key) where key is not null;
--- relay, wake, wake-all, lane-unhold, counts, live, slots, waiting, search-due. Held rows lie behind their key: they cost the relay nothing.
+-- relay, wake, wake-all, lane-unhold, counts, live, slots, waiting, search-due. Held rows are sorted behind their key: they cost the relay nothing.
 create index job_wait on belfry.job (held_on, due_at, id)
   where dispatched_at is null and finished_at is null and not blocked;
 -- requeue-empty, requeue-overtaken, requeue-not-yet-due, counts, live, waiting. Holds RUNNING rows too: no more than run at once.

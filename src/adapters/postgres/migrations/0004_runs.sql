@@ -36,7 +36,7 @@ create unique index run_key on belfry.run (kind, key);
 create index run_open on belfry.run (id) where state in ('RUNNING', 'CANCELING');
 -- Leads with the retention, as job_finished: pruning reads only what it deletes.
 create index run_finished on belfry.run (retention_ms, finished_at) where finished_at is not null;
--- Holds only what is written before its time, which every pass reads.
+-- Only prematerialized runs, which every pass reads.
 create index run_ahead on belfry.run (ahead_of) where ahead_of is not null;
 create index run_list on belfry.run (kind, id);
 create index run_starter on belfry.run (starter_id) where starter_id is not null;
@@ -50,7 +50,7 @@ create table belfry.edge (
 );
 create index edge_to on belfry.edge (to_id);
 
--- Ends that nobody counted yet: skipped branches, and whatever a rescue, a claim or a cancel ended.
+-- Ends that are not counted yet: skipped branches, and jobs that a rescue, a claim or a cancel ended.
 create table belfry.run_done (
   id     bigint generated always as identity primary key,
   run_id bigint not null,
@@ -58,7 +58,7 @@ create table belfry.run_done (
 );
 create index run_done_run on belfry.run_done (run_id, id);
 
--- Predecessors of wide joins that ended, for whoever appended to add up.
+-- Ended predecessors of wide joins, to be added up.
 create table belfry.pred_delta (
   id     bigint generated always as identity primary key,
   run_id bigint not null,

@@ -1,7 +1,6 @@
--- What people need to see and steer everything: live jobs by id, lanes that can be paused, workers, counts by the minute,
--- changes that concern many jobs, and who changed what.
+-- For operators: live jobs by id, paused lanes, workers, counts by the minute, bulk actions, and who changed what.
 
--- A lane has a row once somebody changed something about it.
+-- A lane has a row once it was changed.
 create table belfry.lane (
   name      text primary key,
   paused    boolean not null default false,
@@ -9,7 +8,7 @@ create table belfry.lane (
   paused_at timestamptz
 );
 
--- Who worked: kept up to date from the events, so that a worker writes nothing for it but its first line.
+-- Workers. Kept up to date from the events: a worker itself writes only its first row.
 create table belfry.worker (
   id         text primary key,
   lane       text,
@@ -28,7 +27,7 @@ create table belfry.reader (
   name    text primary key,
   upto    text not null,
   version bigint not null default 0,
-  owner       text,                                     -- who sends what it reads, and until when nobody else may
+  owner       text,                                     -- the process that sends its events, alone until lease_until
   owner_until timestamptz,
   failures    int not null default 0,                   -- since the last time that all was accepted
   retry_at    timestamptz
@@ -107,9 +106,10 @@ create table belfry.bulk (
   is_more     boolean not null,                         -- more than that matched
   pace_ms     float8 not null default 0,                -- between the due times of two retried jobs
   due_at      timestamptz not null,                     -- of the next retried job
-  changed     int not null default 0,
+  changed     int not null default 0 check (changed >= 0),
+  taken_along int not null default 0 check (taken_along >= 0), -- did not match; a retried job of their run took them along
   owner       text,                                     -- the process that goes on with it, while `updated_at` is fresh
-  refused     int not null default 0,                   -- matched, but moved by somebody else meanwhile
+  refused     int not null default 0 check (refused >= 0), -- matched, but had moved before their turn
   created_at  timestamptz not null,
   updated_at  timestamptz not null,
   finished_at timestamptz
@@ -157,7 +157,7 @@ create view belfry.move as
   cross join lateral unnest(e.job_ids, e.attempts, e.generations, e.started_at) with ordinality
     as m (job_id, attempt, generation, started_at, place);
 
--- The attempts that ended: history keeps each that did not succeed, a success is told by its job.
+-- The attempts that ended: history has each that did not succeed, the job row its success.
 create view belfry.attempt as
   select job_id, attempt, coalesce(worker, '') as worker, started_at, at as ended_at, to_state as outcome, error_code, error_message
   from belfry.history where from_state = 'RUNNING'

@@ -1,5 +1,6 @@
 -- Rows of everything the caller owns, in whichever schema, to the role that processes connect as; not the ledger of
--- migrations. To be called after each migration: a new table has no rights yet.
+-- migrations. The audit is only added to, and where the API has a role of its own, by that role alone: no handler writes or
+-- changes who did what. To be called after each migration: a new table has no rights yet.
 create function belfry.grant_rows(grantee text) returns void language plpgsql
   set search_path = pg_catalog, pg_temp as $$
 declare
@@ -17,8 +18,27 @@ begin
       execute format('grant usage, select on sequence %I.%I to %I', owned.schema, owned.name, grantee);
     elsif owned.schema = 'belfry' and owned.name = 'migration' then
       execute format('grant select on %I.%I to %I', owned.schema, owned.name, grantee);
+    elsif owned.schema = 'belfry' and owned.name = 'audit' then
+      execute format('revoke all on belfry.audit from %I', grantee);
+      execute format('grant select on belfry.audit to %I', grantee);
+      execute format('grant insert on belfry.audit to %I', coalesce(
+        (select rolname from pg_roles where rolname = 'belfry_api' and pg_has_role(oid, grantee, 'member')), grantee));
     else
       execute format('grant select, insert, update, delete on %I.%I to %I', owned.schema, owned.name, grantee);
     end if;
   end loop;
+end $$;
+
+-- The audit's oldest rows past its retention, as the owner: what is younger no process can remove.
+create function belfry.prune_audit(rows int) returns int language plpgsql
+  security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  pruned int;
+begin
+  delete from belfry.audit where id = any(array(
+    select id from (select id, at from belfry.audit order by id limit rows) oldest
+    where at < belfry.now() - interval '400 days'
+  ));
+  get diagnostics pruned = row_count;
+  return pruned;
 end $$;

@@ -4,9 +4,9 @@ import { events, history } from "./record.ts";
 
 /**
  * Plans times of the past. $1 schedule (its row is locked before), $2-$12 times with their job, $13 slot key, $14 pace.
- * Locks: the jobs that are used again in id order, then occurrences, in this order because a claim does so too. A time that
- * ran, runs or waits is left alone, and so is a second reading of an instant that has a row.
- * Due times follow those that an earlier backfill left waiting under the same slot.
+ * Locks: the jobs that are used again in id order, then occurrences; a claim uses the same order. A time that ran, runs or
+ * waits is not changed, nor a second reading of an instant that has a row. Due times follow those that an earlier backfill
+ * left waiting under the same slot.
  */
 export const backfillTimes = statement<{ added: number; again: number }>(
   "backfill",

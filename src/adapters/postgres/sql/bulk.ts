@@ -12,16 +12,17 @@ export interface BulkRow {
   readonly pace_ms: number;
   readonly due_at: number;
   readonly changed: number;
+  readonly taken_along: number;
   readonly refused: number;
   readonly created_at: number;
   readonly updated_at: number;
   readonly finished_at: number | null;
 }
 
-const shown = `id, action, filter, caller, state, next, matched, is_more, pace_ms, belfry.ms(due_at) as due_at, changed, refused,
+const shown = `id, action, filter, caller, state, next, matched, is_more, pace_ms, belfry.ms(due_at) as due_at, changed, taken_along, refused,
   belfry.ms(created_at) as created_at, belfry.ms(updated_at) as updated_at, belfry.ms(finished_at) as finished_at`;
 
-/** Jobs that are inserted from here on are not touched. $1 action $2 filter $3 caller $4 matched $5 more $6 pace. Locks the new row. */
+/** Jobs that are inserted later are not changed. $1 action $2 filter $3 caller $4 matched $5 more $6 pace. Locks the new row. */
 export const createBulk = statement<BulkRow>(
   "bulk-create",
   `
@@ -38,7 +39,7 @@ export const readBulks = statement<BulkRow>(
 select ${shown} from belfry.bulk where $1::bigint is null or id = $1::bigint order by id desc limit $2`,
 );
 
-/** Whoever takes it goes on with it alone for $2 ms. $1 owner. Locks that row, SKIP LOCKED. */
+/** Gives the oldest one to owner $1 alone for $2 ms. Locks that row, SKIP LOCKED. */
 export const takeBulk = statement<BulkRow>(
   "bulk-take",
   `
@@ -52,13 +53,13 @@ where id = (
 returning ${shown}`,
 );
 
-/** One page is done. $1 id $2 owner $3 next $4 changed $5 refused $6 is it the last $7 due of the next. Locks that row. */
+/** One page is done. $1 id $2 owner $3 next $4 changed $5 taken along $6 refused $7 is it the last $8 due of the next. Locks that row. */
 export const advanceBulk = statement<{ id: string }>(
   "bulk-advance",
   `
-update belfry.bulk set next = $3::bigint, changed = changed + $4::int, refused = refused + $5::int, updated_at = belfry.now(),
-  due_at = belfry.at($7::float8), state = case when $6::boolean then 'DONE' else state end,
-  finished_at = case when $6::boolean then belfry.now() end
+update belfry.bulk set next = $3::bigint, changed = changed + $4::int, taken_along = taken_along + $5::int,
+  refused = refused + $6::int, updated_at = belfry.now(), due_at = belfry.at($8::float8), state = case when $7::boolean then 'DONE' else state end,
+  finished_at = case when $7::boolean then belfry.now() end
 where id = $1::bigint and owner = $2 and state = 'RUNNING'
 returning id`,
 );

@@ -25,7 +25,7 @@ export interface ClaimedRow {
   readonly run_id: string | null;
 }
 
-/** What is not said is the same for all plain rows. */
+/** Columns that are the same for all plain rows are left out. */
 export type PlainClaimedRow = Omit<ClaimedRow, keyof typeof plainClaim>;
 
 /** The rest of a plain row: a column that is the same in every row costs both sides as much as any other. */
@@ -51,7 +51,7 @@ const leased = `leased as (
  * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING under a lease. $1 ids $2 generations $3 worker $4 solo.
  * Locks: jobs in id order, and it waits (2 s at most): SKIP LOCKED would drop work that a reader only looks at.
  * Generations are found by place, not by a join: a planner that expects one row compares each row with every other.
- * Now is asked for seldom: the planner takes each call of the function apart again, which costs as much as a row.
+ * `now()` is called rarely: the planner inlines each call again, which costs as much as a row.
  */
 export const claimPlain = keptStatement<PlainClaimedRow>(
   "claim",
@@ -96,13 +96,13 @@ order by id`,
 );
 
 /**
- * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides the end of its run, pause, expiry and slots, and
- * its occurrence follows. What is written ahead is paused with its schedule until its run is let go. Rows with two or more slot
- * keys come one at a time, so that "all or nothing" is exact.
+ * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides the end of the run, pause, expiry and slots;
+ * the occurrence follows. A prematerialized job is paused with its schedule until its run is released. Rows with two or more
+ * slot keys come one at a time, so that "all or nothing" is exact.
  *
- * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences. A slot is free when nobody holds
- * it, or when a canceled job's handler must be gone by now. Slot 0 of a queue-one group is its one seat for waiting:
- * whoever is refused and gets it is held, the others are SKIPPED; it is given back when its owner runs or ends.
+ * Locks: jobs in id order (waiting), then free slots with SKIP LOCKED, then occurrences. A slot is free when no job holds
+ * it, or when the handler of its canceled job must have ended. Slot 0 of a queue-one group is the single waiting seat: the
+ * first refused job takes it and is held, further ones are SKIPPED. It is freed when its holder runs or ends.
  */
 export const claimFull = keptStatement<ClaimedRow>(
   "claim-full",
@@ -217,7 +217,7 @@ from moved
 order by id`,
 );
 
-/** What rows look like now. Locks nothing. */
+/** The present state of these rows. Locks nothing. */
 export const lookAt = keptStatement<{
   id: string;
   state: string;

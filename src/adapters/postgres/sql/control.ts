@@ -85,7 +85,7 @@ with locked as materialized (
 ), ${runAgainAndDispatch}`,
 );
 
-/** Slots that canceled jobs left behind for these tries. Locks: those slots in (key, n) order. */
+/** Frees the slots that these attempts of canceled jobs still hold. Locks: those slots in (key, n) order. */
 export const freeLeftSlots = statement<{ key: string }>(
   "free-slots",
   `

@@ -12,7 +12,7 @@ export interface DispatchedRow {
 
 /**
  * Waiting rows -> QUEUED under a new generation, with their messages. `mine`: id, state, kind, reason and due_at of rows that
- * the statement has locked, in whichever order its comment says.
+ * the statement has locked, in the order that its comment gives.
  */
 export const dispatch = `${drawn}, moved as (
   update belfry.job j set state = 'QUEUED', event_id = d.ids[m.kind], hold = 'none', held_on = '', generation = j.generation + 1,

@@ -21,7 +21,7 @@ export const lockFence = statement<never>(
   "select pg_advisory_xact_lock(hashtextextended('belfry.fence:' || $1, 0))",
 );
 
-/** Raises the token, never lowers it, and tells the one that was in force. Locks one row, under the advisory lock. */
+/** Raises the token, never lowers it, and returns the one before. Locks one row, under the advisory lock. */
 export const raiseFence = statement<{ before: string }>(
   "fence-raise",
   `
@@ -33,9 +33,23 @@ with raised as (
 select coalesce((select token from belfry.lock_fence where name = $1), 0)::text as before`,
 );
 
+/** A pass ended under this token, and each of its steps succeeded. Judged by real time. Locks the one row. */
+export const writePassed = statement<never>(
+  "fence-passed",
+  "update belfry.lock_fence set passed_at = belfry.clock() where name = $1 and token = $2::bigint",
+);
+
+/** Locks nothing. */
+export const readPassed = statement<{ at: number; age_ms: number }>(
+  "fence-read-passed",
+  `
+select belfry.ms(passed_at) as at, greatest(0, extract(epoch from belfry.clock() - passed_at) * 1000)::float8 as age_ms
+from belfry.lock_fence where name = $1 and passed_at is not null`,
+);
+
 /**
  * Ends sessions that hold the name's lock in a transaction in which nothing happens: a stopped process must not
- * keep a new holder out. A session that runs a statement is left alone: it ends by itself. Takes no locks.
+ * keep a new holder out. A session that runs a statement is not ended. Takes no locks.
  */
 export const endIdleHolders = statement<{ ended: boolean }>(
   "fence-end-idle",
@@ -51,8 +65,8 @@ where l.locktype = 'advisory' and l.granted and l.pid <> pg_backend_pid()
 );
 
 /**
- * Takes the fallback lock: free, its lease passed, or already ours. The fence is above
- * every token known. Locks the one row; returns nothing when somebody else holds it. Judged by real time.
+ * Takes the fallback lock if it is free, expired, or already this owner's. The fence is above every known token. Locks the one
+ * row; returns nothing when another owner holds it. Judged by real time.
  */
 export const acquireFallback = statement<{ fence: string }>(
   "fallback-lock-acquire",

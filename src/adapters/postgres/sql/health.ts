@@ -4,7 +4,7 @@ import { isFailed } from "./job-columns.ts";
 
 /**
  * Occurrences PLANNED for longer than $1 milliseconds, $2 at most; the largest share of dead rows among tables that have $3
- * of them; how far the clock stands behind the newest decision, which no clock that only goes forwards does; and the oldest transaction, by the machine's own time: only sessions of our own user show theirs. Locks nothing.
+ * of them; how far the clock stands behind the newest decision, which no clock that only goes forwards does; and the oldest transaction, by the machine's own time: only sessions of the same user show theirs. Locks nothing.
  */
 export const readHealth = statement<{
   now: number;
@@ -65,7 +65,7 @@ select
 );
 
 /**
- * The kind with the largest share of each, in percent, over the last $1 milliseconds: of those with $2 such events, a slow try
+ * The kind with the largest share of each, in percent, over the last $1 milliseconds: of those with $2 such events, a slow attempt
  * or late start counting from the first one on. Locks nothing.
  */
 export const readWorstKinds = statement<WorstRow>(
@@ -86,4 +86,13 @@ from counted cross join lateral (values
 ) as share (what, part, whole, least)
 where part >= least and whole > 0
 order by what, percent desc, kind`,
+);
+
+/** The least that a sort may have, for this transaction. Locks nothing. */
+export const keepSortsSmall = statement<never>("probe-memory", "select set_config('work_mem', '64kB', true)");
+
+/** Sorts more than fits: the server writes some 300 kB of temporary pages, and says so where its disk is full. Locks nothing. */
+export const spill = statement<{ n: number }>(
+  "probe-disk",
+  "select count(*)::int as n from (select g from generate_series(1, 20000) g order by -g) sorted",
 );

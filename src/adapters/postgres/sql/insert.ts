@@ -1,7 +1,7 @@
 import { keptStatement } from "../statement.ts";
 import { events, outbox, unexplained } from "./record.ts";
 
-/** One row for all jobs: reading a row each costs the client as much as half of writing it. Lists are joined by commas. */
+/** One row for all jobs, with comma-joined lists: a row for each would cost the client half as much as the write. */
 export interface InsertedRow {
   /** The ids drawn for all jobs, in the order given; those of jobs that were left out are not used. */
   readonly drawn: string;
@@ -15,7 +15,7 @@ export interface InsertedRow {
 /**
  * Inserts up to 1,000 jobs (ids in the order they are given) with their events, and one outbox batch for each lane with rows
  * that are due in time. Arrays may be shorter than $1: one element stands for all rows, none for null in all of them.
- * For a page of a fan-out also $15 its run and $16 the rows that the condition is asked about.
+ * For a page of a fan-out also $15 its run and $16 the rows for their conditions.
  * Locks: the unique entries of its keys, in (key, kind) order, so that two callers with the same keys cannot deadlock
  * (the key first: it differs most, and a sort compares less).
  * A key that exists, or that another open transaction is inserting, is left out: it is looked up by a second

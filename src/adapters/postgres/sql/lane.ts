@@ -50,8 +50,8 @@ ${unhold}`,
 );
 
 /**
- * As `lane-unhold`, for every lane that is not paused: what a worker put on hold that did not know of the end of the pause yet,
- * and what a resume left behind whose process died. $1 limit. Locks: jobs in (due_at, id) order by lane, SKIP LOCKED.
+ * As `lane-unhold`, for every lane that is not paused: jobs that a worker put on hold just after the resume, or that a resume
+ * left on hold because its process died. $1 limit. Locks: jobs in (due_at, id) order by lane, SKIP LOCKED.
  */
 export const unholdOpen = statement<{ id: string }>(
   "lane-unhold-open",

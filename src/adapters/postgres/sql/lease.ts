@@ -35,7 +35,7 @@ returning j.id, state, null as reason, kind, key, payload, generation, attempt, 
 /**
  * Renews the leases of these jobs, for all the jobs of each, and answers the attempts still held. $1 ids $2 attempts
  * $3 progress $4 worker. Locks: leases in id order, waiting, while it holds no job; then jobs with SKIP LOCKED: progress may
- * be lost, a lease not.
+ * be lost, a lease may not.
  */
 export const renewLeases = keptStatement<{ id: string; attempt: number }>(
   "heartbeat",
@@ -51,13 +51,13 @@ with held as materialized (
   for no key update
 ), renewed as (
   update belfry.lease l set until = ${leaseEnd("m.ms")} from mine m where l.id = m.id
-), told as materialized (
+), reported as materialized (
   select j.id, h.progress from held h join belfry.job j on j.id = h.id
   where j.id = any(array(select id from held where progress is not null)) and h.progress is not null
     and j.progress is distinct from h.progress and j.lease_id = h.lease_id
   for no key update of j skip locked
 ), noted as (
-  update belfry.job j set progress = t.progress from told t where j.id = t.id
+  update belfry.job j set progress = t.progress from reported t where j.id = t.id
 )
 select h.id, h.attempt from held h where h.lease_id = any(array(select id from mine))`,
 );

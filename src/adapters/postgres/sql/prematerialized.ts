@@ -1,8 +1,8 @@
 import { statement } from "../statement.ts";
 
 /**
- * Runs written ahead whose nominal time has come: let go, or, when their schedule is paused then, withdrawn with their
- * occurrence SKIPPED `paused`. One whose starter was canceled before its last page is withdrawn too: nobody goes on with it.
+ * Prematerialized runs whose nominal time has come: released, or, when their schedule is paused, withdrawn with the
+ * occurrence SKIPPED `paused`. A run whose starter was canceled before its last page is withdrawn too: no job continues it.
  * $1 schedules, or null for all $2 limit. Locks: the runs in id order, waiting; then their slots; then their occurrences.
  */
 export const decideAhead = statement<{ decided: number; withdrawn: number }>(
@@ -34,8 +34,8 @@ select count(*)::int as decided, count(withdrawn)::int as withdrawn from moved`,
 );
 
 /**
- * Times to come whose job has begun, because it writes its targets ahead, with the version that decided them: those with a run
- * that can be taken back, or without a run so far. A job that ended before a clock was set back is not among them.
+ * Later times whose job has begun to prematerialize, with the version that decided them: those with a run that can be
+ * withdrawn, or without a run so far. Jobs that ended before a clock was set back are left out.
  * $1 schedules, locked before. Locks nothing.
  */
 export const findAhead = statement<{
@@ -58,8 +58,8 @@ order by o.job_id`,
 );
 
 /**
- * The runs that these jobs started are withdrawn, and the occurrences deleted, as what was only planned is. Their targets
- * are CANCELED in pages; none is claimed from here on. $1 jobs.
+ * Withdraws the runs that these jobs started and deletes their occurrences, as for times that were only planned. Their targets
+ * are CANCELED in pages later, and none is claimed any more. $1 jobs.
  * Locks: the runs in id order, waiting; then their slots; then the occurrences.
  */
 export const withdrawAhead = statement<never>(
@@ -84,8 +84,8 @@ delete from belfry.occurrence where job_id = any($1::bigint[]) and nominal_at > 
 );
 
 /**
- * Jobs that were withdrawn before they ran give up their keys, so that the same targets can be written for another time; what
- * is left of the key says whose it was. `is_open`: not CANCELED yet, so it keeps its key. $1 ids.
+ * Renames the keys of jobs that were withdrawn before they ran, so that the same targets can be written for another time.
+ * `is_open`: not CANCELED yet, so it keeps its key. $1 ids.
  * Locks: jobs in id order, waiting.
  */
 export const freeWithdrawnKeys = statement<{ id: string; is_open: boolean }>(

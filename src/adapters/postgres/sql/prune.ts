@@ -31,7 +31,7 @@ returning j.id`,
 
 /**
  * Occurrences whose time and decision lie before the history's retention, never one that is PLANNED or whose job is not
- * finished. The ledger of their schedule then begins after them, so that a backfill knows what nobody knows any more.
+ * finished. The ledger of their schedule then begins after them, so that a backfill knows where the record begins.
  * $1 retention in ms $2 limit. Locks: the schedules in id order, SKIP LOCKED, as a tick and a backfill do first; then the rows.
  */
 export const pruneOccurrences = statement<{ pruned: number }>(
@@ -73,6 +73,9 @@ with past as materialized (
 delete from belfry.quarantine q using past where q.id = past.id
 returning q.id`,
 );
+
+/** What is past the audit's retention, which the function knows. $1 rows at most. Locks: the rows it deletes. */
+export const pruneAudit = statement<{ pruned: number }>("prune-audit", "select belfry.prune_audit($1::int) as pruned");
 
 /**
  * Counts by the minute past $1 ms and by the hour past $2 ms, $3 of each. Locks: the rows it deletes, SKIP LOCKED: the roll-up

@@ -1,7 +1,7 @@
 import { drawn, drawnOnce, events, history, outbox } from "./record.ts";
 
 /**
- * QUEUED rows -> PENDING under a new generation, so that the message that is out claims nothing: `mine` of id, hold, held_on
+ * QUEUED rows -> PENDING under a new generation, so that the message under way claims nothing: `mine` of id, hold, held_on
  * and reason.
  */
 export const putBack = `${drawnOnce}, moved as (

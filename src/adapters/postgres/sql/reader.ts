@@ -15,7 +15,7 @@ select upto, version from belfry.reader where name = $1`,
 );
 
 /**
- * Mine for $4 ms, unless somebody moved it since, has it, or it is to wait after a failure.
+ * Takes it for $4 ms, unless it moved since, has an owner, or must wait after a failure.
  * $1 name $2 owner $3 version. Locks that row, waiting.
  */
 export const takeReader = statement<{ version: string }>(
@@ -27,7 +27,7 @@ where name = $1 and version = $3::bigint and (owner is null or owner = $2 or own
 returning version`,
 );
 
-/** To be tried again after $4 ms, twice that the next time, up to $5 ms. $1 name $2 owner $3 version. Locks that row, waiting. */
+/** Waits $4 ms, twice as long after each further failure, up to $5 ms. $1 name $2 owner $3 version. Locks that row, waiting. */
 export const failReader = statement<never>(
   "reader-fail",
   `
@@ -36,7 +36,7 @@ update belfry.reader set owner = null, owner_until = null, failures = failures +
 where name = $1 and owner = $2 and version = $3::bigint`,
 );
 
-/** $1 name $2 owner $3 version $4 cursor. Locks that row, waiting. No row: it is somebody else's by now, so nothing is marked. */
+/** $1 name $2 owner $3 version $4 cursor. Locks that row, waiting. No row: it has another owner, so nothing is marked. */
 export const advanceReader = statement<{ version: string }>(
   "reader-advance",
   `

@@ -5,8 +5,8 @@
  */
 
 /**
- * An event id for each kind of move. After the locks: a statement that drew earlier and then waited for a row would come with
- * a smaller id than the move it waited for, and the guard refuses that.
+ * An event id for each kind of move, drawn after the locks: a statement that drew first and then waited for a row would have a
+ * smaller id than the move it waited for, which the guard refuses.
  */
 export const drawn = `drawn as materialized (
   select array_agg(nextval('belfry.event_id_seq')) as ids from generate_series(1, (select max(kind) from mine)::int)
@@ -17,7 +17,7 @@ export const drawnOnce = `drawn as materialized (
   select nextval('belfry.event_id_seq') as id from mine having count(*) > 0
 )`;
 
-/** Columns of `moves` that most statements have nothing for. */
+/** Columns of `moves` that are null in most statements. */
 export const unsaid = `null::text as worker, null::text as caller, null::text as error_code, null::text as error_message,
   null::timestamptz as started_at`;
 export const unexplained = `null::text as reason, ${unsaid}`;

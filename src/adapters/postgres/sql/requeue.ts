@@ -2,7 +2,7 @@ import { statement } from "../statement.ts";
 import { putBack } from "./put-back.ts";
 
 /**
- * The queue was seen empty twice: what was out and due all that time has no message. $1 lane $2 age in ms $3 limit.
+ * The queue was seen empty twice: rows that were dispatched and due all that time have no message. $1 lane $2 age in ms $3 limit.
  * Locks: jobs in (dispatched_at) order, SKIP LOCKED. The relay dispatches them again under the new generation.
  */
 export const requeueUnqueued = statement<{ id: string }>(
@@ -25,7 +25,7 @@ select lane, extract(epoch from belfry.now() - empty_since)::float8 * 1000 as em
 where seen_at > belfry.now() - belfry.span($1::float8)`,
 );
 
-/** $1 lanes $2 ms. Locks: the rows in lane order. What is not named any more grows too old to be read. */
+/** $1 lanes $2 ms. Locks: the rows in lane order. Rows that are no longer named become too old to be read. */
 export const writeObservations = statement<never>(
   "requeue-save-observations",
   `
@@ -36,8 +36,8 @@ on conflict (lane) do update set empty_since = excluded.empty_since, seen_at = e
 );
 
 /**
- * What a queue may rightly count as delayed, of all that was sent to it within its longest delay. Asked while the queue shows
- * nothing to receive, so that little else is out. $1 lane $2 since in ms $3 until in ms
+ * Messages that a queue may rightly count as delayed, of those sent within its longest delay. Run while the queue shows no
+ * visible message. $1 lane $2 since in ms $3 until in ms
  * $4 limit. Locks nothing.
  */
 export const countNotYetDue = statement<{ n: number }>(

@@ -19,7 +19,7 @@ export interface MovedRow {
   readonly run_id: string | null;
 }
 
-/** Leases past their end, the oldest first. $1 limit $2 lane, or null for all. Locks nothing. */
+/** Expired leases, oldest first. $1 limit $2 lane, or null for all. Locks nothing. */
 export const findLapsed = statement<{ id: string; until: number }>(
   "lease-lapsed",
   `
@@ -29,8 +29,8 @@ order by until, id limit $1`,
 );
 
 /**
- * RUNNING past its lease. It ran solo: it is to blame, a failure, due now. Else a neighbour may be: an interruption, and
- * it runs solo next time. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
+ * RUNNING past its lease. If it ran solo: a failure, due now. Else another job of the batch may
+ * be the cause: an interruption, and it runs solo next time. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
  * Locks: expired leases, SKIP LOCKED; then their jobs in id order, SKIP LOCKED; then the slots of these attempts, which no
  * other statement waits for. A lease with jobs left stays; one that no job names any more is deleted.
  */
@@ -97,7 +97,7 @@ order by m.id`,
 );
 
 /**
- * Messages that died unclaimed: QUEUED under that generation waits for its backoff, or is FAILED after too many deaths.
+ * Dead letters: a job QUEUED under that generation waits for its backoff, or is FAILED after too many of them.
  * $1 ids $2 generations $3 deaths allowed $4 backoff. Locks: jobs in id order, waiting; then a waiting seat, then occurrences.
  */
 export const returnUndelivered = statement<MovedRow>(

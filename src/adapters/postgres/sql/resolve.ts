@@ -19,7 +19,7 @@ order by t.id`;
 
 /**
  * What is open for these runs ($1, null is all): ends to count, wide joins to add up, runs to add up or to stop. A run is
- * added up when that could close or stop it, or when many deltas lie about. Locks nothing. $2 deltas that are many.
+ * added up when that could close or stop it, or when it has many deltas. Locks nothing. $2 deltas that are many.
  */
 export const lookAtRuns = statement<{ ends: boolean; joins: boolean; sums: string[] | null; stops: string[] | null }>(
   "resolve-look",
@@ -49,7 +49,7 @@ select
 );
 
 /**
- * Ends that nobody counted: at each successor, and in the run. $1 runs or null $2 limit $3 dispatch window.
+ * Counts ends that are not counted yet, at each successor and in the run. $1 runs or null $2 limit $3 dispatch window.
  * Locks: list rows with SKIP LOCKED; then the ended jobs and their narrow successors in one list in id order (waiting).
  */
 export const countUncounted = statement<ReleasedRow>(
@@ -85,8 +85,8 @@ with taken as materialized (
 );
 
 /**
- * Adds up wide joins that nobody else is adding up. $1 runs or null $2 limit $3 dispatch window. Whoever appended must look again
- * after the commit: what was appended while this held the row was not let in.
+ * Adds up wide joins that no other statement adds up. $1 runs or null $2 limit $3 dispatch window. Look again after the
+ * commit: what was appended while this statement held the row is not counted.
  * Locks: the joins in id order with SKIP LOCKED; what it deletes belongs to them.
  */
 export const addUpJoins = statement<ReleasedRow>(

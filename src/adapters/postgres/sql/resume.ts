@@ -2,7 +2,7 @@ import { statement } from "../statement.ts";
 import { againMoves, endedKind, runAgain } from "./put-back.ts";
 import { drawn, events, history } from "./record.ts";
 
-/** The run, for a resume. Locks: its row, so that nobody adds it up meanwhile. */
+/** The run, for a resume. Locks: its row, so that no other statement adds it up. */
 export const lockRun = statement<{ id: string }>(
   "resume-lock",
   "select id from belfry.run where id = $1 and state <> 'CANCELING' for no key update",
@@ -54,7 +54,7 @@ select id from moved order by id`,
 );
 
 /**
- * Counters of everything that waits in the run, from its edges and states. An end that nobody counted yet is still open.
+ * Counters of everything that waits in the run, from its edges and states. An end that is not counted yet is still open.
  * A second statement after the locks: it must see what committed while they were waited for. $1 run.
  * Locks: rows that are locked already.
  */

@@ -101,15 +101,15 @@ select coalesce((
 );
 
 /**
- * Adds up the events of the transactions from $1 up to $2. $3 upper bounds of the durations in seconds; seconds after which a
- * try is $4 slow and a start $5 late; $6 upper bounds of the histograms by hour. A start is late by its job's due time, so one
+ * Adds up the events of the transactions from $1 up to $2. $3 upper bounds of the durations in seconds; seconds after which an
+ * attempt is $4 slow and a start $5 late; $6 upper bounds of the histograms by hour. A start is late by its job's due time, so one
  * whose job waits for a retry already is left out. Locks: rows of `minute`, `hour`, `kind_total` and `worker` in key order;
  * only the holder of the roll-up's row writes them.
  */
 export const addUp = statement<{ events: number }>(
   "roll-up",
   `
-with told as materialized (
+with moves as materialized (
   select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane,
     case when e.from_state = 'RUNNING' then e.worker end as by, coalesce(e.error_code = 'WORKER_LOST', false) as is_lost,
     case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - m.started_at))::float8 end as seconds,
@@ -131,7 +131,7 @@ with told as materialized (
     count(*) filter (where to_state = 'SKIPPED'), count(*) filter (where is_lost), coalesce(sum(seconds) * 1000, 0)::bigint,
     count(*) filter (where seconds > $4::float8), count(*) filter (where late > $5::float8),
     count(*) filter (where is_locked), count(*) filter (where reason = 'lock-held')
-  from told group by 1, 2, 3 order by 1, 2, 3
+  from moves group by 1, 2, 3 order by 1, 2, 3
   on conflict (at, kind, lane) do update set created = m.created + excluded.created, started = m.started + excluded.started,
     succeeded = m.succeeded + excluded.succeeded, failed = m.failed + excluded.failed, retried = m.retried + excluded.retried,
     canceled = m.canceled + excluded.canceled, skipped = m.skipped + excluded.skipped, lost = m.lost + excluded.lost,
@@ -142,9 +142,9 @@ with told as materialized (
   select date_trunc('hour', at, 'UTC'), kind, lane, bucket, sum(waited), sum(ran), sum(failed)
   from (
     select at, kind, lane, width_bucket(late, $6::float8[]) as bucket, 1 as waited, 0 as ran, 0 as failed
-    from told where late is not null
+    from moves where late is not null
     union all
-    select at, kind, lane, width_bucket(seconds, $6::float8[]), 0, 1, is_failed::int from told where is_end
+    select at, kind, lane, width_bucket(seconds, $6::float8[]), 0, 1, is_failed::int from moves where is_end
   ) each
   where kind is not null
   group by 1, 2, 3, 4 order by 1, 2, 3, 4
@@ -160,7 +160,7 @@ with told as materialized (
     count(*) filter (where from_state = 'RUNNING' and to_state in ('QUEUED', 'PENDING')) as released,
     count(*) filter (where to_state = 'CANCELED') as canceled, count(*) filter (where to_state = 'SKIPPED') as skipped,
     count(*) filter (where is_locked) as locked, count(*) filter (where reason = 'lock-held') as lock_failed
-  from told where kind is not null group by kind
+  from moves where kind is not null group by kind
 ), by_kind as (
   insert into belfry.kind_total as k (kind, tries, seconds, buckets, failed_seconds, failed_buckets, late_seconds, late_buckets,
     created, succeeded, failed, retried, lost, released, canceled, skipped, locks_acquired, locks_failed)
@@ -184,9 +184,9 @@ with told as materialized (
     count(*) filter (where is_end and to_state in ('FAILED', 'RETRY_WAIT')), count(*) filter (where is_lost),
     max(at) filter (where is_lost)
   from (
-    select worker as id, lane, at, to_state, false as is_end, false as is_lost from told where to_state = 'RUNNING'
+    select worker as id, lane, at, to_state, false as is_end, false as is_lost from moves where to_state = 'RUNNING'
     union all
-    select by, lane, at, to_state, true, is_lost from told where by is not null
+    select by, lane, at, to_state, true, is_lost from moves where by is not null
   ) each where id is not null group by id order by id
   on conflict (id) do update set lane = coalesce(w.lane, excluded.lane), seen_at = greatest(w.seen_at, excluded.seen_at),
     ended = w.ended + excluded.ended, failed = w.failed + excluded.failed, lost = w.lost + excluded.lost,
@@ -194,10 +194,10 @@ with told as materialized (
 ), moved as (
   update belfry.reader set upto = $2, version = version + 1 where name = 'roll-up'
 )
-select count(*)::int as events from told`,
+select count(*)::int as events from moves`,
 );
 
-/** What batches of a try did; a row of its own, because the try may end in any way and on any worker. Locks the new row only. */
+/** What the batches of an attempt did; its own row, because the attempt may end in any way. Locks the new row only. */
 export const writeBatchCount = statement<never>(
   "batch-count-write",
   `

@@ -1,5 +1,5 @@
 import type { JoinRule } from "../../../core/job/join.ts";
-import type { OnFailure, RunState } from "../../../core/ports/run.ts";
+import type { FailurePolicy, RunState } from "../../../core/ports/run.ts";
 import type { State } from "../../../core/job/state.ts";
 import { statement } from "../statement.ts";
 
@@ -34,7 +34,7 @@ export interface RunViewRow {
   readonly key: string;
   readonly version: number;
   readonly state: RunState;
-  readonly on_failure: OnFailure;
+  readonly on_failure: FailurePolicy;
   readonly stopped: boolean;
   readonly sealed: boolean;
   readonly parent_id: string | null;

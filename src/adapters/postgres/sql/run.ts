@@ -3,8 +3,8 @@ import { drawn, events, history, outbox, unexplained } from "./record.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 
 /**
- * One run for each kind and key. One that a schedule's job starts before its nominal time is written ahead: it may be taken
- * back until then. Locks: its unique entry.
+ * One run for each kind and key. A run that starts before its nominal time is prematerialized: it may be withdrawn until
+ * then. Locks: its unique entry.
  */
 export const insertRun = statement<{ id: string }>(
   "run-insert",
@@ -18,7 +18,7 @@ on conflict (kind, key) do nothing
 returning id`,
 );
 
-/** The run that has this kind and key: a second statement, since the insert cannot see what committed meanwhile. */
+/** The run that has this kind and key: a second statement, since the insert cannot see rows that committed after it began. */
 export const findRun = statement<{
   id: string;
   sealed: boolean;
@@ -36,7 +36,7 @@ export const drawIds = statement<{ ids: string }>(
 /**
  * Jobs of a new run. $1 ids $2 task names $3 predecessors $4 which definition $5 join rules $6 conditions; the last three may be one
  * element that stands for all. What tasks of one definition share comes once, by definition: $7 kinds $8 lanes $9 leases
- * $10 tries $11 retentions $12 slot keys. $13 run $14 trace $15 wide joins over. Those without predecessors are QUEUED.
+ * $10 attempts $11 retentions $12 slot keys. $13 run $14 trace $15 wide joins over. Those without predecessors are QUEUED.
  * Locks only new rows.
  */
 export const insertTaskRows = statement<DispatchedRow>(
@@ -80,7 +80,7 @@ select v.from_id, v.to_id, coalesce(v.wide, ($3::boolean[])[1]), $4::bigint
 from unnest($1::bigint[], $2::bigint[], $3::boolean[]) as v (from_id, to_id, wide)`,
 );
 
-/** A run without jobs, a sealed one and a canceled one have nothing that ends, so this makes somebody look. */
+/** A run without jobs, a sealed or a canceled one may have no job left that ends: this delta makes `resolve` read it. */
 export const nudgeRun = statement<never>("run-nudge", "insert into belfry.run_delta (run_id) values ($1)");
 
 /**
@@ -132,7 +132,7 @@ export const passSlots = statement<never>(
 
 /**
  * Slots that runs held which are closed by now. A statement of its own after the close, because it must see a starter that
- * committed while the close waited for the run; a pass repeats it for whoever died in between. It reads only slots that runs
+ * committed while the close waited for the run; a pass repeats it after a crash in between. It reads only slots that runs
  * hold. Locks: those in (key, n) order, SKIP LOCKED.
  */
 export const freePassedSlots = statement<{ key: string }>(

@@ -30,15 +30,15 @@ select id, version, source, paused, spec, belfry.ms(decided_until) as decided_un
 from belfry.schedule where id = $1 and removed_at is null`,
 );
 
-/** Locks: the schedule's row, waiting, so that no tick plans it and nobody edits it meanwhile. */
-export const lockSchedule = statement<{ source: "code" | "api"; same: boolean }>(
+/** Locks: the schedule's row, waiting, so that no tick plans it and no other call edits it. */
+export const lockSchedule = statement<{ source: "code" | "api"; version: number; same: boolean }>(
   "schedule-lock",
-  "select source, spec = $2::jsonb as same from belfry.schedule where id = $1 and removed_at is null for no key update",
+  "select source, version, spec = $2::jsonb as same from belfry.schedule where id = $1 and removed_at is null for no key update",
 );
 
 /**
- * A schedule that people made begins now, under a version its id never had. A deleted one of this id may still have times
- * that nobody has decided: its row is taken over with them. $1 spec. Locks: the new row, or the deleted one, waiting.
+ * A schedule that people made begins now, under a version its id never had. A deleted one of this id may still have
+ * undecided times: its row is taken over with them. $1 spec. Locks: the new row, or the deleted one, waiting.
  */
 export const insertSchedule = statement<{ id: string }>(
   "schedule-insert",
@@ -110,8 +110,8 @@ order by belfry.occurrence.nominal_at, local_time, fold, timezone limit $4`,
 );
 
 /**
- * Who held a slot that this job needed: the newest job before or shortly after it with the same key that had a try at that
- * time, or had started a run that was open then. $1 job $2 prefix of the key $3 instant $4 ids to look back. Bounded: the holder is nearly always the fire before.
+ * Who held a slot that this job needed: the newest job before or shortly after it with the same key that had an attempt at
+ * that time, or had started a run that was open then. $1 job $2 prefix of the key $3 instant $4 ids to look back. Bounded: the holder is nearly always the fire before.
  * Locks nothing.
  */
 export const findHolder = statement<JobRow & { holding_run: string | null }>(

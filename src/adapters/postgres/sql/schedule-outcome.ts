@@ -1,7 +1,7 @@
 import { statement } from "../statement.ts";
 import type { OccurrenceRow, StoredScheduleRow } from "./schedule.ts";
 
-/** The run that a job started speaks for it: a starter that succeeded says nothing about its tasks. */
+/** The run that a job started decides: a starter that succeeded says nothing about its tasks. */
 const result = `case
     when r.state = 'DONE' then 'succeeded' when r.state = 'FAILED' then 'failed' when r.state = 'CANCELED' then 'stopped'
     when r.state is not null then 'open'

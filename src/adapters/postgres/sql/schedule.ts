@@ -12,7 +12,7 @@ export interface StoredScheduleRow {
   readonly removed?: boolean;
 }
 
-/** One installer at a time: two deploys must not take each other's new versions for edits. Locks: an advisory lock. */
+/** One installer at a time: two deploys must not read each other's new versions as edits. Locks: an advisory lock. */
 export const lockInstall = statement<never>(
   "schedules-lock",
   "select pg_advisory_xact_lock(hashtextextended('belfry.schedules', 0))",
@@ -48,7 +48,7 @@ order by job_id`,
 );
 
 /**
- * Takes back what was decided for times after now: the occurrence is deleted. What runs, or ran, stays. $1 schedule ids, locked
+ * Withdraws the decisions for times after now: deletes the occurrences. Jobs that run or ran stay. $1 schedule ids, locked
  * before $2 jobs that were canceled in this transaction. Locks: the occurrences, after the jobs, because a claim does so too.
  */
 export const withdrawPlanned = statement<never>(
@@ -61,8 +61,8 @@ where schedule_id = any($1::text[]) and nominal_at > belfry.now()
 
 /**
  * Their past occurrences and versions stay: they are history, and a last version without a spec says until when. A row with
- * times that nobody has decided yet stays too, hidden from everybody but the tick, which decides them and then deletes it; it
- * neither pauses nor disables a job that a person retries.
+ * undecided times stays too, visible only to the tick, which decides them and then deletes it; it neither pauses nor disables
+ * a job that a person retries.
  * $1 ids. Locks: rows that are locked already.
  */
 export const removeSchedules = statement<never>(
@@ -85,11 +85,10 @@ on conflict (schedule_id, version) do nothing`,
 );
 
 /**
- * New schedules begin now; a changed one begins again from now, under a new version. What was not decided before the change
- * is left to the version before it, which `carry` tells the tick, except for a schedule that was disabled: its times were
- * nobody's. The rest of `carry` stays: edits in a row must not each begin a catch-up of their own. A disabled schedule has
- * nothing to look at once that is done. One that was removed and comes back goes on with its versions, and with the times
- * before its removal that nobody has decided.
+ * New schedules begin now; a changed one begins again from now, under a new version. Undecided times before the change belong
+ * to the version before it, as `carry` says, except those of a disabled schedule, which have no row. The rest of `carry` stays:
+ * several edits in a row must not each begin a catch-up. A disabled schedule is not read again once that is done. A removed
+ * one that comes back continues its versions, and the undecided times before its removal.
  * $1 ids $2 specs. Locks: rows in id order (the changed ones are locked already).
  */
 export const writeSchedules = statement<never>(

@@ -1,7 +1,7 @@
 import { statement } from "../statement.ts";
 
 /**
- * Everything in schema belfry, one line each, in an order of its own: what a review of a migration wants to see changed.
+ * Everything in schema belfry, one line each, in a fixed order, for the review of a migration.
  * Partitions and the ledger of migrations are left out. Words come from the catalogs, since no pg_dump is shipped.
  * Locks nothing.
  */
@@ -46,5 +46,5 @@ with tables as (
 select line from lines order by part, thing collate "C", place`,
 );
 
-/** Names of ours are then written with their schema. A user called belfry would see them without. */
+/** Belfry's names are then written with their schema. A user called belfry would see them without. */
 export const hideSchemas = statement<never>("schema-path", "select set_config('search_path', 'pg_catalog', true)");

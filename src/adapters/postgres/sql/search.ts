@@ -2,8 +2,8 @@ import { statement } from "../statement.ts";
 import { isFailed, isOut, isWaiting, listedColumns, recordColumns, type RecordRow } from "./job-columns.ts";
 
 /**
- * $1 is the search as JSON. An unnamed statement is planned with its values, so each of these that is not asked for is
- * folded away, and the first three let the planner take the small index that holds only such rows.
+ * $1 is the search as JSON. An unnamed statement is planned with its values, so the planner drops each absent filter, and uses
+ * the small partial index for the first three.
  */
 const within = `($1::jsonb -> 'live' is null or finished_at is null)
   and ($1::jsonb -> 'failed' is null or (${isFailed}))

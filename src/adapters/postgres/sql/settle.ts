@@ -74,9 +74,9 @@ const ended = `emptied as materialized (
 
 /**
  * Writes outcomes of rows without slots, schedule, run or expiry, any mix of them.
- * Locks: jobs in one list in id order, waiting; leases with SKIP LOCKED; then only new rows. Conditioned on RUNNING, the
- * attempt and the worker, as they are once locked: judged in the same scan, they would make the planner expect one row, and
- * compare each row with every other.
+ * Locks: jobs in one list in id order, waiting; leases with SKIP LOCKED; then only new rows. The state, attempt and
+ * worker are checked after the lock: in the same scan they would make the planner expect one row, and compare each row with
+ * every other.
  */
 export const settlePlain = keptStatement<SettledRow>(
   "settle",
@@ -106,7 +106,7 @@ order by m.id`,
  * SKIPPED, and its own end is left for `resolve`. Wide joins are not locked: their predecessors append.
  *
  * Locks: its own rows and their narrow successors in one list in id order (waiting), since a successor may have the lower
- * id; then the slots these very attempts hold, which no other statement waits for. Counters and conditions are read from the
+ * id; then the slots of these attempts, which no other statement waits for. Counters and conditions are read from the
  * locked rows, and edges once: a planner that expects one row would otherwise compare each row with every other.
  */
 export const settleFull = keptStatement<SettledRow>(
@@ -148,7 +148,7 @@ where t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready')
 order by 1`,
 );
 
-/** What a hook in the same transaction is told about the rows just moved; a task's payload is its run's input. Locks nothing: they are ours already. */
+/** The rows just moved, for a hook in the same transaction; a task's payload is its run's input. Locks nothing: they are locked. */
 export const readSettled = statement<{
   id: string;
   kind: string;

@@ -26,9 +26,8 @@ export interface StreamRow {
 }
 
 /**
- * Moves that one snapshot did not see and another does, in (transaction, event, place in it) order: exactly those, whatever
- * other transactions are open, and without going again through what was read. An event without moves left behind the place
- * costs one row. $1 end of the first snapshot $2 transactions that were open in it $3 the second snapshot $4 after
+ * Moves that one snapshot did not see and another does, in (transaction, event, place in it) order: exactly those, even
+ * with open transactions, and without reading earlier ones again. An event without moves after the place costs one row. $1 end of the first snapshot $2 transactions that were open in it $3 the second snapshot $4 after
  * transaction $5 after event $6 after place $7 limit. Locks nothing.
  */
 export const readStream = statement<StreamRow>(

@@ -6,7 +6,7 @@ export const beginTransaction = statement<{ xid: string }>(
   "begin isolation level read committed; select pg_current_xact_id()::text as xid",
 );
 
-/** `committed`, `aborted` or `in progress`; null when it is too old to tell. Takes no locks. */
+/** `committed`, `aborted` or `in progress`; null when it is too old. Takes no locks. */
 export const transactionStatus = statement<{ status: string | null }>(
   "transaction-status",
   "select pg_xact_status($1::xid8) as status",
