@@ -3,6 +3,7 @@
  * holds every implementation of a port to the same behaviour.
  */
 import type { OutMessage } from "./outbox.ts";
+import type { Instant } from "../job/job.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Store } from "./store.ts";
 
@@ -120,4 +121,6 @@ export interface Ports {
   readonly tally?: Tally;
   /** Left out where Fargate jobs run in their worker, and in their tasks. */
   readonly launcher?: Launcher;
+  /** How many tasks of the scheduler itself run since before this instant. Only for the scheduler, and 0 outside of ECS. */
+  readonly schedulerTasksSince?: (before: Instant) => Promise<number>;
 }
