@@ -44,14 +44,21 @@ export function createKeptLog(elapsedMs: () => number): KeptLog {
   };
 }
 
-/** Fields may be anything that a handler has at hand; what JSON cannot say must not cost the attempt its outcome. */
+/** Fields may be anything that a handler has at hand; what cannot be text must not cost the attempt its outcome. */
 function textOf(message: string, fields: Line["fields"]): string {
-  const max = failureDetailLimits.logLineCharactersMax;
-  if (fields === undefined) return cleanText(String(message), max);
   try {
-    return cleanText(`${message} ${JSON.stringify(fields, (_, value: unknown) => plain(value))}`, max);
+    return cleanText(`${message} ${fieldsText(fields)}`.trimEnd(), failureDetailLimits.logLineCharactersMax);
   } catch {
-    return cleanText(String(message), max);
+    return "a line that has no text";
+  }
+}
+
+function fieldsText(fields: Line["fields"]): string {
+  if (fields === undefined) return "";
+  try {
+    return JSON.stringify(fields, (_, value: unknown) => plain(value));
+  } catch {
+    return "(fields that JSON cannot say)";
   }
 }
 
