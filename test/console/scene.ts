@@ -230,6 +230,7 @@ export const upcoming: ShownUpcoming = {
 };
 
 export const attempt: ShownAttempt = {
+  kind: "send-open-mail",
   attempt: 1,
   dueAt: ago(390),
   sentAt: ago(389),

@@ -54,6 +54,7 @@ export function searchStore(session: Session): SearchStore {
       const [row] = await session.run(readAttempt, [id, attempt]);
       if (row === undefined) return null;
       return {
+        kind: row.kind,
         dueAt: row.due_at,
         sentAt: row.sent_at,
         startedAt: row.started_at,

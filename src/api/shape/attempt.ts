@@ -10,6 +10,7 @@ const line = z.object({
 
 export const attemptDetail = z
   .object({
+    kind: z.string(),
     attempt: count,
     dueAt: maybeTime.describe("Known of the newest attempt only, as `sentAt`."),
     sentAt: maybeTime.describe("When its message was sent: the time until the start is its claiming."),
@@ -30,6 +31,7 @@ export const attemptDetail = z
 export type AttemptDetailReply = z.infer<typeof attemptDetail>;
 
 export const attemptDetailJson = (attempt: number, trace: AttemptTrace): AttemptDetailReply => ({
+  kind: trace.kind,
   attempt,
   dueAt: maybeIso(trace.dueAt),
   sentAt: maybeIso(trace.sentAt),

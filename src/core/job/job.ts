@@ -128,6 +128,7 @@ export interface LoggedLine {
 
 /** Where the time of one attempt went, and what is kept of its failure. */
 export interface AttemptTrace {
+  readonly kind: string;
   /** Known of a job's newest attempt only, as the next two. */
   readonly dueAt: Instant | null;
   /** When its message was sent, or put into the outbox. */

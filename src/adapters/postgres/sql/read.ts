@@ -49,6 +49,7 @@ order by h.id`,
 );
 
 export interface AttemptRow {
+  readonly kind: string;
   readonly started_at: number | null;
   readonly ended_at: number | null;
   readonly due_at: number | null;
@@ -62,7 +63,7 @@ export interface AttemptRow {
 export const readAttempt = statement<AttemptRow>(
   "attempt",
   `
-select belfry.ms(coalesce(h.started_at, n.started_at)) as started_at, belfry.ms(coalesce(h.at, n.finished_at)) as ended_at,
+select j.kind, belfry.ms(coalesce(h.started_at, n.started_at)) as started_at, belfry.ms(coalesce(h.at, n.finished_at)) as ended_at,
   belfry.ms(n.due_at) as due_at, belfry.ms(n.dispatched_at) as sent_at, h.detail
 from belfry.job j
 left join belfry.job n on n.id = j.id and n.attempt = $2::int and n.started_at is not null
