@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { loadAttempt } from "../client.ts";
 import { useResource } from "../resource.ts";
 import type { ShownAttempt } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import type { Try } from "./timeline.ts";
 
 interface AttemptFactsProps {
@@ -24,8 +24,8 @@ export function AttemptFacts({
 }: AttemptFactsProps) {
   const [isOpen, setOpen] = useState(isNewest && error !== null);
   const spent = [
-    waited > 0 ? `waited ${duration(waited)}` : null,
-    ran > 0 ? `ran ${duration(ran)}` : null,
+    waited > 0 ? `waited ${durationText(waited)}` : null,
+    ran > 0 ? `ran ${durationText(ran)}` : null,
     worker === null || worker === "" ? null : `on ${worker}`,
   ].filter((part) => part !== null);
   return (
@@ -68,7 +68,7 @@ function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: Sho
       {parts.map(([name, ms]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{duration(ms)}</dd>
+          <dd>{durationText(ms)}</dd>
         </div>
       ))}
     </dl>
@@ -90,7 +90,7 @@ const Failure = ({ failure }: { readonly failure: NonNullable<ShownAttempt["fail
         <ol class="log-lines mono">
           {failure.log.map(({ atMs, level, text }, index) => (
             <li key={index} class={`log-${level}`}>
-              <span class="dim">{`+${duration(atMs)}`}</span>
+              <span class="dim">{`+${durationText(atMs)}`}</span>
               <span>{level}</span>
               <span>{text}</span>
             </li>

@@ -1,6 +1,6 @@
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
 import type { Piece, Timeline, Try } from "./timeline.ts";
 
@@ -46,7 +46,7 @@ const Lines = ({ job, timeline }: WaterfallProps) => (
     </ol>
     <p class="waterfall-scale">
       <Time at={new Date(timeline.from).toISOString()} />
-      <span class="dim">{duration(timeline.to - timeline.from)} in all</span>
+      <span class="dim">{durationText(timeline.to - timeline.from)} in all</span>
       <Time at={new Date(timeline.to).toISOString()} />
     </p>
   </>
@@ -64,7 +64,7 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: Try }) {
           <Bar key={`${piece.from}${piece.phase}`} piece={piece} timeline={timeline} outcome={of.outcome} />
         ))}
       </span>
-      <span class="number">{ran > 0 ? duration(ran) : <span class="nothing">–</span>}</span>
+      <span class="number">{ran > 0 ? durationText(ran) : <span class="nothing">–</span>}</span>
       <span class="waterfall-end">
         {of.outcome === null ? <span class="dim">Not started</span> : <StateBadge state={of.outcome} />}
         {of.error === null ? null : <span class="mono dim">{of.error.code}</span>}
@@ -87,7 +87,7 @@ function Bar({ piece, timeline: { from, to }, outcome }: BarProps) {
     <i
       class={`piece piece-${piece.phase}${isBad ? " bad" : ""}`}
       style={{ left: share(piece.from), width: `calc(${share(from + piece.to - piece.from)})` }}
-      title={`${phaseWords[piece.phase]}: ${duration(piece.to - piece.from)}`}
+      title={`${phaseWords[piece.phase]}: ${durationText(piece.to - piece.from)}`}
     />
   );
 }

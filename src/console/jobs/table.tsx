@@ -2,7 +2,7 @@ import { addresses } from "../address.ts";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { rowsBeyond, VirtualRows } from "../parts/virtual-rows.tsx";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { triesText } from "../words.ts";
 import type { ListedJob, JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";
@@ -112,5 +112,5 @@ function nameOf({ key, run, task, id }: ListedJob): string {
 
 function took({ startedAt, finishedAt, state }: ListedJob) {
   if (startedAt === null || finishedAt === null || state === "CANCELED") return <span class="nothing">–</span>;
-  return duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
+  return durationText(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
 }
