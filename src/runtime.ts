@@ -7,9 +7,11 @@ import { createEcsLauncher, ownTasksSince } from "./adapters/aws/task-launcher.t
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { createCrashPoint } from "./adapters/crash-point.ts";
 import { openConnections } from "./adapters/postgres/connect.ts";
+import { currentEpoch } from "./adapters/postgres/epoch.ts";
 import { DatabaseUnavailable } from "./adapters/postgres/failure.ts";
 import { assertSchema, assertServer, schemaVersion } from "./adapters/postgres/migrate.ts";
 import { createOperations } from "./adapters/postgres/operations.ts";
+import { createSession } from "./adapters/postgres/session.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
@@ -101,6 +103,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       }
       await assertServer(connections.main, {});
       await assertSchema(connections.main);
+      await currentEpoch(createSession(connections.main, connections.where));
     },
     async close() {
       bindClient(null);

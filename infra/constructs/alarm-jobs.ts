@@ -14,6 +14,7 @@ export function addJobAlarms(maker: AlarmMaker, choices: AlarmChoices, topology:
   const figures: readonly Row[] = [
     ["FailedJobs", choices.failedJobs, "jobs.failed", "Jobs ended FAILED", "failed-jobs", false],
     ["FailedRuns", where(uses.runs, choices.failedRuns), "runs.failed", "Runs ended FAILED", "failed-runs", true],
+    ["LongRuns", where(uses.runs, choices.longRuns), "runs.long", "Runs stay open for days", "long-runs", false],
     ["WaitingDeadLetters", choices.waitingDeadLetters, "jobs.dead", "FAILED jobs wait", "waiting-dead-letters", false],
     ["FailingKind", choices.failingKindPercent, "worst.failed", "Jobs of a kind fail (percent)", "failing-kind", true],
     [

@@ -51,11 +51,13 @@ export function overviewStore(session: Session): OverviewStore {
       }));
     },
     async health(overdueMs) {
-      const [row] = await session.run(readHealth, [overdueMs, limits.countedRowsMax, limits.deadRowsMin]);
+      const { countedRowsMax, deadRowsMin, longRunMs } = limits;
+      const [row] = await session.run(readHealth, [overdueMs, countedRowsMax, deadRowsMin, longRunMs]);
       if (row === undefined) throw new Error("the health statement gave no row");
       return {
         now: row.now,
         overdue: row.overdue,
+        longRuns: row.long_runs,
         deadRowsPercent: row.dead_percent,
         oldestTransactionMs: row.oldest_ms,
         clockBehindMs: row.behind_ms,

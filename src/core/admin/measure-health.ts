@@ -30,7 +30,7 @@ export async function measureHealth(
 
 /** Claims and losses are those of the last whole minute. @returns the time. */
 async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured): Promise<Instant> {
-  const { now, overdue, deadRowsPercent, oldestTransactionMs, clockBehindMs } = await operations.health(
+  const { now, overdue, longRuns, deadRowsPercent, oldestTransactionMs, clockBehindMs } = await operations.health(
     operationsLimits.overdueMs,
   );
   const since = Math.floor(now / minuteMs) * minuteMs - minuteMs;
@@ -39,6 +39,7 @@ async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured
   if (isWhole && minute.started > 0) metrics.add("scheduler.jobs.started", minute.started);
   if (isWhole && minute.lost > 0) metrics.add("scheduler.jobs.lost", minute.lost);
   if (overdue > 0) metrics.add("scheduler.occurrences.overdue", overdue);
+  if (longRuns > 0) metrics.add("runs.long", longRuns);
   if (deadRowsPercent > 0) metrics.add("database.dead_rows", deadRowsPercent, "Percent");
   if (oldestTransactionMs > operationsLimits.oldTransactionMs) {
     metrics.add("database.oldest_transaction", oldestTransactionMs, "Milliseconds");
