@@ -119,8 +119,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** A statement and a new connection wait for ever for a server that does not answer. */
   timeouts: [
-    { file: "/src/adapters/postgres/connect.ts", from: "query_timeout: limits.statementMs,", to: "" },
-    { file: "/src/adapters/postgres/connect.ts", from: "value: limits.connectMs", to: "value: 0" },
+    { file: "/src/adapters/postgres/connect.ts", from: "query_timeout: postgresLimits.statementMs,", to: "" },
+    { file: "/src/adapters/postgres/connect.ts", from: "value: postgresLimits.connectMs", to: "value: 0" },
   ],
   /** A worker claims and never says again that it lives. */
   heartbeat: [
