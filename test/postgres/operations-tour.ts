@@ -27,6 +27,8 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.workers(0);
   await operations.failureGroups({ kind: null });
   await operations.fences();
+  await operations.lastPass("tour");
+  await operations.probeDisk();
   await operations.health(60_000);
   await operations.failures();
   await operations.minutes({ since: 0, kind: null, lane: null });

@@ -280,6 +280,7 @@ const ofPages = { version: 1, shape: null, input: null, onFailure: "stop", reten
 async function locks(store: Store, tag: string): Promise<void> {
   await store.installFence({ name: tag, token: 1 });
   await store.relay({ dispatchWindowMs, limit: 10, fence: { name: tag, token: 1 } });
+  await store.passed({ name: tag, token: 1 });
   const taken = await store.acquire(tag, "a", minute);
   await store.acquire(tag, "b", minute);
   if (!("fence" in taken)) throw new Error("the lock row was free");
