@@ -27,8 +27,6 @@ export async function operationsTour(operations: Operations): Promise<void> {
   await operations.workers(0);
   await operations.failureGroups({ kind: null });
   await operations.fences();
-  await operations.lastPass("tour");
-  await operations.probeDisk();
   await operations.health(60_000);
   await operations.failures();
   await operations.minutes({ since: 0, kind: null, lane: null });
@@ -79,6 +77,8 @@ const event: StreamEvent = {
 async function steer(operations: Operations, ids: readonly JobId[]): Promise<void> {
   await operations.pauseLane("tour", true, "ada");
   await operations.isPaused("tour");
+  await operations.lastPass("tour");
+  await operations.probeDisk();
   await operations.holdPaused(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
   await operations.unholdPaused("tour", 10);
   await operations.unholdOpen(10);

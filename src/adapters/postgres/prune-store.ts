@@ -12,6 +12,7 @@ import {
   pruneCounts,
   pruneJobs,
   pruneOccurrences,
+  prunePast,
   pruneQuarantine,
   pruneRest,
 } from "./sql/prune.ts";
@@ -25,6 +26,7 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
       const [ofRuns] = await session.fenced(fence, pruneRuns, [limit]);
       const [past] = await session.fenced(fence, pruneOccurrences, [contractLimits.historyMs, limit]);
       await session.fenced(fence, pruneQuarantine, [contractLimits.retentionMsDefault, limit]);
+      await session.fenced(fence, prunePast, [contractLimits.historyMs, limit]);
       await session.fenced(fence, pruneAudit, [limit]);
       await session.fenced(fence, pruneRest, [contractLimits.historyMs, limit]);
       await session.fenced(fence, pruneCounts, [contractLimits.historyMs, operationsLimits.hourCountsMs, limit]);
