@@ -1,6 +1,7 @@
 import { CfnOutput } from "aws-cdk-lib";
 import { type Code, type Function, FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
+import { apiDescription } from "../../src/deployed-api.ts";
 import type { Topology } from "../../src/topology.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
@@ -36,6 +37,6 @@ export class HttpApi extends Construct {
       invokeMode: InvokeMode.RESPONSE_STREAM,
     });
     this.url = url.url;
-    new CfnOutput(this, "Url", { value: url.url, description: "Of the HTTP API; requests are signed" });
+    new CfnOutput(this, "Url", { value: url.url, description: apiDescription(topology.stage) });
   }
 }
