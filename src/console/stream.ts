@@ -9,6 +9,8 @@ interface Told {
   readonly onMessage: (message: StreamMessage) => void;
   /** Where to go on after a break. May come without an event. */
   readonly onId: (id: string) => void;
+  /** How long the server asks to stay away once the answer has ended. */
+  readonly onRetry: (ms: number) => void;
   /** Something arrived: the connection lives. */
   readonly onBytes: () => void;
 }
@@ -23,7 +25,8 @@ export async function readMessages(body: ReadableStream<Uint8Array<ArrayBuffer>>
     if (done) return;
     told.onBytes();
     for (const line of lines(value)) {
-      if (line !== "") fields = withLine(fields, line);
+      if (line.startsWith("retry: ")) told.onRetry(Number(line.slice(7)));
+      else if (line !== "") fields = withLine(fields, line);
       else {
         if (fields.data !== null) told.onMessage({ event: fields.event, data: fields.data });
         if (fields.id !== null) told.onId(fields.id);

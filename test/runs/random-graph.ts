@@ -35,6 +35,7 @@ const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: FailurePo
   kind: "random",
   key,
   version: 1,
+  shape: null,
   input: null,
   onFailure,
   retentionMs: contractLimits.retentionMsDefault,

@@ -43,6 +43,8 @@ export interface NewRun {
   readonly parentId: RunId | null;
   /** False while pages of jobs may still follow. */
   readonly sealed: boolean;
+  /** The hash of its tasks and edges; null for a fan-out. */
+  readonly shape: string | null;
   readonly tasks: readonly NewTask[];
 }
 
@@ -97,6 +99,8 @@ export interface RunView {
   readonly kind: string;
   readonly key: string;
   readonly version: number;
+  /** The hash of its tasks and edges; null for a fan-out. */
+  readonly shape: string | null;
   readonly state: RunState;
   readonly onFailure: FailurePolicy;
   /** A task FAILED under `stop`: the waiting tasks will be SKIPPED. */
@@ -186,8 +190,9 @@ export interface StartedRun {
 export interface RunStore {
   /**
    * Writes the run, its jobs and edges, all or nothing; jobs without predecessors are QUEUED at once. If a run with this kind
-   * and key exists, the answer has `created: false`. A run that is sealed at once takes over the slots of its starter, which
-   * must be RUNNING and succeed in the same transaction; they are freed when the run closes.
+   * and key exists, the answer has `created: false`; one that this starter left unsealed is open again. A run that is sealed at
+   * once takes over the slots of its starter, which must be RUNNING and succeed in the same transaction; they are freed when the
+   * run closes.
    */
   startRun(run: NewRun, options: { dispatchWindowMs: number; tx?: Tx }): Promise<StartedRun>;
   /**
@@ -208,7 +213,10 @@ export interface RunStore {
     messages: readonly { jobId: JobId; generation: number }[],
     options: { reason: string; notTaken: boolean },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
-  /** One bounded round: counts ends, adds up wide joins and runs, closes complete runs and frees their slots. */
+  /**
+   * One bounded round: counts ends, adds up wide joins and runs, closes complete runs and frees their slots. `all` also seals
+   * runs whose starter ended without sealing them: they close FAILED.
+   */
   resolve(options: {
     runs: readonly RunId[] | "all";
     limit: number;

@@ -178,8 +178,11 @@ export interface RunRow {
   readonly kind: string;
   readonly key: string;
   readonly version: number;
+  readonly shape: string | null;
   readonly state: RunState;
   readonly sealed: boolean;
+  /** Its starter ended without sealing it: it closes FAILED. */
+  readonly orphaned: boolean;
   readonly starterId: number | null;
   readonly parentId: number | null;
   readonly input: Json;
