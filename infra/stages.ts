@@ -14,11 +14,11 @@ export interface Deployment {
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
   readonly image?: string;
   /** As `image`, of the targets that the examples call. */
-  readonly standInsImage?: string;
+  readonly fakesImage?: string;
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
   readonly alarms: AlarmChoices;
-  /** Who is told of them; with termination protection it has to be said. `-c subscriber=ADDRESS` of the CLI goes before it. */
+  /** Their subscribers; required with termination protection. `-c subscriber=ADDRESS` of the CLI replaces it. */
   readonly subscribers?: Subscribers;
   /**
    * Of the stack, as `database.deletionProtection` is of its database. Set both to true once the first deployment has

@@ -5,7 +5,7 @@ import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 
 export interface Topics {
-  /** Wakes somebody. */
+  /** Wakes a person. */
   readonly page: ITopic;
   /** Waits until the morning. */
   readonly warn: ITopic;
@@ -36,7 +36,7 @@ export class AlarmTopics extends Construct implements Topics {
           principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
           actions: ["sns:Publish"],
           resources: [made.topicArn],
-          // The service is everybody's: without this, an alarm of any account could wake somebody here.
+          // Every account uses this service: without this, an alarm of another account could page here.
           conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
         }),
       );

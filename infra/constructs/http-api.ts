@@ -14,7 +14,7 @@ const memoryMb = 512;
 /** Event streams close after 55 s and resume; a request of any other kind is far shorter. */
 const timeoutSeconds = 60;
 
-/** The HTTP API behind a function URL that answers only signed requests of whoever IAM lets invoke it. */
+/** The HTTP API behind a function URL that answers only signed requests of callers that IAM lets invoke it. */
 export class HttpApi extends Construct {
   readonly function: Function;
   readonly url: string;

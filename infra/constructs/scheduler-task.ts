@@ -197,7 +197,7 @@ function addWake(scope: Construct, id: string, schedule: Schedule, wake: Wake, p
       ...(command === undefined ? {} : { containerOverrides: [{ containerName, command, environment }] }),
     }),
   );
-  // A pass is made again by the next task; a handler that is interrupted would cost its job a try.
+  // A pass is made again by the next task; an interrupted handler would cost its job an attempt.
   if (parts.isSpot && command === undefined) useSpareCapacity(rule);
   return rule;
 }

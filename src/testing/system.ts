@@ -58,7 +58,7 @@ export interface TestSystem extends AsyncDisposable {
   job(id: JobId): Promise<JobView | null>;
   run(id: RunId): ReturnType<Store["run"]>;
   occurrences(schedule: { readonly id: string }): ReturnType<Store["occurrences"]>;
-  /** The next tries of this job throw this instead of running. */
+  /** The next attempts of this job throw this instead of running. */
   fail<I>(job: Job<I>, error: Error, times?: number): void;
   /** The next worker that gets there dies, as by kill -9. Its job runs again when its lease is over. */
   crash(at: CrashAt): void;
