@@ -156,6 +156,6 @@ async function prepared(options: ApiOptions, definition: JobDefinition, body: Ne
 }
 
 function keyConflict(job: NewJob, jobId: JobId, conflict: NonNullable<InsertResult["conflict"]>): HttpProblem {
-  const { detail, message } = new KeyConflict(job.kind, job.key ?? "", jobId, conflict.existingHash, conflict.hash);
+  const { detail, message } = new KeyConflict(job.kind, job.key ?? "", jobId, conflict);
   return new HttpProblem("key-conflict", message, { extra: { conflict: detail } });
 }
