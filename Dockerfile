@@ -1,5 +1,15 @@
 # The scheduler task: one bundled file on Node 24. Built on the builder's own architecture; the bundle runs on any.
-FROM --platform=$BUILDPLATFORM node:24.21.0-slim AS build
+# The base by its digest, which names every architecture of it: `docker buildx imagetools inspect node:24.21.0-slim` shows today's.
+ARG NODE_IMAGE=public.ecr.aws/docker/library/node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
+# The authorities that sign the certificates of RDS: connections to the database are verified. AWS appends to the file when it
+# opens a region; the build then stops here, until its new sum is written here.
+ARG RDS_AUTHORITIES=https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem
+ARG RDS_AUTHORITIES_SHA256=e5bb2084ccf45087bda1c9bffdea0eb15ee67f0b91646106e466714f9de3c7e3
+# Into a folder that is there: one that ADD makes would get the mode of the file too, and no user but root could enter it.
+WORKDIR /out
+ADD --chmod=644 ${RDS_AUTHORITIES} rds-ca.pem
+RUN test "$(node -p 'crypto.hash("sha256", fs.readFileSync("rds-ca.pem"))')" = "${RDS_AUTHORITIES_SHA256}"
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -10,11 +20,10 @@ RUN node infra/bundle.ts scheduler-task/main /out/main.mjs
 FROM build AS build-fakes
 RUN node test/smoke/fakes/bundle.ts /fakes && mkdir /state
 
-FROM node:24.21.0-slim AS fakes
-ARG RDS_AUTHORITIES=https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem
-ADD --chmod=644 ${RDS_AUTHORITIES} /app/rds-ca.pem
+FROM ${NODE_IMAGE} AS fakes
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
+COPY --from=build /out/rds-ca.pem ./
 COPY --from=build-fakes /fakes/ ./
 # The only place that its user may write; the volume of the task takes the owner over from here. A command of this image
 # would run on its architecture, which the builder's machine may not have.
@@ -24,10 +33,7 @@ USER node
 ENTRYPOINT ["node", "/app/main.mjs"]
 CMD ["serve"]
 
-FROM node:24.21.0-slim
-# The authorities that sign the certificates of RDS: connections to the database are verified.
-ARG RDS_AUTHORITIES=https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem
-ADD --chmod=644 ${RDS_AUTHORITIES} /app/rds-ca.pem
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY --from=build /out/ ./

@@ -38,6 +38,7 @@ const noLocks: LockStore = {
   renew: async () => false,
   release: async () => false,
   raise: async () => false,
+  observe: async () => {},
 };
 
 /** The job every case runs: it does nothing. `onStart` is called when its handler starts. */

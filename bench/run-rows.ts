@@ -16,6 +16,7 @@ export const aRun = (key: string, tasks: readonly NewTask[]): NewRun => ({
   kind: "graph",
   key,
   version: 1,
+  shape: null,
   input: null,
   onFailure: "skip-downstream",
   retentionMs: limits.retentionMsDefault,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { handle, streamHandle } from "hono/aws-lambda";
+import { handle } from "hono/aws-lambda";
 import { schemaVersion } from "../src/adapters/postgres/migrate.ts";
 import { createApi } from "../src/api/api.ts";
 import { readConsole } from "../src/api/console-files.ts";
@@ -50,11 +50,8 @@ const api = createApi({
   stage: config.stage.name,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
   access: "signed",
+  endsStreams: true,
 });
 
-/** Lambda's own global; an emulator may run functions without it, and then answers come whole. */
-const { awslambda } = globalThis as { awslambda?: { streamifyResponse?: unknown } };
-const canStream = typeof awslambda?.streamifyResponse === "function";
-
 /** The HTTP API behind a function URL: who may call was decided by IAM before this runs. */
-export const handler: unknown = canStream ? streamHandle(api) : handle(api);
+export const handler: unknown = handle(api);

@@ -58,8 +58,9 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
     await runtime.close();
   }
 
-  function report(name: string, { applied, version, newer }: Migrated): void {
+  function report(name: string, { applied, version, newer, epoch }: Migrated): void {
     runtime.ports.log.info("migrated", { name, applied, version });
+    if (epoch !== null) runtime.ports.log.warn("the database was restored or moved: a new epoch begins", { epoch });
     // What CloudFormation asks for when it rolls a release back, and a deployment of an older commit.
     if (newer.length > 0) runtime.ports.log.warn("this release is older than the database", { name, newer, version });
   }

@@ -10,6 +10,7 @@ import { type Project, stageNames } from "../src/project.ts";
 import type { Stage } from "../src/stages.ts";
 import { checkTopology, topology, type Topology } from "../src/topology.ts";
 import { bundle } from "./bundle.ts";
+import { imageSources } from "./image-sources.ts";
 import { functionNames, releaseFiles } from "./release-files.ts";
 
 /** Fills the folder: the topology, a folder for each function, the image of the scheduler task. @throws ProblemsFound */
@@ -58,11 +59,17 @@ async function writeConsole(folder: string): Promise<void> {
   for (const [name, { bytes }] of await consoleFiles()) writeFileSync(join(folder, name), bytes);
 }
 
+const { node, rdsAuthorities, rdsAuthoritiesSha256 } = imageSources;
 /** No package manager runs in it: the bundle is all there is. The authorities verify the database's certificate. */
-const dockerfile = `FROM public.ecr.aws/docker/library/node:24-slim
-ADD --chmod=644 https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem /app/rds-ca.pem
+const dockerfile = `FROM --platform=$BUILDPLATFORM ${node} AS authorities
+WORKDIR /out
+ADD --chmod=644 ${rdsAuthorities} rds-ca.pem
+RUN test "$(node -p 'crypto.hash("sha256", fs.readFileSync("rds-ca.pem"))')" = "${rdsAuthoritiesSha256}"
+
+FROM ${node}
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
+COPY --from=authorities /out/ ./
 COPY . ./
 USER node
 ENTRYPOINT ["node", "/app/main.mjs"]

@@ -18,7 +18,10 @@ export interface Deployment {
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
   readonly alarms: AlarmChoices;
-  /** Their subscribers; required with termination protection. `-c subscriber=ADDRESS` of the CLI replaces it. */
+  /**
+   * Their subscribers: ["ops@example.com"]. Left out, each synthesis warns, and a stage with termination protection is
+   * refused. `-c subscriber=ADDRESS` of the CLI replaces it.
+   */
   readonly subscribers?: Subscribers;
   /**
    * Of the stack, as `database.deletionProtection` is of its database. Set both to true once the first deployment has
@@ -40,11 +43,7 @@ const smallDatabase = {
   deletionProtection: false,
 } as const;
 
-/** A team's address is not known here. Replace it by yours: ["ops@example.com"]. */
-const noSubscribersYet = {
-  acknowledged:
-    "set subscribers in infra/stages.ts, pass -c subscriber=ADDRESS, or subscribe to the topics of the outputs",
-} as const;
+const unheard = { acknowledged: "a stage to try things in: its console shows what fails" } as const;
 
 /** The deployed stages, side by side. */
 export const deployments: Readonly<Record<string, Deployment>> = {
@@ -53,6 +52,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     database: smallDatabase,
     spotPasses: true,
     alarms: usualAlarms,
+    subscribers: unheard,
     terminationProtection: false,
     tags: {},
   },
@@ -62,6 +62,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     image: "belfry-emulator",
     // The emulator refuses alarms on an expression over two metrics.
     alarms: { ...usualAlarms, lockFailedPercent: "none", failedItemsPercent: "none", rescuedPercent: "none" },
+    subscribers: unheard,
     terminationProtection: false,
     tags: {},
   },
@@ -71,6 +72,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     spotPasses: true,
     judged: true,
     alarms: usualAlarms,
+    subscribers: unheard,
     terminationProtection: false,
     tags: {},
   },
@@ -79,7 +81,6 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     database: { ...smallDatabase, backupDays: 7, onDelete: "keep" },
     spotPasses: true,
     alarms: usualAlarms,
-    subscribers: noSubscribersYet,
     terminationProtection: false,
     tags: {},
   },
@@ -97,7 +98,6 @@ export const deployments: Readonly<Record<string, Deployment>> = {
       deletionProtection: false,
     },
     alarms: usualAlarms,
-    subscribers: noSubscribersYet,
     terminationProtection: false,
     tags: {},
   },

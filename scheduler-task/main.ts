@@ -14,7 +14,7 @@ const stop = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop.abort());
 process.exitCode = await main(process.argv.slice(2));
 // Connections that an app's own code holds open must not keep a task alive whose work is done: Fargate bills it.
-if (process.argv[2] !== "pass") process.exit();
+process.exit();
 
 async function main([command, ...rest]: readonly string[]): Promise<number> {
   try {

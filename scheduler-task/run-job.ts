@@ -12,7 +12,7 @@ export async function runTry(task: AttemptRef & { readonly from: string }, signa
   const config = readConfig(process.env, await ownProject());
   const runtime = await openRuntime(config, { role: "task", ...ownLane() });
   try {
-    const own = (await ownTask(process.env)) ?? hostname();
+    const own = (await ownTask(process.env))?.id ?? hostname();
     const worker = taskWorker(own, `${process.pid}:${runtime.ports.random.id().slice(0, 8)}`);
     const { dispatchWindowMs, stage } = config;
     const options = { ...task, worker, stage: stage.name, dispatchWindowMs, signal };

@@ -19,7 +19,7 @@ export async function loadApps(project: Project, stage: Pick<Stage, "apps">): Pr
 }
 
 const isApp = (value: unknown): value is AppDefinition =>
-  typeof value === "object" && value !== null && "name" in value && "jobs" in value && "schedules" in value;
+  typeof value === "object" && value !== null && (value as Partial<AppDefinition>).is === "app";
 
 /** An outside service of this repository's examples, as `examples/fake.ts` describes it. */
 export interface Fake {

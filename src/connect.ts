@@ -5,7 +5,9 @@ import { sqsClient } from "./adapters/aws/endpoint.ts";
 import { createSqsQueue } from "./adapters/aws/queue.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { openConnections as connectPostgres } from "./adapters/postgres/connect.ts";
+import { currentEpoch } from "./adapters/postgres/epoch.ts";
 import { assertSchema, assertServer } from "./adapters/postgres/migrate.ts";
+import { createSession } from "./adapters/postgres/session.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createClient } from "./core/delivery/enqueue.ts";
@@ -69,6 +71,7 @@ export async function connect(options: ConnectOptions = {}): Promise<{ close(): 
     await ports.store.now();
     await assertServer(connections.main, {});
     await assertSchema(connections.main);
+    await currentEpoch(createSession(connections.main, connections.where));
   } catch (error) {
     await close();
     throw error;

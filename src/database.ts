@@ -9,7 +9,9 @@ import { readSettings } from "./settings.ts";
  * no password in `DATABASE_URL`; a token or secret is fetched at each new connection, and the server's certificate is
  * verified. @throws ProblemsFound with every wrong setting at once.
  */
-export function databaseConnection(environment: NodeJS.ProcessEnv = process.env): ClientConfig {
+export function databaseConnection(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): ClientConfig {
   const config = readSettings(environment);
   const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
   const { databaseCaFile: file } = config;

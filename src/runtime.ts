@@ -3,13 +3,15 @@ import { databasePassword } from "./adapters/aws/database-password.ts";
 import { dynamodbClient, ecsClient, sqsClient } from "./adapters/aws/endpoint.ts";
 import { createDynamoLockStore } from "./adapters/aws/lock-store.ts";
 import { createSqsQueue } from "./adapters/aws/queue.ts";
-import { createEcsLauncher } from "./adapters/aws/task-launcher.ts";
+import { createEcsLauncher, ownTasksSince } from "./adapters/aws/task-launcher.ts";
 import { createClock, systemRandom } from "./adapters/clock.ts";
 import { createCrashPoint } from "./adapters/crash-point.ts";
 import { openConnections } from "./adapters/postgres/connect.ts";
+import { currentEpoch } from "./adapters/postgres/epoch.ts";
 import { DatabaseUnavailable } from "./adapters/postgres/failure.ts";
 import { assertSchema, assertServer, schemaVersion } from "./adapters/postgres/migrate.ts";
 import { createOperations } from "./adapters/postgres/operations.ts";
+import { createSession } from "./adapters/postgres/session.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
@@ -68,16 +70,17 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const connections = openConnections(connectionsOf(config, options, topology));
   const sqs = sqsClient(config.aws);
   const dynamodb = dynamodbClient(config.aws);
-  // A task runs what it was started for: launching another one for it would never end.
-  const ecs = config.tasks === null || options.role === "task" ? null : ecsClient(config.aws);
+  const ecs = ecsClient(config.aws);
   const operations = createOperations(connections);
   const ports: Ports = {
     tally: operations,
     secret: (name) => secrets.get(name),
     ...portsOf(config, options, { topology, registry, connections, sqs, dynamodb }),
-    ...(ecs === null || config.tasks === null
+    // A task runs what it was started for: launching another one for it would never end.
+    ...(config.tasks === null || options.role === "task"
       ? {}
       : { launcher: createEcsLauncher({ client: ecs, place: config.tasks }) }),
+    ...(options.role === "scheduler" ? { schedulerTasksSince: ownTasksSince(ecs, process.env) } : {}),
   };
   const client = createClient(ports, { stage: config.stage.name, dispatchWindowMs: config.dispatchWindowMs });
   bindClient(client);
@@ -102,13 +105,14 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       }
       await assertServer(connections.main, {});
       await assertSchema(connections.main);
+      await currentEpoch(createSession(connections.main, connections.where));
     },
     async close() {
       bindClient(null);
       ports.metrics.flush();
       sqs.destroy();
       dynamodb.destroy();
-      ecs?.destroy();
+      ecs.destroy();
       await connections.close();
     },
   };
@@ -141,8 +145,7 @@ async function secretsOf(
   const given = { ...process.env, ...config.secrets };
   const missing = missingSettings(config.stage.name, lanes.map(withoutReferences), given);
   if (missing.length > 0) throw new ProblemsFound(missing);
-  const { region } = config.aws;
-  return openSecrets(config.secrets, { region, ...config }, process.env);
+  return openSecrets(config.secrets, { ...config, ...config.aws }, process.env);
 }
 
 /** What a stage says about its secrets reaches a process as `BELFRY_SECRETS`; a machine of a developer has the values. */

@@ -4,8 +4,8 @@ import {
   defineApp,
   defineJob,
   defineSchedule,
+  type ByStage,
   type PerStage,
-  type Staged,
 } from "belfry";
 import { assembled } from "./assembler.ts";
 import type { Item } from "./ports.ts";
@@ -13,7 +13,7 @@ import { beginTurn, type RetryParts } from "./use-case.ts";
 
 /** Tries an item has, and the wait after the first failed one; each further wait is twice as long. */
 const tries = 3;
-const backoffMs: PerStage<number> & { readonly default: number } = { default: 60_000, dev: 5_000, demo: 1_000 };
+const backoffMs: ByStage<number> & { readonly default: number } = { default: 60_000, dev: 5_000, demo: 1_000 };
 
 /**
  * One run of a scheduler: bounded batches of the use case until nothing is left or the limit is reached.
@@ -21,7 +21,7 @@ const backoffMs: PerStage<number> & { readonly default: number } = { default: 60
  */
 async function turn<T extends Item, R>(
   parts: RetryParts<T, R>,
-  limits: { readonly size: Staged<number>; readonly maxIterations: Staged<number> },
+  limits: { readonly size: PerStage<number>; readonly maxIterations: PerStage<number> },
   ctx: Context,
 ): Promise<BatchResult> {
   const policy = { maxAttempts: tries, backoffMs: backoffMs[ctx.stage] ?? backoffMs.default };

@@ -1,4 +1,4 @@
-import { type AttemptView, type Inside, InvalidPayload, type Job, type JobView, KeyConflict } from "belfry";
+import { type AttemptView, type RouteContext, InvalidPayload, type Job, type JobView, KeyConflict } from "belfry";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import type { payload } from "./task.ts";
@@ -9,12 +9,12 @@ const creation = z.object({
   report: z.string(),
 });
 
-type Http = Context<{ Bindings: Inside }>;
+type Http = Context<{ Bindings: RouteContext }>;
 type Task = Job<z.input<typeof payload>>;
 
 /** create, get and cancel in the words of the system's clients. `job_key` is the client's own and makes a repeat harmless. */
-export function routes(task: Task): Hono<{ Bindings: Inside }> {
-  const app = new Hono<{ Bindings: Inside }>();
+export function routes(task: Task): Hono<{ Bindings: RouteContext }> {
+  const app = new Hono<{ Bindings: RouteContext }>();
   app.post("/jobs", (c) => create(task, c));
   app.get("/jobs/:key", async (c) => {
     const shown = await show(task, c.env, c.req.param("key"));
@@ -50,9 +50,9 @@ async function create(task: Task, c: Http): Promise<Response> {
   }
 }
 
-async function show(task: Task, inside: Inside, key: string): Promise<Record<string, unknown> | null> {
+async function show(task: Task, inside: RouteContext, key: string): Promise<Record<string, unknown> | null> {
   const found = await inside.find(task, key);
-  const detail = found === null ? null : await inside.look(found.id);
+  const detail = found === null ? null : await inside.get(found.id);
   return detail === null ? null : { ...jobJson(detail.job), attempts: detail.attempts.map(attemptJson) };
 }
 

@@ -11,7 +11,7 @@ export interface AlarmChoices {
   readonly failingKindPercent: Choice;
   /** Runs that ended FAILED in the last 5 minutes, where jobs start runs. Page. */
   readonly failedRuns: Choice;
-  /** All jobs that are FAILED: a person has to decide. Warn. */
+  /** Jobs that are FAILED, however old: each needs a decision. Warn. */
   readonly waitingDeadLetters: Choice;
   /** Percent of a kind's attempts over 10 minutes that took longer than 5 minutes. Warn. */
   readonly slowTriesPercent: Choice;
@@ -39,6 +39,8 @@ export interface AlarmChoices {
   readonly lateSweeps: Choice;
   /** Occurrences PLANNED although their time was 10 minutes ago or more: none may be left undecided. Page. */
   readonly overdueOccurrences: Choice;
+  /** Runs that are open for longer than 8 days, where jobs start runs. Warn. */
+  readonly longRuns: Choice;
   /** Jobs in 5 minutes whose call was sent with an unknown result (`onAmbiguous: "park"`): a person decides. Warn. */
   readonly ambiguousJobs: Choice;
   /** Percent of a table's rows that are dead: vacuum does not keep up. Warn. */
@@ -73,7 +75,7 @@ export interface AlarmChoices {
   readonly postponedLaunches: Choice;
   /** Ends of tasks that no function could take. Warn. */
   readonly lostEvents: Choice;
-  /** Tasks of jobs that run longer than any job may. Warn. */
+  /** Tasks of jobs, schedules or passes that run longer than any job and any pass may. Warn. */
   readonly endlessTasks: Choice;
   /** Percent of the database's disk that is free, where RDS gives a fixed one. Page. */
   readonly freeStoragePercent: Choice;
@@ -115,6 +117,7 @@ export const usualAlarms: AlarmChoices = {
   failedPublishes: 0,
   lateSweeps: 0,
   overdueOccurrences: 0,
+  longRuns: 0,
   ambiguousJobs: 0,
   deadRowsPercent: 50,
   oldestTransactionSeconds: 600,

@@ -8,11 +8,13 @@ type Row = readonly [id: string, choice: Choice, metric: string, what: string, s
  * What becomes of jobs of any kind and lane, whichever process runs them. A kind has no alarm of its own: the scheduler reads
  * the worst one from Postgres, and its log names it.
  */
-export function addJobAlarms(maker: AlarmMaker, choices: AlarmChoices, { uses, jobTask }: Topology): void {
+export function addJobAlarms(maker: AlarmMaker, choices: AlarmChoices, topology: Topology): void {
+  const { uses } = topology;
   const where = (isUsed: boolean, choice: Choice): Choice => (isUsed ? choice : "none");
   const figures: readonly Row[] = [
     ["FailedJobs", choices.failedJobs, "jobs.failed", "Jobs ended FAILED", "failed-jobs", false],
     ["FailedRuns", where(uses.runs, choices.failedRuns), "runs.failed", "Runs ended FAILED", "failed-runs", true],
+    ["LongRuns", where(uses.runs, choices.longRuns), "runs.long", "Runs stay open for days", "long-runs", false],
     ["WaitingDeadLetters", choices.waitingDeadLetters, "jobs.dead", "FAILED jobs wait", "waiting-dead-letters", false],
     ["FailingKind", choices.failingKindPercent, "worst.failed", "Jobs of a kind fail (percent)", "failing-kind", true],
     [
@@ -35,9 +37,9 @@ export function addJobAlarms(maker: AlarmMaker, choices: AlarmChoices, { uses, j
     ],
     [
       "EndlessTasks",
-      where(jobTask !== null, choices.endlessTasks),
+      choices.endlessTasks,
       "tasks.endless",
-      "Tasks run longer than any job may",
+      "Tasks run longer than any job and any pass may",
       "endless-tasks",
       false,
     ],
@@ -45,14 +47,10 @@ export function addJobAlarms(maker: AlarmMaker, choices: AlarmChoices, { uses, j
   for (const [id, choice, name, what, section, page] of figures) {
     maker.add(id, choice, { metric: maker.own(name, "Maximum"), what, section, page });
   }
-  addCounts(maker, choices, { uses, jobTask });
+  addCounts(maker, choices, topology);
 }
 
-function addCounts(
-  maker: AlarmMaker,
-  choices: AlarmChoices,
-  { uses, jobTask }: Pick<Topology, "uses" | "jobTask">,
-): void {
+function addCounts(maker: AlarmMaker, choices: AlarmChoices, { uses, jobTask }: Topology): void {
   const where = (isUsed: boolean, choice: Choice): Choice => (isUsed ? choice : "none");
   const unreadable = "Messages could not be read";
   const undelivered = "Messages of jobs died before a worker claimed them";

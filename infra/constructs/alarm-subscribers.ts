@@ -3,18 +3,18 @@ import { SubscriptionProtocol } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import type { Topics } from "./alarm-topics.ts";
 
-/**
- * Subscribers of both alarm topics: mail and `https` addresses. Or the reason why the deployment has none: then each synthesis
- * warns of it, because alarms that reach no one look like a healthy system.
- */
+/** Subscribers of both alarm topics: mail and `https` addresses. Or the reason why the deployment has none. */
 export type Subscribers = readonly string[] | { readonly acknowledged: string };
 
-/** @throws Error where a subscriber is neither a mail address nor an `https` address. */
-export function subscribe(scope: Construct, topics: Topics, subscribers: Subscribers): void {
-  if ("acknowledged" in subscribers) {
-    const text = `alarms reach no one: ${subscribers.acknowledged}`;
+/**
+ * Alarms that reach no one look like a healthy system, so each synthesis without subscribers warns.
+ * @throws Error where a subscriber is neither a mail address nor an `https` address.
+ */
+export function subscribe(scope: Construct, topics: Topics, subscribers: Subscribers = []): void {
+  if ("acknowledged" in subscribers) return;
+  if (subscribers.length === 0) {
+    const text = `alarms reach no one: set subscribers, or subscribe to the topics of the outputs`;
     Annotations.of(scope).addWarningV2("belfry:unheard-alarms", text);
-    return;
   }
   for (const endpoint of subscribers) {
     for (const topic of [topics.page, topics.warn]) {

@@ -35,7 +35,7 @@ export interface BelfryProps {
   readonly alarms: AlarmChoices;
   /** The team's own topics. Default: two new ones, to subscribe to. */
   readonly topics?: Topics;
-  /** Their subscribers. Left out: subscribe later. */
+  /** Their subscribers. Left out: subscribe later; each synthesis warns of it. */
   readonly subscribers?: Subscribers;
   /** Left out: what the apps call is real. */
   readonly fakes?: FakesProps;
@@ -60,11 +60,17 @@ interface AlarmedParts {
 /** One whole deployment of Belfry, to put into any stack. */
 export class Belfry extends Construct {
   readonly lanes: readonly Lane[];
+  /** @internal */
   readonly scheduler: SchedulerTask;
+  /** @internal */
   readonly api: HttpApi;
-  /** Null when no job runs on Fargate. */
+  /**
+   * Null when no job runs on Fargate.
+   * @internal
+   */
   readonly jobs: FargateJobs | null;
 
+  /** @internal */
   constructor(scope: Construct, id: string, props: BelfryProps) {
     super(scope, id);
     const { topology, code } = props;
@@ -126,7 +132,8 @@ export class Belfry extends Construct {
 
   #alarm(props: BelfryProps, parts: AlarmedParts): void {
     const topics = props.topics ?? new AlarmTopics(this, "Topics");
-    if (props.subscribers !== undefined) subscribe(this, topics, props.subscribers);
+    // Who has topics has subscribers too.
+    if (props.topics === undefined || props.subscribers !== undefined) subscribe(this, topics, props.subscribers);
     const { workers, migration, drain, database, network } = parts;
     new Alarms(this, "Alarms", {
       topology: props.topology,
@@ -175,7 +182,6 @@ export class Belfry extends Construct {
       for (const sender of [jobs.role, jobs.events]) lane.grantSend(sender);
     }
     for (const canceler of [this.api.function, this.scheduler]) jobs.grantStop(canceler);
-    jobs.grantLook(this.scheduler.role);
     locks.grantHandlerLocks(jobs.role);
     return jobs;
   }

@@ -117,11 +117,6 @@ export class FargateJobs extends Construct {
     acknowledgeTasks(canceler.role, cluster);
   }
 
-  /** For the scheduler task, which reports tasks that never end. */
-  grantLook(role: IRole): void {
-    allowLooking(role, this.#props.cluster);
-  }
-
   /** Only tasks of this family: others may run tasks in the cluster too. */
   #watch(): void {
     const rule = new Rule(this, "Stopped", {
@@ -158,17 +153,6 @@ export class FargateJobs extends Construct {
       assignPublicIp: network.assignPublicIp,
     });
   }
-}
-
-/** Which tasks of jobs run in the cluster, and for how long. */
-function allowLooking(role: IRole, cluster: ICluster): void {
-  const conditions = { ArnEquals: { "ecs:cluster": cluster.clusterArn } };
-  const actions = ["ecs:ListTasks", "ecs:DescribeTasks"];
-  role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ["*"], conditions }));
-  Validations.of(role).acknowledge({
-    id: "AwsSolutions-IAM5[Resource::*]",
-    reason: "Listing tasks takes no resource; the cluster is named by a condition.",
-  });
 }
 
 function taskDefinition(

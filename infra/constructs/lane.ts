@@ -34,6 +34,7 @@ export class Lane extends Construct implements IGrantable {
   readonly #secrets: Record<string, string> = {};
   #worker: Function | null = null;
 
+  /** @internal */
   constructor(scope: Construct, id: string, { lane, topology }: LaneQueuesProps) {
     super(scope, id);
     this.name = lane.name;
@@ -59,7 +60,10 @@ export class Lane extends Construct implements IGrantable {
     this.queue.grantSendMessages(grantee);
   }
 
-  /** A second step, because a worker may enqueue for any lane: it needs the addresses of all queues. */
+  /**
+   * A second step, because a worker may enqueue for any lane: it needs the addresses of all queues.
+   * @internal
+   */
   addWorker(share: FunctionShare, code: Code): Function {
     const lane = this.#lane;
     const worker = new VpcFunction(this, "Worker", {

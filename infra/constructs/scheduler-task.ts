@@ -53,6 +53,7 @@ export class SchedulerTask extends Construct {
     super(scope, id);
     const task = taskDefinition(this, props);
     props.database.grantConnect(task.taskRole);
+    grantLook(task.taskRole, props.cluster);
     if (props.topology.eventBus !== undefined) grantPutEvents(task.taskRole, this, props.topology.eventBus);
     if (props.topology.eventWebhook !== undefined) grantRead(this, props.topology.eventWebhook.secret, task.taskRole);
     this.lostWakes = deadLetterQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 });
@@ -80,6 +81,17 @@ export class SchedulerTask extends Construct {
   addEnvironment(name: string, value: string): void {
     this.#task.defaultContainer?.addEnvironment(name, value);
   }
+}
+
+/** Which tasks run in the cluster, and for how long: the scheduler reports those that never end. */
+function grantLook(role: IRole, cluster: ICluster): void {
+  const conditions = { ArnEquals: { "ecs:cluster": cluster.clusterArn } };
+  const actions = ["ecs:ListTasks", "ecs:DescribeTasks"];
+  role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ["*"], conditions }));
+  Validations.of(role).acknowledge({
+    id: "AwsSolutions-IAM5[Resource::*]",
+    reason: "Listing tasks takes no resource; the cluster is named by a condition.",
+  });
 }
 
 /** The task publishes the events of the stage. */

@@ -40,7 +40,6 @@ export const prices = {
   "DynamoDB, writes": price(0.625, "million", "dynamodb/on-demand"),
   "DynamoDB, reads": price(0.125, "million", "dynamodb/on-demand"),
   "EventBridge, events": price(1, "million", "eventbridge"),
-  "KMS key": price(1, "month", "kms"),
   "CloudWatch metric": price(0.3, "month", "cloudwatch"),
   "CloudWatch alarm, metric": price(0.1, "month", "cloudwatch"),
   "CloudWatch logs, written": price(0.5, "GB", "cloudwatch"),

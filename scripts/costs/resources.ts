@@ -60,7 +60,6 @@ export const rows: Readonly<Record<string, Row>> = {
   "AWS::IAM::InstanceProfile": free,
   "AWS::IAM::Policy": free,
   "AWS::IAM::Role": free,
-  "AWS::KMS::Key": () => [use("KMS key", 1, "key of the alarm topics")],
   "AWS::Lambda::EventSourceMapping": () => [use("SQS, requests", pollsAMonth / million, "idle pollers of the queues")],
   "AWS::Lambda::Function": free,
   "AWS::Lambda::Permission": free,

@@ -1,3 +1,4 @@
+import { streamLimits } from "../../src/core/ports/stream-limits.ts";
 import type { Topology } from "../../src/topology.ts";
 import { jobUses, metricUses } from "./jobs.ts";
 import { hoursAMonth, type Use, usdOf } from "./prices.ts";
@@ -6,9 +7,10 @@ import { billedSeconds, taskHours } from "./resources.ts";
 const minutesAMonth = hoursAMonth * 60;
 const secondsAMonth = hoursAMonth * 3_600;
 const million = 1_000_000;
-/** Of the API's function, and how long it keeps an event stream open before the page asks again. */
+/** Of the API's function. */
 const apiMemoryMb = 512;
-const streamSeconds = 55;
+/** A guess for one look at the events, which reads one index. */
+const lookMs = 50;
 
 const use = (of: Use["of"], amount: number, what: string): Use => ({ of, amount, what });
 
@@ -22,16 +24,19 @@ export function useCases(topology: Topology, hasGateway: boolean): readonly (rea
   }));
   return [
     ["one job a minute, with the metrics of jobs", usdOf([...jobs, metricUses(topology, "busy")])],
-    ["one console tab, open day and night", usdOf(streamUses(secondsAMonth))],
-    ["one console tab, open in working hours (176 a month)", usdOf(streamUses(176 * 3_600))],
+    ["one console tab, open day and night", usdOf(tabUses(secondsAMonth))],
+    ["one console tab, open in working hours (176 a month)", usdOf(tabUses(176 * 3_600))],
   ];
 }
 
-/** A stream is a process of the API of its own for as long as it is open. */
-const streamUses = (seconds: number): readonly Use[] => [
-  use("Lambda ARM, duration", (seconds * apiMemoryMb) / 1_024, "open stream"),
-  use("Lambda, requests", seconds / streamSeconds / million, "open stream"),
-];
+/** The page asks for events again and again; a stream that stays open would be billed for all of the time. */
+function tabUses(seconds: number): readonly Use[] {
+  const looks = (seconds * 1_000) / streamLimits.streamPollMs;
+  return [
+    use("Lambda ARM, duration", (looks * lookMs * apiMemoryMb) / 1_000 / 1_024, "looks at the events"),
+    use("Lambda, requests", looks / million, "looks at the events"),
+  ];
+}
 
 /** Ways to make a pass each minute, without what all of them need alike. */
 export function wakers({ schedulerTask: size }: Topology): readonly (readonly [what: string, usd: number])[] {

@@ -1,7 +1,7 @@
 import type { Hono, MiddlewareHandler } from "hono";
 import { cancelJobs } from "../core/admin/control.ts";
 import { attemptsOf } from "../core/job/history.ts";
-import type { Inside } from "../core/define/routes.ts";
+import type { RouteContext } from "../core/define/routes.ts";
 import { allowed, type MountOptions } from "./endpoint.ts";
 import { refuseType } from "./body.ts";
 import type { ApiOptions } from "./options.ts";
@@ -14,7 +14,7 @@ import { requestIdOf } from "./request-id.ts";
 export function mountApps(api: Hono, options: ApiOptions, shared: MountOptions): void {
   for (const { name, routes } of options.registry.apps) {
     if (routes === null) continue;
-    const inside = insideOf(options, name);
+    const inside = routeContextOf(options, name);
     api.use(`/apps/${name}/*`, watched(`/apps/${name}`, shared));
     api.mount(`/apps/${name}`, (request) => routes.fetch(request, inside));
   }
@@ -36,7 +36,7 @@ function watched(path: string, { identify, audit }: MountOptions): MiddlewareHan
   };
 }
 
-function insideOf({ ports, registry, dispatchWindowMs, stage = "dev" }: ApiOptions, app: string): Inside {
+function routeContextOf({ ports, registry, dispatchWindowMs, stage = "dev" }: ApiOptions, app: string): RouteContext {
   return {
     stage,
     log: ports.log.child({ app }),
@@ -44,7 +44,7 @@ function insideOf({ ports, registry, dispatchWindowMs, stage = "dev" }: ApiOptio
       const [job] = await ports.store.jobs({ kind, key, limit: 1 });
       return job ?? null;
     },
-    async look(id) {
+    async get(id) {
       const found = await ports.store.job(id);
       return found === null ? null : { job: found.job, attempts: attemptsOf(found.job, found.history) };
     },

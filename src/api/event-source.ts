@@ -4,10 +4,13 @@ import type { Clock } from "../core/ports/ports.ts";
 import { streamLimits } from "../core/ports/stream-limits.ts";
 import { type Batch, batchOf, type LiveFeed } from "./live-feed.ts";
 
-export interface LiveStreamOptions {
-  readonly operations: Operations;
+export interface LiveStreamOptions extends EndedStreamOptions {
   readonly clock: Clock;
   readonly feed: LiveFeed;
+}
+
+export interface EndedStreamOptions {
+  readonly operations: Operations;
   readonly filter: EventFilter;
   /** Where the client was; null begins with a snapshot. */
   readonly cursor: StreamCursor | null;
@@ -33,9 +36,30 @@ export function eventSource(options: LiveStreamOptions): Response {
     },
     new ByteLengthQueuingStrategy({ highWaterMark: streamLimits.streamBufferBytesMax }),
   );
-  return new Response(body, {
-    headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
-  });
+  return new Response(body, { headers });
+}
+
+const headers = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+} as const;
+
+/** The same, ended at once: the client comes back after `streamPollMs` with the id of the last event it saw. */
+export async function endedSource({ operations, filter, cursor, snapshot }: EndedStreamOptions): Promise<Response> {
+  const frames = [`retry: ${streamLimits.streamPollMs}\n\n`];
+  let from = cursor;
+  let isMore = true;
+  while (isMore) {
+    const page = await operations.stream(from, streamLimits.streamRowsMax);
+    if (from === null) frames.push(`event: snapshot\ndata: ${await snapshot()}\n\n`);
+    else frames.push(framesOf(batchOf(page.events, from, page.cursor, page.isGap), filter, new Set()));
+    // The id alone moves the client on past events that its filter left out.
+    frames.push(`id: ${page.cursor}\n\n`);
+    isMore = page.isMore && frames.reduce((sum, { length }) => sum + length, 0) < streamLimits.streamBufferBytesMax;
+    from = page.cursor;
+  }
+  return new Response(frames.join(""), { headers });
 }
 
 interface Writer {

@@ -38,6 +38,11 @@ export interface ApiOptions {
    * checked before; only behind a function URL with IAM.
    */
   readonly access?: "local" | "signed";
+  /**
+   * Whether a stream of events ends as soon as it has sent the present events, and its client reconnects after 3 s: where a host
+   * bills an open answer by the second, or holds answers back until they are whole. Default false.
+   */
+  readonly endsStreams?: boolean;
   /** The files of the page; without them there is no `/console`. Asked for with each request, so keep them. */
   readonly console?: () => Promise<PageFiles>;
 }

@@ -48,6 +48,7 @@ export const problemCodes = {
     503,
     "The connection broke during a write, so it may have happened: look, or send it again with the same key.",
   ],
+  "store-full": [503, "The database's disk is full. Nothing was changed: send it again when there is space."],
   "store-away": [503, "The database does not answer. Nothing was changed: send it again."],
   "store-busy": [503, "A lock or a connection did not become free in time. Nothing was changed: send it again."],
 } as const satisfies Readonly<Record<string, readonly [status: number, meaning: string]>>;

@@ -19,6 +19,10 @@ export function problemOfStore(error: unknown, request: { readonly isWrite: bool
       "the connection to the database broke during the write, so it may have happened: send it again with the same key, or look first";
     return new HttpProblem("outcome-unknown", detail, { ...retryAfter, cause: error });
   }
+  if (error instanceof DatabaseUnavailable && error.code === "53100") {
+    const detail = "the database's disk is full: nothing was changed; send it again when there is space";
+    return new HttpProblem("store-full", detail, { ...retryAfter, cause: error });
+  }
   if (storeDoesNotAnswer(error)) {
     const detail = "the database does not answer: nothing was changed; send it again in a few seconds";
     return new HttpProblem("store-away", detail, { ...retryAfter, cause: error });

@@ -1,5 +1,7 @@
 import { openConnections } from "../adapters/postgres/connect.ts";
-import { assertSchema, assertServer, schemaVersion } from "../adapters/postgres/migrate.ts";
+import { assertSchema, assertServer, schemaVersion, schemaVersionOfCode } from "../adapters/postgres/migrate.ts";
+import { readEpoch } from "../adapters/postgres/sql/epoch.ts";
+import { execute } from "../adapters/postgres/statement.ts";
 import { createPostgresStore } from "../adapters/postgres/store.ts";
 import { type AppDefinition, registry } from "../core/define/definition.ts";
 import { specsOf } from "../core/scheduler/install-schedules.ts";
@@ -35,7 +37,19 @@ async function examine(tx: Tx, where: string): Promise<readonly Finding[]> {
     await finding("schema", `version ${version}`, "bring it to this release: npx belfry migrate", () =>
       assertSchema(tx),
     ),
+    ...(version < schemaVersionOfCode ? [] : [await epochFinding(tx)]),
   ];
+}
+
+/** A restored or moved database that no process has noticed yet. */
+async function epochFinding(tx: Tx): Promise<Finding> {
+  const name = "epoch";
+  const [epoch] = await execute(tx, readEpoch);
+  if (epoch?.is_here === true) {
+    return { name, ok: true, detail: `${epoch.number}, since ${new Date(epoch.began_at).toISOString()}` };
+  }
+  const detail = "the database was restored or moved since; readers of its events have no gap notice yet";
+  return { name, ok: false, detail, fix: "npx belfry migrate" };
 }
 
 async function finding(name: string, detail: string, fix: string, check: () => Promise<void>): Promise<Finding> {

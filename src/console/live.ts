@@ -36,6 +36,8 @@ const staleAfterMs = 2_000;
 const waitsMs = [50, 250, 1_000, 2_000, 5_000];
 
 let lastId: string | null = null;
+/** Of a server that ends each answer at once, so that the page asks again and again. */
+let pauseMs = 0;
 let failures = 0;
 let open: AbortController | null = null;
 const seen = new Set<string>();
@@ -67,7 +69,8 @@ async function follow(): Promise<void> {
     });
     clearTimeout(late);
     if (own.signal.aborted) return;
-    if (ended === "broken") {
+    if (ended === "ended") await wait(pauseMs, own.signal);
+    else {
       failures += 1;
       if (failures > 2) becomeStale(own.signal);
       await wait(waitsMs[Math.min(failures, waitsMs.length) - 1] ?? 5_000, own.signal);
@@ -100,6 +103,9 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
       },
       onId(id) {
         lastId = id;
+      },
+      onRetry(ms) {
+        pauseMs = ms;
       },
       onMessage: take,
     });

@@ -9,6 +9,8 @@ interface Listener {
   readonly onMessage: (message: StreamMessage) => void;
   /** Where to go on after a break. May come without an event. */
   readonly onId: (id: string) => void;
+  /** How long the server asks to stay away once the answer has ended. */
+  readonly onRetry: (ms: number) => void;
   /** Something arrived: the connection lives. */
   readonly onBytes: () => void;
 }
@@ -23,7 +25,8 @@ export async function readMessages(body: ReadableStream<Uint8Array<ArrayBuffer>>
     if (done) return;
     listener.onBytes();
     for (const line of lines(value)) {
-      if (line !== "") fields = withLine(fields, line);
+      if (line.startsWith("retry: ")) listener.onRetry(Number(line.slice(7)));
+      else if (line !== "") fields = withLine(fields, line);
       else {
         if (fields.data !== null) listener.onMessage({ event: fields.event, data: fields.data });
         if (fields.id !== null) listener.onId(fields.id);

@@ -14,12 +14,16 @@ export interface ApiProcess {
 const file = fileURLToPath(new URL("./api-server.ts", import.meta.url));
 const stopMs = 3_000;
 const restartMs = 1_000;
+/** A process that leaves this many in a row unanswered hangs: in an endless loop, or stopped. */
+const pingMs = 2_000;
+const pingsUnansweredMax = 5;
 
 /** The HTTP API as a child process, started again when it dies. @throws Error when it does not come up the first time. */
 export async function startApi(options: {
   children: Children;
   env: Readonly<Record<string, string>>;
   port: number;
+  onHung?: (what: string) => void;
   onLine?: (line: string, stream: "stdout" | "stderr") => void;
 }): Promise<ApiProcess> {
   const { children, env, onLine } = options;
@@ -42,7 +46,10 @@ export async function startApi(options: {
     });
     current = child;
     const ready = Promise.withResolvers<void>();
-    child.once("message", () => ready.resolve());
+    child.once("message", () => {
+      ready.resolve();
+      if (!isDebugged(env)) watch(child, options.onHung);
+    });
     child.once("error", (error) => ready.reject(error));
     child.once("close", (code, signal) => {
       ready.reject(new Error(`the API ended with ${signal ?? `code ${code}`}:\n${lines.join("\n")}`));
@@ -70,4 +77,26 @@ export async function startApi(options: {
       await end();
     },
   };
+}
+
+/** At a breakpoint it answers nothing, and must not be ended. */
+const isDebugged = (env: Readonly<Record<string, string>>): boolean =>
+  env["VSCODE_INSPECTOR_OPTIONS"] !== undefined || /--inspect/.test(env["NODE_OPTIONS"] ?? "");
+
+/** Ends a process that hangs, so that it is started again. Pings are counted, not time: a laptop that slept answers later. */
+function watch(child: ChildProcess, onHung: ((what: string) => void) | undefined): void {
+  let unanswered = 0;
+  child.on("message", () => (unanswered = 0));
+  const timer = setInterval(() => {
+    if (!child.connected) return clearInterval(timer);
+    if (unanswered >= pingsUnansweredMax) {
+      clearInterval(timer);
+      onHung?.(`did not answer for ${(unanswered * pingMs) / 1_000} s`);
+      child.kill("SIGKILL");
+      return;
+    }
+    unanswered += 1;
+    child.send("ping", () => {});
+  }, pingMs);
+  child.once("exit", () => clearInterval(timer));
 }

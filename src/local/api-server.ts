@@ -43,6 +43,8 @@ void upkeep(runtime.ports, runtime.registry, runtime.operations, {
   signal: ending.signal,
 });
 process.send?.({ say: "ready", port });
+// The parent asks every few seconds whether this process hangs.
+process.on("message", () => process.send?.({ say: "alive" }));
 
 let files: Promise<PageFiles> | null = null;
 

@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { configFileOf } from "../project.ts";
 import { AlreadyRunning } from "./home.ts";
 import { isPortTaken } from "./process/free-port.ts";
+import { freeSpaceOf, isDiskFull } from "./process/free-space.ts";
 import { SetupFailed } from "./setup/run-setup.ts";
 import { humanScreen, jsonScreen, type Screen } from "./screen.ts";
 import { statusLine, statusReader } from "./status.ts";
@@ -85,19 +86,33 @@ function readArguments(args: readonly string[]): Arguments | null {
 
 async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalSystem> {
   const begin = performance.now();
-  const project = configFileOf(process.env, process.cwd());
-  if (port !== null && (await isPortTaken(port))) {
+  const scale = process.env["BELFRY_TIME_SCALE"] || "1";
+  if (scale !== "1") {
     throw new Error(
-      `port ${port} is taken by another program: choose another with --port, or leave it out for a free one`,
+      `BELFRY_TIME_SCALE is "${scale}", and this system runs in real time: unset it; npm run demo is faster`,
     );
   }
-  const isDefaultTaken = port === null && (await isPortTaken(defaultPort));
+  let isDefaultTaken = false;
+  const project = configFileOf(process.env, process.cwd());
+  const home = process.env["BELFRY_HOME"] || join(dirname(project), ".belfry");
   const system = await startLocal({
-    home: process.env["BELFRY_HOME"] || join(dirname(project), ".belfry"),
+    home,
     project,
     stage,
-    port: port ?? (isDefaultTaken ? 0 : defaultPort),
+    port: async () => {
+      const isTaken = await isPortTaken(port ?? defaultPort);
+      if (isTaken && port !== null) {
+        throw new Error(
+          `port ${port} is taken by another program: choose another with --port, or leave it out for a free one`,
+        );
+      }
+      isDefaultTaken = isTaken;
+      return isTaken ? 0 : (port ?? defaultPort);
+    },
     onEvent: (event) => screen.event(event),
+  }).catch((error: unknown) => {
+    if (!isDiskFull(error)) throw error;
+    throw new Error(`the disk is full, ${freeSpaceOf(home)}: free some space, then start again; nothing is lost`);
   });
   const portNote = isDefaultTaken
     ? `port ${defaultPort} is taken, so the API is on a free one; --port chooses another`
@@ -121,12 +136,21 @@ async function follow(system: LocalSystem, screen: Screen, stopped: Promise<stri
       )
       .finally(() => (isReading = false));
   }, statusMs);
+  process.once("uncaughtException", (error) => void endAfter(error, system, screen));
   const signal = await stopped;
   clearInterval(timer);
   screen.note(`${signal}: stopping, running jobs may end`);
   await status.close();
   await system.stop();
   screen.close();
+}
+
+/** A defect of this process must not leave a Postgres and workers that no process looks after. */
+async function endAfter(error: Error, system: LocalSystem, screen: Screen): Promise<void> {
+  screen.close();
+  console.error("error:", error);
+  await system.kill();
+  process.exit(exitCodes.failed);
 }
 
 /** A second signal while stopping changes nothing: everything is ending already. */

@@ -7,7 +7,7 @@ import { Children } from "./process/children.ts";
 import { claimHome, type Home } from "./home.ts";
 import { createLanes, type Lanes } from "./lambda/lanes.ts";
 import { type Parts, startParts } from "./services/parts.ts";
-import { runSetup, type SetupFlag } from "./setup/run-setup.ts";
+import { setUp, type SetupFlag } from "./setup/run-setup.ts";
 import type { SetupReport } from "./setup/setup-report.ts";
 import { type Reloadable, reloadOnSave } from "./reload.ts";
 import { type RuleClock, startRuleClock } from "./tasks/rule-clock.ts";
@@ -24,8 +24,8 @@ export interface LocalOptions {
   readonly project?: string;
   /** Modules whose default export is an array of apps, in place of the stage's own. */
   readonly apps?: readonly URL[];
-  /** Of the API; 0 (the default) takes a free one. */
-  readonly port?: number;
+  /** Of the API; 0 (the default) takes a free one. A function is asked once what an earlier start left has ended. */
+  readonly port?: number | (() => Promise<number>);
   readonly timeScale?: number;
   /** Of the embedded Postgres, for example `{ fsync: "off" }` in a test that does not pull the plug. */
   readonly postgresSettings?: Readonly<Record<string, string>>;
@@ -101,9 +101,10 @@ interface Begun {
 async function startAll(options: LocalOptions, { project, stage, home, stops }: Begun): Promise<LocalSystem> {
   const environment = options.environment ?? process.env;
   const report = options.onEvent ?? (() => {});
-  const children = new Children(home.folder);
+  const children = new Children(home.folder, (what) => report({ is: "problem", from: "log", what, error: "" }));
   const leftovers = await children.endLeftovers();
   if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
+  const port = typeof options.port === "function" ? await options.port() : (options.port ?? 0);
 
   const parts = await startParts({
     home: home.folder,
@@ -116,7 +117,7 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
     () => children.stopAll(stopMs),
   );
   const env = childEnvironment(options, { project, stage, home, parts, environment });
-  const setup = await runSetup({ children, env, flags: setupFlags(parts) });
+  const setup = await setUp({ children, env, flags: setupFlags(parts) }, parts.postgres);
   const began: Started = {
     saves: { areBroken: () => false },
     options,
@@ -132,7 +133,7 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   const fakes = await beginFakes(began, home);
   const workEnv: Record<string, string> = { ...env, ...fakes?.env };
   const tasks = await beginTasks(began, workEnv);
-  const api = await beginApi(began, workEnv);
+  const api = await beginApi(began, workEnv, port);
   const lanes = beginLanes(began, workEnv);
   const wakes = beginWakes(began, workEnv);
   const rules = beginRules(began, workEnv);
@@ -211,10 +212,15 @@ async function beginTasks(started: Started, env: Record<string, string>): Promis
   return tasks;
 }
 
-async function beginApi(started: Started, env: Readonly<Record<string, string>>): Promise<ApiProcess | null> {
+async function beginApi(
+  started: Started,
+  env: Readonly<Record<string, string>>,
+  port: number,
+): Promise<ApiProcess | null> {
   if (!isWanted("api", started)) return null;
-  const { children, options, stops } = started;
-  const api = await startApi({ children, env, port: options.port ?? 0, onLine: linesOf("api", started) });
+  const { children, stops, report } = started;
+  const onHung = (what: string): void => report({ is: "problem", from: "api", what, error: "it is started again" });
+  const api = await startApi({ children, env, port, onHung, onLine: linesOf("api", started) });
   stops.push(() => api.stop());
   return api;
 }

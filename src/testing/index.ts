@@ -9,3 +9,5 @@ export type { JobRun, RunJobOptions } from "./run-job.ts";
 export type { Ran } from "./ran.ts";
 export type { TestSystem, TestSystemOptions, EnqueuedJob } from "./system.ts";
 export type { ScheduledTime, TimesOptions } from "./times-of.ts";
+export type { RunState, RunView } from "../core/ports/run.ts";
+export type { OccurrenceOutcome, OccurrencePlace, OccurrenceView } from "../core/ports/schedule.ts";

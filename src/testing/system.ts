@@ -12,8 +12,9 @@ import { ProblemsFound } from "../core/define/problem.ts";
 import { createClient } from "../core/delivery/enqueue.ts";
 import { bindClient } from "../core/ports/client.ts";
 import type { JobId, JobView } from "../core/job/job.ts";
-
 import type { Ports, RunId, Store } from "../core/ports/ports.ts";
+import type { RunView } from "../core/ports/run.ts";
+import type { OccurrenceView } from "../core/ports/schedule.ts";
 import { installDefinitions } from "../core/scheduler/install-schedules.ts";
 import { newDriver } from "./driver.ts";
 import { type CrashAt, Faults } from "./faults.ts";
@@ -56,8 +57,8 @@ export interface TestSystem extends AsyncDisposable {
   /** Jobs of this kind that wait to run, the oldest first. */
   enqueued<I>(job: Job<I>): Promise<readonly EnqueuedJob<I>[]>;
   job(id: JobId): Promise<JobView | null>;
-  run(id: RunId): ReturnType<Store["run"]>;
-  occurrences(schedule: { readonly id: string }): ReturnType<Store["occurrences"]>;
+  run(id: RunId): Promise<RunView | null>;
+  occurrences(schedule: { readonly id: string }): Promise<readonly OccurrenceView[]>;
   /** The next attempts of this job throw this instead of running. */
   fail<I>(job: Job<I>, error: Error, times?: number): void;
   /** The next worker that gets there dies, as by kill -9. Its job runs again when its lease is over. */

@@ -1,11 +1,11 @@
-import { defineApp, defineJob, type Inside } from "belfry";
+import { defineApp, defineJob, type RouteContext } from "belfry";
 import { Hono } from "hono";
 import { expect, onTestFinished, test } from "vitest";
 import { bindClient } from "../../src/core/ports/client.ts";
 import { openApi } from "./harness.ts";
 
 const brew = defineJob({ id: "brew", run() {} });
-const pots = new Hono<{ Bindings: Inside }>();
+const pots = new Hono<{ Bindings: RouteContext }>();
 pots.post("/pots/:name", async (c) => c.json(await brew.enqueue(undefined, { key: c.req.param("name") }), 201));
 pots.get("/pots/:name", async (c) => c.json(await c.env.find(brew, c.req.param("name"))));
 pots.delete("/pots/:name", async (c) => {

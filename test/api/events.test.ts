@@ -162,7 +162,7 @@ test("a client without streams asks for pages; a cursor of another database is t
   const next = await page(`?cursor=${encodeURIComponent(start.cursor)}`);
   expect(next.events.map((event) => event.job)).toEqual([id]);
   expect((await page(`?cursor=${encodeURIComponent(next.cursor)}`)).events).toEqual([]);
-  expect(await page("?cursor=1~5:5:")).toMatchObject({ events: [], isGap: true });
+  expect(await page("?cursor=0badcafe~5:5:")).toMatchObject({ events: [], isGap: true });
   // Also without the transactions that were open: none of them can be below the new beginning.
   const restored = next.cursor.replace(/~\d+:\d+:.*/, "~9999999999:9999999999:");
   expect(await page(`?cursor=${encodeURIComponent(restored)}`)).toMatchObject({ isGap: true });
@@ -212,3 +212,30 @@ test("one reader serves every client, and reads nothing once they have left", as
     { timeout: 30_000 },
   );
 });
+
+test("where a stream ends at once, its client asks again and misses and repeats nothing", async () => {
+  const opened = await openApi(undefined, { endsStreams: true });
+  const first = await create(opened);
+  const begin = await ended(opened, null);
+  expect(begin.text).toMatch(/^retry: 3000\n\nevent: snapshot\n/);
+  expect(begin.frames[0]?.data.jobs).toHaveLength(1);
+  const second = await create(opened);
+  await opened.call("POST", `/jobs/${first}/cancel`, {});
+  const next = await ended(opened, begin.lastId);
+  expect(next.frames.map(({ data }) => data.job)).toEqual(expect.arrayContaining([first, second]));
+  expect(next.frames.every(({ event }) => event === "job")).toBe(true);
+  expect((await ended(opened, next.lastId)).frames).toEqual([]);
+});
+
+/** The whole answer, and the id to go on from. */
+async function ended({ api }: Opened, lastId: string | null) {
+  const headers = {
+    host: "127.0.0.1",
+    accept: "text/event-stream",
+    ...(lastId === null ? {} : { "last-event-id": lastId }),
+  };
+  const response = await api.fetch(new Request("http://127.0.0.1/events", { headers }));
+  const text = await response.text();
+  const [, last = ""] = [...text.matchAll(/^id: (.*)$/gm)].at(-1) ?? [];
+  return { text, lastId: last, frames: text.split("\n\n").flatMap(frameOf) };
+}

@@ -32,7 +32,10 @@ const stage = "dev";
 const dispatchWindowMs = 300_000;
 
 /** The API on a fresh database, with a clock that stands still until a test moves it. */
-export async function openApi(apps: readonly AppDefinition[] = [app], options: { caller?: Caller | null } = {}) {
+export async function openApi(
+  apps: readonly AppDefinition[] = [app],
+  options: { caller?: Caller | null; endsStreams?: boolean } = {},
+) {
   let nowMs = startOfTime;
   const database = await freshDatabase();
   const { store, pool } = database;
@@ -57,6 +60,7 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: {
   const operations = createOperations(database.connections);
   const client = createClient(ports, { stage, dispatchWindowMs });
   const apiOptions: ApiOptions = {
+    ...(options.endsStreams === undefined ? {} : { endsStreams: options.endsStreams }),
     ports,
     operations,
     registry: registry(apps),

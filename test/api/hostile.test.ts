@@ -90,8 +90,8 @@ test.each(["text/plain", "application/x-www-form-urlencoded", ""])(
 );
 
 test("an unexpected failure answers with its request id and says nothing of the inside", async () => {
-  const { call, ports, logged } = await openApi();
-  ports.store.now = () => Promise.reject(new Error("relation belfry.secret_table does not exist"));
+  const { call, operations, logged } = await openApi();
+  operations.probeDisk = () => Promise.reject(new Error("relation belfry.secret_table does not exist"));
   const { status, body } = await call("GET", "/readyz");
   expect(status).toBe(500);
   expect(JSON.stringify(body)).not.toContain("secret_table");

@@ -1,3 +1,4 @@
+import { schedulerLock } from "../../src/core/scheduler/pass.ts";
 import { expect, test } from "vitest";
 import { states } from "../../src/core/job/state.ts";
 import { openApi, startOfTime } from "./harness.ts";
@@ -207,6 +208,21 @@ test("health shows versions, the database's time and the counts of every state",
     counts: { QUEUED: { count: 1, isMore: false }, FAILED: { count: 0 } },
   });
   expect(Date.parse(body.databaseTime)).toBe(startOfTime);
+});
+
+test("health is not ok once the last whole pass of the scheduler is too old", async () => {
+  const { call, store, pool } = await openApi();
+  await store.installFence({ name: schedulerLock, token: 7 });
+  expect((await call("GET", "/health")).body).toMatchObject({ status: "ok", lastPass: null });
+  await store.passed({ name: schedulerLock, token: 6 });
+  expect((await call("GET", "/health")).body).toMatchObject({ lastPass: null });
+  await store.passed({ name: schedulerLock, token: 7 });
+  expect((await call("GET", "/health")).body).toMatchObject({ status: "ok", lastPass: { isLate: false } });
+  await pool.query("update belfry.lock_fence set passed_at = passed_at - interval '181 seconds'");
+  for (const path of ["/health", "/summary"]) {
+    expect((await call("GET", path)).body).toMatchObject({ lastPass: { isLate: true } });
+  }
+  expect((await call("GET", "/health")).body).toMatchObject({ status: "scheduler-silent" });
 });
 
 test("the same key from 200 clients at once makes one job, and all are told its id", async () => {

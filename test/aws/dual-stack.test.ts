@@ -4,7 +4,9 @@ import { RunTaskCommand } from "@aws-sdk/client-ecs";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, test, vi } from "vitest";
 import { dynamodbClient, ecsClient, serviceUrl, sqsClient } from "../../src/adapters/aws/endpoint.ts";
+import { databasePassword } from "../../src/adapters/aws/database-password.ts";
 import { readConfig } from "../../src/config.ts";
+import { openSecrets } from "../../src/secrets.ts";
 
 vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
 vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
@@ -61,4 +63,23 @@ test("a service that is called without a client has its names in every partition
   expect(serviceUrl("secretsmanager", "eu-west-1", true)).toBe("https://secretsmanager.eu-west-1.api.aws/");
   expect(serviceUrl("secretsmanager", "cn-north-1", true)).toMatch(/cn-north-1\.api\.amazonwebservices\.com\.cn\/$/);
   expect(serviceUrl("secretsmanager", "eu-west-1", false)).toBe("https://secretsmanager.eu-west-1.amazonaws.com/");
+});
+
+test("a lane's secrets, its parameters and a database's secret are read by the names that have IPv6", async () => {
+  const environment = { DATABASE_URL: "postgresql://db/belfry", AWS_REGION: "eu-west-1" };
+  const { aws, ...config } = readConfig({ ...environment, AWS_USE_DUALSTACK_ENDPOINT: "true" }, project);
+  const secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key-AbCdEf";
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (url: string) => {
+    asked.push(new URL(url).hostname);
+    return Response.json({ SecretString: '{"password":"a"}', Parameter: { Value: "a" } });
+  });
+  await openSecrets({ KEY: secret, OTHER: "/prod/key" }, { ...config, ...aws }, {});
+  await databasePassword({ ...config, ...aws, auth: { kind: "secret", arn: secret } })?.();
+  vi.unstubAllGlobals();
+  expect(asked).toEqual([
+    "secretsmanager.eu-west-1.api.aws",
+    "ssm.eu-west-1.api.aws",
+    "secretsmanager.eu-west-1.api.aws",
+  ]);
 });

@@ -138,7 +138,8 @@ describe("the local ECS API", () => {
     const { ecs, launcher } = await open();
     const launched = await launcher.launch(launchOf());
     const task = launched.is === "accepted" ? launched.task : "";
-    expect(await ownTask({ ECS_CONTAINER_METADATA_URI_V4: `${ecs.url}/v4/${task}` })).toBe(task);
+    const own = { ECS_CONTAINER_METADATA_URI_V4: `${ecs.url}/v4/${task}` };
+    expect(await ownTask(own)).toMatchObject({ id: task, cluster: "belfry", family: expect.any(String) });
     expect(await ownTask({})).toBeNull();
   });
 });

@@ -4,12 +4,29 @@ import { z } from "zod";
 import { checkAgainst } from "../../src/core/define/against.ts";
 import { describe as told } from "../../src/core/define/problem.ts";
 import { defineApp, defineGraph, defineJob } from "../../src/core/index.ts";
+import { definitionOf } from "../../src/core/define/define-job.ts";
+import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
 import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { belfry, serveApi, signIn } from "./harness.ts";
 
 const mail = (payload: z.ZodType<{ to: string }, { to: string }>) => defineJob({ id: "mail", payload, run: () => {} });
-const graph = (version: number) =>
-  defineGraph({ id: "night", version, tasks: (task) => void task("first", { run: () => null }) });
+const graph = (version: number, { more = false } = {}) =>
+  defineGraph({
+    id: "night",
+    version,
+    tasks: (task) => {
+      const first = task("first", { run: () => null });
+      if (more) task("second", { after: { first }, run: () => null });
+    },
+  });
+/** As `belfry runs` shows one that this graph started. */
+async function startedBy(job: ReturnType<typeof graph>) {
+  const definition = definitionOf(job);
+  if (!isGraph(definition)) throw new Error("not a graph");
+  const options = { stage: "prod", key: "k", trace: "t", starterId: null, parentId: null };
+  const { kind, version, shape } = await planRun(definition, null, options);
+  return { id: "3", kind, version, shape, input: null };
+}
 const waits = (payload: unknown) => ({ jobs: [{ id: "7", kind: "mail", payload }], runs: [] });
 const against = async (jobs: Parameters<typeof defineApp>[0]["jobs"], waiting: Parameters<typeof checkAgainst>[2]) =>
   (await checkAgainst([defineApp({ name: "a", ...(jobs === undefined ? {} : { jobs }) })], "prod", waiting)).map(told);
@@ -33,13 +50,22 @@ test("a payload that was narrowed is refused by the job that has the old one", a
 });
 
 test("an open run keeps its graph, its input and its version", async () => {
-  const run = { id: "3", kind: "night", version: 2, input: null };
+  const run = { id: "3", kind: "night", version: 2, shape: null, input: null };
   expect(await against([graph(2)], { jobs: [], runs: [run] })).toEqual([]);
   expect(await against([graph(3)], { jobs: [], runs: [run] })).toEqual([]);
   expect((await against([graph(1)], { jobs: [], runs: [run] }))[0]).toContain(
     "kinds.night.version 1 must not be lower than 2, the version of run 3",
   );
   expect((await against([], { jobs: [], runs: [run] }))[0]).toContain("is not defined here, and run 3 of it waits");
+});
+
+test("a graph whose tasks or edges changed under the same version is refused; another version is not", async () => {
+  const before = graph(2);
+  const run = await startedBy(before);
+  expect(await against([before], { jobs: [], runs: [run] })).toEqual([]);
+  const [only] = await against([graph(2, { more: true })], { jobs: [], runs: [run] });
+  expect(only).toMatch(/kinds\.night\.version 2 must have the tasks and edges of run 3, .*; raise the version/);
+  expect(await against([graph(3, { more: true })], { jobs: [], runs: [run] })).toEqual([]);
 });
 
 test("check --against reads what waits through the API, and refuses by name", async () => {

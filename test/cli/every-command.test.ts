@@ -1,3 +1,4 @@
+import { schedulerLock } from "../../src/core/scheduler/pass.ts";
 import { expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { exits, exitsText } from "../../src/cli/exits.ts";
@@ -50,6 +51,8 @@ test("the JSON of the commands of this machine keeps its shape", async () => {
     expect({ args, code }).toEqual({ args, code: 0 });
     expect(shapeOf(json)).toMatchSnapshot(args);
   };
+  await api.store.installFence({ name: schedulerLock, token: 1 });
+  await api.store.passed({ name: schedulerLock, token: 1 });
   await shape("check --stage prod", {});
   await shape("migrate --stage prod", { env: { DATABASE_URL: url } });
   await shape("doctor --local", { env: { BELFRY_URL: api.url } });

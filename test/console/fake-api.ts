@@ -88,6 +88,7 @@ const emptySummary = {
   lastHour: { created: 0, succeeded: 0, failed: 0, retried: 0, canceled: 0, skipped: 0, lost: 0, meanRunMs: null },
   lanes: { total: 1, paused: 0 },
   workers: { busy: 0, lost: 0 },
+  lastPass: null,
 };
 
 function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknown>>): unknown {
@@ -208,6 +209,8 @@ export interface EventDesk {
   send(change: object): void;
   /** Breaks every connection. @returns how many there were. */
   cut(): number;
+  /** Whether each answer ends with what there is, as on Lambda; the page is to ask again after 50 ms. */
+  endsAtOnce: boolean;
   /** What a page without a `Last-Event-ID` is told first; null for nothing. */
   snapshot: { readonly jobs: readonly object[] } | null;
   readonly listeners: () => number;
@@ -220,6 +223,7 @@ function eventDesk(): EventDesk {
   const open = new Set<{ write: (text: string) => void; cut: () => void }>();
   const resumed: (string | null)[] = [];
   const desk: EventDesk = {
+    endsAtOnce: false,
     snapshot: null,
     resumed,
     listeners: () => open.size,
@@ -239,6 +243,10 @@ function eventDesk(): EventDesk {
           }
           // One event of those that were seen comes again, as after a real resume.
           for (const text of kept.slice(Math.max(0, last === null ? 0 : Number(last) - 1))) write(text);
+          if (!desk.endsAtOnce) return;
+          write("retry: 50\n\n");
+          open.delete(listener);
+          controller.close();
         },
         cancel() {
           if (listener !== null) open.delete(listener);

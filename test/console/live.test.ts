@@ -64,6 +64,21 @@ await describeInBrowser("the live page", (its) => {
     await leave();
   });
 
+  test("a page whose server ends each answer at once asks again and again, and is live", async () => {
+    its.api.events.endsAtOnce = true;
+    const { page, problems, close: leave } = await open();
+    await page.goto(at("/"));
+    const before = its.api.events.resumed.length;
+    await until("it has asked again", () => its.api.events.resumed.length > before + 3);
+    tell();
+    await rows(page).getByText(`#${told}`, { exact: true }).waitFor();
+    await page.getByText("Live", { exact: true }).first().waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(problems).toEqual([]);
+    await leave();
+    its.api.events.endsAtOnce = false;
+  });
+
   test("a hidden tab stops listening, and catches up when it is looked at again", async () => {
     const { page, close: leave } = await open();
     await page.goto(at("/"));

@@ -188,6 +188,7 @@ export const summary: ShownSummary = {
   lastHour: { created: 900, succeeded: 850, failed: 12, retried: 31, canceled: 2, skipped: 9, lost: 0, meanRunMs: 84 },
   lanes: { total: 2, paused: 1 },
   workers: { busy: 2, lost: 1 },
+  lastPass: { at: ago(2), ageMs: 2_000, isLate: false },
 };
 
 export const minutes: readonly ShownMinute[] = Array.from({ length: 60 }, (_, index) => ({

@@ -36,14 +36,14 @@ function taking(open: Open): void {
   it("gives a free lock to the first who asks, with fence 1", async () => {
     const { store, name } = current;
     expect(await store.take(name, ada)).toBe(1);
-    expect(await store.read(name)).toEqual({ owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000 });
+    expect(await store.read(name)).toEqual({ owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000, silentMs: 0 });
   });
 
   it("refuses a held lock to a second who asks, and changes nothing", async () => {
     const { store, name } = current;
     await store.take(name, ada);
     expect(await store.take(name, bob)).toBeNull();
-    expect(await store.read(name)).toEqual({ owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000 });
+    expect(await store.read(name)).toEqual({ owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000, silentMs: 0 });
   });
 
   it("gives a held lock to one who watched it stand still, with a larger fence", async () => {
@@ -117,6 +117,26 @@ function holding(open: Open): void {
     expect(await store.raise(name, "ada", 5)).toBe(false);
     expect((await store.read(name))?.fence).toBe(9);
     expect(await store.renew(name, "ada", 9, "a2")).toBe(true);
+  });
+
+  it("keeps how long a holder was seen silent, until its next heartbeat", async () => {
+    const { store, name } = current;
+    const silentMs = async () => (await store.read(name))?.silentMs;
+    await store.take(name, ada);
+    await store.observe(name, { rvn: "a1", silentMs: 4_000 });
+    await store.observe(name, { rvn: "a1", silentMs: 3_000 });
+    expect(await silentMs()).toBe(4_000);
+    await store.renew(name, "ada", 1, "a2");
+    await store.observe(name, { rvn: "a1", silentMs: 9_000 });
+    expect(await silentMs()).toBe(0);
+    await store.take(name, { ...bob, overRvn: "a2" });
+    expect(await silentMs()).toBe(0);
+  });
+
+  it("knows no silence of a lock that was never taken", async () => {
+    const { store, name } = current;
+    await store.observe(name, { rvn: "a1", silentMs: 4_000 });
+    expect(await store.read(name)).toBeNull();
   });
 
   it("keeps locks of different names apart", async () => {

@@ -15,6 +15,7 @@ import { launchContract } from "./store/launch.ts";
 import { leasesContract } from "./store/leases.ts";
 import { locksContract } from "./store/locks.ts";
 import { occurrencesContract } from "./store/occurrences.ts";
+import { orphanRunsContract } from "./store/orphan-runs.ts";
 import { rescueContract } from "./store/rescue.ts";
 import { runHooksContract } from "./store/run-hooks.ts";
 import { runSlotsContract } from "./store/run-slots.ts";
@@ -53,6 +54,7 @@ export function storeContract(name: string, open: OpenStore): void {
     occurrencesContract(open);
     writtenAheadContract(open);
     runsContract(open);
+    orphanRunsContract(open);
     runHooksContract(open);
     runSlotsContract(open);
     locksContract(open);

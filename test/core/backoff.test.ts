@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { Duration } from "../../src/core/calendar/duration.ts";
-import { defineJob, type Retry } from "../../src/core/define/define-job.ts";
+import { defineJob, type RetryOptions } from "../../src/core/define/define-job.ts";
 import { backoffMs, backoffNames, backoffs, type RetryPolicy } from "../../src/core/job/backoff.ts";
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { readSource } from "../house/imports.ts";
@@ -11,7 +11,7 @@ const policy: RetryPolicy = { maxAttempts: 9, backoff: "fixed", baseMs: 1_000, c
 const run = (): void => {
   throw new Error("busy");
 };
-const problemsOf = (retry: Retry) =>
+const problemsOf = (retry: RetryOptions) =>
   checkApps([appOf(defineJob({ id: "a", retry, run }))], "test").map(({ field, rule }) => `${field} ${rule}`);
 
 describe("the table of backoffs", () => {
@@ -25,16 +25,16 @@ describe("the table of backoffs", () => {
   });
 
   test("is the type of the setting: a name that is not in it does not compile and is a problem", () => {
-    expectTypeOf<Extract<Retry["backoff"], string>>().toEqualTypeOf<keyof typeof backoffs>();
+    expectTypeOf<Extract<RetryOptions["backoff"], string>>().toEqualTypeOf<keyof typeof backoffs>();
     expectTypeOf<Extract<RetryPolicy["backoff"], string>>().toEqualTypeOf<keyof typeof backoffs>();
     // @ts-expect-error -- no such backoff.
-    const retry: Retry = { maxAttempts: 2, backoff: "linear" };
+    const retry: RetryOptions = { maxAttempts: 2, backoff: "linear" };
     expect(problemsOf(retry)).toEqual([expect.stringContaining("retry.backoff")]);
   });
 });
 
 describe("a backoff of a definition's own", () => {
-  const own = (backoff: (failures: number) => Duration, over: Partial<Retry> = {}) =>
+  const own = (backoff: (failures: number) => Duration, over: Partial<RetryOptions> = {}) =>
     defineJob({ id: "own", retry: { maxAttempts: 4, backoff, ...over }, run });
 
   test("is called with the failures before, from 0 on, and bounds nothing by itself", async () => {

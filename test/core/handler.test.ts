@@ -48,7 +48,7 @@ describe("what a handler throws", () => {
   });
 
   test("RetryLater says when", async () => {
-    const { row, ports } = await runOne(throwing(new RetryLater("busy", { afterMs: minutes(3), code: "HTTP_429" })));
+    const { row, ports } = await runOne(throwing(new RetryLater("busy", { after: "3m", code: "HTTP_429" })));
     expect(row).toMatchObject({ state: "QUEUED", errorCode: "HTTP_429", failures: 1 });
     expect(row.dueAt - (await ports.store.now())).toBeGreaterThan(minutes(3) - 1_000);
   });

@@ -8,7 +8,7 @@ import {
   messageTreatment,
 } from "../../examples/batch-scheduler/input.ts";
 import { readLedger } from "../../examples/fake/ledger.ts";
-import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
+import { type Check, type Evidence, type Judge, noneOf, timed } from "./judge.ts";
 import { type Tally, tally } from "./tally.ts";
 
 const triesMax = 3;
@@ -175,7 +175,7 @@ async function jobChecks({ db }: Evidence): Promise<readonly Check[]> {
       detail: `reported ${totalsText(claimed)}, written ${totalsText(stored)}, ${lost} runs cut off`,
     },
     noneOf("every run ended SUCCESS, or was SKIPPED because the one before was still going", wrong, "no other end"),
-    noneOf("no nominal time that has passed is undecided", late, "none"),
+    timed(noneOf("no nominal time that has passed is undecided", late, "none")),
   ];
 }
 

@@ -9,6 +9,8 @@ export interface Evidence {
 export interface Check {
   readonly name: string;
   readonly pass: boolean;
+  /** Says how fast, not whether: on a machine that is too busy it may fail without a broken promise. */
+  readonly isTimed?: true;
   /** Figures when it holds; the first few offenders when it does not. */
   readonly detail: string;
 }
@@ -33,3 +35,6 @@ export function noneOf(name: string, offenders: readonly string[], detail: strin
   const rest = offenders.length > 5 ? ` and ${offenders.length - 5} more` : "";
   return { name, pass: false, detail: `${offenders.length} not: ${shown}${rest}` };
 }
+
+/** A check of how fast, not whether. */
+export const timed = (check: Check): Check => ({ ...check, isTimed: true });

@@ -1,4 +1,4 @@
-import type { Inside } from "belfry";
+import type { RouteContext } from "belfry";
 import { expect, onTestFinished, test } from "vitest";
 import app, { task } from "../../examples/taskflow/app.ts";
 import { requests } from "../../examples/taskflow/requests.ts";
@@ -63,7 +63,7 @@ test("an error of the inside is logged and tells the client nothing but what to 
     find: () => Promise.reject(new Error("secret")),
     log: { error: (...line: unknown[]) => lines.push(line) },
   };
-  const answer = await app.routes?.fetch(new Request("http://x/jobs/a"), broken as unknown as Inside);
+  const answer = await app.routes?.fetch(new Request("http://x/jobs/a"), broken as unknown as RouteContext);
   expect(answer?.status).toBe(500);
   expect(await answer?.text()).not.toContain("secret");
   expect(lines).toHaveLength(1);

@@ -7,7 +7,7 @@ import {
   wantsEmail,
 } from "../../examples/time-capsule/input.ts";
 import { type Entry, readLedger } from "../../examples/fake/ledger.ts";
-import { type Check, type Evidence, type Judge, noneOf } from "./judge.ts";
+import { type Check, type Evidence, type Judge, noneOf, timed } from "./judge.ts";
 import { type LiveClient, startLiveClient } from "./live-client.ts";
 
 const capsules = Array.from({ length: input.capsules }, (_, index) => index + 1);
@@ -86,11 +86,11 @@ async function openings({ db }: Evidence): Promise<readonly Check[]> {
       wrong(whole, (ms) => ms === null || ms < 0),
       `${whole.length} capsules`,
     ),
-    {
+    timed({
       name: `openings wait for no mail server: half of them within ${latenessMsMax / 1_000} s`,
       pass: median <= latenessMsMax,
       detail: `median ${median} ms, the latest ${worst} ms`,
-    },
+    }),
     noneOf(
       "one that is damaged stays closed and holds up nobody",
       wrong(capsules.filter(isDamaged), (ms) => ms !== null),
@@ -103,10 +103,12 @@ async function openings({ db }: Evidence): Promise<readonly Check[]> {
         .concat(seen.filter((pair) => !wanted.has(pair))),
       `${seen.length} notifications`,
     ),
-    noneOf(
-      "no minute was skipped",
-      past.map(({ at }) => at),
-      "every minute that has passed is decided",
+    timed(
+      noneOf(
+        "no minute was skipped",
+        past.map(({ at }) => at),
+        "every minute that has passed is decided",
+      ),
     ),
   ];
 }

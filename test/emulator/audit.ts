@@ -9,7 +9,6 @@ import { dropped, unread } from "./gaps.ts";
 /** What the emulator cannot do at all, and what this step does instead. */
 export const substitutes: readonly string[] = [
   "it starts no ECS tasks: a wake is played with the deployed task definition's command and environment",
-  "it streams no answers: the API answers whole",
   "it refuses alarms on metric math: this stage chooses none for those",
   "stages small, dev, smoke and prod: no engine has accepted their templates; cfn-lint holds them against the registry's schemas",
 ];

@@ -160,19 +160,6 @@ const readers: Readonly<Record<string, Reader>> = {
     const arn = physical(subject, listAt(subject.properties, "Topics")[0]);
     return { PolicyDocument: parsed((await topic(aws, arn))["Policy"]), Topics: [arn] };
   },
-  "AWS::KMS::Key": async (aws, { physicalId: KeyId }) => {
-    const { KeyMetadata } = await aws.json<{ KeyMetadata: Json }>("kms", "TrentService.DescribeKey", { KeyId });
-    const { Policy } = await aws.json<Json>("kms", "TrentService.GetKeyPolicy", { KeyId, PolicyName: "default" });
-    const rotation = await aws.json<Json>("kms", "TrentService.GetKeyRotationStatus", { KeyId });
-    const { Tags } = await aws.json<Json>("kms", "TrentService.ListResourceTags", { KeyId });
-    const tags = listAt({ Tags }, "Tags").map((each) => ({ Key: at(each, "TagKey"), Value: at(each, "TagValue") }));
-    return {
-      ...KeyMetadata,
-      KeyPolicy: parsed(Policy),
-      EnableKeyRotation: rotation["KeyRotationEnabled"],
-      Tags: tags,
-    };
-  },
   "AWS::CloudWatch::Alarm": async (aws, { physicalId }) => {
     const input = { AlarmNames: [physicalId] };
     const target = "GraniteServiceVersion20100801";

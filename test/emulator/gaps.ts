@@ -12,7 +12,6 @@ export const dropped: Readonly<Record<string, string>> = {
     "that functions reach anything from a VPC: the check of the template decides it",
   "AWS::Lambda::Function.VpcConfig.SubnetIds":
     "that functions reach anything from a VPC: the check of the template decides it",
-  "AWS::SNS::Topic.KmsMasterKeyId": "that alarms may publish to encrypted topics",
 };
 
 /** Types of which nothing can be read back. */

@@ -1,15 +1,6 @@
 /** buildah and runc: they build and run an image without a daemon, by root, on this machine's network. */
 import { execFile, spawnSync } from "node:child_process";
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -118,14 +109,4 @@ export async function layOutBase(folder: string): Promise<void> {
 function copy(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   copyFileSync(from, to);
-}
-
-/** The name of the base that the Dockerfile starts from. @throws Error where its stages have different ones. */
-export function baseOf(dockerfile: string): string {
-  const froms = [...readFileSync(dockerfile, "utf8").matchAll(/^FROM (?:--\S+ )?(\S+)(?: AS (\S+))?/gm)];
-  const stages = new Set(froms.map(([, , stage]) => stage));
-  const bases = new Set(froms.map(([, name = ""]) => name).filter((name) => !stages.has(name)));
-  const [base] = bases;
-  if (base === undefined || bases.size !== 1) throw new Error(`${dockerfile} starts from ${[...bases].join(", ")}`);
-  return base;
 }

@@ -2,7 +2,9 @@
  * `npm run image`: builds the image of the Dockerfile and runs it as Fargate would. The base is made of this machine's
  * own files, because a registry may not be reached; what is built on it, and how it runs, is what the Dockerfile says.
  */
+import { rejects } from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { hash } from "node:crypto";
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -19,7 +21,7 @@ import { stages } from "../support/own-project.ts";
 import { topology } from "../../src/topology.ts";
 import { elapsedMs, until } from "../proof/until.ts";
 import { passOrFail, step } from "../support/steps.ts";
-import { baseOf, type Builder, builderIn, layOutBase, missing } from "./builder.ts";
+import { type Builder, builderIn, layOutBase, missing } from "./builder.ts";
 import { type Container, type ContainerOptions, startContainer } from "./container.ts";
 
 const project = fileURLToPath(new URL("../../", import.meta.url));
@@ -90,12 +92,18 @@ async function build(builder: Builder): Promise<string> {
   const base = join(folder, "base");
   mkdirSync(base, { recursive: true });
   await layOutBase(base);
-  await builder.build({ context: base, image: baseOf(join(project, "Dockerfile")) });
-  const authority = createServer((_request, response) => response.end(rootCertificates[0]));
+  const stand = `${image}-base`;
+  await builder.build({ context: base, image: stand });
+  const [pem = ""] = rootCertificates;
+  const authority = createServer((_request, response) => response.end(pem));
   const port = await listenOnLoopback(authority, 0, "the authorities of RDS");
   try {
     const url = `http://127.0.0.1:${port}/authorities.pem`;
-    await builder.build({ context: project, image, arguments: { RDS_AUTHORITIES: url } });
+    const given = { NODE_IMAGE: stand, RDS_AUTHORITIES: url };
+    const changed = builder.build({ context: project, image, arguments: given });
+    await rejects(changed, /RUN test|exit status 1/, "authorities with another sum than the pinned one were built in");
+    const sum = hash("sha256", pem);
+    await builder.build({ context: project, image, arguments: { ...given, RDS_AUTHORITIES_SHA256: sum } });
   } finally {
     authority.closeAllConnections();
     authority.close();

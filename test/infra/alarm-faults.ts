@@ -126,6 +126,10 @@ export const faults: Readonly<Record<string, Fault>> = {
     world.sql(`insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, planned_at)
       values ('gone', 'a', 0, 'UTC', belfry.now() - interval '11 minutes', 'PLANNED', 1, belfry.now())`),
   ),
+  "a run stays open for days": seen((world) =>
+    world.sql(`insert into belfry.run (kind, key, version, state, sealed, total, created_at)
+      values ('long', 'k', 1, 'RUNNING', true, 1, belfry.now() - interval '9 days')`),
+  ),
   "dead rows pile up": seen(async (world) => {
     await world.sql("insert into belfry.lane (name) select n::text from generate_series(1, 20000) n");
     const client = await world.database.pool.connect();
@@ -232,6 +236,9 @@ export const faults: Readonly<Record<string, Fault>> = {
   }),
   "a task never ends": seen(async () => {
     outside.tasksSince = Date.now() / 1_000 - 86_400;
+  }),
+  "a rule's task never ends": seen(async () => {
+    outside.schedulerTasksSince = Date.now() / 1_000 - 86_400;
   }),
   "a message is not readable": seen((world) => world.drain(["{not json"])),
   "messages die before a worker claims them": seen(async (world) => {

@@ -39,6 +39,7 @@ type Handler = (event: unknown, context: { getRemainingTimeInMillis(): number })
 export const outside = {
   runTask: (): { status: number; body: unknown } => ({ status: 200, body: { tasks: [{ taskArn: "arn:task/c/t1" }] } }),
   tasksSince: null as number | null,
+  schedulerTasksSince: null as number | null,
   webhookStatus: 204,
 };
 
@@ -93,6 +94,7 @@ export class AlarmWorld {
       AWS_ENDPOINT_URL_SQS: sqs.url,
       AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url,
       AWS_ENDPOINT_URL_ECS: ecs.url,
+      ECS_CONTAINER_METADATA_URI_V4: ecs.url,
     };
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     const { aws } = readConfig(process.env, project);
@@ -147,7 +149,7 @@ export class AlarmWorld {
     await this.sql(all.map((table) => `delete from belfry.${table};`).join(""));
     await this.sql("update belfry.slot set job_id = null, attempt = null, free_from = null");
     for (const { url } of this.#queues) await this.#sqs.send(new PurgeQueueCommand({ QueueUrl: url }));
-    Object.assign(outside, { runTask: acceptTask, tasksSince: null, webhookStatus: 204 });
+    Object.assign(outside, { runTask: acceptTask, tasksSince: null, schedulerTasksSince: null, webhookStatus: 204 });
     fault.act = act;
     this.statuses.length = 0;
     await this.operations.rollUp(10);
@@ -264,15 +266,16 @@ export async function emitted(act: () => Promise<unknown>): Promise<readonly Emi
 const acceptTask = outside.runTask;
 
 async function ecsAnswer(request: IncomingMessage, body: string, world: AlarmWorld | null) {
+  if (request.url === "/task") return { status: 200, body: { TaskARN: "c/own", Cluster: "c", Family: "own" } };
   const target = String(request.headers["x-amz-target"]).split(".").at(-1);
   if (target === "RunTask") {
     const { overrides } = JSON.parse(body) as { overrides: { containerOverrides: { command: string[] }[] } };
     if (world !== null) world.launched = overrides.containerOverrides[0]?.command ?? [];
     return outside.runTask();
   }
-  const since = outside.tasksSince;
-  if (target === "ListTasks") return { status: 200, body: { taskArns: since === null ? [] : ["arn:task/c/t1"] } };
-  return { status: 200, body: { tasks: since === null ? [] : [{ taskArn: "arn:task/c/t1", createdAt: since }] } };
+  const [taskArn, since] = body.includes("own") ? ["c/own", outside.schedulerTasksSince] : ["c/t1", outside.tasksSince];
+  if (target === "ListTasks") return { status: 200, body: { taskArns: since === null ? [] : [taskArn] } };
+  return { status: 200, body: { tasks: since === null ? [] : [{ taskArn, createdAt: since }] } };
 }
 
 type Answer = { readonly status: number; readonly body: unknown };

@@ -133,11 +133,6 @@ test("each alarm tells one topic, and who was paged is told when it is over", ()
   }
 });
 
-test("CloudWatch may use the key of the topics", () => {
-  const [key] = resources(template, "AWS::KMS::Key");
-  expect(JSON.stringify(key?.Properties["KeyPolicy"])).toContain('"Service":"cloudwatch.amazonaws.com"');
-});
-
 test("only alarms of this account may publish to the topics", () => {
   const policies = resources(template, "AWS::SNS::TopicPolicy").map(({ Properties }) => Properties["PolicyDocument"]);
   const publishing = policies.flatMap((policy) => {

@@ -2,7 +2,7 @@
  * What the checker judges: plain data, gathered by the simulation or by the harness of real processes.
  * Times are milliseconds of the database's clock.
  */
-import type { OnFailure, RunState } from "../../src/core/ports/ports.ts";
+import type { FailurePolicy, RunState } from "../../src/core/ports/ports.ts";
 import type { JoinRule } from "../../src/core/job/join.ts";
 import type { State } from "../../src/core/job/state.ts";
 
@@ -200,7 +200,7 @@ export interface RunFact {
   readonly id: string;
   readonly state: RunState;
   readonly sealed: boolean;
-  readonly onFailure: OnFailure;
+  readonly onFailure: FailurePolicy;
   readonly createdAt: number;
   /** The job that started it. */
   readonly starterId?: string | null;

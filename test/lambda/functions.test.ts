@@ -16,7 +16,7 @@ import { startSqs } from "../../src/local/services/sqs.ts";
 import { topology } from "../../src/topology.ts";
 import { resources, templateOf } from "../infra/synthesize.ts";
 import { blankDatabase } from "../support/database.ts";
-import { type Answer, type Lambda, startLambda } from "./runtime-api.ts";
+import { type Lambda, startLambda } from "./runtime-api.ts";
 
 const stage = stages.emulator;
 const started: { stop(): Promise<unknown> }[] = [];
@@ -94,11 +94,11 @@ function unknownValue(key: string): never {
   throw new Error(`the template sets ${key}, and this test has no value for it: add one`);
 }
 
-const asked = (method: string, path: string, body?: unknown) => ({
+const asked = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => ({
   version: "2.0",
   rawPath: path,
   rawQueryString: "",
-  headers: { host: "abc.lambda-url.us-east-1.on.aws", "content-type": "application/json" },
+  headers: { host: "abc.lambda-url.us-east-1.on.aws", "content-type": "application/json", ...headers },
   requestContext: {
     domainName: "abc.lambda-url.us-east-1.on.aws",
     http: { method, path, protocol: "HTTP/1.1", sourceIp: "127.0.0.1", userAgent: "test" },
@@ -124,35 +124,49 @@ async function query(sql: string): Promise<readonly { count: number }[]> {
   }
 }
 
-const status = ({ prelude }: Answer): number | undefined => prelude?.statusCode;
+/** What the API's function hands to its URL. */
+interface Reply {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly isBase64Encoded: boolean;
+}
+
+/** As the URL hands it on. */
+const plain = (reply: Reply): Reply =>
+  reply.isBase64Encoded ? { ...reply, body: Buffer.from(reply.body, "base64").toString() } : reply;
 
 test("every bundled function does its work under the Runtime API, by the template's handler and variables", async () => {
   const migrate = await start("migrate", /MigrationMigrate/);
-  const { body } = await migrate.invoke({ RequestType: "Create" });
-  expect(JSON.parse(body)).toMatchObject({ PhysicalResourceId: "belfry-migration", Data: { Schedules: "1" } });
+  const created: unknown = JSON.parse(await migrate.invoke({ RequestType: "Create" }));
+  expect(created).toMatchObject({ PhysicalResourceId: "belfry-migration", Data: { Schedules: "1" } });
 
   const api = await start("api", /HttpApi/);
-  const health = await api.invoke(asked("GET", "/health"));
-  expect([status(health), JSON.parse(health.body)]).toMatchObject([200, { status: "ok", schedules: 1 }]);
-  const page = await api.invoke(asked("GET", "/console/"));
-  expect([status(page), page.body]).toEqual([200, expect.stringMatching(/^<!doctype html>[\s\S]*\/console\/main-/)]);
+  const call = async (...request: Parameters<typeof asked>): Promise<Reply> =>
+    plain(JSON.parse(await api.invoke(asked(...request))) as Reply);
+  const health = await call("GET", "/health");
+  expect([health.statusCode, JSON.parse(health.body)]).toMatchObject([200, { status: "ok", schedules: 1 }]);
+  const page = await call("GET", "/console/");
+  expect([page.statusCode, page.body]).toEqual([200, expect.stringMatching(/^<!doctype html>[\s\S]*\/console\/main-/)]);
   const script = /\/console\/main-[^"]+/.exec(page.body)?.[0] ?? "";
-  expect((await api.invoke(asked("GET", script))).prelude?.headers).toMatchObject({
-    "content-type": "text/javascript; charset=utf-8",
-  });
-  const made = await api.invoke(asked("POST", "/jobs", { kind: "hello", key: "once" }));
-  expect(status(made)).toBe(201);
+  expect((await call("GET", script)).headers).toMatchObject({ "content-type": "text/javascript; charset=utf-8" });
+  expect((await call("POST", "/jobs", { kind: "hello", key: "once" })).statusCode).toBe(201);
+  const events = await call("GET", "/events", undefined, { accept: "text/event-stream" });
+  expect([events.headers["content-type"], events.body]).toEqual([
+    "text/event-stream",
+    expect.stringMatching(/^retry: 3000\n\nevent: snapshot\ndata: \{"jobs":\[\{.*\n\nid: \S+\n\n$/),
+  ]);
 
   const sqs = sqsClient(readConfig({ DATABASE_URL: database.url, ...services }, project).aws);
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 5 }));
   sqs.destroy();
   const worker = await start("worker", /LanedefaultWorker/);
-  const ran = await worker.invoke(message(Messages[0]?.Body ?? ""));
-  expect(JSON.parse(ran.body)).toEqual({ batchItemFailures: [] });
+  const ran: unknown = JSON.parse(await worker.invoke(message(Messages[0]?.Body ?? "")));
+  expect(ran).toEqual({ batchItemFailures: [] });
   expect(await count("select count(*)::int as count from belfry.job where state = 'SUCCESS'")).toBe(1);
 
   const drain = await start("dead-letter", /DeadLettersDrain/);
-  expect(JSON.parse((await drain.invoke(message("{not json"))).body)).toEqual({ batchItemFailures: [] });
+  expect(JSON.parse(await drain.invoke(message("{not json")))).toEqual({ batchItemFailures: [] });
   expect(await count("select count(*)::int as count from belfry.quarantine")).toBe(1);
   for (const { pids } of [migrate, api, worker, drain]) expect(pids).toHaveLength(1);
   expect(written()).toBe(before);
@@ -161,8 +175,8 @@ test("every bundled function does its work under the Runtime API, by the templat
 test("a function whose time is over is killed, and the next invocation gets a process of its own", async () => {
   const migrate = await start("migrate", /MigrationMigrate/);
   await expect(migrate.invoke({ RequestType: "Update" }, { timeoutMs: 20 })).rejects.toThrow("timed out after 20 ms");
-  const { body } = await migrate.invoke({ RequestType: "Update" });
-  expect(JSON.parse(body)).toMatchObject({ PhysicalResourceId: "belfry-migration" });
+  const again: unknown = JSON.parse(await migrate.invoke({ RequestType: "Update" }));
+  expect(again).toMatchObject({ PhysicalResourceId: "belfry-migration" });
   expect(new Set(migrate.pids).size).toBe(2);
 }, 60_000);
 

@@ -14,16 +14,9 @@ export interface LambdaFunction {
   readonly timeoutMs: number;
 }
 
-export interface Answer {
-  /** JSON, or the body of a streamed answer. */
-  readonly body: string;
-  /** What a streamed answer says before its body. */
-  readonly prelude: { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> } | null;
-}
-
 export interface Lambda {
-  /** @throws Error with what the function threw, how it failed to start, or that its time was over. */
-  invoke(event: unknown, options?: { readonly timeoutMs: number }): Promise<Answer>;
+  /** @returns its answer as JSON. @throws Error with what the function threw, how it failed to start, or that its time was over. */
+  invoke(event: unknown, options?: { readonly timeoutMs: number }): Promise<string>;
   /** Processes there ever were. */
   readonly pids: readonly number[];
   stop(): Promise<void>;
@@ -32,7 +25,7 @@ export interface Lambda {
 interface Waiting {
   readonly event: string;
   readonly timeoutMs: number;
-  readonly done: PromiseWithResolvers<Answer>;
+  readonly done: PromiseWithResolvers<string>;
 }
 
 const bootstrap = fileURLToPath(new URL("./bootstrap.mjs", import.meta.url));
@@ -62,7 +55,7 @@ export async function startLambda(fn: LambdaFunction): Promise<Lambda> {
     }
     const body = Buffer.concat(await request.toArray()).toString();
     response.writeHead(202).end();
-    if (path.endsWith("/response")) current?.done.resolve(answerOf(body, request.headers["content-type"] ?? ""));
+    if (path.endsWith("/response")) current?.done.resolve(body);
     else fail(body);
   };
   const server = createServer((request, response) => void receive(request, response));
@@ -97,7 +90,7 @@ export async function startLambda(fn: LambdaFunction): Promise<Lambda> {
     pids,
     async invoke(event, { timeoutMs } = { timeoutMs: fn.timeoutMs }) {
       sandbox ??= start();
-      current = { event: JSON.stringify(event), timeoutMs, done: Promise.withResolvers<Answer>() };
+      current = { event: JSON.stringify(event), timeoutMs, done: Promise.withResolvers<string>() };
       const timer = setTimeout(() => {
         fail(`timed out after ${timeoutMs} ms`);
         sandbox?.kill("SIGKILL");
@@ -123,12 +116,4 @@ export async function startLambda(fn: LambdaFunction): Promise<Lambda> {
       server.close();
     },
   };
-}
-
-const mark = "\0".repeat(8);
-
-function answerOf(text: string, type: string): Answer {
-  if (type !== "application/vnd.awslambda.http-integration-response") return { body: text, prelude: null };
-  const [prelude = "null", ...body] = text.split(mark);
-  return { body: body.join(mark), prelude: JSON.parse(prelude) as Answer["prelude"] };
 }

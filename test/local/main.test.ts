@@ -31,6 +31,15 @@ describe("npm start", () => {
     expect(status).toBe(1);
   });
 
+  it("refuses a compressed clock, and says where there is one", () => {
+    const scaled = { BELFRY_HOME: freshFolder(), BELFRY_TIME_SCALE: "30" };
+    const { status, stderr } = run("../../src/local/main.ts", ["start"], scaled);
+    expect(stderr).toBe(
+      'error: BELFRY_TIME_SCALE is "30", and this system runs in real time: unset it; npm run demo is faster\n',
+    );
+    expect(status).toBe(1);
+  });
+
   it.each([
     [["--port", "0"], '--port is "0"; it must be a number from 1 to 65535'],
     [["--port", "http"], '--port is "http"; it must be a number from 1 to 65535'],

@@ -17,15 +17,22 @@ const none = {
 
 it("shows what is scheduled ahead apart from what is queued", () => {
   const counts = { ...none, PENDING: 4, QUEUED: 3, RETRY_WAIT: 1, RUNNING: 1, SUCCESS: 128, notYetDue: 5 };
-  expect(statusLine({ counts, last: null })).toBe("5 scheduled ahead  3 queued  1 running  128 success");
+  expect(statusLine({ counts, last: null, passAgeMs: null })).toBe(
+    "5 scheduled ahead  3 queued  1 running  128 success",
+  );
 });
 
 it("says that a number is only the most it counts", () => {
   const counts = { ...none, SUCCESS: operationsLimits.countedRowsMax };
-  expect(statusLine({ counts, last: null })).toBe(`${operationsLimits.countedRowsMax}+ success`);
+  expect(statusLine({ counts, last: null, passAgeMs: null })).toBe(`${operationsLimits.countedRowsMax}+ success`);
 });
 
 it("ends with the job that ended last, and its error", () => {
   const last = { kind: "mail", id: "7", state: "FAILED", errorCode: "SMTP_550" } as JobView;
-  expect(statusLine({ counts: none, last })).toBe("no jobs yet  |  last: mail 7 FAILED (SMTP_550)");
+  expect(statusLine({ counts: none, last, passAgeMs: 1_000 })).toBe("no jobs yet  |  last: mail 7 FAILED (SMTP_550)");
+});
+
+it("the line begins with the scheduler's silence once that is too long", () => {
+  const passAgeMs = operationsLimits.passAgeMsMax + 60_000;
+  expect(statusLine({ counts: none, last: null, passAgeMs })).toBe("no pass for 240 s  |  no jobs yet");
 });

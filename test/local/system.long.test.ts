@@ -1,14 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startParts } from "../../src/local/services/parts.ts";
 import { startLocal } from "../../src/local/system.ts";
 import { freshFolder } from "./folder.ts";
-import { begin, environment, finished, newApp, slowMs, storeOf } from "./greeting-system.ts";
+import { begin, environment, finished, newApp, slowMs, startProcess, storeOf } from "./greeting-system.ts";
 import { until } from "./until.ts";
 
 const onDied = (error: unknown): void => console.error(error);
@@ -117,34 +114,3 @@ async function runPass(env: Readonly<Record<string, string>>) {
     errors: Buffer.concat((await errors) as Buffer[]).toString(),
   };
 }
-
-interface Started {
-  readonly process: ChildProcess;
-  readonly database: string;
-  readonly lines: Record<string, unknown>[];
-}
-
-/** As `npm start` does, in a process of its own that can be killed. */
-async function startProcess(home: string, app: URL): Promise<Started> {
-  const main = fileURLToPath(new URL("../../src/local/main.ts", import.meta.url));
-  const child = spawn(process.execPath, [main, "start", "--json"], {
-    env: { ...environment, BELFRY_HOME: home, BELFRY_APPS: app.href },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGINT");
-    await once(child, "exit");
-  });
-  const lines: Record<string, unknown>[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) =>
-    lines.push(JSON.parse(line) as Record<string, unknown>),
-  );
-  const started = await until("the start", () => lines.find((line) => line["is"] === "started"), slowMs);
-  const { database } = started["urls"] as { database: string };
-  return { process: child, database: database.replace("***", passwordOf(home)), lines };
-}
-
-/** What is printed hides it. */
-const passwordOf = (home: string): string =>
-  (JSON.parse(readFileSync(join(home, "postgres", "postgres.json"), "utf8")) as { password: string }).password;

@@ -41,7 +41,12 @@ describe("migrate", () => {
   test("makes the tables once, and a second run finds nothing to do", async () => {
     const names = migrationFiles(ownFolder).map(({ name }) => name);
     expect((await migrate({ url: database.url })).applied).toEqual(names);
-    expect(await migrate({ url: database.url })).toEqual({ applied: [], version: names.length, newer: [] });
+    expect(await migrate({ url: database.url })).toEqual({
+      applied: [],
+      version: names.length,
+      newer: [],
+      epoch: null,
+    });
     expect(await schemaVersion(client)).toBe(names.length);
     await assertSchema(client);
   });
@@ -147,7 +152,12 @@ describe("a release that goes back", () => {
     cpSync(ownFolder, folder, { recursive: true });
     file(`${next(1)}_expand_future.sql`, "create table belfry.future (id int)");
     await migrate({ url: database.url, folder });
-    const again = { applied: [], version: schemaVersionOfCode + 1, newer: [`${next(1)}_expand_future.sql`] };
+    const again = {
+      applied: [],
+      version: schemaVersionOfCode + 1,
+      newer: [`${next(1)}_expand_future.sql`],
+      epoch: null,
+    };
     expect(await older("belfry")).toEqual(again);
     // And the newer one comes again, with what it had applied already.
     expect(await migrate({ url: database.url, folder })).toMatchObject({ applied: [], newer: [] });
@@ -160,7 +170,7 @@ describe("a release that goes back", () => {
     file("0003_expand_third.sql", "select no_such_column");
     await expect(shop()).rejects.toThrow("0003_expand_third.sql");
     for (const name of ["0002_expand_second.sql", "0003_expand_third.sql"]) rmSync(join(folder, name));
-    expect(await older("shop")).toEqual({ applied: [], version: 2, newer: ["0002_expand_second.sql"] });
+    expect(await older("shop")).toEqual({ applied: [], version: 2, newer: ["0002_expand_second.sql"], epoch: null });
   });
 
   test("is refused when a file that it knows was edited, whatever came after it", async () => {

@@ -59,7 +59,7 @@ async function read(operations: Operations, cursor: StreamCursor): Promise<void>
 }
 
 const event: StreamEvent = {
-  id: "1.1.1",
+  id: "0badcafe.1.1.1",
   jobId: "1" as JobId,
   at: 0,
   from: null,

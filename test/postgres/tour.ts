@@ -197,8 +197,15 @@ async function writtenAhead(store: Store, tag: string): Promise<void> {
     const { outbox } = (await store.plan([plan], { dispatchWindowMs })).aftermath;
     const [by] = await claim(store, outbox[0]?.messages.map((message) => message.jobId) ?? []);
     if (by === undefined) throw new Error("the job that writes targets was claimed");
-    const base = { kind: "ahead", version: 1, input: null, onFailure: "stop", retentionMs: 1, trace: "" } as const;
-    const run = { ...base, key: `${tag}-${version}`, starterId: by.jobId, parentId: null, sealed: false, tasks: [] };
+    const run = {
+      ...ofPages,
+      kind: "ahead",
+      key: `${tag}-${version}`,
+      starterId: by.jobId,
+      parentId: null,
+      sealed: false,
+      tasks: [],
+    };
     const { runId } = await store.startRun(run, { dispatchWindowMs });
     const targets = [{ job: aJob({ key: `${tag}-ahead`, dueAt: nominalAt }), row: null }];
     const written = await store.addPage(runId, { targets, cursor: 1, by }, { dispatchWindowMs });
@@ -223,17 +230,8 @@ async function runs(store: Store, tag: string): Promise<void> {
   });
   const roots = Array.from({ length: limits.wideJoinOver + 1 }, (_, n) => task(`root-${n}`, []));
   const tasks = [...roots, task("narrow", [0]), task("wide", Array.from(roots.keys())), task("asks", [1], true)];
-  const base = {
-    kind: "tour",
-    version: 1,
-    input: null,
-    onFailure: "stop",
-    retentionMs: 1,
-    trace: "",
-    sealed: true,
-  } as const;
   const [starterId = null] = await insert(store, [aJob()]);
-  const run = { ...base, key: tag, starterId, parentId: null, tasks };
+  const run = { ...ofPages, kind: "tour", sealed: true, key: tag, starterId, parentId: null, tasks };
   const { runId, aftermath } = await store.startRun(run, { dispatchWindowMs });
   await store.startRun(run, { dispatchWindowMs });
   const ids = aftermath.outbox.flatMap((batch) => batch.messages.map((message) => message.jobId));
@@ -267,7 +265,14 @@ async function runs(store: Store, tag: string): Promise<void> {
   const targets = [{ job: aJob({ key: `${tag}-target` }), row: { id: 1 } }];
   await store.addPage(pages.runId, { targets, cursor: 1, by: writer }, { dispatchWindowMs });
   await store.sealRun(pages.runId, {});
+  const orphan = { ...run, key: `${tag}-orphan`, starterId: writer.jobId, sealed: false, tasks: [] };
+  await store.startRun(orphan, { dispatchWindowMs });
+  await store.startRun(orphan, { dispatchWindowMs });
+  await store.cancel([writer.jobId]);
+  await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
 }
+
+const ofPages = { version: 1, shape: null, input: null, onFailure: "stop", retentionMs: 1, trace: "" } as const;
 
 async function locks(store: Store, tag: string): Promise<void> {
   await store.installFence({ name: tag, token: 1 });

@@ -43,7 +43,7 @@ test("each event goes to the webhook once, signed, in order, and is marked", asy
     source: "belfry/test",
     events: [
       { kind: "ping", key: "k0", from: null, to: "QUEUED" },
-      { key: "k1", id: expect.stringMatching(/^\d+\.\d+\.\d+$/) as string },
+      { key: "k1", id: expect.stringMatching(/^[0-9a-f]{8}\.\d+\.\d+\.\d+$/) as string },
       { key: "k2" },
     ],
   });

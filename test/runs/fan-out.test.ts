@@ -126,6 +126,38 @@ describe("a fan-out over a query", () => {
       expect(run).toMatchObject({ total: 3_500, sealed: true, state: "RUNNING" });
     }, crash);
   });
+
+  test.each([
+    ["microseconds", "opens_at", "now() + n * interval '1 microsecond'"],
+    ["one instant for all", "opens_at", "now()"],
+    ["numbers with more digits than JSON keeps", "amount", "9007199254740993.000000001 + n / 1000000000.0"],
+  ])("is paged by %s and neither stops nor leaves a row out", async (_, by, value) => {
+    await onPostgres(async (db, ports) => {
+      await db.pool.query("alter table app_user add amount numeric");
+      await db.pool.query(`insert into app_user (id, ${by}) select n, ${value} from generate_series(1, 2500) n`);
+      let pages = 0;
+      const fanOut = defineFanOut({
+        id: "by-time",
+        from: () => sql<{ id: string }>`select * from app_user`,
+        by,
+        key: (row) => `u${row.id}`,
+        each: push([]),
+        payload: (row) => ({ user: row.id }),
+      });
+      const counted = {
+        ...ports,
+        crashPoint: async (point: string) => void (pages += Number(point === "fanout.afterPage")),
+      };
+      const opened = await shop([fanOut], counted);
+      const id = await opened.enqueue(fanOut, undefined);
+      const records = counted.queue.receive("default", 10_000).filter((one) => one.body.includes(`"${id}"`));
+      await opened.worker.handle(records, { remainingMs: () => 600_000 });
+      expect((await jobOf(counted, id)).state).toBe("SUCCESS");
+      expect(pages).toBe(3);
+      const [run] = await db.store.runs({ kind: "by-time", limit: 1 });
+      expect(run).toMatchObject({ total: 2_500, sealed: true });
+    });
+  });
 });
 
 describe("a sweep", () => {

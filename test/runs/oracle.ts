@@ -1,5 +1,5 @@
 import { joinVerdict } from "../../src/core/job/join.ts";
-import type { OnFailure, RunState } from "../../src/core/ports/ports.ts";
+import type { FailurePolicy, RunState } from "../../src/core/ports/ports.ts";
 import type { JoinRule } from "../../src/core/job/join.ts";
 import type { State } from "../../src/core/job/state.ts";
 
@@ -20,13 +20,13 @@ export interface Ended {
 }
 
 /** How every task of a graph must end, worked out task by task in order, with nothing of the system under test but the rule. */
-export function oracle(tasks: readonly PlannedTask[], onFailure: Exclude<OnFailure, "stop">): readonly Ended[] {
+export function oracle(tasks: readonly PlannedTask[], onFailure: Exclude<FailurePolicy, "stop">): readonly Ended[] {
   const ends: Ended[] = [];
   for (const task of tasks) ends.push(endOf(task, ends, onFailure));
   return ends;
 }
 
-function endOf(task: PlannedTask, ends: readonly Ended[], onFailure: OnFailure): Ended {
+function endOf(task: PlannedTask, ends: readonly Ended[], onFailure: FailurePolicy): Ended {
   const before = task.after.flatMap((place) => ends[place] ?? []);
   const ok = before.filter((end) => isOk(end, onFailure)).length;
   const bad = before.filter((end) => !isOk(end, onFailure) && !end.notTaken).length;
@@ -36,7 +36,7 @@ function endOf(task: PlannedTask, ends: readonly Ended[], onFailure: OnFailure):
   return { state: task.fate === "fail" ? "FAILED" : "SUCCESS", notTaken: false };
 }
 
-const isOk = (end: Ended, onFailure: OnFailure): boolean =>
+const isOk = (end: Ended, onFailure: FailurePolicy): boolean =>
   end.state === "SUCCESS" || (end.state === "FAILED" && onFailure === "continue");
 
 export const runEnd = (ends: readonly Ended[]): RunState =>

@@ -1,7 +1,7 @@
 import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { JobId } from "../../src/core/job/job.ts";
-import type { Claimed, OutboxBatch, Message, NewRun, OnFailure, RunId, Store } from "../../src/core/ports/ports.ts";
+import type { Claimed, OutboxBatch, Message, NewRun, FailurePolicy, RunId, Store } from "../../src/core/ports/ports.ts";
 import { joinRules } from "../../src/core/job/join.ts";
 import { isFinal } from "../../src/core/job/state.ts";
 import { aJob, dispatchWindowMs, settlementOf, settleOptions } from "../contract/store/fixture.ts";
@@ -31,10 +31,11 @@ export function randomGraph(chance: Chance): readonly PlannedTask[] {
   });
 }
 
-const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: OnFailure): NewRun => ({
+const newRun = (tasks: readonly PlannedTask[], key: string, onFailure: FailurePolicy): NewRun => ({
   kind: "random",
   key,
   version: 1,
+  shape: null,
   input: null,
   onFailure,
   retentionMs: contractLimits.retentionMsDefault,

@@ -10,7 +10,7 @@ const hour = 3_600_000;
 describe("the version of the tz data", () => {
   const root = new URL("../../", import.meta.url);
   const read = (name: string): string => readFileSync(new URL(name, root), "utf8");
-  const pinned = /^FROM node:([\d.]+)-slim$/m.exec(read("Dockerfile"))?.[1];
+  const pinned = /^ARG NODE_IMAGE=\S+\/node:([\d.]+)-slim@/m.exec(read("Dockerfile"))?.[1];
 
   test("of the scheduler's image is known, so that a Node of Lambda that is ahead of it stores none the image would refuse", () => {
     const { optionalDependencies: node } = JSON.parse(read("package.json")) as { optionalDependencies: object };

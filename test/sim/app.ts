@@ -119,7 +119,7 @@ function simple(world: Surroundings): Job<Payload>[] {
   const flaky: Run = async (payload, ctx) => {
     await world.sleep(payload.workMs, ctx.signal);
     if (ctx.failures >= (payload.failures ?? 0)) return;
-    if (payload.workMs % 3 === 0) throw new RetryLater("busy", { afterMs: 25_000 });
+    if (payload.workMs % 3 === 0) throw new RetryLater("busy", { after: "25s" });
     throw new Error("failed this time");
   };
   const log = async (_payload: Payload, settled: { jobId: string; attempt: number }, tx: { query: Query }) => {
@@ -155,7 +155,7 @@ function slotted(world: Surroundings): Job<Payload>[] {
         const got = await ctx.withLock("guard", { ttl: "3s" }, async (signal) => {
           await world.sleep(payload.workMs, signal);
         });
-        if (!got.acquired) throw new RetryLater("somebody has it", { afterMs: 2_000 });
+        if (!got.acquired) throw new RetryLater("somebody has it", { after: "2s" });
       },
     }),
   ];

@@ -39,6 +39,7 @@ export function locksFor(process: SimProcess, line: LockLine): LockStore {
         return isReleased;
       }),
     raise: (name, owner, to) => call("raise", () => base.raise(name, owner, to)),
+    observe: (name, seen) => call("observe", () => base.observe(name, seen)),
   };
 }
 

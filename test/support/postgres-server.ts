@@ -30,7 +30,7 @@ const settings = {
 /** vitest's global set-up: one server for the whole run, `DATABASE_URL` or one of our own. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["DATABASE_URL"];
-  const own = given === undefined || given === "" ? await startOwn() : null;
+  const own = given === undefined || given === "" ? await startThrowawayServer() : null;
   const url = own?.url ?? given ?? "";
   const template = `belfry_template_${process.pid}`;
   await once(url, `create database ${template}`);
@@ -43,7 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-async function startOwn(): Promise<{ url: string; stop: () => Promise<void> }> {
+export async function startThrowawayServer(): Promise<{ url: string; stop: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "belfry-test-"));
   const server = await startPostgres({ folder, port: 0, settings });
   return {
@@ -56,7 +56,7 @@ async function startOwn(): Promise<{ url: string; stop: () => Promise<void> }> {
   };
 }
 
-async function migrateTemplate(url: string): Promise<void> {
+export async function migrateTemplate(url: string): Promise<void> {
   await migrate({ url });
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -95,6 +95,7 @@ export function referenceStore(now: () => number): ReferenceStore {
     retry: async (ids) => run(() => retry(t, ids)),
     prune: async ({ limit, fence }) => run(() => fenced(t, fence, () => prune(t, limit))),
     installFence: async (fence) => run(() => installFence(t, fence)),
+    passed: async () => {},
     acquire: async (name, owner, leaseMs) => run(() => acquire(t, name, owner, leaseMs)),
     renew: async (name, owner, fence, leaseMs) => run(() => renew(t, name, owner, fence, leaseMs)),
     release: async (name, owner, fence) => run(() => release(t, name, owner, fence)),

@@ -44,7 +44,7 @@ test("time moves only when the test says so, and schedules fire at their times",
 
 test("a planted failure is tried again after the backoff, and what waits can be seen", async () => {
   await using system = await createTestSystem({ apps: [quiet], at, databaseUrl: databaseUrl() });
-  system.fail(greet, new RetryLater("busy", { afterMs: 90_000 }));
+  system.fail(greet, new RetryLater("busy", { after: "90s" }));
   system.fail(greet, new Error("still busy"));
   const { id } = await greet.enqueue({ name: "Bob" }, { key: "bob" });
   expect(await system.enqueued(greet)).toMatchObject([{ id, payload: { name: "Bob" }, key: "bob" }]);

@@ -14,7 +14,14 @@ export interface DynamoLockStoreOptions {
 }
 
 /** Every attribute by placeholder: `name` and `owner` are reserved words. */
-const names = { "#owner": "owner", "#rvn": "rvn", "#fence": "fence", "#leaseMs": "leaseMs" };
+const names = {
+  "#owner": "owner",
+  "#rvn": "rvn",
+  "#fence": "fence",
+  "#leaseMs": "leaseMs",
+  "#silentRvn": "silentRvn",
+  "#silentMs": "silentMs",
+};
 
 /**
  * The lock store on one DynamoDB table with key `name`: single items, conditional writes, consistent reads.
@@ -56,6 +63,13 @@ export function createDynamoLockStore(options: DynamoLockStoreOptions): LockStor
       const raised =
         (await update(name, change)) ?? (await readIf(read, name, (item) => item.owner === owner && item.fence === to));
       return raised !== null;
+    },
+    async observe(name, { rvn, silentMs }) {
+      await update(name, {
+        update: "SET #silentRvn = :rvn, #silentMs = :ms",
+        condition: "#rvn = :rvn AND (attribute_not_exists(#silentRvn) OR #silentRvn <> :rvn OR #silentMs < :ms)",
+        values: { ":rvn": { S: rvn }, ":ms": { N: String(Math.floor(silentMs)) } },
+      });
     },
   };
 }
@@ -134,11 +148,13 @@ async function readIf(
 }
 
 function itemOf(attributes: Record<string, AttributeValue>): LockItem {
+  const rvn = attributes["rvn"]?.S ?? "";
   return {
     owner: attributes["owner"]?.S ?? null,
-    rvn: attributes["rvn"]?.S ?? "",
+    rvn,
     fence: Number(attributes["fence"]?.N ?? 0),
     leaseMs: Number(attributes["leaseMs"]?.N ?? 0),
+    silentMs: attributes["silentRvn"]?.S === rvn ? Number(attributes["silentMs"]?.N ?? 0) : 0,
   };
 }
 

@@ -1,3 +1,4 @@
+import { serviceUrl } from "./endpoint.ts";
 import { signedFetch } from "./signed-fetch.ts";
 
 export interface SecretPlaces {
@@ -6,6 +7,8 @@ export interface SecretPlaces {
   readonly secretsEndpoint: string | null;
   /** Where the Parameter Store answers, likewise. */
   readonly ssmEndpoint: string | null;
+  /** Whether the process calls AWS's services by the names that answer over IPv6 too. Default false. */
+  readonly isDualStack?: boolean;
 }
 
 const callMsMax = 5_000;
@@ -21,9 +24,10 @@ export async function readSecret(reference: string, places: SecretPlaces): Promi
   throw new Error(`the secret ${reference} has no text: store one, not binary data`);
 }
 
-async function fromSecretsManager(arn: string, { region, secretsEndpoint }: SecretPlaces): Promise<unknown> {
+async function fromSecretsManager(arn: string, places: SecretPlaces): Promise<unknown> {
+  const { region, secretsEndpoint, isDualStack = false } = places;
   const answer = await call<{ SecretString?: string }>(arn, {
-    url: secretsEndpoint ?? `https://secretsmanager.${region}.amazonaws.com/`,
+    url: secretsEndpoint ?? serviceUrl("secretsmanager", region, isDualStack),
     service: "secretsmanager",
     target: "secretsmanager.GetSecretValue",
     body: { SecretId: arn },
@@ -32,9 +36,10 @@ async function fromSecretsManager(arn: string, { region, secretsEndpoint }: Secr
   return answer.SecretString;
 }
 
-async function fromParameterStore(name: string, { region, ssmEndpoint }: SecretPlaces): Promise<unknown> {
+async function fromParameterStore(name: string, places: SecretPlaces): Promise<unknown> {
+  const { region, ssmEndpoint, isDualStack = false } = places;
   const answer = await call<{ Parameter?: { Value?: string } }>(name, {
-    url: ssmEndpoint ?? `https://ssm.${region}.amazonaws.com/`,
+    url: ssmEndpoint ?? serviceUrl("ssm", region, isDualStack),
     service: "ssm",
     target: "AmazonSSM.GetParameter",
     body: { Name: name, WithDecryption: true },

@@ -9,8 +9,10 @@ import {
   StopTaskCommand,
 } from "@aws-sdk/client-ecs";
 import type { TaskLaunch, Launched, Launcher } from "../../core/ports/ports.ts";
+import type { Instant } from "../../core/job/job.ts";
 import { limits } from "../../core/limits.ts";
 import { isNoRoom, startedByOf } from "../../core/work/task-end.ts";
+import { type OwnTask, ownTask } from "./task-metadata.ts";
 
 /** Where the tasks of jobs run. A deployment writes it as JSON into `BELFRY_TASKS`. */
 export interface TaskPlace {
@@ -50,15 +52,35 @@ export function createEcsLauncher({ client, place }: EcsLauncherOptions): Launch
         if (!isUnknownTask(error)) throw error;
       }
     },
-    async runningSince(before) {
+    runningSince(before) {
       const family = /task-definition\/([^:]+)/.exec(place.taskDefinition)?.[1] ?? place.taskDefinition;
-      const running = { cluster: place.cluster, family, maxResults: limits.tasksLookedAtMax };
-      const { taskArns = [] } = await client.send(new ListTasksCommand(running));
-      if (taskArns.length === 0) return 0;
-      const { tasks = [] } = await client.send(new DescribeTasksCommand({ cluster: place.cluster, tasks: taskArns }));
-      return tasks.filter(({ createdAt }) => createdAt !== undefined && createdAt.getTime() < before).length;
+      return runningSince(client, { cluster: place.cluster, family }, before);
     },
   };
+}
+
+/** As `runningSince`, of the family that this process is a task of; 0 outside of ECS. */
+export function ownTasksSince(
+  client: ECSClient,
+  environment: Parameters<typeof ownTask>[0],
+): (before: Instant) => Promise<number> {
+  return async (before) => {
+    const own = await ownTask(environment);
+    return own === null ? 0 : runningSince(client, own, before);
+  };
+}
+
+/** How many tasks of a family, of the first `limits.tasksLookedAtMax`, run since before this instant. */
+async function runningSince(
+  client: ECSClient,
+  { cluster, family }: Pick<OwnTask, "cluster" | "family">,
+  before: Instant,
+): Promise<number> {
+  const list = new ListTasksCommand({ cluster, family, maxResults: limits.tasksLookedAtMax });
+  const { taskArns = [] } = await client.send(list);
+  if (taskArns.length === 0) return 0;
+  const { tasks = [] } = await client.send(new DescribeTasksCommand({ cluster, tasks: taskArns }));
+  return tasks.filter(({ createdAt }) => createdAt !== undefined && createdAt.getTime() < before).length;
 }
 
 const reasonMax = 1_024;

@@ -1,2 +1,3 @@
 export { httpClient } from "./client.ts";
 export type { HttpAnswer, HttpClient, HttpClientOptions, HttpRequest } from "./client.ts";
+export { httpError } from "../../core/define/errors.ts";

@@ -11,13 +11,17 @@ import {
   raiseFence,
   releaseFallback,
   fallbackHolder,
+  writePassed,
 } from "./sql/fence.ts";
 import { fenceLockTimeout } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
 
-export function fenceStore(session: Session): Pick<Store, "installFence" | "acquire" | "renew" | "release"> {
+export function fenceStore(session: Session): Pick<Store, "installFence" | "passed" | "acquire" | "renew" | "release"> {
   return {
     installFence: ({ name, token }) => installFence(session, name, token),
+    async passed({ name, token }) {
+      await session.run(writePassed, [name, token]);
+    },
     async acquire(name, owner, leaseMs) {
       const taken = (await session.run(acquireFallback, [name, owner, leaseMs]))[0];
       if (taken !== undefined) return { fence: Number(taken.fence) };

@@ -2,11 +2,13 @@ import { Client } from "pg";
 import { limits } from "../../core/limits.ts";
 import type { Tx } from "../../core/ports/ports.ts";
 import { parseAddress } from "./address.ts";
+import { beginEpoch } from "./epoch.ts";
 import { converted, DatabaseUnfit, unavailable } from "./failure.ts";
 import { type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
 import { turnPartitions } from "./prune-store.ts";
 import { withPassword } from "./with-password.ts";
 import type { Session } from "./session.ts";
+import { raiseSequences, readEpoch } from "./sql/epoch.ts";
 import {
   createLedger,
   ledgerExists,
@@ -23,6 +25,8 @@ export interface MigrateOptions {
   /** Whose tables: an app's name, with its folder. Left out: Belfry's own. */
   readonly app?: string;
   readonly folder?: string;
+  /** A copy of its disks took this server's place: a new epoch begins, which a restore in time or a move begins by itself. */
+  readonly isRestored?: boolean;
   readonly ca?: string;
   /** Called once; replaces the password in the URL. */
   readonly password?: () => Promise<string>;
@@ -35,6 +39,8 @@ export interface Migrated {
   readonly version: number;
   /** Names of files that a newer release applied and this code has not; all of them only expand the tables. */
   readonly newer: readonly string[];
+  /** The number of the epoch that began now, because the database was restored or moved; null when none did. */
+  readonly epoch: number | null;
 }
 
 const ownSet = "belfry";
@@ -59,13 +65,18 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
     throw unavailable(error, whereOf(client));
   });
   try {
-    return await migrateOn(client, set, files);
+    return await migrateOn(client, set, files, options.isRestored === true);
   } finally {
     await client.end();
   }
 }
 
-async function migrateOn(client: Client, set: string, files: readonly MigrationFile[]): Promise<Migrated> {
+async function migrateOn(
+  client: Client,
+  set: string,
+  files: readonly MigrationFile[],
+  isRestored: boolean,
+): Promise<Migrated> {
   await assertServer(client);
   await execute(client, lockMigrations);
   await execute(client, createLedger);
@@ -73,9 +84,20 @@ async function migrateOn(client: Client, set: string, files: readonly MigrationF
   assertSame(set, known, files);
   const missing = files.slice(known.length);
   for (const file of missing) await apply(client, set, file);
+  const epoch = set === ownSet ? await turnEpoch(client, isRestored) : null;
   if (set === ownSet) await turnPartitions(sessionOn(client), new Set());
   const newer = known.slice(files.length).map(({ name }) => name);
-  return { applied: missing.map((file) => file.name), version: Math.max(known.length, files.length), newer };
+  return { applied: missing.map((file) => file.name), version: Math.max(known.length, files.length), newer, epoch };
+}
+
+/** Notices a restored or moved database, before a process does. @returns the number of the epoch that began now. */
+async function turnEpoch(client: Client, isRestored: boolean): Promise<number | null> {
+  const [known] = await execute(client, readEpoch);
+  if (known?.is_here === true && !isRestored) return null;
+  return await inTransaction(client, "the new epoch", async () => {
+    await execute(client, raiseSequences);
+    return (await beginEpoch(client, { isRestored }))?.number ?? null;
+  });
 }
 
 /** The version of Belfry's tables in this database; 0 when there are none. */
@@ -157,15 +179,22 @@ const tooNew = (set: string, version: number, known: number): DatabaseUnfit =>
   );
 
 async function apply(client: Client, set: string, file: MigrationFile): Promise<void> {
-  try {
-    await client.query("begin");
+  await inTransaction(client, `migration "${file.name}" of ${set}`, async () => {
     await client.query(`set local lock_timeout = ${limits.migrationLockMs}`);
     await client.query(file.sql);
     await execute(client, recordMigration, [set, file.number, file.name, file.checksum]);
+  });
+}
+
+async function inTransaction<T>(client: Client, what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    await client.query("begin");
+    const value = await work();
     await client.query("commit");
+    return value;
   } catch (error) {
     await client.query("rollback").catch(() => {});
-    throw converted(error, `migration "${file.name}" of ${set}`);
+    throw converted(error, what);
   }
 }
 

@@ -6,9 +6,11 @@ import type { State } from "../../core/job/state.ts";
 import type { Session } from "./session.ts";
 import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
 import { writeWorker } from "./sql/worker.ts";
-import { readFailures, readHealth, readWorstKinds } from "./sql/health.ts";
+import { keepSortsSmall, readFailures, readHealth, readWorstKinds, spill } from "./sql/health.ts";
+import { readPassed } from "./sql/fence.ts";
 import { readWaiting } from "./sql/waiting.ts";
 import { selectNow } from "./sql/transaction.ts";
+import { execute } from "./statement.ts";
 
 type OverviewStore = Pick<
   Operations,
@@ -19,6 +21,8 @@ type OverviewStore = Pick<
   | "registerWorker"
   | "failureGroups"
   | "fences"
+  | "lastPass"
+  | "probeDisk"
   | "waiting"
   | "health"
   | "failures"
@@ -47,48 +51,63 @@ export function overviewStore(session: Session): OverviewStore {
       }));
     },
     async health(overdueMs) {
-      const [row] = await session.run(readHealth, [overdueMs, limits.countedRowsMax, limits.deadRowsMin]);
+      const { countedRowsMax, deadRowsMin, longRunMs } = limits;
+      const [row] = await session.run(readHealth, [overdueMs, countedRowsMax, deadRowsMin, longRunMs]);
       if (row === undefined) throw new Error("the health statement gave no row");
       return {
         now: row.now,
         overdue: row.overdue,
+        longRuns: row.long_runs,
         deadRowsPercent: row.dead_percent,
         oldestTransactionMs: row.oldest_ms,
         clockBehindMs: row.behind_ms,
       };
     },
-    async failures() {
-      const { failuresMs, countedRowsMax, worstKindMs, worstKindMin } = limits;
-      const [row] = await session.run(readFailures, [failuresMs, countedRowsMax]);
-      const worst = await session.run(readWorstKinds, [worstKindMs, worstKindMin]);
-      const found = (what: WorstIn): WorstKind | null => {
-        const kind = worst.find((each) => each.what === what);
-        return kind === undefined ? null : { kind: kind.kind, percent: kind.percent };
-      };
-      return {
-        jobs: row?.jobs ?? 0,
-        runs: row?.runs ?? 0,
-        dead: row?.dead ?? 0,
-        worst: Object.fromEntries(worstIn.map((what) => [what, found(what)])) as Record<WorstIn, WorstKind | null>,
-      };
-    },
+    failures: () => failures(session),
     workers: (since) => workers(session, since),
     async registerWorker({ id, lane, version }) {
       await session.run(writeWorker, [id, lane, version]);
     },
     failureGroups: ({ kind }) => failureGroups(session, kind),
-    async fences() {
-      const rows = await session.run(readFences, [limits.locksShownMax]);
-      return rows.map((row) => ({
-        name: row.name,
-        token: row.token,
-        installedAt: row.installed_at,
-        fallback:
-          row.fallback_owner === null || row.fallback_until === null
-            ? null
-            : { owner: row.fallback_owner, leaseUntil: row.fallback_until },
-      }));
+    async lastPass(lockName) {
+      const [row] = await session.run(readPassed, [lockName]);
+      return row === undefined ? null : { at: row.at, ageMs: row.age_ms };
     },
+    probeDisk: () =>
+      session.transaction(async (tx) => {
+        await execute(tx, keepSortsSmall);
+        await execute(tx, spill);
+      }),
+    fences: () => fences(session),
+  };
+}
+
+async function fences(session: Session): ReturnType<OverviewStore["fences"]> {
+  const rows = await session.run(readFences, [limits.locksShownMax]);
+  return rows.map((row) => ({
+    name: row.name,
+    token: row.token,
+    installedAt: row.installed_at,
+    fallback:
+      row.fallback_owner === null || row.fallback_until === null
+        ? null
+        : { owner: row.fallback_owner, leaseUntil: row.fallback_until },
+  }));
+}
+
+async function failures(session: Session): ReturnType<OverviewStore["failures"]> {
+  const { failuresMs, countedRowsMax, worstKindMs, worstKindMin } = limits;
+  const [row] = await session.run(readFailures, [failuresMs, countedRowsMax]);
+  const worst = await session.run(readWorstKinds, [worstKindMs, worstKindMin]);
+  const found = (what: WorstIn): WorstKind | null => {
+    const kind = worst.find((each) => each.what === what);
+    return kind === undefined ? null : { kind: kind.kind, percent: kind.percent };
+  };
+  return {
+    jobs: row?.jobs ?? 0,
+    runs: row?.runs ?? 0,
+    dead: row?.dead ?? 0,
+    worst: Object.fromEntries(worstIn.map((what) => [what, found(what)])) as Record<WorstIn, WorstKind | null>,
   };
 }
 

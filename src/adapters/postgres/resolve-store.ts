@@ -11,7 +11,7 @@ import { aftermathOf } from "./outbox.ts";
 import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
 import { addUpJoins, addUpRuns, countUncounted, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";
-import { freePassedSlots } from "./sql/run.ts";
+import { freePassedSlots, sealOrphans } from "./sql/run.ts";
 import type { Statement } from "./statement.ts";
 
 /**
@@ -33,6 +33,7 @@ export function resolveStore(session: Session): Pick<RunStore, "resolve"> {
         steps += rows[0]?.taken ?? 0;
         parts.push(aftermathOf(rows));
       };
+      if (open.orphans) steps += (await session.fenced(fence, sealOrphans, [limit])).length;
       if (open.ends) await release(countUncounted);
       if (open.joins) await release(addUpJoins);
       for (const run of await addUp(session, fence, open.sums)) {
@@ -56,10 +57,11 @@ type Open = Awaited<ReturnType<typeof look>>;
 
 async function look(session: Session, runs: readonly RunId[] | null) {
   const [open] = await session.run(lookAtRuns, [runs, limits.runDeltasMax]);
-  return open ?? { ends: false, joins: false, sums: null, stops: null };
+  return open ?? { ends: false, joins: false, orphans: false, sums: null, stops: null };
 }
 
-const isOpen = (open: Open): boolean => open.ends || open.joins || open.sums !== null || open.stops !== null;
+const isOpen = (open: Open): boolean =>
+  open.ends || open.joins || open.orphans || open.sums !== null || open.stops !== null;
 
 const addUp = async (session: Session, fence: Fence | undefined, runs: readonly string[] | null) =>
   runs === null ? [] : await session.fenced(fence, addUpRuns, [runs]);

@@ -1,10 +1,10 @@
 import { limits } from "../../core/limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
-import { hourBuckets } from "../../core/ports/kind-figures.ts";
 import { durationBuckets } from "../../core/ports/overview.ts";
+import { addUpTo } from "./add-up.ts";
+import { currentEpoch } from "./epoch.ts";
 import type { Session } from "./session.ts";
 import {
-  addUp,
   addUpBatches,
   createRollUp,
   findRollUpEnd,
@@ -61,16 +61,15 @@ export function rollUpStore(session: Session): RollUpStore {
 
 /** Counts and position are written in one transaction, so an event is added up exactly once, even after a crash. */
 async function rollUp(session: Session, limit: number): Promise<number> {
+  const { first_event_id: first } = await currentEpoch(session);
   return await session.transaction(async (tx) => {
     await execute(tx, createRollUp);
     const [reader] = await execute(tx, lockRollUp);
     if (reader === undefined || BigInt(reader.xmin) <= BigInt(reader.upto)) return 0;
-    const [end] = await execute(tx, findRollUpEnd, [reader.upto, reader.xmin, limit]);
-    const { slowTryMs, lateStartMs } = limits;
-    const bounds = [durationBuckets, slowTryMs / 1_000, lateStartMs / 1_000, hourBuckets];
-    const [added] = await execute(tx, addUp, [reader.upto, end?.upto ?? reader.xmin, ...bounds]);
+    const [end] = await execute(tx, findRollUpEnd, [reader.upto, reader.xmin, limit, first]);
+    const events = await addUpTo(tx, { from: reader.upto, upto: end?.upto ?? reader.xmin, first });
     await execute(tx, addUpBatches, [limit, durationBuckets.length + 1]);
-    return added?.events ?? 0;
+    return events;
   });
 }
 

@@ -51,6 +51,7 @@ const runView = (row: RunViewRow): RunView => ({
   kind: row.kind,
   key: row.key,
   version: row.version,
+  shape: row.shape,
   state: row.state,
   onFailure: row.on_failure,
   stopped: row.stopped,

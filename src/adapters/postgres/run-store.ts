@@ -66,11 +66,13 @@ export function runStore(session: Session): Pick<RunStore, Writes> {
 }
 
 async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
-  const { kind, key, version, sealed, tasks, starterId, parentId, onFailure, retentionMs, trace } = run;
+  const { kind, key, version, sealed, tasks, starterId, parentId, onFailure, retentionMs, trace, shape } = run;
   const input = JSON.stringify(run.input);
-  const values = [kind, key, version, sealed, tasks.length, starterId, parentId, input, onFailure, retentionMs, trace];
+  const total = tasks.length;
+  const values = [kind, key, version, sealed, total, starterId, parentId, input, onFailure, retentionMs, trace, shape];
   const [inserted] = await execute(tx, sql.insertRun, values);
   if (inserted === undefined) {
+    if (!sealed) await execute(tx, sql.reopenForStarter, [kind, key, starterId]);
     const [known] = await execute(tx, sql.findRun, [kind, key]);
     if (known === undefined) throw new Error(`run "${key}" of "${kind}" exists but cannot be seen: use READ COMMITTED`);
     return {

@@ -11,7 +11,9 @@ import {
 import type { Operations } from "../../core/ports/operations.ts";
 import type { RunId } from "../../core/ports/run.ts";
 import type { State } from "../../core/job/state.ts";
+import { currentEpoch } from "./epoch.ts";
 import type { Session } from "./session.ts";
+import type { Epoch } from "./sql/epoch.ts";
 import { readStream, readStreamEnd, type StreamRow } from "./sql/stream.ts";
 
 /**
@@ -21,30 +23,30 @@ import { readStream, readStreamEnd, type StreamRow } from "./sql/stream.ts";
 export function streamStore(session: Session): Pick<Operations, "stream"> {
   return {
     async stream(cursor, limit) {
+      const epoch = await currentEpoch(session);
       const [end] = await session.run(readStreamEnd);
       if (end === undefined) throw new Error("the database gave no snapshot");
-      const now = { system: end.system, from: end.snapshot, page: null };
+      const now = { epoch: epoch.name, from: end.snapshot, page: null };
       if (cursor === null) return { events: [], cursor: formatCursor(now), isMore: false, isGap: false };
       const place = parseCursor(cursor);
       if (place === null || !isOf(place, now)) {
         return { events: [], cursor: formatCursor(now), isMore: false, isGap: true };
       }
-      return { ...(await readPage(session, place, end.snapshot, limit)), isGap: false };
+      return { ...(await readPage(session, place, { epoch, now: end.snapshot, limit })), isGap: false };
     },
   };
 }
 
-/** A restored database issues transaction ids again that an older cursor has seen. */
+/** A cursor that lies ahead of the server is of a history that was lost, whatever its epoch says. */
 const isOf = (place: StreamPlace, now: StreamPlace): boolean =>
-  place.system === now.system && BigInt(snapshotEnd(place.page?.upto ?? place.from)) <= BigInt(snapshotEnd(now.from));
+  place.epoch === now.epoch && BigInt(snapshotEnd(place.page?.upto ?? place.from)) <= BigInt(snapshotEnd(now.from));
 
 async function readPage(
   session: Session,
   place: StreamPlace,
-  now: string,
-  limit: number,
+  { epoch, now, limit }: { readonly epoch: Epoch; readonly now: string; readonly limit: number },
 ): Promise<{ events: readonly StreamEvent[]; cursor: StreamCursor; isMore: boolean }> {
-  const { system, from, page } = place;
+  const { from, page } = place;
   const upto = page?.upto ?? now;
   const rows = await session.run(readStream, [
     snapshotEnd(from),
@@ -54,16 +56,17 @@ async function readPage(
     page?.id ?? "0",
     page?.place ?? "0",
     limit,
+    epoch.first_event_id,
   ]);
   const last = rows.at(-1);
   const isMore = rows.length === limit && last !== undefined;
   const next = isMore ? { upto, xid: last.xid, id: last.id, place: String(last.place) } : null;
-  const cursor = formatCursor({ system, from: isMore ? from : upto, page: next });
-  return { events: rows.map(streamEvent), cursor, isMore };
+  const cursor = formatCursor({ epoch: epoch.name, from: isMore ? from : upto, page: next });
+  return { events: rows.map((row) => streamEvent(row, epoch)), cursor, isMore };
 }
 
-const streamEvent = (row: StreamRow): StreamEvent => ({
-  id: eventId(row),
+const streamEvent = (row: StreamRow, epoch: Epoch): StreamEvent => ({
+  id: eventId(row, epoch),
   jobId: row.job_id as JobId,
   at: row.at,
   from: row.from_state as State | null,
@@ -78,14 +81,14 @@ const streamEvent = (row: StreamRow): StreamEvent => ({
   runId: row.run_id as RunId | null,
 });
 
-/** One row has the moves of many jobs: the id of a move is its transaction, its row and its place in the row. */
-const eventId = (row: StreamRow): string => `${row.xid}.${row.id}.${row.place}`;
+/** One row has the moves of many jobs: the id of a move is its epoch, its transaction, its row and its place in the row. */
+const eventId = (row: StreamRow, epoch: Epoch): string => `${epoch.name}.${row.xid}.${row.id}.${row.place}`;
 
 /** The event rows of these moves, each with the last place among them. */
 export function eventRowsOf(events: readonly StreamEvent[]): readonly { xid: string; id: string; place: number }[] {
   const rows = new Map<string, { xid: string; id: string; place: number }>();
   for (const event of events) {
-    const [xid = "", id = "", place] = event.id.split(".");
+    const [, xid = "", id = "", place] = event.id.split(".");
     rows.set(id, { xid, id, place: Math.max(Number(place), rows.get(id)?.place ?? 0) });
   }
   return [...rows.values()];

@@ -24,6 +24,7 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
   "scheduler.jobs.started": busy,
   "scheduler.jobs.lost": fault,
   "scheduler.occurrences.overdue": fault,
+  "runs.long": fault,
   "jobs.failed": fault,
   "jobs.dead": fault,
   "runs.failed": fault,

@@ -127,7 +127,7 @@ export function codesOf(each: Endpoint): readonly ProblemCode[] {
     ...(each.role === "operate" ? (["needs-operate"] as const) : []),
     ...(each.refuses ?? []),
     ...(each.method === "GET" ? [] : takesBody),
-    ...(["internal", "store-away", "store-busy"] as const),
+    ...(["internal", "store-away", "store-busy", "store-full"] as const),
   ];
 }
 

@@ -6,7 +6,7 @@ import { publishedEvent } from "../../core/admin/publish.ts";
 import type { RunId } from "../../core/ports/run.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
-import { eventSource } from "../event-source.ts";
+import { endedSource, eventSource } from "../event-source.ts";
 import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
 import { id, text, someOf } from "../query-fields.ts";
@@ -55,6 +55,7 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
           return { status: 200, body: await page(options, filter, last) };
         }
         const snapshot = async (): Promise<string> => JSON.stringify({ jobs: await newest(options, filter) });
+        if (options.endsStreams === true) return endedSource({ operations, filter, cursor: last, snapshot });
         return eventSource({ operations, clock: ports.clock, feed, filter, cursor: last, snapshot });
       },
     }),

@@ -1,12 +1,14 @@
 import { z } from "zod";
+import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { health } from "../shape/schedule.ts";
+import { lastPassJson } from "../shape/overview.ts";
 import { countAll } from "./count-jobs.ts";
 
 const alive = z.object({ status: z.literal("ok") }).meta({ id: "Alive" });
 
-/** GET /health answers only when the database does; GET /livez asks nothing of it, and GET /readyz only its time. */
+/** GET /health answers only when the database does; GET /livez asks nothing of it, and GET /readyz only whether it can write. */
 export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
   const { ports, operations, registry, version, schemaVersion } = options;
   return [
@@ -23,11 +25,11 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
       method: "GET",
       name: "getReady",
       path: "/readyz",
-      summary: "Whether the database answers too",
+      summary: "Whether the database answers too, and can write",
       role: "read",
       replies: { 200: alive },
       async handle() {
-        await ports.store.now();
+        await operations.probeDisk();
         return { status: 200, body: { status: "ok" } };
       },
     }),
@@ -35,17 +37,20 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
       method: "GET",
       name: "getHealth",
       path: "/health",
-      summary: "Versions, and how many jobs there are of each state",
+      summary: "Versions, the age of the scheduler's last pass, and how many jobs there are of each state",
       role: "read",
       replies: { 200: health },
       async handle() {
-        const [counts, schema, now] = await Promise.all([
+        const [counts, schema, now, pass] = await Promise.all([
           countAll(operations, {}),
           schemaVersion?.() ?? null,
           ports.store.now(),
+          operations.lastPass(schedulerLock),
         ]);
+        const lastPass = lastPassJson(pass);
         const body = {
-          status: "ok",
+          status: lastPass?.isLate === true ? ("scheduler-silent" as const) : ("ok" as const),
+          lastPass,
           version,
           schemaVersion: schema,
           databaseTime: new Date(now).toISOString(),

@@ -3,10 +3,18 @@ import type { Instant } from "../../core/job/job.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Minute, WorkerView } from "../../core/ports/overview.ts";
+import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { text, whole } from "../query-fields.ts";
-import { summary, type SummaryReply, throughput, workerList, type WorkerReply } from "../shape/overview.ts";
+import {
+  summary,
+  type SummaryReply,
+  lastPassJson,
+  throughput,
+  workerList,
+  type WorkerReply,
+} from "../shape/overview.ts";
 import { iso, maybeIso } from "../shape/shape.ts";
 import { depthOf } from "./lanes.ts";
 
@@ -52,12 +60,13 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
 
 async function summarize({ operations, ports, lanes }: ApiOptions): Promise<SummaryReply> {
   const now = await ports.store.now();
-  const [live, dead, minutes, pauses, seen] = await Promise.all([
+  const [live, dead, minutes, pauses, seen, pass] = await Promise.all([
     operations.live(),
     operations.count({ states: ["FAILED"] }, operationsLimits.countRowsMax),
     operations.minutes({ since: now - 3_600_000, kind: null, lane: null }),
     operations.lanePauses(),
     operations.workers(now - operationsLimits.workerSeenMs),
+    operations.lastPass(schedulerLock),
   ]);
   const total = (of: (minute: Minute) => number): number => minutes.reduce((sum, minute) => sum + of(minute), 0);
   const inState = (state: string): number =>
@@ -98,6 +107,7 @@ async function summarize({ operations, ports, lanes }: ApiOptions): Promise<Summ
       busy: statuses.filter((status) => status === "busy").length,
       lost: statuses.filter((status) => status === "lost").length,
     },
+    lastPass: lastPassJson(pass),
   };
 }
 

@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { count, idText, maybeTime, time } from "./shape.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
+import type { LastPass } from "../../core/ports/overview.ts";
+import { count, idText, iso, maybeTime, time } from "./shape.ts";
 
 /** A lane: what waits, what runs, who may. */
 export const lane = z
@@ -100,6 +102,9 @@ export const lock = z
 
 export const lockList = z.object({ locks: z.array(lock), jobLocks: z.array(slotUse) }).meta({ id: "LockList" });
 
+/** The scheduler's last pass of which every step succeeded; null before the first one. */
+export const lastPass = z.object({ at: time, ageMs: z.number().min(0), isLate: z.boolean() }).nullable();
+
 const stateCounts = z.object({ PENDING: count, QUEUED: count, RUNNING: count, RETRY_WAIT: count });
 
 export const summary = z
@@ -127,6 +132,7 @@ export const summary = z
     }),
     lanes: z.object({ total: count, paused: count }),
     workers: z.object({ busy: count, lost: count }),
+    lastPass,
   })
   .meta({ id: "Summary" });
 
@@ -177,3 +183,8 @@ export type WorkerReply = z.infer<typeof worker>;
 export type LockReply = z.infer<typeof lock>;
 export type SummaryReply = z.infer<typeof summary>;
 export type ThroughputReply = z.infer<typeof throughput>;
+
+export const lastPassJson = (pass: LastPass | null) =>
+  pass === null
+    ? null
+    : { at: iso(pass.at), ageMs: Math.round(pass.ageMs), isLate: pass.ageMs > operationsLimits.passAgeMsMax };

@@ -10,6 +10,8 @@ export const run = z
     kind: z.string(),
     key: z.string(),
     version: count,
+    /** The hash of its tasks and edges; null for a fan-out. */
+    shape: z.string().nullable(),
     state: z.enum(runStates),
     /** All its jobs are written; more may follow while false. */
     sealed: z.boolean(),
@@ -82,6 +84,7 @@ export const runJson = (view: RunView): RunReply => ({
   kind: view.kind,
   key: view.key,
   version: view.version,
+  shape: view.shape,
   state: view.state,
   sealed: view.sealed,
   onFailure: view.onFailure,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { jobCounts, plainJob } from "./job.ts";
+import { lastPass } from "./overview.ts";
 import { count, idText, maybeTime, time } from "./shape.ts";
 
 const base = {
@@ -119,7 +120,9 @@ export const deleted = z.object({ canceled: count }).meta({ id: "DeletedSchedule
 
 export const health = z
   .object({
-    status: z.literal("ok"),
+    /** `scheduler-silent`: the last pass is older than three minutes; what is due soon runs, later times wait. */
+    status: z.enum(["ok", "scheduler-silent"]),
+    lastPass,
     version: z.string(),
     schemaVersion: z.union([z.string(), z.number()]).nullable(),
     databaseTime: time,

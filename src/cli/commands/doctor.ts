@@ -1,6 +1,8 @@
 import { Command } from "commander";
+
+import { secondMs } from "../../core/job/units.ts";
 import { findSystem, isAlive } from "../address.ts";
-import { apiClient } from "../client.ts";
+import { type ApiClient, apiClient } from "../client.ts";
 import type { Finding } from "../finding.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import { awsAt, awsIn } from "../../adapters/aws/aws-call.ts";
@@ -67,7 +69,7 @@ async function examine(url: string | undefined, world: World): Promise<readonly 
   return [
     nodeFinding(),
     ...(api === undefined || api === system?.api ? [systemFinding(system)] : []),
-    ...(api === undefined || api === null ? [] : [await apiFinding(api)]),
+    ...(api === undefined || api === null ? [] : await apiFindings(api)),
     ...(await (await import("../database.ts")).databaseFindings(world.env["DATABASE_URL"])),
   ];
 }
@@ -88,16 +90,24 @@ function systemFinding(system: ReturnType<typeof findSystem>): Finding {
   return { name, ok: false, detail: `process ${system.pid} of ${system.file} is gone`, fix };
 }
 
-async function apiFinding(url: string): Promise<Finding> {
+async function apiFindings(url: string): Promise<readonly Finding[]> {
   try {
-    const { version, schemaVersion, counts } = await apiClient(url).health();
+    const { version, schemaVersion, counts, lastPass } = await apiClient(url).health();
     const jobs = Object.entries(counts).flatMap(([state, { count, isMore }]) =>
       count > 0 ? [`${isMore ? "at least " : ""}${count} ${state}`] : [],
     );
     const detail = `${url}, version ${version}, schema ${schemaVersion ?? "unknown"}, jobs: ${jobs.join(", ") || "none"}`;
-    return { name: "api", ok: true, detail };
+    return [{ name: "api", ok: true, detail }, passFinding(lastPass)];
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    return { name: "api", ok: false, detail, fix: "start the system (npm start), or correct --url or BELFRY_URL" };
+    return [{ name: "api", ok: false, detail, fix: "start the system (npm start), or correct --url or BELFRY_URL" }];
   }
+}
+
+function passFinding(pass: Awaited<ReturnType<ApiClient["health"]>>["lastPass"]): Finding {
+  const name = "scheduler";
+  const fix = "see what the scheduler waits for: npx belfry locks, and the log of its last task";
+  if (pass === null) return { name, ok: false, detail: "no pass was made yet", fix };
+  const detail = `its last pass was ${Math.round(pass.ageMs / secondMs)} s ago`;
+  return pass.isLate ? { name, ok: false, detail, fix } : { name, ok: true, detail };
 }

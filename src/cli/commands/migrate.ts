@@ -17,17 +17,22 @@ export function migrateCommand(world: World, out: Output): Command {
   return new Command("migrate")
     .option("--database-url <url>", "default: DATABASE_URL")
     .option("--stage <name>", "whose apps' tables (default: BELFRY_STAGE, else dev)")
+    .option(
+      "--restored",
+      "a copy of the database's disks took its place: readers of its events get a gap notice",
+      false,
+    )
     .addHelpText("after", "\nExample:\n  $ DATABASE_URL=postgresql://... npx belfry migrate --stage prod")
     .action(async (_: object, command: Command) => {
       // The program has an option of this name too, and takes it wherever it stands.
-      const given = command.optsWithGlobals<{ databaseUrl?: string; stage?: string }>();
-      const { databaseUrl, stage = world.env["BELFRY_STAGE"] ?? "dev" } = given;
+      const given = command.optsWithGlobals<{ databaseUrl?: string; stage?: string; restored: boolean }>();
+      const { databaseUrl, stage = world.env["BELFRY_STAGE"] ?? "dev", restored: isRestored } = given;
       const url = databaseUrl ?? world.env["DATABASE_URL"];
       if (!url)
         throw new CliError(exitCodes.usage, "no-database", "name the database: set DATABASE_URL or --database-url");
       const project = await projectOf(world);
       const apps = await loadApps(project, stageIn(project, stage));
-      const sets = await migrateAll(url, apps);
+      const sets = await migrateAll({ url, isRestored }, apps);
       const differences = await storedDifferences(url, apps, stage);
       out.result({ stage, sets, differences }, () =>
         [...sets.map(lineOf), ...differences.map((difference) => `next start: ${difference}`)].join("\n"),
@@ -40,9 +45,13 @@ interface MigratedSet extends Migrated {
   readonly name: string;
 }
 
-async function migrateAll(url: string, apps: readonly AppDefinition[]): Promise<readonly MigratedSet[]> {
+async function migrateAll(
+  target: { readonly url: string; readonly isRestored: boolean },
+  apps: readonly AppDefinition[],
+): Promise<readonly MigratedSet[]> {
+  const { url } = target;
   try {
-    const sets = [{ name: "belfry", ...(await migrate({ url })) }];
+    const sets = [{ name: "belfry", ...(await migrate(target)) }];
     for (const { name, migrations } of apps) {
       if (migrations === null) continue;
       sets.push({ name, ...(await migrate({ url, app: name, folder: fileURLToPath(migrations) })) });
@@ -53,8 +62,12 @@ async function migrateAll(url: string, apps: readonly AppDefinition[]): Promise<
   }
 }
 
-function lineOf({ name, applied, version, newer }: MigratedSet): string {
+function lineOf({ name, applied, version, newer, epoch }: MigratedSet): string {
   const done = applied.length === 0 ? "nothing to do" : `applied ${applied.join(", ")}`;
   const what = newer.length === 0 ? done : `${done}; of a newer release: ${newer.join(", ")}`;
-  return `${name}: version ${version}, ${what}`;
+  const begun =
+    epoch === null
+      ? ""
+      : `; epoch ${epoch} begins, as the database was restored or moved: readers of its events get a gap notice`;
+  return `${name}: version ${version}, ${what}${begun}`;
 }

@@ -67,7 +67,7 @@ function troubleOf({ total, first }: Troubled, state: string, [one, many]: reado
 }
 
 function mattersOf(
-  { live, deadLetters, lanes, workers }: ShownSummary,
+  { live, deadLetters, lanes, workers, lastPass }: ShownSummary,
   { failing, late }: TroubledSchedules,
 ): readonly Matter[] {
   const waited = live.oldestWaitingMs ?? 0;
@@ -81,6 +81,10 @@ function mattersOf(
     waited > waitsLongMs && {
       text: `The oldest due job has waited ${duration(waited)}`,
       href: addresses.jobsWith("state:pending,queued,retry_wait due:past"),
+    },
+    lastPass?.isLate === true && {
+      text: `The scheduler made its last pass ${duration(lastPass.ageMs)} ago`,
+      href: addresses.locks,
     },
     workers.lost > 0 && { text: `${plural(workers.lost, "worker")} lost`, href: addresses.lanes },
     lanes.paused > 0 && { text: `${plural(lanes.paused, "lane")} paused`, href: `${addresses.lanes}#lanes` },

@@ -1,12 +1,13 @@
 import type { Instant } from "../job/job.ts";
 import { minuteMs } from "../job/units.ts";
 import { operationsLimits } from "../ports/operations-limits.ts";
-import type { JobDefinition, Registry } from "../define/definition.ts";
+import type { Registry } from "../define/definition.ts";
+import { passLimits } from "../scheduler/pass-limits.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { Operations } from "../ports/operations.ts";
 
 type Measured = Pick<Operations, "health" | "minutes" | "failures">;
-type MeasuringPorts = Pick<Ports, "metrics" | "log" | "launcher">;
+type MeasuringPorts = Pick<Ports, "metrics" | "log" | "launcher" | "schedulerTasksSince">;
 
 /**
  * Once in a scheduler task: the figures of the whole system that alarms need. Zeros are left out, because each metric costs.
@@ -15,12 +16,12 @@ type MeasuringPorts = Pick<Ports, "metrics" | "log" | "launcher">;
 export async function measureHealth(
   ports: MeasuringPorts,
   operations: Measured,
-  { jobs }: Pick<Registry, "jobs">,
+  registry: Pick<Registry, "jobs">,
 ): Promise<void> {
   try {
     const now = await measureDatabase(ports, operations);
     await measureFailures(ports, operations);
-    await measureTasks(ports, [...jobs.values()], now);
+    await measureTasks(ports, registry, now);
   } catch (error) {
     ports.log.warn("what alarms watch was not measured; the next task does it", { error });
     ports.metrics.add("scheduler.step.failed", 1);
@@ -29,7 +30,7 @@ export async function measureHealth(
 
 /** Claims and losses are those of the last whole minute. @returns the time. */
 async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured): Promise<Instant> {
-  const { now, overdue, deadRowsPercent, oldestTransactionMs, clockBehindMs } = await operations.health(
+  const { now, overdue, longRuns, deadRowsPercent, oldestTransactionMs, clockBehindMs } = await operations.health(
     operationsLimits.overdueMs,
   );
   const since = Math.floor(now / minuteMs) * minuteMs - minuteMs;
@@ -38,6 +39,7 @@ async function measureDatabase({ metrics }: MeasuringPorts, operations: Measured
   if (isWhole && minute.started > 0) metrics.add("scheduler.jobs.started", minute.started);
   if (isWhole && minute.lost > 0) metrics.add("scheduler.jobs.lost", minute.lost);
   if (overdue > 0) metrics.add("scheduler.occurrences.overdue", overdue);
+  if (longRuns > 0) metrics.add("runs.long", longRuns);
   if (deadRowsPercent > 0) metrics.add("database.dead_rows", deadRowsPercent, "Percent");
   if (oldestTransactionMs > operationsLimits.oldTransactionMs) {
     metrics.add("database.oldest_transaction", oldestTransactionMs, "Milliseconds");
@@ -60,14 +62,15 @@ async function measureFailures({ metrics, log }: MeasuringPorts, operations: Mea
   }
 }
 
-/** A task whose process hangs is billed until it is stopped, although its job ran again long ago. */
+/** A task whose process hangs is billed until it is stopped, whether it runs a job, a schedule or passes. */
 async function measureTasks(
-  { metrics, launcher }: MeasuringPorts,
-  jobs: readonly JobDefinition[],
+  { metrics, launcher, schedulerTasksSince }: MeasuringPorts,
+  { jobs }: Pick<Registry, "jobs">,
   now: Instant,
 ): Promise<void> {
-  const timeouts = jobs.filter((job) => job.runOn === "fargate").map((job) => job.timeoutMs);
-  if (launcher === undefined || timeouts.length === 0) return;
-  const endless = await launcher.runningSince(now - Math.max(...timeouts) - operationsLimits.endlessTaskMs);
-  if (endless > 0) metrics.add("tasks.endless", endless);
+  const longestMs = Math.max(passLimits.wakeMs, ...[...jobs.values()].map(({ timeoutMs }) => timeoutMs));
+  const before = now - longestMs - operationsLimits.endlessTaskMs;
+  const ofJobs = (await launcher?.runningSince(before)) ?? 0;
+  const ofScheduler = (await schedulerTasksSince?.(before)) ?? 0;
+  if (ofJobs + ofScheduler > 0) metrics.add("tasks.endless", ofJobs + ofScheduler);
 }

@@ -93,7 +93,7 @@ async function writeAgain(
     const { results, aftermath } = await ports.store.insert([job], { dispatchWindowMs, tx });
     const [starter] = results;
     if (starter?.created !== true) return null;
-    const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, tasks: [] };
+    const again = { kind, key, version, input, onFailure, retentionMs, trace, sealed: false, shape: null, tasks: [] };
     const started = await ports.store.startRun(
       { ...again, starterId: starter.id, parentId: id },
       { dispatchWindowMs, tx },

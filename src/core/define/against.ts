@@ -1,4 +1,5 @@
 import { type AppDefinition, graphVersionOf, type JobDefinition, registry } from "./definition.ts";
+import { shapeHash } from "./graph-shape.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 
 export interface WaitingJob {
@@ -11,12 +12,13 @@ export interface WaitingRun {
   readonly id: string;
   readonly kind: string;
   readonly version: number;
+  readonly shape: string | null;
   readonly input: unknown;
 }
 
 /**
  * Waiting jobs that these definitions cannot run: the kind was removed, the schema refuses the payload or input, or the graph
- * is older than the version of a run. One problem for each kind and reason.
+ * is older than the version of a run or has other tasks or edges under the same version. One problem for each kind and reason.
  */
 export async function checkAgainst(
   apps: readonly AppDefinition[],
@@ -34,10 +36,18 @@ export async function checkAgainst(
     const definition = known.get(run.kind);
     if (definition === undefined) found.gone("run", run);
     else if ((graphVersionOf(definition) ?? run.version) < run.version) found.older(run, definition);
+    else if (await isReshaped(run, definition)) found.reshaped(run, definition);
     else await found.payload("run", run, definition, run.input);
   }
   return found.problems();
 }
+
+/** The tasks of a graph that comes as data depend on its input, so only those that are written down are compared. */
+const isReshaped = async (run: WaitingRun, { body }: JobDefinition): Promise<boolean> =>
+  body.is === "graph" &&
+  body.version === run.version &&
+  run.shape !== null &&
+  (await shapeHash(body.tasks)) !== run.shape;
 
 type Thing = "job" | "run";
 interface Named {
@@ -75,6 +85,13 @@ class Found {
     const value = graphVersionOf(definition);
     const fix = "do not go back while it is open";
     this.#add(`run ${kind} older`, { field: `kinds.${kind}.version`, value, rule, fix });
+  }
+
+  reshaped({ id, kind, version }: WaitingRun, definition: JobDefinition): void {
+    const rule = `must have the tasks and edges of run ${id}, which has version ${version} too`;
+    const fix = "raise the version of a graph whose tasks or edges change";
+    const value = graphVersionOf(definition);
+    this.#add(`run ${kind} reshaped`, { field: `kinds.${kind}.version`, value, rule, fix });
   }
 
   problems(): readonly Problem[] {

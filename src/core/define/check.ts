@@ -3,7 +3,7 @@ import { contractLimits } from "../job/contract-limits.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 import { ruleProblem } from "../calendar/rule.ts";
 import { checkId, readCount } from "./setting.ts";
-import { type Staged, valueFor } from "./stage.ts";
+import { type PerStage, valueFor } from "./stage.ts";
 
 /**
  * All problems of the definitions of a stage, in the order of the apps; empty when they can run. `stages` are the known
@@ -53,8 +53,8 @@ function checkSchedule(
   checkStages(problems, "every", every, stages);
   checkStages(problems, "launch", launch, stages);
   checkStages(problems, "enabled", enabled, stages);
-  const isOn = enabled === undefined || valueFor(stage, enabled as Staged<boolean>) === true;
-  if (every !== undefined && isOn && valueFor(stage, every as Staged<string>) === undefined) {
+  const isOn = enabled === undefined || valueFor(stage, enabled as PerStage<boolean>) === true;
+  if (every !== undefined && isOn && valueFor(stage, every as PerStage<string>) === undefined) {
     problems.add(
       "every",
       every,
@@ -97,7 +97,7 @@ function checkLanes(app: AppDefinition, stage: string, stages: readonly string[]
 function checkNumber(
   problems: ProblemList,
   field: string,
-  setting: Staged<number> | undefined,
+  setting: PerStage<number> | undefined,
   {
     min,
     max,

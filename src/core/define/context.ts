@@ -2,7 +2,7 @@ import type { Json, JobId } from "../job/job.ts";
 import type { Duration } from "../calendar/duration.ts";
 import type { Enqueued } from "../ports/client.ts";
 import type { Log, MetricUnit, RunId, Tx } from "../ports/ports.ts";
-import type { Staged } from "./stage.ts";
+import type { PerStage } from "./stage.ts";
 
 /** A typed, named unit of work that can be enqueued and scheduled. Made by `defineJob` and its siblings. */
 export interface Job<I> {
@@ -89,7 +89,7 @@ export interface Context {
    * Both limits may differ by stage: `{ default: 100, dev: 10 }`.
    */
   batches(
-    options: { size: Staged<number>; maxIterations: Staged<number> },
+    options: { size: PerStage<number>; maxIterations: PerStage<number> },
     work: (size: number) => Promise<BatchResult>,
   ): Promise<BatchResult>;
   /** Follows a cursor: `next(cursor)` returns the next cursor, or null at the end. @returns the pages read and whether more are left. */

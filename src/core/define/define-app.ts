@@ -28,6 +28,7 @@ export function defineApp(options: AppOptions): AppDefinition {
   // The loop also visits jobs that are added during it, so made jobs bring theirs.
   for (const job of jobs) for (const made of job.makes ?? []) jobs.add(made);
   return {
+    is: "app",
     name: options.name,
     jobs: [...jobs],
     schedules,

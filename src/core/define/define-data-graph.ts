@@ -1,7 +1,14 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job } from "./context.ts";
 import { outputOf, starterOf } from "./define-graph.ts";
-import { definitionFrom, jobOf, type JobLimits, type NoPayload } from "./define-job.ts";
+import {
+  definitionFrom,
+  jobOf,
+  type JobLimits,
+  type NoPayload,
+  type PayloadIn,
+  type PayloadOut,
+} from "./define-job.ts";
 import type { JobDefinition, TaskBody } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask } from "./graph-shape.ts";
@@ -9,14 +16,11 @@ import type { Json } from "../job/job.ts";
 import { joinRules, type JoinRule } from "../job/join.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { runLimits } from "../ports/run-limits.ts";
-import type { InRun, OnFailure } from "../ports/ports.ts";
+import type { InRun, FailurePolicy } from "../ports/ports.ts";
 import { describe, ProblemList } from "./problem.ts";
 import { failurePolicies } from "../ports/run.ts";
 import { checkPayload } from "./schema.ts";
 import { readChoice, readCount } from "./setting.ts";
-
-type In<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
-type Out<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
 
 /** One task of a graph that comes as data, for example from a JSON file. */
 export interface DataTask {
@@ -27,7 +31,7 @@ export interface DataTask {
 }
 
 /** What a task of such a graph gets: outputs of successful predecessors, by name. */
-export interface DataGiven<I> {
+export interface DataTaskInputs<I> {
   readonly task: string;
   readonly input: I;
   readonly outputs: Readonly<Record<string, Json>>;
@@ -37,18 +41,20 @@ export interface DataGraphOptions<S extends StandardSchemaV1> extends Omit<JobLi
   readonly id: string;
   readonly version: number;
   readonly input?: S;
-  key?(input: Out<S>): string;
-  readonly onFailure?: OnFailure;
+  key?(input: PayloadOut<S>): string;
+  readonly onFailure?: FailurePolicy;
   /** The tasks of one run. Invalid tasks fail the run's start finally, with every problem named. */
-  graph(input: Out<S>): readonly DataTask[] | Promise<readonly DataTask[]>;
+  graph(input: PayloadOut<S>): readonly DataTask[] | Promise<readonly DataTask[]>;
   /** Every task runs this. The limits beside it are each task's. */
-  run(given: DataGiven<Out<S>>, ctx: Context): Promise<Json | void> | Json | void;
+  run(given: DataTaskInputs<PayloadOut<S>>, ctx: Context): Promise<Json | void> | Json | void;
   /** False: the task is SKIPPED and so is what only comes after it. */
-  when?(given: DataGiven<Out<S>>): boolean | Promise<boolean>;
+  when?(given: DataTaskInputs<PayloadOut<S>>): boolean | Promise<boolean>;
 }
 
 /** Defines a graph whose tasks come as data, checked when a run starts: names, predecessors, size, cycles. */
-export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(options: DataGraphOptions<S>): Job<In<S>> {
+export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(
+  options: DataGraphOptions<S>,
+): Job<PayloadIn<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
   const version = readCount(problems, "version", options.version, {
     min: 1,
@@ -78,8 +84,8 @@ function taskOf<S extends StandardSchemaV1>(options: DataGraphOptions<S>, graph:
     is: "task",
     graph,
     given: (run, input) => ({ task: run.task ?? "", input, outputs: outputsOf(run) }),
-    when: when === undefined ? null : (given) => when.call(options, given as DataGiven<Out<S>>),
-    run: async (given, context) => await options.run(given as DataGiven<Out<S>>, context),
+    when: when === undefined ? null : (given) => when.call(options, given as DataTaskInputs<PayloadOut<S>>),
+    run: async (given, context) => await options.run(given as DataTaskInputs<PayloadOut<S>>, context),
   };
   return {
     ...definitionFrom({ ...limitsOfTask, id: `${id}.task` }, body),

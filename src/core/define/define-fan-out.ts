@@ -13,7 +13,7 @@ export interface FanOutOptions<R, I> extends StarterLimits {
   readonly id: string;
   /** One job for each row. A `sql` query is read in keyset pages; an iterable is read again from its start after a crash. */
   from(occurrence: Moment): Query<R> | AsyncIterable<R>;
-  /** The column a query is paged by: unique, in an order that does not change. Default `id`. */
+  /** The column a query is paged by: never null, in an order that does not change. Rows of one value come in one page. Default `id`. */
   readonly by?: string;
   /** Makes a repeated page harmless: a row whose key has a job gets no second one. */
   key(row: NoInfer<R>, occurrence: Moment): string;

@@ -1,40 +1,45 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job, SettledJob } from "./context.ts";
-import { definitionFrom, jobOf, type JobLimits, type NoPayload } from "./define-job.ts";
+import {
+  definitionFrom,
+  jobOf,
+  type JobLimits,
+  type NoPayload,
+  type PayloadIn,
+  type PayloadOut,
+} from "./define-job.ts";
 import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, TaskBody } from "./definition.ts";
 import { checkGraph } from "./graph-shape.ts";
 import type { Json } from "../job/job.ts";
 import type { JoinRule } from "../job/join.ts";
 import { contractLimits } from "../job/contract-limits.ts";
-import type { InRun, OnFailure, Tx } from "../ports/ports.ts";
+import type { InRun, FailurePolicy, Tx } from "../ports/ports.ts";
 import { ProblemList } from "./problem.ts";
 import { failurePolicies } from "../ports/run.ts";
 import { checkPayload } from "./schema.ts";
 import { readChoice, readCount } from "./setting.ts";
 
-type In<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
-type Out<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
-
 declare const output: unique symbol;
 declare const maybe: unique symbol;
 
 /** A declared task, which a later task names as its predecessor. `M`: its branch may not be taken. */
-export interface Handle<O, M extends boolean = boolean> {
+export interface TaskHandle<O, M extends boolean = boolean> {
   readonly name: string;
   readonly [output]: O;
   readonly [maybe]: M;
 }
 
-type After = Readonly<Record<string, Handle<unknown>>>;
-type OutputOf<H> = H extends Handle<infer O> ? O : never;
-type MaybeOf<H> = H extends Handle<unknown, infer M> ? M : never;
+/** The tasks before one, each under the name by which it finds their output. */
+export type TasksBefore = Readonly<Record<string, TaskHandle<unknown>>>;
+type OutputOf<H> = H extends TaskHandle<infer O> ? O : never;
+type MaybeOf<H> = H extends TaskHandle<unknown, infer M> ? M : never;
 type IsOne<K, All = K> = [K] extends [never] ? false : K extends unknown ? ([All] extends [K] ? true : false) : never;
 
 /**
  * What a task gets from its predecessors. Under `all` it is there, unless that branch may not be taken and another one was;
  * under `any` and `allDone`, and where failures are passed over, it may be missing.
  */
-export type Outputs<A extends After, J extends JoinRule, F extends OnFailure> = {
+export type TaskOutputs<A extends TasksBefore, J extends JoinRule, F extends FailurePolicy> = {
   readonly [K in keyof A]: [J, F] extends ["all", "stop" | "skip-downstream"]
     ? true extends MaybeOf<A[K]>
       ? IsOne<keyof A> extends true
@@ -45,7 +50,7 @@ export type Outputs<A extends After, J extends JoinRule, F extends OnFailure> = 
 };
 
 /** Not taken when none of its predecessors was; `allDone` always runs. */
-type MaybeAfter<A extends After, J extends JoinRule> = J extends "allDone"
+type MaybeAfter<A extends TasksBefore, J extends JoinRule> = J extends "allDone"
   ? false
   : [keyof A] extends [never]
     ? false
@@ -53,9 +58,12 @@ type MaybeAfter<A extends After, J extends JoinRule> = J extends "allDone"
       ? false
       : true;
 
-type Given<I, A extends After, J extends JoinRule, F extends OnFailure> = { readonly input: I } & Outputs<A, J, F>;
+/** What a task is called with: the run's input and, by name, what its predecessors returned. */
+export type TaskInputs<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy> = {
+  readonly input: I;
+} & TaskOutputs<A, J, F>;
 
-interface TaskBase<I, A extends After, J extends JoinRule, F extends OnFailure, O> extends Omit<
+interface TaskBase<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy, O> extends Omit<
   JobLimits<never>,
   "onSettled"
 > {
@@ -64,53 +72,65 @@ interface TaskBase<I, A extends After, J extends JoinRule, F extends OnFailure, 
   /** `all` (default): every one succeeded. `any`: one did. `allDone`: all ended in any way. */
   readonly join?: J;
   /** What it returns is handed to its successors. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
-  run(given: Given<I, A, J, F>, ctx: Context): Promise<O> | O;
+  run(given: TaskInputs<I, A, J, F>, ctx: Context): Promise<O> | O;
   /** As `onSettled` of a job, with the run's input: a task has no payload of its own. Not called for one that is SKIPPED. */
   onSettled?(input: I, settled: SettledJob, tx: Tx): Promise<void>;
 }
 
-export type TaskOptions<I, A extends After, J extends JoinRule, F extends OnFailure, O> = TaskBase<I, A, J, F, O> & {
+export type TaskOptions<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy, O> = TaskBase<
+  I,
+  A,
+  J,
+  F,
+  O
+> & {
   readonly when?: undefined;
 };
-export type BranchOptions<I, A extends After, J extends JoinRule, F extends OnFailure, O> = TaskBase<I, A, J, F, O> & {
+export type BranchOptions<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy, O> = TaskBase<
+  I,
+  A,
+  J,
+  F,
+  O
+> & {
   /** False: the task is SKIPPED, and so is what only comes after it. Evaluated before each claim, so it must only read. */
-  when(given: Given<I, A, J, F>): boolean | Promise<boolean>;
+  when(given: TaskInputs<I, A, J, F>): boolean | Promise<boolean>;
 };
 
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- no predecessors is exactly that: no keys.
 type NoneBefore = Readonly<Record<never, never>>;
 
-export interface DeclareTask<I, F extends OnFailure> {
-  <O extends Json | void, A extends After = NoneBefore, J extends JoinRule = "all">(
+export interface DeclareTask<I, F extends FailurePolicy> {
+  <O extends Json | void, A extends TasksBefore = NoneBefore, J extends JoinRule = "all">(
     name: string,
     options: BranchOptions<I, A, J, F, O>,
-  ): Handle<O, true>;
-  <O extends Json | void, A extends After = NoneBefore, J extends JoinRule = "all">(
+  ): TaskHandle<O, true>;
+  <O extends Json | void, A extends TasksBefore = NoneBefore, J extends JoinRule = "all">(
     name: string,
     options: TaskOptions<I, A, J, F, O>,
-  ): Handle<O, MaybeAfter<A, J>>;
+  ): TaskHandle<O, MaybeAfter<A, J>>;
 }
 
-export interface GraphOptions<S extends StandardSchemaV1, F extends OnFailure> {
+export interface GraphOptions<S extends StandardSchemaV1, F extends FailurePolicy> {
   readonly id: string;
   /** Kept with each run: a changed graph never touches a run that has started. */
   readonly version: number;
   /** Any Standard Schema. Left out: the graph takes no input. */
   readonly input?: S;
   /** One run for each key. */
-  key?(input: Out<S>): string;
+  key?(input: PayloadOut<S>): string;
   /** Default: `skip-downstream`. */
   readonly onFailure?: F;
-  tasks(task: DeclareTask<Out<S>, F>): void;
+  tasks(task: DeclareTask<PayloadOut<S>, F>): void;
 }
 
 /**
  * Defines a graph of tasks. Its job starts a run: all tasks at once, in that job's success transaction. A cycle cannot be
  * written, because a handle must exist before it is named. Never throws: problems are collected for `check`.
  */
-export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends OnFailure = "skip-downstream">(
+export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends FailurePolicy = "skip-downstream">(
   options: GraphOptions<S, F>,
-): Job<In<S>> {
+): Job<PayloadIn<S>> {
   const problems = new ProblemList(`graph "${options.id}"`);
   const version = readCount(problems, "version", options.version, {
     min: 1,
@@ -134,13 +154,13 @@ export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends On
 
 /** The job that starts a run. A run's key is its key, so its own retention is the run's. */
 export function starterOf<S extends StandardSchemaV1>(
-  { id, input, key }: { readonly id: string; readonly input?: S; key?(input: Out<S>): string },
+  { id, input, key }: { readonly id: string; readonly input?: S; key?(input: PayloadOut<S>): string },
   body: GraphBody | DataGraphBody,
 ): JobDefinition {
   return definitionFrom<S>({ id, payload: input, key, timeout: "5m" }, body);
 }
 
-function declareAll<S extends StandardSchemaV1, F extends OnFailure>(
+function declareAll<S extends StandardSchemaV1, F extends FailurePolicy>(
   options: GraphOptions<S, F>,
   graph: TaskBody["graph"],
   problems: ProblemList,
@@ -166,7 +186,7 @@ function declareAll<S extends StandardSchemaV1, F extends OnFailure>(
     return handle;
   };
   // The overloads type what a developer writes; inside, a task is plain data.
-  options.tasks(declare as unknown as DeclareTask<Out<S>, F>);
+  options.tasks(declare as unknown as DeclareTask<PayloadOut<S>, F>);
   return [...declared.values()];
 }
 

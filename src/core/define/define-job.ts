@@ -13,9 +13,9 @@ import { ProblemList } from "./problem.ts";
 import { checkPayload } from "./schema.ts";
 import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { sizeFrom } from "./task-size.ts";
-import { type Staged, mapStages } from "./stage.ts";
+import { type PerStage, mapStages } from "./stage.ts";
 
-export interface Retry {
+export interface RetryOptions {
   /** Attempts that may fail, 1 to 1,000; 1 means no retry. */
   readonly maxAttempts: number;
   /**
@@ -36,7 +36,7 @@ export interface JobLimits<P> {
   /** After this time `ctx.signal` aborts and the attempt has failed. Default 30s; at most 14m30s on Lambda. */
   readonly timeout?: Duration;
   /** Default 4 attempts, exponential from 1s. */
-  readonly retry?: Retry;
+  readonly retry?: RetryOptions;
   /** How many jobs of this kind run at once in all processes together; exact. Default: no cap. */
   readonly concurrency?: number;
   /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
@@ -56,7 +56,7 @@ export interface JobLimits<P> {
   /** After this time without a heartbeat the job counts as lost and is run again. Default 20s. */
   readonly lease?: Duration;
   /** Only one job with this lock runs at a time; another becomes SKIPPED `lock-held`. `ttl` takes the place of `lease`. */
-  readonly lock?: { readonly name?: string; readonly ttl?: Staged<Duration> };
+  readonly lock?: { readonly name?: string; readonly ttl?: PerStage<Duration> };
   /** SQL only: runs in the transaction that writes the outcome, also of a rescue or a cancel. */
   onSettled?(payload: P, settled: SettledJob, tx: Tx): Promise<void>;
 }
@@ -66,27 +66,30 @@ export type StarterLimits = Pick<JobLimits<never>, "lane" | "timeout" | "retry" 
 
 /** A void payload needs no schema. */
 export type NoPayload = StandardSchemaV1<void, void>;
-type In<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
-type Out<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
-type Result = Json | BatchResult | void;
+/** What `enqueue` takes: the schema's input. */
+export type PayloadIn<S extends StandardSchemaV1> = StandardSchemaV1.InferInput<S>;
+/** What a handler gets: the schema's output, with its defaults. */
+export type PayloadOut<S extends StandardSchemaV1> = StandardSchemaV1.InferOutput<S>;
+/** What a handler may return. */
+export type JobResult = Json | BatchResult | void;
 
-export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<Out<S>> {
+export interface JobOptions<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
   /** Unique among all apps of a stage, and never reused for something else: rows carry it. */
   readonly id: string;
   /** Any Standard Schema, for example `z.object({ ... })`. Left out: the job takes no payload. */
   readonly payload?: S;
   /** The idempotency key of a payload: a second job of the same kind and key is not made. */
-  key?(payload: Out<S>): string;
+  key?(payload: PayloadOut<S>): string;
   /** What it returns is the job's result. Throw `PermanentError` or `RetryLater` to choose what follows a failure. */
-  run(payload: Out<S>, ctx: Context): Promise<Result> | Result;
+  run(payload: PayloadOut<S>, ctx: Context): Promise<JobResult> | JobResult;
 }
 
 /**
  * Defines a kind of job. Never throws: problems are collected, and `check` shows all of them together.
  * A handler's payload has passed the schema, with defaults applied.
  */
-export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<In<S>> {
-  return jobOf<In<S>>(
+export function defineJob<S extends StandardSchemaV1 = NoPayload>(options: JobOptions<S>): Job<PayloadIn<S>> {
+  return jobOf<PayloadIn<S>>(
     definitionFrom(options, {
       is: "handler",
       run: async (payload, context) => toJson(await run(options, payload, context)),
@@ -141,10 +144,10 @@ function itemOf(
   return { payload, key: options.key, delayMs, dueAt: options.dueAt };
 }
 
-interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<Out<S>> {
+interface DefinitionOptions<S extends StandardSchemaV1> extends JobLimits<PayloadOut<S>> {
   readonly id: string;
   readonly payload?: S | undefined;
-  readonly key?: ((payload: Out<S>) => string) | undefined;
+  readonly key?: ((payload: PayloadOut<S>) => string) | undefined;
 }
 
 /** The typed functions become functions of unknown: `check` validates the payload before they are called. */
@@ -169,7 +172,7 @@ export function definitionFrom<S extends StandardSchemaV1>(
 }
 
 /** A batch result is JSON; only an interface cannot say so. */
-const toJson = (result: Result): Json | void => result as Json | void;
+const toJson = (result: JobResult): Json | void => result as Json | void;
 
 type PlainLimits = Pick<
   JobDefinition,
@@ -252,7 +255,7 @@ function lockFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: 
   return { name, ttlMs };
 }
 
-function retryFrom(retry: Retry | undefined, problems: ProblemList): RetryPolicy {
+function retryFrom(retry: RetryOptions | undefined, problems: ProblemList): RetryPolicy {
   const attempts = { min: 1, max: contractLimits.maxAttemptsMax, fallback: contractLimits.maxAttemptsDefault };
   const wait = { min: 1, max: contractLimits.delayMsMax };
   const own = typeof retry?.backoff === "function" ? ownBackoff(retry.backoff, problems) : null;

@@ -11,7 +11,7 @@ import type { InstantText, SchedulePolicies } from "./schedule-policy.ts";
 import { type PlainOptions, specMaker, stagedSettings } from "./schedule-spec.ts";
 import { checkPayloadNow } from "./schema.ts";
 import { checkId } from "./setting.ts";
-import type { Staged } from "./stage.ts";
+import type { PerStage } from "./stage.ts";
 
 /** Five fields: minute, hour, day of month, month, day of week. */
 export type Cron = `${string} ${string} ${string} ${string} ${string}`;
@@ -34,7 +34,7 @@ export function aws(text: string): string {
 }
 
 /** When it fires: by the clock of a zone, by elapsed time, or once. */
-export type When =
+export type ScheduleTime =
   | {
       /** Five fields, or AWS's form by `aws("cron(...)")`. */
       readonly cron: Cron | AwsCron;
@@ -47,7 +47,7 @@ export type When =
     }
   | {
       /** Elapsed time, at least 1s; knows no clock changes. May differ by stage. */
-      readonly every: Staged<Duration | AwsRate>;
+      readonly every: PerStage<Duration | AwsRate>;
       readonly cron?: never;
       readonly at?: never;
       readonly timezone?: never;
@@ -73,7 +73,7 @@ export type ScheduleOptions<I> = {
   /** Unique among all schedules of a stage; its history is kept under this name. */
   readonly id: string;
   readonly run: Job<I>;
-} & When &
+} & ScheduleTime &
   SchedulePolicies &
   PayloadFor<NoInfer<I>>;
 
@@ -86,6 +86,7 @@ export function defineSchedule<I>(options: ScheduleOptions<I>): ScheduleDefiniti
   const fixed = fixedPayload(plain.payload, job, problems);
   const { specFor, notes } = specMaker(plain, job, fixed, problems);
   return {
+    is: "schedule",
     id: options.id,
     job,
     spec(stage, app) {

@@ -4,14 +4,14 @@ import type { Context, SettledJob } from "./context.ts";
 import type { Json } from "../job/job.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../ports/launcher.ts";
-import type { InRun, OnFailure, Tx } from "../ports/ports.ts";
+import type { InRun, FailurePolicy, Tx } from "../ports/ports.ts";
 import type { RetryPolicy } from "../job/backoff.ts";
 import type { GraphTask } from "./graph-shape.ts";
 import type { Moment } from "./moment.ts";
 import type { Query } from "./query.ts";
 import type { Routes } from "./routes.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
-import type { PerStage } from "./stage.ts";
+import type { ByStage } from "./stage.ts";
 
 export interface PayloadIssue {
   readonly path: string;
@@ -37,7 +37,7 @@ export interface JobDefinition {
   readonly onAmbiguous: "retry" | "park";
   /** Jobs of this kind at once, exact; null is no cap. */
   readonly concurrency: number | null;
-  readonly lock: { readonly name: string; readonly ttlMs: PerStage<number> } | null;
+  readonly lock: { readonly name: string; readonly ttlMs: ByStage<number> } | null;
   /** Applies the schema: the value a handler gets has its defaults. */
   readonly check: (payload: unknown) => Promise<PayloadCheck>;
   readonly key: ((payload: unknown) => string) | null;
@@ -73,7 +73,7 @@ export interface TaskBody {
 interface AnyGraphBody {
   /** A changed graph never touches a run that has started. */
   readonly version: number;
-  readonly onFailure: OnFailure;
+  readonly onFailure: FailurePolicy;
 }
 
 export interface GraphBody extends AnyGraphBody {
@@ -127,18 +127,34 @@ export const readsMoment = ({ body }: JobDefinition): boolean => body.is === "fa
 export const graphVersionOf = ({ body }: JobDefinition): number | null =>
   body.is === "graph" || body.is === "dataGraph" ? body.version : null;
 
+/** A schedule as `defineSchedule` made it. */
 export interface ScheduleDefinition {
+  readonly is: "schedule";
   readonly id: string;
+  /** @internal */
   readonly job: JobDefinition;
-  /** The stored form for one stage, computed from code; `problems` of the definition are found before this is called. */
+  /**
+   * The stored form for one stage, computed from code; `problems` of the definition are found before this is called.
+   * @internal
+   */
   readonly spec: (stage: string, app: string) => ScheduleSpec;
-  /** The payload of one occurrence. */
+  /**
+   * The payload of one occurrence.
+   * @internal
+   */
   readonly payload: (occurrence: Occurrence) => unknown;
+  /** @internal */
   readonly problems?: readonly Problem[];
-  /** Surprises in its expression; `check` prints them. */
+  /**
+   * Surprises in its expression; `check` prints them.
+   * @internal
+   */
   readonly notes?: readonly string[];
-  /** The settings that differ by stage, by field: `check` finds unknown and missing stages. */
-  readonly staged?: Readonly<Record<string, PerStage<unknown>>>;
+  /**
+   * The settings that differ by stage, by field: `check` finds unknown and missing stages.
+   * @internal
+   */
+  readonly staged?: Readonly<Record<string, ByStage<unknown>>>;
 }
 
 /** The occurrence as a handler, a payload function or a query gets it. */
@@ -154,20 +170,32 @@ export interface Occurrence {
 
 /** Settings of one lane. Defaults come from `topology.ts`. */
 export interface LaneDefinition {
-  readonly batchSize?: number | PerStage<number>;
+  readonly batchSize?: number | ByStage<number>;
   /** Worker processes at once, at least 2. */
-  readonly concurrency?: number | PerStage<number>;
+  readonly concurrency?: number | ByStage<number>;
 }
 
+/** An app as `defineApp` made it: the default export of a module that `belfry.config.ts` names. */
 export interface AppDefinition {
+  readonly is: "app";
   readonly name: string;
+  /** @internal */
   readonly jobs: readonly JobDefinition[];
+  /** @internal */
   readonly schedules: readonly ScheduleDefinition[];
+  /** @internal */
   readonly lanes: Readonly<Record<string, LaneDefinition>>;
-  /** A folder of numbered SQL files of the app's own tables, as a file URL; null when it has none. */
+  /**
+   * A folder of numbered SQL files of the app's own tables, as a file URL; null when it has none.
+   * @internal
+   */
   readonly migrations: URL | null;
-  /** Its own HTTP app, or null. */
+  /**
+   * Its own HTTP app, or null.
+   * @internal
+   */
   readonly routes: Routes | null;
+  /** @internal */
   readonly problems?: readonly Problem[];
 }
 

@@ -1,3 +1,4 @@
+import { type Duration, durationMs } from "../calendar/duration.ts";
 import type { Json } from "../job/job.ts";
 
 /** The same for every copy of Belfry in the process. */
@@ -16,6 +17,7 @@ function isOf(isOwn: boolean, name: string, asked: object, value: unknown): bool
 /** Thrown by a handler: no retry. The job becomes FAILED at once. */
 export class PermanentError extends Error {
   override readonly name = "PermanentError";
+  /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return isOf(this === PermanentError, "PermanentError", this, value);
   }
@@ -27,25 +29,27 @@ export class PermanentError extends Error {
   }
 }
 
-/** Thrown by a handler: retry after `afterMs`, or by the definition's backoff. */
+/** Thrown by a handler: retry after `after`, or by the definition's backoff. */
 export class RetryLater extends Error {
   override readonly name = "RetryLater";
+  /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return isOf(this === RetryLater, "RetryLater", this, value);
   }
   readonly code: string;
   readonly afterMs: number | null;
-  constructor(message: string, options: { afterMs?: number; code?: string; cause?: unknown } = {}) {
+  constructor(message: string, options: { after?: Duration; code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
     Object.defineProperty(this, errorBrand, { value: "RetryLater" });
     this.code = options.code ?? "RETRY_LATER";
-    this.afterMs = options.afterMs ?? null;
+    this.afterMs = options.after === undefined ? null : durationMs("after", options.after);
   }
 }
 
 /** Thrown by a handler or client: the call was sent and its result is unknown. `onAmbiguous` decides. */
 export class AmbiguousError extends Error {
   override readonly name = "AmbiguousError";
+  /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return isOf(this === AmbiguousError, "AmbiguousError", this, value);
   }
@@ -60,6 +64,7 @@ export class AmbiguousError extends Error {
 /** The payload does not fit the schema of its definition. */
 export class InvalidPayload extends Error {
   override readonly name = "InvalidPayload";
+  /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return isOf(this === InvalidPayload, "InvalidPayload", this, value);
   }
@@ -74,6 +79,7 @@ export class InvalidPayload extends Error {
 /** The key exists with another payload. */
 export class KeyConflict extends Error {
   override readonly name = "KeyConflict";
+  /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return isOf(this === KeyConflict, "KeyConflict", this, value);
   }
@@ -109,7 +115,7 @@ export function httpError(response: {
   const code = `HTTP_${status}`;
   if (!retryableStatuses.has(status) && status < 500) return new PermanentError(message, { code });
   const afterMs = retryAfterMs(response.headers?.get("retry-after") ?? null);
-  return new RetryLater(message, afterMs === null ? { code } : { code, afterMs });
+  return new RetryLater(message, afterMs === null ? { code } : { code, after: `${afterMs}ms` });
 }
 
 /** Seconds only: a date would need a wall clock. */

@@ -10,6 +10,13 @@ export interface GraphTask {
   readonly join: JoinRule;
 }
 
+/** The same for the same tasks, edges and joins, in whichever order they are written. */
+export async function shapeHash(tasks: readonly GraphTask[]): Promise<string> {
+  const lines = tasks.map(({ name, join, after }) => JSON.stringify([name, join, after.toSorted()])).toSorted();
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(lines.join("\n")));
+  return Array.from(new Uint8Array(digest, 0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /**
  * Adds what is wrong with these tasks: names, unknown or repeated predecessors, size, and a cycle with its path. A graph
  * without problems has an order in which every task comes after its predecessors.

@@ -1,6 +1,6 @@
 /**
  * A query over the app's own tables, made by `sql`. Its rows are read page by page in the order of one column, so it needs a
- * column that is unique and never changes (`id` unless said otherwise).
+ * column that is never null and never changes (`id` unless said otherwise).
  */
 export interface Query<R> {
   readonly text: string;

@@ -7,17 +7,17 @@ import type { Log } from "../ports/ports.ts";
  * answered with 500; a Hono app does that by itself. Requests have passed the API's own guards before they arrive here.
  */
 export interface Routes {
-  fetch(request: Request, inside: Inside): Response | Promise<Response>;
+  fetch(request: Request, inside: RouteContext): Response | Promise<Response>;
 }
 
 /** What routes may call, besides `job.enqueue`. */
-export interface Inside {
+export interface RouteContext {
   readonly stage: string;
   readonly log: Log;
   /** The job of this definition with this key, or null. */
   find(job: { readonly id: string }, key: string): Promise<JobView | null>;
   /** A job and its attempts that have ended, or null. */
-  look(id: JobId): Promise<{ readonly job: JobView; readonly attempts: readonly AttemptView[] } | null>;
+  get(id: JobId): Promise<{ readonly job: JobView; readonly attempts: readonly AttemptView[] } | null>;
   /** A running handler is aborted at its next heartbeat. @returns false for a job that had ended before. */
   cancel(id: JobId): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import type { Launch } from "../ports/schedule.ts";
 import type { Duration } from "../calendar/duration.ts";
-import type { Staged } from "./stage.ts";
+import type { PerStage } from "./stage.ts";
 
 /** An instant: ISO 8601 with `Z` or an offset, so that it means the same everywhere. */
 export type InstantText = `${number}-${number}-${number}T${number}:${string}`;
@@ -27,10 +27,10 @@ export interface SchedulePolicies {
   readonly startAt?: InstantText;
   readonly endAt?: InstantText;
   /** Default true. By stage: a stage that is not named is off. */
-  readonly enabled?: Staged<boolean>;
+  readonly enabled?: PerStage<boolean>;
   /**
    * Default `tick`: the scheduler's passes plan its times and a worker runs its jobs. `rule`: its own EventBridge rule starts a
    * task that takes the schedule's lock and runs the job, at most once a minute. May differ by stage.
    */
-  readonly launch?: Staged<Launch>;
+  readonly launch?: PerStage<Launch>;
 }

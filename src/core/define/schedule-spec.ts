@@ -10,7 +10,7 @@ import { leaseMsOf, slotKeysOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
 import type { Expression, GapRule, Launch, OverlapReadings, ScheduleSpec } from "../ports/schedule.ts";
 import { readChoice, readDuration } from "./setting.ts";
-import { mapStages, type PerStage, type Staged, valueFor } from "./stage.ts";
+import { mapStages, type ByStage, type PerStage, valueFor } from "./stage.ts";
 import { storedTzVersion, tzVersion, zoneProblem } from "../calendar/zone.ts";
 
 /** The same options without the types that only guide an author of definitions. */
@@ -19,7 +19,7 @@ export interface PlainOptions extends SchedulePolicies {
   readonly cron?: string | undefined;
   readonly timezone?: string | undefined;
   readonly dst?: { readonly gap?: GapRule; readonly overlap?: OverlapReadings } | undefined;
-  readonly every?: Staged<string> | undefined;
+  readonly every?: PerStage<string> | undefined;
   readonly at?: string | undefined;
   readonly payload?: unknown;
 }
@@ -108,7 +108,7 @@ function readCron(text: string, problems: ProblemList, notes: string[]): (stage:
 }
 
 /** A stage in which it is off needs no value; it then has the first one listed. */
-function readEvery(every: Staged<string>, problems: ProblemList): (stage: string) => Expression {
+function readEvery(every: PerStage<string>, problems: ProblemList): (stage: string) => Expression {
   const byStage = mapStages(every, (value, stage) =>
     readPeriodOf(stage === null ? "every" : `every.${stage}`, value, problems),
   );
@@ -178,7 +178,7 @@ export function readInstant(field: string, text: string | undefined, problems: P
 }
 
 /** The settings that differ by stage, as they were written. */
-export function stagedSettings({ every, enabled, launch }: PlainOptions): Readonly<Record<string, PerStage<unknown>>> {
+export function stagedSettings({ every, enabled, launch }: PlainOptions): Readonly<Record<string, ByStage<unknown>>> {
   return {
     ...(typeof every === "object" ? { every } : {}),
     ...(typeof enabled === "object" ? { enabled } : {}),

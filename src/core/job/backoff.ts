@@ -10,13 +10,13 @@ export type BackoffFunction = (failures: number, bounds: BackoffBounds) => numbe
 /** Beyond this a double of any base is above every cap, and a larger power would be infinite. */
 const doublingsMax = 52;
 
-/** The named backoffs. The type of `retry.backoff`, its check and the docs derive from this table. */
+export type BackoffName = "exponential" | "fixed";
+
+/** The named backoffs. The check of `retry.backoff` and the docs derive from this table. */
 export const backoffs = {
   exponential: (failures, { baseMs }) => baseMs * 2 ** Math.min(failures, doublingsMax),
   fixed: (_failures, { baseMs }) => baseMs,
-} as const satisfies Readonly<Record<string, BackoffFunction>>;
-
-export type BackoffName = keyof typeof backoffs;
+} as const satisfies Readonly<Record<BackoffName, BackoffFunction>>;
 
 export const backoffNames = Object.keys(backoffs) as readonly BackoffName[];
 

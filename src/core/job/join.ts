@@ -1,6 +1,6 @@
 /** When a task with predecessors may start. `all` is the default. */
-export const joinRules = ["all", "any", "allDone"] as const;
-export type JoinRule = (typeof joinRules)[number];
+export const joinRules = ["all", "any", "allDone"] as const satisfies readonly JoinRule[];
+export type JoinRule = "all" | "any" | "allDone";
 
 /**
  * What became of a task's predecessors. `bad`: FAILED, CANCELED, or SKIPPED because of such an end. A predecessor whose

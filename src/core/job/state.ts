@@ -11,9 +11,9 @@ export const states = [
   "FAILED",
   "CANCELED",
   "SKIPPED",
-] as const;
+] as const satisfies readonly State[];
 
-export type State = (typeof states)[number];
+export type State = "PENDING" | "QUEUED" | "RUNNING" | "RETRY_WAIT" | "SUCCESS" | "FAILED" | "CANCELED" | "SKIPPED";
 
 /** One allowed move. `from: null` is the insert. */
 export interface Transition {

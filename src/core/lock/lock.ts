@@ -1,4 +1,5 @@
 import { contractLimits } from "../job/contract-limits.ts";
+import { secondMs } from "../job/units.ts";
 import { lockLimits } from "./lock-limits.ts";
 import type { LockItem, Ports } from "../ports/ports.ts";
 
@@ -38,25 +39,29 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal;
 }
 
-interface Observation {
+/** The silence of a holder: since when its `rvn` is known to be unchanged, on this process's own timer. */
+interface Silence {
   readonly rvn: string;
-  readonly atMs: number;
+  readonly sinceMs: number;
+  readonly isLogged: boolean;
 }
 
 /**
  * Waits at most one lease of a silent holder; answers `held` as soon as the holder shows a sign of life.
+ * What it saw is kept in the item, so that the next task goes on from there when this one dies while it waits. Each adds
+ * only its own elapsed time to what it found: no two clocks are compared.
  */
 export async function acquireLock(ports: LockPorts, options: AcquireOptions): Promise<Acquired> {
   const outageMs = options.outageMs ?? lockLimits.lockOutageMs;
   let failingSinceMs: number | null = null;
-  let seenBefore: Observation | null = null;
+  let silence: Silence | null = null;
   for (;;) {
     if (options.signal?.aborted) return { got: "held", by: "(stopped while waiting)" };
     try {
-      const step = await tryOnce(ports, options, seenBefore);
+      const step = await tryOnce(ports, options, silence);
       if (step.got !== "watch") return step;
       failingSinceMs = null;
-      seenBefore = step.seen;
+      silence = step.silence;
       await ports.clock.sleep(step.waitMs, options.signal);
     } catch (error) {
       failingSinceMs ??= ports.clock.elapsedMs();
@@ -67,25 +72,40 @@ export async function acquireLock(ports: LockPorts, options: AcquireOptions): Pr
   }
 }
 
-type Step = Acquired | { readonly got: "watch"; readonly seen: Observation; readonly waitMs: number };
+type Step = Acquired | { readonly got: "watch"; readonly silence: Silence; readonly waitMs: number };
 
-async function tryOnce(ports: LockPorts, options: AcquireOptions, seenBefore: Observation | null): Promise<Step> {
+async function tryOnce(ports: LockPorts, options: AcquireOptions, before: Silence | null): Promise<Step> {
   const item = await ports.locks.read(options.name);
   if (item?.owner === options.owner) return hold(ports, options, item.fence);
   if (item === null || item.owner === null) return take(ports, options, null);
-  if (seenBefore !== null && seenBefore.rvn !== item.rvn) return { got: "held", by: item.owner };
-  if (seenBefore !== null && ports.clock.elapsedMs() - seenBefore.atMs >= item.leaseMs)
-    return take(ports, options, item.rvn);
-  return watch(ports, item, seenBefore);
+  if (before !== null && before.rvn !== item.rvn) return { got: "held", by: item.owner };
+  const nowMs = ports.clock.elapsedMs();
+  const sinceMs = Math.min(before?.sinceMs ?? nowMs, nowMs - item.silentMs);
+  if (nowMs - sinceMs >= item.leaseMs) return take(ports, options, item.rvn);
+  return watch(
+    ports,
+    { ...item, owner: item.owner, name: options.name },
+    { sinceMs, isLogged: before?.isLogged ?? false },
+  );
 }
 
-function watch(ports: LockPorts, item: LockItem, seenBefore: Observation | null): Step {
-  const seen = seenBefore ?? { rvn: item.rvn, atMs: ports.clock.elapsedMs() };
-  const leftMs = item.leaseMs - (ports.clock.elapsedMs() - seen.atMs);
+async function watch(
+  ports: LockPorts,
+  { name, owner, rvn, leaseMs }: LockItem & { readonly name: string; readonly owner: string },
+  { sinceMs, isLogged }: Omit<Silence, "rvn">,
+): Promise<Step> {
+  const silentMs = ports.clock.elapsedMs() - sinceMs;
+  if (silentMs > 0) await ports.locks.observe(name, { rvn, silentMs });
+  const isSilent = silentMs >= leaseMs / lockLimits.lockLooksPerLease;
+  if (isSilent && !isLogged) {
+    const text = `waiting for ${owner}, silent for ${Math.floor(silentMs / secondMs)} s`;
+    ports.log.info(text, { lock: name, holder: owner, silentMs, leaseMs });
+  }
+  const leftMs = leaseMs - (ports.clock.elapsedMs() - sinceMs);
   return {
     got: "watch",
-    seen,
-    waitMs: Math.max(1, Math.min(leftMs, item.leaseMs / lockLimits.lockLooksPerLease)),
+    silence: { rvn, sinceMs, isLogged: isLogged || isSilent },
+    waitMs: Math.max(1, Math.min(leftMs, leaseMs / lockLimits.lockLooksPerLease)),
   };
 }
 

@@ -24,7 +24,7 @@ export interface StreamPage {
   readonly cursor: StreamCursor;
   /** More can be read at once. */
   readonly isMore: boolean;
-  /** The cursor was of another database, or of one that was restored since: events may be missing before this page. */
+  /** The cursor was of another epoch: the database was restored or moved since, so events may be missing before this page. */
   readonly isGap: boolean;
 }
 
@@ -33,15 +33,15 @@ export interface StreamPage {
  * as `page`; `place` counts the moves inside that event row.
  */
 export interface StreamPlace {
-  /** Identifies the database cluster. */
-  readonly system: string;
+  /** The name of the history that its transactions belong to. */
+  readonly epoch: string;
   /** A snapshot of Postgres: `xmin:xmax:xip,xip`. */
   readonly from: string;
   readonly page: { readonly upto: string; readonly xid: string; readonly id: string; readonly place: string } | null;
 }
 
-export const formatCursor = ({ system, from, page }: StreamPlace): StreamCursor =>
-  [system, from, ...(page === null ? [] : [page.upto, page.xid, page.id, page.place])].join("~") as StreamCursor;
+export const formatCursor = ({ epoch, from, page }: StreamPlace): StreamCursor =>
+  [epoch, from, ...(page === null ? [] : [page.upto, page.xid, page.id, page.place])].join("~") as StreamCursor;
 
 const snapshotText = /^\d{1,19}:\d{1,19}:(\d{1,19}(,\d{1,19}){0,2000})?$/;
 const idMax = 2n ** 63n - 1n;
@@ -64,11 +64,11 @@ function isSnapshot(text: string): boolean {
 
 /** @returns null for text that is no cursor. */
 export function parseCursor(text: string): StreamPlace | null {
-  const [system = "", from = "", upto, xid, id, place, ...rest] = text.split("~");
-  if (!isNumber(system) || !isSnapshot(from) || rest.length > 0) return null;
-  if (upto === undefined) return { system, from, page: null };
+  const [epoch = "", from = "", upto, xid, id, place, ...rest] = text.split("~");
+  if (!/^[0-9a-f]{8}$/.test(epoch) || !isSnapshot(from) || rest.length > 0) return null;
+  if (upto === undefined) return { epoch, from, page: null };
   if (!isSnapshot(upto) || !isNumber(xid ?? "") || !isNumber(id ?? "") || !isNumber(place ?? "")) return null;
-  return { system, from, page: { upto, xid: xid ?? "", id: id ?? "", place: place ?? "" } };
+  return { epoch, from, page: { upto, xid: xid ?? "", id: id ?? "", place: place ?? "" } };
 }
 
 /** The upper bound of a snapshot: every transaction from there on was not seen. */

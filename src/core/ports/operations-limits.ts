@@ -1,4 +1,4 @@
-import { hourMs } from "../job/units.ts";
+import { dayMs, hourMs } from "../job/units.ts";
 
 /** Bounds of what operators search, count and change. */
 export const operationsLimits = {
@@ -33,6 +33,8 @@ export const operationsLimits = {
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time is overdue. Longer than a normal backlog lasts. */
   overdueMs: 600_000,
+  /** A run that is open for longer is long: a job on Fargate may take seven days. */
+  longRunMs: 8 * dayMs,
   /** The window of the failure figures. A scheduler task reads them each minute, so no failure is missed. */
   failuresMs: 300_000,
   /** The window in which kinds are compared; a share of fewer events than this means nothing. */
@@ -49,6 +51,8 @@ export const operationsLimits = {
   deadRowsMin: 10_000,
   oldTransactionMs: 1_000,
   clockBehindMs: 1_000,
+  /** A wake, a task's start and a dead holder's lease take less; once this old, the last pass is one that is missing. */
+  passAgeMsMax: 180_000,
   failureGroupsMax: 200,
   slotGroupsShownMax: 200,
   slotHoldersShownMax: 20,

@@ -17,6 +17,7 @@ import type {
   Health,
   KindTotal,
   LanePause,
+  LastPass,
   Live,
   Minute,
   SlotUse,
@@ -49,6 +50,10 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   registerWorker(worker: { readonly id: string; readonly lane: string; readonly version: string }): Promise<void>;
   failureGroups(options: { kind: string | null }): Promise<{ groups: readonly FailureGroup[]; isMore: boolean }>;
   fences(): Promise<readonly FenceView[]>;
+  /** Under the lock of this name; null when there was none yet. */
+  lastPass(lockName: string): Promise<LastPass | null>;
+  /** Lets the server write some temporary pages. Throws as any other call does where its disk is full. */
+  probeDisk(): Promise<void>;
   /** @param overdueMs occurrences PLANNED for longer ago are counted, up to a bound. */
   health(overdueMs: number): Promise<Health>;
   failures(): Promise<Failures>;

@@ -73,11 +73,19 @@ export interface FenceView {
   readonly fallback: { readonly owner: string; readonly leaseUntil: Instant } | null;
 }
 
+/** The last pass of which every step succeeded, and its age by real time. */
+export interface LastPass {
+  readonly at: Instant;
+  readonly ageMs: number;
+}
+
 /** Early signs of trouble. */
 export interface Health {
   readonly now: Instant;
   /** Occurrences still PLANNED long after their time. */
   readonly overdue: number;
+  /** Runs that are open for longer than `longRunMs`, counted up to a bound. */
+  readonly longRuns: number;
   /** Percent of dead rows, of the table with the largest share; small tables are left out. */
   readonly deadRowsPercent: number;
   /** Age of the oldest transaction in milliseconds: vacuum keeps all rows that died since. */

@@ -3,6 +3,7 @@
  * holds every implementation of a port to the same behaviour.
  */
 import type { OutMessage } from "./outbox.ts";
+import type { Instant } from "../job/job.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Store } from "./store.ts";
 
@@ -78,6 +79,8 @@ export interface LockItem {
   readonly rvn: string;
   readonly fence: number;
   readonly leaseMs: number;
+  /** How long watchers saw the present `rvn` unchanged, by their own timers; 0 when none wrote it down. */
+  readonly silentMs: number;
 }
 
 /** Conditional writes on named lock items. Any method may throw when the outcome is unknown: read back, then decide. */
@@ -98,6 +101,8 @@ export interface LockStore {
   release(name: string, owner: string, fence: number): Promise<boolean>;
   /** Sets the fence of the owner's item to `to` when it is smaller. */
   raise(name: string, owner: string, to: number): Promise<boolean>;
+  /** Keeps how long a watcher saw this `rvn` unchanged, if it still is the item's and less was known. */
+  observe(name: string, seen: { rvn: string; silentMs: number }): Promise<void>;
 }
 
 /** The world as the verbs see it. */
@@ -116,4 +121,6 @@ export interface Ports {
   readonly tally?: Tally;
   /** Left out where Fargate jobs run in their worker, and in their tasks. */
   readonly launcher?: Launcher;
+  /** How many tasks of the scheduler itself run since before this instant. Only for the scheduler, and 0 outside of ECS. */
+  readonly schedulerTasksSince?: (before: Instant) => Promise<number>;
 }

@@ -16,8 +16,8 @@ export type RunState = "RUNNING" | "CANCELING" | "DONE" | "FAILED" | "CANCELED";
  * What one FAILED task does. `stop`: nothing of the run starts any more. `skip-downstream` (default): what depends on it is
  * SKIPPED, the rest goes on. `continue`: its successors start without its output.
  */
-export const failurePolicies = ["stop", "skip-downstream", "continue"] as const;
-export type OnFailure = (typeof failurePolicies)[number];
+export const failurePolicies = ["stop", "skip-downstream", "continue"] as const satisfies readonly FailurePolicy[];
+export type FailurePolicy = "stop" | "skip-downstream" | "continue";
 
 /** A task of a run on its way in. Predecessors are named by their place in the list. */
 export interface NewTask {
@@ -35,7 +35,7 @@ export interface NewRun {
   readonly key: string;
   readonly version: number;
   readonly input: Json;
-  readonly onFailure: OnFailure;
+  readonly onFailure: FailurePolicy;
   readonly retentionMs: number;
   readonly trace: string;
   readonly starterId: JobId | null;
@@ -43,6 +43,8 @@ export interface NewRun {
   readonly parentId: RunId | null;
   /** False while pages of jobs may still follow. */
   readonly sealed: boolean;
+  /** The hash of its tasks and edges; null for a fan-out. */
+  readonly shape: string | null;
   readonly tasks: readonly NewTask[];
 }
 
@@ -97,8 +99,10 @@ export interface RunView {
   readonly kind: string;
   readonly key: string;
   readonly version: number;
+  /** The hash of its tasks and edges; null for a fan-out. */
+  readonly shape: string | null;
   readonly state: RunState;
-  readonly onFailure: OnFailure;
+  readonly onFailure: FailurePolicy;
   /** A task FAILED under `stop`: the waiting tasks will be SKIPPED. */
   readonly stopped: boolean;
   /** False while pages of jobs may still follow: `total` still grows. */
@@ -186,8 +190,9 @@ export interface StartedRun {
 export interface RunStore {
   /**
    * Writes the run, its jobs and edges, all or nothing; jobs without predecessors are QUEUED at once. If a run with this kind
-   * and key exists, the answer has `created: false`. A run that is sealed at once takes over the slots of its starter, which
-   * must be RUNNING and succeed in the same transaction; they are freed when the run closes.
+   * and key exists, the answer has `created: false`; one that this starter left unsealed is open again. A run that is sealed at
+   * once takes over the slots of its starter, which must be RUNNING and succeed in the same transaction; they are freed when the
+   * run closes.
    */
   startRun(run: NewRun, options: { dispatchWindowMs: number; tx?: Tx }): Promise<StartedRun>;
   /**
@@ -208,7 +213,10 @@ export interface RunStore {
     messages: readonly { jobId: JobId; generation: number }[],
     options: { reason: string; notTaken: boolean },
   ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
-  /** One bounded round: counts ends, adds up wide joins and runs, closes complete runs and frees their slots. */
+  /**
+   * One bounded round: counts ends, adds up wide joins and runs, closes complete runs and frees their slots. `all` also seals
+   * runs whose starter ended without sealing them: they close FAILED.
+   */
   resolve(options: {
     runs: readonly RunId[] | "all";
     limit: number;

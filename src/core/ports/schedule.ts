@@ -83,8 +83,14 @@ export interface Carry {
   readonly edited?: true;
 }
 
-export const occurrenceOutcomes = ["PLANNED", "FIRED", "CAUGHT_UP", "COALESCED", "SKIPPED"] as const;
-export type OccurrenceOutcome = (typeof occurrenceOutcomes)[number];
+export const occurrenceOutcomes = [
+  "PLANNED",
+  "FIRED",
+  "CAUGHT_UP",
+  "COALESCED",
+  "SKIPPED",
+] as const satisfies readonly OccurrenceOutcome[];
+export type OccurrenceOutcome = "PLANNED" | "FIRED" | "CAUGHT_UP" | "COALESCED" | "SKIPPED";
 
 /**
  * One nominal time with its decision. `job` is null for those that never get one (COALESCED, SKIPPED by policy).

@@ -264,6 +264,8 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
    * the caller needs a larger one.
    */
   installFence(fence: Fence): Promise<number>;
+  /** Notes that a pass under this token ended without a failed step. A token that is not the newest notes nothing. */
+  passed(fence: Fence): Promise<void>;
 
   /**
    * Writes the schedules of code: new ones, and new versions when the spec changed. Schedules that code no longer has are

@@ -6,6 +6,8 @@ export const streamLimits = {
   streamCommentMs: 15_000,
   streamCloseMs: 55_000,
   streamRetryMs: 1_000,
+  /** Until a client of a stream that ends at once asks again. */
+  streamPollMs: 3_000,
   streamBufferBytesMax: 1_048_576,
   streamSnapshotJobsMax: 100,
 } as const;

@@ -46,12 +46,18 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   const observations: QueueObservations = await earlierObservations(ports);
   const lapsed = createLapsedLeases();
   let passes = 0;
+  let notedMs = Number.NEGATIVE_INFINITY;
   let outcome: PassReport["outcome"] = "done";
   try {
     // One pass in any case: waiting for the lock may have taken all the time.
     while (!signal.aborted && (passes === 0 || ports.clock.elapsedMs() - startedMs < options.untilMs)) {
-      add(totals, await pass(ports, registry, { ...options, fence, signal, observations, lapsed }));
+      const counts = await pass(ports, registry, { ...options, fence, signal, observations, lapsed });
+      add(totals, counts);
       passes += 1;
+      if (isWhole(counts) && !signal.aborted && ports.clock.elapsedMs() - notedMs >= passLimits.passNotedMs) {
+        await notePass(ports, fence);
+        notedMs = ports.clock.elapsedMs();
+      }
       await ports.clock.sleep(passLimits.passIntervalMs, signal);
     }
     if (lock.lost.aborted) outcome = "fence-lost";
@@ -66,6 +72,18 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   }
   ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds");
   return report(ports, { outcome, heldBy: null, passes, counts: totals });
+}
+
+const isWhole = (counts: Readonly<Record<string, number>>): boolean =>
+  Object.keys(counts).every((name) => !name.endsWith(".failed"));
+
+/** Without the note this pass looks as if it had failed, and the next one is noted. */
+async function notePass({ store, log }: Ports, fence: Fence): Promise<void> {
+  try {
+    await store.passed(fence);
+  } catch (error) {
+    log.warn("the pass could not be noted; the next one is", { error });
+  }
 }
 
 /** One pass, without taking the lock: every step is bounded, and a failed step does not stop the others. */

@@ -9,7 +9,7 @@ import type { Json, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { acquireLock } from "../lock/lock.ts";
 import type { Log, MetricUnit, Tx } from "../ports/ports.ts";
-import { valueFor, type Staged } from "../define/stage.ts";
+import { valueFor, type PerStage } from "../define/stage.ts";
 
 /** The `ctx` of one attempt, which fences every write through it. Its functions work without it as `this`. */
 export function createContext(scope: InvocationScope, transact: Context["tx"]): Context {
@@ -165,7 +165,7 @@ async function withLock<T>(
 
 async function batches(
   scope: InvocationScope,
-  options: { size: Staged<number>; maxIterations: Staged<number> },
+  options: { size: PerStage<number>; maxIterations: PerStage<number> },
   work: (size: number) => Promise<BatchResult>,
 ): Promise<BatchResult> {
   const { stage } = scope.worker.options;

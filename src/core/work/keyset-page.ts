@@ -1,32 +1,46 @@
 import type { Query } from "../define/query.ts";
 import type { Json } from "../job/job.ts";
+import type { Tx } from "../ports/ports.ts";
 
-/** One page behind `after` in the order of column `by`: a keyset page, so that page 1,000 costs what page 1 does. */
-export function pageOf(
+interface Page {
+  /** `limit` rows, and those with the same value as the last of them; fewer: the last page. */
+  readonly rows: readonly unknown[];
+  /** Behind the last row: its value as Postgres writes it, so that nothing of it is rounded. Null for no rows. */
+  readonly cursor: Json | null;
+}
+
+const cursorColumn = "belfry_cursor";
+
+/**
+ * One page behind `after` in the order of column `by`: a keyset page, so that page 1,000 costs what page 1 does. Rows of one
+ * value are never parted, so a column that is not unique loses none.
+ * @throws Error when a row has no value in the column.
+ */
+export async function readPage(
+  tx: Tx,
   query: Query<unknown>,
-  { by, after, limit }: { readonly by: string; readonly after: unknown; readonly limit: number },
-): { text: string; values: unknown[] } {
+  {
+    id,
+    by,
+    after,
+    limit,
+  }: { readonly id: string; readonly by: string; readonly after: unknown; readonly limit: number },
+): Promise<Page> {
   const column = `page."${by.replaceAll('"', '""')}"`;
-  const count = query.values.length;
-  if (after === null) {
-    return {
-      text: `select * from (${query.text}) as page order by ${column} limit $${count + 1}`,
-      values: [...query.values, limit],
-    };
+  const next = query.values.length + 1;
+  const behind = after === null ? "" : `where ${column} > $${next + 1}`;
+  const { rows } = await tx.query(
+    `select page.*, ${column}::text as ${cursorColumn} from (${query.text}) as page ${behind}
+order by ${column} fetch first $${next} rows with ties`,
+    [...query.values, limit, ...(after === null ? [] : [after])],
+  );
+  const whole = rows as readonly Record<string, unknown>[];
+  const cursor = whole.at(-1)?.[cursorColumn] ?? null;
+  if (rows.length > 0 && typeof cursor !== "string") {
+    throw new Error(`"${id}": its query is paged by column "${by}", which is null in a row: leave such rows out`);
   }
-  return {
-    text: `select * from (${query.text}) as page where ${column} > $${count + 1} order by ${column} limit $${count + 2}`,
-    values: [...query.values, after, limit],
-  };
+  return { rows: whole.map(withoutCursor), cursor: cursor as string | null };
 }
 
-/** @throws Error when the query does not select the column it is paged by. */
-export function cursorOf(id: string, by: string, row: unknown): Json {
-  const value: unknown = typeof row === "object" && row !== null ? Reflect.get(row, by) : undefined;
-  if (value === undefined || value === null) {
-    throw new Error(
-      `"${id}": its query is paged by column "${by}", which a row does not have: select it, or set \`by\``,
-    );
-  }
-  return value instanceof Date ? value.toISOString() : (value as Json);
-}
+const withoutCursor = (row: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => name !== cursorColumn));

@@ -9,7 +9,7 @@ import type { Json } from "../job/job.ts";
 import { runLimits } from "../ports/run-limits.ts";
 import { type NewRun, type NewTarget, noAftermath, type RunId } from "../ports/ports.ts";
 import { finishCancels } from "./cancel-run.ts";
-import { cursorOf, pageOf } from "./keyset-page.ts";
+import { readPage } from "./keyset-page.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import { momentOf } from "./moment-of.ts";
 
@@ -66,6 +66,7 @@ function runOf({ job, definition }: InvocationScope, moment: Moment): NewRun {
     starterId: job.jobId,
     parentId: null,
     sealed: false,
+    shape: null,
     tasks: [],
   };
 }
@@ -78,12 +79,15 @@ async function writePages(pages: Pages, from: Json | null): Promise<void> {
   let cursor = from;
   for (;;) {
     context.signal.throwIfAborted();
-    const { text, values } = pageOf(source, { by: body.by, after: cursor, limit });
-    const { rows } = await scope.worker.ports.store.transaction((tx) => tx.query(text, values));
-    if (rows.length === 0) return;
-    cursor = cursorOf(scope.definition.id, body.by, rows.at(-1));
-    await writePage(pages, { rows, cursor });
+    const range = { id: scope.definition.id, by: body.by, after: cursor, limit };
+    const { rows, cursor: next } = await scope.worker.ports.store.transaction((tx) => readPage(tx, source, range));
+    // The cursor moves with the last part: rows of one value are read again together.
+    for (let begin = 0; begin < rows.length; begin += limit) {
+      const isLast = begin + limit >= rows.length;
+      await writePage(pages, { rows: rows.slice(begin, begin + limit), cursor: isLast ? next : cursor });
+    }
     if (rows.length < limit) return;
+    cursor = next;
   }
 }
 

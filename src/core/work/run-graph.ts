@@ -2,7 +2,7 @@ import type { Context } from "../define/context.ts";
 import { readGraph } from "../define/define-data-graph.ts";
 import type { DataGraphBody, GraphBody, JobDefinition, TaskBody } from "../define/definition.ts";
 import { PermanentError } from "../define/errors.ts";
-import type { GraphTask } from "../define/graph-shape.ts";
+import { type GraphTask, shapeHash } from "../define/graph-shape.ts";
 import { newJob, slotKeysOf } from "../define/new-job.ts";
 import type { JobId, Json } from "../job/job.ts";
 import type { InRun, NewRun, NewTask, RunId } from "../ports/ports.ts";
@@ -48,6 +48,7 @@ export async function planRun(
   { stage, ...options }: RunPlanOptions,
 ): Promise<NewRun> {
   const { version, onFailure } = definition.body;
+  const tasks = await tasksOf(definition, input);
   return {
     ...options,
     kind: definition.id,
@@ -56,7 +57,8 @@ export async function planRun(
     onFailure,
     retentionMs: definition.retentionMs,
     sealed: true,
-    tasks: await taskRowsOf(definition, input, { stage, trace: options.trace }),
+    shape: await shapeHash(tasks),
+    tasks: rowsOf(definition.body, tasks, { stage, trace: options.trace }),
   };
 }
 
@@ -65,25 +67,17 @@ interface RowOptions {
   readonly trace: string;
 }
 
-async function taskRowsOf(
-  { id, body, check }: GraphDefinition,
-  input: Json,
-  options: RowOptions,
-): Promise<readonly NewTask[]> {
-  if (body.is === "graph") return rowsOf(body.tasks, (place) => body.tasks[place]?.definition, options);
+async function tasksOf({ id, body, check }: GraphDefinition, input: Json): Promise<readonly GraphTask[]> {
+  if (body.is === "graph") return body.tasks;
   const checked = await check(input);
   if (!checked.ok) throw new PermanentError(`the input does not fit graph "${id}"`, { code: "INVALID_PAYLOAD" });
-  return rowsOf(readGraph(id, await body.tasksOf(checked.value)), () => body.task, options);
+  return readGraph(id, await body.tasksOf(checked.value));
 }
 
-function rowsOf(
-  tasks: readonly GraphTask[],
-  definitionAt: (place: number) => JobDefinition | undefined,
-  options: RowOptions,
-): readonly NewTask[] {
+function rowsOf(body: GraphDefinition["body"], tasks: readonly GraphTask[], options: RowOptions): readonly NewTask[] {
   const places = new Map(tasks.map((task, place) => [task.name, place]));
   return tasks.flatMap(({ name, join, after }, place) => {
-    const definition = definitionAt(place);
+    const definition = body.is === "graph" ? body.tasks[place]?.definition : body.task;
     if (definition === undefined) return [];
     const before = after.map((one) => places.get(one) ?? 0);
     return [

@@ -8,7 +8,7 @@ import { prepare } from "../delivery/enqueue.ts";
 import type { Json } from "../job/job.ts";
 import { mergeAftermaths, type Tx } from "../ports/ports.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
-import { cursorOf, pageOf } from "./keyset-page.ts";
+import { readPage } from "./keyset-page.ts";
 import { momentOf } from "./moment-of.ts";
 
 /** Makes one job for every due row, page by page; a continuation job does the rest. */
@@ -72,15 +72,14 @@ class Sweep {
   async #page(tx: Tx, query: Query<unknown>, after: Json | null, moment: Moment): Promise<Json | null> {
     const { worker, job, definition } = this.#scope;
     const { by, batchSize, each, payload, key } = this.#body;
-    const { text, values } = pageOf(query, { by, after, limit: batchSize });
-    const { rows } = await tx.query(text, values);
+    const { rows, cursor } = await readPage(tx, query, { id: definition.id, by, after, limit: batchSize });
     if (rows.length === 0) return null;
     const items = rows.map((row) => ({ payload: payload(row, moment), key: key(row, moment) }));
     const jobs = await prepare(each, { stage: worker.options.stage, trace: job.trace }, items);
     const created = await this.#insert(tx, jobs);
     this.#created += created;
     this.#known += rows.length - created;
-    return rows.length < batchSize ? null : cursorOf(definition.id, by, rows.at(-1));
+    return rows.length < batchSize ? null : cursor;
   }
 
   async #continue(tx: Tx, after: Json, moment: Moment): Promise<void> {

@@ -1,19 +1,10 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  createWriteStream,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  type WriteStream,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
+import { LogFile } from "./log-file.ts";
 import { identityOf, isRunning, type ProcessIdentity, signalProcess } from "./process-identity.ts";
 
 export interface ChildOptions {
@@ -33,7 +24,6 @@ interface Recorded {
 }
 
 const leftoverMs = 3_000;
-const logBytesMax = 10 * 1024 * 1024;
 
 /**
  * The Node processes of one local system. Each is recorded in a file of its own while it runs, so that the next start
@@ -42,10 +32,14 @@ const logBytesMax = 10 * 1024 * 1024;
 export class Children {
   readonly #folder: string;
   readonly #logFolder: string;
-  readonly #logs = new Map<string, WriteStream>();
+  readonly #logs = new Map<string, LogFile>();
   readonly #running = new Map<number, { name: string; child: ChildProcess }>();
 
-  constructor(home: string) {
+  readonly #onProblem: (problem: string) => void;
+
+  /** @param onProblem gets what could not be written, once until it can be again. */
+  constructor(home: string, onProblem: (problem: string) => void = () => {}) {
+    this.#onProblem = onProblem;
     this.#folder = join(home, "processes");
     this.#logFolder = join(home, "log");
     mkdirSync(this.#folder, { recursive: true });
@@ -105,7 +99,7 @@ export class Children {
   #record(pid: number, name: string, child: ChildProcess): void {
     const file = join(this.#folder, `${pid}.json`);
     const identity = identityOf(pid);
-    if (identity !== null) writeFileSync(file, JSON.stringify({ name, identity } satisfies Recorded));
+    if (identity !== null) this.#write(file, { name, identity });
     this.#running.set(pid, { name, child });
     child.once("exit", () => {
       this.#running.delete(pid);
@@ -113,34 +107,37 @@ export class Children {
     });
   }
 
+  /** Without its record a process is only not found by the start after a kill -9; it runs all the same. */
+  #write(file: string, record: Recorded): void {
+    try {
+      writeFileSync(file, JSON.stringify(record));
+    } catch (error) {
+      this.#onProblem(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
   #follow(child: ChildProcess, options: ChildOptions): void {
     const log = this.#logOf(options.name);
-    child.once("error", (error) => log.write(`${error.message}\n`));
+    child.once("error", (error) => log.write(error.message));
     for (const stream of ["stdout", "stderr"] as const) {
       const source = child[stream];
       if (source === null) continue;
       createInterface({ input: source }).on("line", (line) => {
-        if (!log.writableEnded) log.write(`${line}\n`);
+        log.write(line);
         options.onLine?.(line, stream);
       });
     }
   }
 
-  #logOf(name: string): WriteStream {
-    const known = this.#logs.get(name) ?? openLog(join(this.#logFolder, `${name.replaceAll(/[^\w.-]+/g, "-")}.log`));
-    this.#logs.set(name, known);
-    return known;
+  #logOf(name: string): LogFile {
+    const file = join(this.#logFolder, `${name.replaceAll(/[^\w.-]+/g, "-")}.log`);
+    const log = this.#logs.get(name) ?? new LogFile(file, this.#onProblem);
+    this.#logs.set(name, log);
+    return log;
   }
 }
 
 export const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
-
-/** Goes on where the last run ended; one that has grown large is put aside first. */
-function openLog(file: string): WriteStream {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > logBytesMax) renameSync(file, `${file}.old`);
-  return createWriteStream(file, { flags: "a" });
-}
 
 function readRecord(file: string): Recorded | null {
   try {

@@ -7,24 +7,36 @@ export interface KeptPostgres {
   readonly dataFolder: string;
   /** Of the server that runs now. */
   readonly pid: number;
+  /** How often it has died. */
+  readonly deaths: number;
+  /** Resolves when the server runs: at once, or when the restart under way has succeeded. */
+  up(): Promise<void>;
   stop(mode?: StopMode): Promise<void>;
   /** kill -9, as a crash would; it comes back by itself. */
   kill(): void;
 }
 
 const restartMs = 200;
-const restartsMax = 50;
+const restartMsMax = 2_000;
+/** A restart that fails this often in a row has another cause than the children of the killed server. */
+const quietRestarts = 20;
 
 export async function keepPostgres(options: PostgresOptions, onDied: (error: unknown) => void): Promise<KeptPostgres> {
   let current = await startPostgres(options);
   const { url, dataFolder, port } = current;
   let isOver = false;
+  let deaths = 0;
+  let restarted: PromiseWithResolvers<void> | null = null;
   const keep = async (): Promise<void> => {
     for (;;) {
       await current.exited;
       if (isOver) return;
+      deaths += 1;
+      restarted = Promise.withResolvers();
       onDied(new Error(`Postgres (pid ${current.pid}) ended and is started again`));
-      const next = await again({ ...options, port }, () => isOver);
+      const next = await again({ ...options, port }, () => isOver, onDied);
+      restarted.resolve();
+      restarted = null;
       if (next === null) return;
       current = next;
       if (isOver) return;
@@ -37,6 +49,12 @@ export async function keepPostgres(options: PostgresOptions, onDied: (error: unk
     get pid() {
       return current.pid;
     },
+    get deaths() {
+      return deaths;
+    },
+    async up() {
+      await restarted?.promise;
+    },
     kill: () => current.kill(),
     async stop(mode) {
       isOver = true;
@@ -48,14 +66,21 @@ export async function keepPostgres(options: PostgresOptions, onDied: (error: unk
   };
 }
 
-/** The children of a killed server hold on to its memory for a moment, and a start in that moment is refused. */
-async function again(options: PostgresOptions, isOver: () => boolean): Promise<RunningPostgres | null> {
+/**
+ * The children of a killed server hold on to its memory for a moment, and a start in that moment is refused. A full disk may
+ * last for hours, so there is no last try.
+ */
+async function again(
+  options: PostgresOptions,
+  isOver: () => boolean,
+  onDied: (error: unknown) => void,
+): Promise<RunningPostgres | null> {
   for (let tries = 1; !isOver(); tries++) {
-    await wait(restartMs);
+    await wait(Math.min(restartMs * tries, restartMsMax));
     try {
       return await startPostgres(options);
     } catch (error) {
-      if (tries >= restartsMax) throw error;
+      if (tries === quietRestarts) onDied(error);
     }
   }
   return null;

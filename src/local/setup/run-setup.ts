@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Children } from "../process/children.ts";
+import type { KeptPostgres } from "../services/kept-postgres.ts";
 import type { LoadedCode, SetupReport } from "./setup-report.ts";
 
 const file = fileURLToPath(new URL("./setup.ts", import.meta.url));
@@ -7,12 +8,29 @@ const file = fileURLToPath(new URL("./setup.ts", import.meta.url));
 /** What a start knows and a reload does not: the queues came up empty, and the processes that held locks are gone. */
 export type SetupFlag = "--queues-are-new" | "--holders-are-gone";
 
+export interface SetupOptions {
+  readonly children: Children;
+  readonly env: Readonly<Record<string, string>>;
+  readonly flags: readonly SetupFlag[];
+}
+
+const setupTriesMax = 5;
+
+/** A Postgres that dies during the setup is started again, and so is the setup, whose steps may be repeated. */
+export async function setUp(options: SetupOptions, postgres: KeptPostgres | null): Promise<SetupReport> {
+  for (let tries = 1; ; tries += 1) {
+    const before = postgres?.deaths;
+    try {
+      return await runSetup(options);
+    } catch (error) {
+      if (postgres === null || postgres.deaths === before || tries >= setupTriesMax) throw error;
+      await postgres.up();
+    }
+  }
+}
+
 /** Runs the setup process to its end. @throws SetupFailed with what it wrote. */
-export async function runSetup(options: {
-  children: Children;
-  env: Readonly<Record<string, string>>;
-  flags: readonly SetupFlag[];
-}): Promise<SetupReport> {
+export async function runSetup(options: SetupOptions): Promise<SetupReport> {
   const stdout: string[] = [];
   const stderr: string[] = [];
   const child = options.children.start({

@@ -119,7 +119,7 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
   };
   try {
     const metadata = /^\/v4\/(\w+)\/task$/.exec(request.url ?? "");
-    if (metadata !== null) return reply(200, { TaskARN: knownTask(service, metadata[1] ?? "").arn });
+    if (metadata !== null) return reply(200, metadataOf(knownTask(service, metadata[1] ?? "")));
     const operation = String(request.headers["x-amz-target"] ?? "").replace(target, "");
     const body: unknown = await call(service, operation, JSON.parse(await text(request)) as Record<string, unknown>);
     if (body === null) request.socket.destroy();
@@ -129,6 +129,12 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
     reply(500, { __type: "ServerException", message: String(error) });
   }
 }
+
+const metadataOf = ({ arn, request: { cluster, taskDefinition } }: TaskRecord) => ({
+  TaskARN: arn,
+  Cluster: cluster,
+  Family: taskDefinition,
+});
 
 /** @returns null when the connection has to break. */
 function call(service: Service, operation: string, input: Record<string, unknown>): unknown {

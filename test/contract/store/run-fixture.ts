@@ -17,6 +17,7 @@ export const aRun = (over: Partial<NewRun> = {}): NewRun => ({
   kind: "settlement",
   key: "2031-05-06",
   version: 3,
+  shape: null,
   input: { day: "2031-05-06" },
   onFailure: "skip-downstream",
   retentionMs: contractLimits.retentionMsDefault,

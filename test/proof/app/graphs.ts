@@ -21,7 +21,7 @@ const workflow = defineDataGraph({
   async run({ task, input }, ctx) {
     const fate = fateOf(input.seed, input.file, task);
     await tell("start", ctx, `${input.file}/${task}`);
-    if (fate === "flaky" && ctx.attempt === 1) throw new RetryLater("a first try that fails", { afterMs: 100 });
+    if (fate === "flaky" && ctx.attempt === 1) throw new RetryLater("a first try that fails", { after: "100ms" });
     if (fate === "fail") throw new PermanentError("fails for good", { code: "BAD" });
     const seconds = readGraphFile(folder(), input.file).find((one) => one.name === task)?.seconds ?? 0;
     await new Promise((resolve) => setTimeout(resolve, Math.min(taskMsMax, (seconds * 1_000) / input.scale)));

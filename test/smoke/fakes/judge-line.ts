@@ -1,8 +1,8 @@
-import type { ExampleReport } from "../../demo/report.ts";
+import type { ExampleReport, Report } from "../../demo/report.ts";
 
 /** What the task of the fakes writes to its log, a line each; `judged` or `failure` is the last. */
 export type JudgeLine =
   | { readonly progress: string }
   | { readonly example: ExampleReport }
-  | { readonly judged: { readonly pass: boolean; readonly scale: number; readonly seconds: number } }
+  | { readonly judged: Omit<Report, "examples"> }
   | { readonly failure: string };

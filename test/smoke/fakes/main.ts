@@ -13,6 +13,7 @@ import { databaseConnection } from "../../../src/database.ts";
 import { Children } from "../../../src/local/process/children.ts";
 import { type Fakes, startFakes } from "../../../src/local/fakes.ts";
 import { judgeAll } from "../../demo/judge-all.ts";
+import { reportOf } from "../../demo/report.ts";
 import { reachApi, triggerDaily } from "./api.ts";
 import type { JudgeLine } from "./judge-line.ts";
 
@@ -20,7 +21,9 @@ const stopMs = 20_000;
 /** In the system's time, which is faster on one machine. */
 const lookMs = 15_000;
 /** The demonstration takes 41 minutes of the system's time; functions and tasks start slower here. */
-const judgedSecondsMax = 75 * 60;
+const judgedMsMax = 75 * 60_000;
+/** In the system's time, as the looks. */
+const stuckMs = 30 * 60_000;
 
 const command = process.argv[2];
 if (command === "serve" || command === "judge") await run(command);
@@ -74,13 +77,18 @@ async function judge(home: string, signal: AbortSignal): Promise<void> {
   const db = new Pool({ ...databaseConnection(), max: 2 });
   db.on("error", () => {});
   await triggerDaily(api);
-  const examples = await judgeAll(
-    api,
-    { db, ledgers: join(home, "fakes") },
-    { lookMs: lookMs / scale, left: () => judgedSecondsMax - elapsed(), say: (progress) => say({ progress }), signal },
-  );
+  const watching = {
+    lookMs: lookMs / scale,
+    stuckMs: stuckMs / scale,
+    maxMs: judgedMsMax,
+    now: () => performance.now(),
+    say: (progress: string) => say({ progress }),
+    signal,
+  };
+  const { examples, ended } = await judgeAll(api, { db, ledgers: join(home, "fakes") }, watching);
   for (const example of examples) say({ example });
-  say({ judged: { pass: examples.every(({ pass }) => pass), scale, seconds: elapsed() } });
+  const { examples: _, ...judged } = reportOf(examples, ended, scale, elapsed());
+  say({ judged });
 }
 
 function say(line: JudgeLine): void {

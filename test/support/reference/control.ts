@@ -45,6 +45,7 @@ export function prune(t: Tables, limit: number): Pruned {
   const past = t
     .inStates("SUCCESS", "FAILED", "CANCELED", "SKIPPED")
     .filter((row) => row.runId === null && row.finishedAt !== null && row.finishedAt + row.retentionMs < t.now())
+    .filter((row) => ![...t.runs.values()].some((run) => run.starterId === row.id && run.finishedAt === null))
     .toSorted((a, b) => (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || a.id - b.id)
     .slice(0, limit);
   for (const row of past) t.jobs.delete(row.id);

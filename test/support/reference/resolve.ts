@@ -3,6 +3,7 @@ import { noAftermath } from "../../../src/core/ports/aftermath.ts";
 import type { Resolved, RunId, RunState } from "../../../src/core/ports/run.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import type { JobRow, RunRow } from "./rows.ts";
+import { sealOrphans } from "./orphans.ts";
 import { addDelta, funnelOf, runIdOf } from "./runs.ts";
 import { freePassed } from "./slots.ts";
 import type { Tables } from "./tables.ts";
@@ -14,7 +15,7 @@ export function resolve(
 ): Resolved {
   const isAsked = (runId: number): boolean => options.runs === "all" || options.runs.includes(runIdOf(runId));
   const ready: JobRow[] = [];
-  let steps = 0;
+  let steps = options.runs === "all" ? sealOrphans(t) : 0;
   for (const [jobId, runId] of [...t.runDone.entries()].filter(([, run]) => isAsked(run)).slice(0, options.limit)) {
     t.runDone.delete(jobId);
     steps += 1;
@@ -106,7 +107,7 @@ function addUp(t: Tables, run: RunRow, limit: number): { state: RunState | null;
 function endOf(run: RunRow): RunState {
   if (run.state === "CANCELING") return "CANCELED";
   const { done, ok, skipped } = run.funnel;
-  return ok + skipped < done ? "FAILED" : "DONE";
+  return run.orphaned || ok + skipped < done ? "FAILED" : "DONE";
 }
 
 const startable = (t: Tables, run: RunRow): JobRow[] =>

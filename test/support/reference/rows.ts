@@ -1,7 +1,7 @@
 import type { HistoryRow, Instant, Json, OnRefusal } from "../../../src/core/job/job.ts";
 import type { Carry, OccurrenceOutcome, ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import type { JoinRule } from "../../../src/core/job/join.ts";
-import type { OnFailure, RunState } from "../../../src/core/ports/run.ts";
+import type { FailurePolicy, RunState } from "../../../src/core/ports/run.ts";
 import type { State } from "../../../src/core/job/state.ts";
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */
@@ -178,12 +178,15 @@ export interface RunRow {
   readonly kind: string;
   readonly key: string;
   readonly version: number;
+  readonly shape: string | null;
   readonly state: RunState;
   readonly sealed: boolean;
+  /** Its starter ended without sealing it: it closes FAILED. */
+  readonly orphaned: boolean;
   readonly starterId: number | null;
   readonly parentId: number | null;
   readonly input: Json;
-  readonly onFailure: OnFailure;
+  readonly onFailure: FailurePolicy;
   readonly stopped: boolean;
   readonly cursor: Json | null;
   readonly retentionMs: number;

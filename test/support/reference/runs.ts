@@ -15,6 +15,7 @@ import type {
 } from "../../../src/core/ports/run.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import { insertOne } from "./insert.ts";
+import { reopened } from "./orphans.ts";
 import { passSlots } from "./slots.ts";
 import type { Funnel, JobRow, RunRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
@@ -33,17 +34,19 @@ const none: Funnel = { total: 0, done: 0, ok: 0, failed: 0, skipped: 0 };
 export function startRun(t: Tables, run: NewRun, dispatchWindowMs: number): Awaited<ReturnType<RunStore["startRun"]>> {
   const known = [...t.runs.values()].find((row) => row.kind === run.kind && row.key === run.key);
   if (known !== undefined) {
-    const { id, sealed, cursor, input } = known;
+    const { id, sealed, cursor, input } = run.sealed ? known : reopened(t, known, run);
     const parentId = known.parentId === null ? null : runIdOf(known.parentId);
     return { runId: runIdOf(id), created: false, sealed, cursor, input, parentId, aftermath: noAftermath };
   }
   const id = t.draw("run");
-  const { kind, key, version, input, onFailure, retentionMs, sealed } = run;
+  const { kind, key, version, shape, input, onFailure, retentionMs, sealed } = run;
   t.runs.set(id, {
     id,
     kind,
     key,
     version,
+    shape,
+    orphaned: false,
     input,
     onFailure,
     retentionMs,
@@ -212,6 +215,7 @@ function viewOf(t: Tables, row: RunRow): RunView {
     kind,
     key,
     version,
+    shape,
     state,
     onFailure,
     stopped,
@@ -225,6 +229,7 @@ function viewOf(t: Tables, row: RunRow): RunView {
     kind,
     key,
     version,
+    shape,
     state,
     onFailure,
     stopped,

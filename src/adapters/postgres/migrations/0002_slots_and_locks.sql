@@ -24,7 +24,8 @@ create index slot_leaving on belfry.slot (free_from) where free_from is not null
 create table belfry.lock_fence (
   name         text primary key,
   token        bigint not null,
-  installed_at timestamptz not null
+  installed_at timestamptz not null,
+  passed_at    timestamptz                              -- when the holder's last pass ended without a failed step, in real time
 );
 -- What one scheduler task saves for the next: since when a lane's queue showed no message.
 create table belfry.queue_observation (

@@ -8,6 +8,7 @@ create table belfry.run (
   kind         text not null,
   key          text not null,
   version      int not null,
+  shape        text,                                    -- the hash of its tasks and edges; null for a fan-out
   state        belfry.run_state not null,
   sealed       boolean not null default false,
   starter_id   bigint,                                  -- the job that started it
@@ -23,7 +24,7 @@ create table belfry.run (
   skipped      int not null default 0,
   retention_ms bigint not null default 2592000000,
   trace        text not null default '',
-  error        text,
+  error        text,                                    -- its starter ended without sealing it, and how: it closes FAILED
   ahead_of     timestamptz,                             -- the nominal time its jobs were written before; null once that was decided
   ahead_by     text,                                    -- the schedule that may still take it back
   withdrawn    text,                                    -- why it was taken back: its jobs never ran, and their keys are free again
@@ -34,6 +35,8 @@ create table belfry.run (
 );
 create unique index run_key on belfry.run (kind, key);
 create index run_open on belfry.run (id) where state in ('RUNNING', 'CANCELING');
+-- Fan-outs whose pages are being written: a starter that ended otherwise is found along it.
+create index run_unsealed on belfry.run (id) where not sealed and finished_at is null;
 -- Leads with the retention, as job_finished: pruning reads only what it deletes.
 create index run_finished on belfry.run (retention_ms, finished_at) where finished_at is not null;
 -- Only prematerialized runs, which every pass reads.

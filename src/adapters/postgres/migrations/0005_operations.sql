@@ -22,6 +22,27 @@ create table belfry.worker (
 );
 create index worker_seen on belfry.worker (seen_at);
 
+-- Which server this is, and how often a copy of it was promoted: '<system identifier>/<timeline>'. Some services hide the second.
+create function belfry.server() returns text language plpgsql stable as $$
+begin
+  return (select system_identifier from pg_control_system())
+    || '/' || ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int;
+exception when feature_not_supported or object_not_in_prerequisite_state or insufficient_privilege then
+  return (select system_identifier from pg_control_system()) || '/0';
+end $$;
+
+-- One row for each history of events, the newest counts. A restore, a failover to a copy and a move to another server begin a
+-- new one, because transaction numbers and event ids are given out again; a cursor of another epoch is answered with a gap.
+create table belfry.epoch (
+  number         int primary key,
+  name           text not null,                         -- by chance: two restores of one backup are two epochs
+  server         text not null,                         -- where it began
+  first_event_id bigint not null,                       -- events below it come from a server whose transactions are unknown here
+  began_at       timestamptz not null
+);
+insert into belfry.epoch (number, name, server, first_event_id, began_at)
+  values (1, left(md5(gen_random_uuid()::text), 8), belfry.server(), 1, belfry.now());
+
 -- How far the readers of the event stream are. `upto` is the snapshot they have read, `version` makes a step a compare-and-set.
 create table belfry.reader (
   name    text primary key,

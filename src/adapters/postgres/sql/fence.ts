@@ -33,6 +33,20 @@ with raised as (
 select coalesce((select token from belfry.lock_fence where name = $1), 0)::text as before`,
 );
 
+/** A pass ended under this token, and each of its steps succeeded. Judged by real time. Locks the one row. */
+export const writePassed = statement<never>(
+  "fence-passed",
+  "update belfry.lock_fence set passed_at = belfry.clock() where name = $1 and token = $2::bigint",
+);
+
+/** Locks nothing. */
+export const readPassed = statement<{ at: number; age_ms: number }>(
+  "fence-read-passed",
+  `
+select belfry.ms(passed_at) as at, greatest(0, extract(epoch from belfry.clock() - passed_at) * 1000)::float8 as age_ms
+from belfry.lock_fence where name = $1 and passed_at is not null`,
+);
+
 /**
  * Ends sessions that hold the name's lock in a transaction in which nothing happens: a stopped process must not
  * keep a new holder out. A session that runs a statement is not ended. Takes no locks.

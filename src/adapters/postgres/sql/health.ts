@@ -3,12 +3,14 @@ import { statement } from "../statement.ts";
 import { isFailed } from "./job-columns.ts";
 
 /**
- * Occurrences PLANNED for longer than $1 milliseconds, $2 at most; the largest share of dead rows among tables that have $3
- * of them; how far the clock stands behind the newest decision, which no clock that only goes forwards does; and the oldest transaction, by the machine's own time: only sessions of the same user show theirs. Locks nothing.
+ * Occurrences PLANNED for longer than $1 milliseconds and runs open for longer than $4, $2 of each at most; the largest share of
+ * dead rows among tables that have $3 of them; how far the clock stands behind the newest decision, which no clock that only goes
+ * forwards does; and the oldest transaction, by the machine's own time: only sessions of the same user show theirs. Locks nothing.
  */
 export const readHealth = statement<{
   now: number;
   overdue: number;
+  long_runs: number;
   dead_percent: number;
   oldest_ms: number;
   behind_ms: number;
@@ -20,6 +22,10 @@ select belfry.ms(belfry.now()) as now,
     select from belfry.occurrence
     where outcome = 'PLANNED' and nominal_at < belfry.now() - $1::float8 * interval '1 millisecond' limit $2
   ) overdue) as overdue,
+  (select count(*)::int from (
+    select from belfry.run
+    where state in ('RUNNING', 'CANCELING') and created_at < belfry.now() - $4::float8 * interval '1 millisecond' limit $2
+  ) open_long) as long_runs,
   coalesce((
     select max(100.0 * n_dead_tup / (n_live_tup + n_dead_tup)) from pg_stat_user_tables
     where schemaname = 'belfry' and n_dead_tup >= $3::bigint
@@ -86,4 +92,13 @@ from counted cross join lateral (values
 ) as share (what, part, whole, least)
 where part >= least and whole > 0
 order by what, percent desc, kind`,
+);
+
+/** The least that a sort may have, for this transaction. Locks nothing. */
+export const keepSortsSmall = statement<never>("probe-memory", "select set_config('work_mem', '64kB', true)");
+
+/** Sorts more than fits: the server writes some 300 kB of temporary pages, and says so where its disk is full. Locks nothing. */
+export const spill = statement<{ n: number }>(
+  "probe-disk",
+  "select count(*)::int as n from (select g from generate_series(1, 20000) g order by -g) sorted",
 );

@@ -2,7 +2,7 @@ import { statement } from "../statement.ts";
 
 /**
  * Finished single jobs past their retention: one index range for each distinct retention, found by hopping through the
- * index, so that long retentions never stand in front of short ones. Locks: the jobs it deletes, SKIP LOCKED. $1 limit.
+ * index, so that long retentions never stand in front of short ones. The starter of an open run stays. Locks: the jobs it deletes, SKIP LOCKED. $1 limit.
  */
 export const pruneJobs = statement<{ id: string }>(
   "prune-jobs",
@@ -20,8 +20,9 @@ with recursive retention as (
     select id from belfry.job j
     where j.finished_at is not null and j.run_id is null and j.retention_ms = r.retention_ms
       and j.finished_at < belfry.now() - belfry.span(r.retention_ms)
+      and not exists (select from belfry.run o where o.starter_id = j.id and o.finished_at is null)
     order by j.finished_at limit $1
-    for update skip locked
+    for update of j skip locked
   ) p
   limit $1
 )

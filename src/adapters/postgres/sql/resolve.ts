@@ -19,14 +19,26 @@ order by t.id`;
 
 /**
  * What is open for these runs ($1, null is all): ends to count, wide joins to add up, runs to add up or to stop. A run is
- * added up when that could close or stop it, or when it has many deltas. Locks nothing. $2 deltas that are many.
+ * added up when that could close or stop it, or when it has many deltas. For all, also whether a starter left its run unsealed.
+ * Locks nothing. $2 deltas that are many.
  */
-export const lookAtRuns = statement<{ ends: boolean; joins: boolean; sums: string[] | null; stops: string[] | null }>(
+export const lookAtRuns = statement<{
+  ends: boolean;
+  joins: boolean;
+  orphans: boolean;
+  sums: string[] | null;
+  stops: string[] | null;
+}>(
   "resolve-look",
   `
 select
   exists (select from belfry.run_done where $1::bigint[] is null or run_id = any($1::bigint[])) as ends,
   exists (select from belfry.pred_delta where $1::bigint[] is null or run_id = any($1::bigint[])) as joins,
+  $1::bigint[] is null and exists (
+    select from belfry.run r left join belfry.job j on j.id = r.starter_id
+    where not r.sealed and r.finished_at is null and r.starter_id is not null
+      and (j.id is null or (j.finished_at is not null and j.state <> 'SUCCESS'))
+  ) as orphans,
   (
     select array_agg(s.id) from (
       select r.id from belfry.run r cross join lateral (
@@ -110,9 +122,9 @@ with locked as materialized (
 );
 
 /**
- * Adds deltas up and closes what is complete: FAILED when a job of it FAILED, or was canceled by itself. $1 runs.
+ * Adds deltas up and closes what is complete: FAILED when a job of it FAILED, or was canceled by itself, or its starter did not seal it. $1 runs.
  * Whether it is sealed is read without the lock, by the snapshot that also reads the deltas: the locked row may be sealed
- * since, and its last page's delta not be seen.
+ * since, and its last page's delta not be seen. The locked row is asked too: its starter may have opened it again.
  * Locks: the runs in id order with SKIP LOCKED; look again after it.
  */
 export const addUpRuns = statement<{
@@ -131,18 +143,18 @@ with seen as materialized (
 ), taken as (
   delete from belfry.run_delta where run_id = any(array(select id from mine)) returning *
 ), sums as materialized (
-  select m.id, m.state, x.sealed, m.on_failure, m.stopped,
+  select m.id, m.state, x.sealed and m.sealed as sealed, m.error is not null as is_orphan, m.on_failure, m.stopped,
     m.total + coalesce(sum(t.total), 0)::int as total, m.done + coalesce(sum(t.done), 0)::int as done,
     m.ok + coalesce(sum(t.ok), 0)::int as ok, m.failed + coalesce(sum(t.failed), 0)::int as failed,
     m.skipped + coalesce(sum(t.skipped), 0)::int as skipped
   from mine m join seen x on x.id = m.id join taken t on t.run_id = m.id
-  group by m.id, m.state, x.sealed, m.on_failure, m.stopped, m.total, m.done, m.ok, m.failed, m.skipped
+  group by m.id, m.state, x.sealed, m.sealed, m.error, m.on_failure, m.stopped, m.total, m.done, m.ok, m.failed, m.skipped
 )
 update belfry.run r set total = s.total, done = s.done, ok = s.ok, failed = s.failed, skipped = s.skipped,
   stopped = s.stopped or (s.on_failure = 'stop' and s.failed > 0 and s.state = 'RUNNING'),
   finished_at = case when s.sealed and s.done = s.total then belfry.now() end,
   state = case when not (s.sealed and s.done = s.total) then s.state when s.state = 'CANCELING' then 'CANCELED'
-    when s.ok + s.skipped < s.done then 'FAILED' else 'DONE' end::belfry.run_state
+    when s.is_orphan or s.ok + s.skipped < s.done then 'FAILED' else 'DONE' end::belfry.run_state
 from sums s where r.id = any(array(select id from sums)) and r.id = s.id
 returning r.id, r.kind, r.state`,
 );

@@ -83,7 +83,7 @@ for no key update skip locked`,
 /**
  * The end of the next page: of the transactions from $1 to $2 the first behind which $3 moves lie. Every transaction below the
  * oldest one still open has ended, so the events of such a range are all there and never change: each is added up exactly
- * once. Locks nothing.
+ * once. Events below $4 are of an earlier epoch. Locks nothing.
  */
 export const findRollUpEnd = statement<{ upto: string }>(
   "roll-up-end",
@@ -92,7 +92,7 @@ select coalesce((
   select greatest(xid::text::numeric, $1::numeric + 1)::text from (
     select e.xid, sum(cardinality(e.job_ids)) over (order by e.xid, e.id) - cardinality(e.job_ids) as before
     from (
-      select xid, id, job_ids from belfry.event where xid >= $1::text::xid8 and xid < $2::text::xid8
+      select xid, id, job_ids from belfry.event where xid >= $1::text::xid8 and xid < $2::text::xid8 and id >= $4::bigint
       order by xid, id limit $3 + 1
     ) e
   ) summed
@@ -102,7 +102,7 @@ select coalesce((
 
 /**
  * Adds up the events of the transactions from $1 up to $2. $3 upper bounds of the durations in seconds; seconds after which an
- * attempt is $4 slow and a start $5 late; $6 upper bounds of the histograms by hour. A start is late by its job's due time, so one
+ * attempt is $4 slow and a start $5 late; $6 upper bounds of the histograms by hour; events below $7 are of an earlier epoch. A start is late by its job's due time, so one
  * whose job waits for a retry already is left out. Locks: rows of `minute`, `hour`, `kind_total` and `worker` in key order;
  * only the holder of the roll-up's row writes them.
  */
@@ -120,7 +120,7 @@ with moves as materialized (
     e.to_state = 'RUNNING' and exists (select from unnest(j.slot_keys) s where starts_with(s, 'lock:')) as is_locked
   from belfry.event e cross join lateral unnest(e.job_ids, e.attempts, e.started_at) as m (job_id, attempt, started_at)
   left join belfry.job j on j.id = m.job_id
-  where e.xid >= $1::text::xid8 and e.xid < $2::text::xid8
+  where e.xid >= $1::text::xid8 and e.xid < $2::text::xid8 and e.id >= $7::bigint
 ), by_minute as (
   insert into belfry.minute as m (at, kind, lane, created, started, succeeded, failed, retried, canceled, skipped, lost, run_ms,
     slow, late, locked, lock_failed)

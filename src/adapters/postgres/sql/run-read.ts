@@ -1,5 +1,5 @@
 import type { JoinRule } from "../../../core/job/join.ts";
-import type { OnFailure, RunState } from "../../../core/ports/run.ts";
+import type { FailurePolicy, RunState } from "../../../core/ports/run.ts";
 import type { State } from "../../../core/job/state.ts";
 import { statement } from "../statement.ts";
 
@@ -33,8 +33,9 @@ export interface RunViewRow {
   readonly kind: string;
   readonly key: string;
   readonly version: number;
+  readonly shape: string | null;
   readonly state: RunState;
-  readonly on_failure: OnFailure;
+  readonly on_failure: FailurePolicy;
   readonly stopped: boolean;
   readonly sealed: boolean;
   readonly parent_id: string | null;
@@ -53,7 +54,7 @@ export interface RunViewRow {
   readonly finished_at: number | null;
 }
 
-const runColumns = `p.id, p.kind, p.key, p.version, p.state, r.on_failure, r.stopped, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready,
+const runColumns = `p.id, p.kind, p.key, p.version, r.shape, p.state, r.on_failure, r.stopped, p.sealed, p.parent_id, r.starter_id, r.input, p.total, p.ready,
   p.waiting, p.running, p.done, p.ok, p.failed, p.skipped, p.percent, belfry.ms(p.created_at) as created_at,
   belfry.ms(p.finished_at) as finished_at`;
 
@@ -72,7 +73,7 @@ export const readRuns = statement<RunViewRow>(
   `
 select ${runColumns}
 from (
-  select id, starter_id, input, on_failure, stopped from belfry.run
+  select id, starter_id, shape, input, on_failure, stopped from belfry.run
   where ($1::text is null or kind = $1) and ($2::text is null or key = $2)
     and ($3::belfry.run_state[] is null or state = any($3::belfry.run_state[])) and ($4::bigint is null or id < $4::bigint)
     and ($6::bigint is null or parent_id = $6::bigint)

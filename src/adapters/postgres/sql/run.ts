@@ -10,8 +10,8 @@ export const insertRun = statement<{ id: string }>(
   "run-insert",
   `
 insert into belfry.run (kind, key, version, state, sealed, total, starter_id, parent_id, input, on_failure, retention_ms, trace,
-  created_at, ahead_of, ahead_by)
-select $1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8::jsonb, $9, $10, $11, belfry.now(), j.scheduled_for, j.schedule_id
+  shape, created_at, ahead_of, ahead_by)
+select $1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, belfry.now(), j.scheduled_for, j.schedule_id
 from (select true) as one
 left join belfry.job j on j.id = $6 and j.schedule_id is not null and j.scheduled_for > belfry.now()
 on conflict (kind, key) do nothing
@@ -26,6 +26,40 @@ export const findRun = statement<{
   input: unknown;
   parent_id: string | null;
 }>("run-find", "select id, sealed, cursor, input, parent_id from belfry.run where kind = $1 and key = $2");
+
+/** Opens a run again that its own starter left unsealed, for its next try. $1 kind $2 key $3 starter. Locks: its row, waiting. */
+export const reopenForStarter = statement<never>(
+  "run-reopen",
+  `
+update belfry.run set state = 'RUNNING', sealed = false, error = null, finished_at = null
+where kind = $1 and key = $2 and starter_id = $3::bigint and error is not null and state in ('RUNNING', 'FAILED')`,
+);
+
+/**
+ * Seals runs whose starter ended without doing so: they close FAILED once their jobs have ended. $1 limit. It reads only runs
+ * that are not sealed. Locks: the runs and their starters, SKIP LOCKED: one that is tried again in between has another state by then.
+ */
+export const sealOrphans = statement<{ run_id: string }>(
+  "run-seal-orphans",
+  `
+with mine as materialized (
+  select r.id, j.state::text as ended from belfry.run r join belfry.job j on j.id = r.starter_id
+  where not r.sealed and r.finished_at is null and j.finished_at is not null and j.state <> 'SUCCESS'
+  order by r.id limit $1
+  for no key update of r, j skip locked
+), lone as materialized (
+  select r.id, 'gone' as ended from belfry.run r
+  where not r.sealed and r.finished_at is null and r.starter_id is not null
+    and not exists (select from belfry.job j where j.id = r.starter_id)
+  order by r.id limit $1
+  for no key update skip locked
+), sealed as (
+  update belfry.run r set sealed = true, error = 'its starter is ' || o.ended
+  from (select * from mine union all select * from lone) o where r.id = o.id
+  returning r.id
+)
+insert into belfry.run_delta (run_id) select id from sealed returning run_id`,
+);
 
 /** Numbers for jobs whose edges must be known before they are written, as one text: `1,2,3`. */
 export const drawIds = statement<{ ids: string }>(

@@ -1,10 +1,9 @@
 import { statement } from "../statement.ts";
 
 /** Where the stream is now. Locks nothing. */
-export const readStreamEnd = statement<{ system: string; snapshot: string }>(
+export const readStreamEnd = statement<{ snapshot: string }>(
   "stream-end",
-  `
-select (select system_identifier from pg_control_system())::text as system, pg_current_snapshot()::text as snapshot`,
+  "select pg_current_snapshot()::text as snapshot",
 );
 
 export interface StreamRow {
@@ -26,9 +25,11 @@ export interface StreamRow {
 }
 
 /**
- * Moves that one snapshot did not see and another does, in (transaction, event, place in it) order: exactly those, even
- * with open transactions, and without reading earlier ones again. An event without moves after the place costs one row. $1 end of the first snapshot $2 transactions that were open in it $3 the second snapshot $4 after
- * transaction $5 after event $6 after place $7 limit. Locks nothing.
+ * Moves that one snapshot did not see and another does, in (transaction, event, place in it) order: exactly those, even with open
+ * transactions, and without reading earlier ones again. An event without moves after the place costs one row. Rows below the
+ * epoch's first event are left out: another server numbered their transactions. $1 end of the first snapshot $2 transactions that
+ * were open in it $3 the second snapshot $4 after transaction $5 after event $6 after place $7 limit $8 first event of the epoch.
+ * Locks nothing.
  */
 export const readStream = statement<StreamRow>(
   "stream",
@@ -44,7 +45,7 @@ from (
       select * from belfry.event where xid = any($2::text[]::xid8[]) and xid < $1::text::xid8
     ) fresh
     where pg_visible_in_snapshot(xid, $3::text::pg_snapshot)
-      and (xid, id) >= ($4::text::xid8, $5::bigint)
+      and (xid, id) >= ($4::text::xid8, $5::bigint) and id >= $8::bigint
     order by xid, id limit $7 + 1
   ) f
   cross join lateral unnest(f.job_ids, f.attempts, f.generations) with ordinality as m (job_id, attempt, generation, place)

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import type { RunId, Store } from "../../../src/core/ports/ports.ts";
+import {
+  aJob,
+  claimOne,
+  dispatchWindowMs,
+  eachTest,
+  insertOne,
+  type OpenStore,
+  settlementOf,
+  settleOptions,
+} from "./fixture.ts";
+import { aRun, aTask, failed } from "./run-fixture.ts";
+
+export function orphanRunsContract(open: OpenStore): void {
+  describe("a run whose starter ends without sealing it", () => {
+    ends(open);
+  });
+}
+
+function ends(open: OpenStore): void {
+  const at = eachTest(open);
+  /** As the rounds of a pass do. */
+  const resolveAll = async (store: Store) => {
+    while ((await store.resolve({ runs: "all", limit: 10, dispatchWindowMs })).more);
+  };
+  const pagesOf = async (store: Store) => {
+    const starterId = await insertOne(store, { maxAttempts: 1 });
+    const by = await claimOne(store, starterId);
+    const { runId } = await store.startRun(aRun({ sealed: false, starterId }), { dispatchWindowMs });
+    const page = { targets: [{ job: aJob({ kind: "push", key: "t-1" }), row: null }], cursor: 1, by };
+    await store.addPage(runId, page, { dispatchWindowMs });
+    return { starterId, by, runId };
+  };
+  const endTargets = async (store: Store, runId: RunId) => {
+    for (const { jobId } of await store.tasks(runId, { limit: 10 })) {
+      await store.settle([settlementOf(await claimOne(store, jobId))], settleOptions);
+    }
+  };
+
+  test.each(["FAILED", "CANCELED"] as const)(
+    "a starter that ends %s seals its run, which closes FAILED",
+    async (end) => {
+      const { store } = at();
+      const { starterId, by, runId } = await pagesOf(store);
+      await resolveAll(store);
+      expect(await store.run(runId)).toMatchObject({ state: "RUNNING", sealed: false });
+      if (end === "CANCELED") await store.cancel([starterId]);
+      else await store.settle([settlementOf(by, failed)], settleOptions);
+      await resolveAll(store);
+      expect(await store.run(runId)).toMatchObject({ state: "RUNNING", sealed: true });
+      await endTargets(store, runId);
+      await resolveAll(store);
+      expect(await store.run(runId)).toMatchObject({ state: "FAILED", ok: 1, total: 1 });
+    },
+  );
+
+  test("such a run opens again with its starter's retry, goes on behind its last page and may end DONE", async () => {
+    const { store } = at();
+    const { starterId, by, runId } = await pagesOf(store);
+    await store.settle([settlementOf(by, failed)], settleOptions);
+    await endTargets(store, runId);
+    await resolveAll(store);
+    expect(await store.run(runId)).toMatchObject({ state: "FAILED" });
+    await store.retry([starterId]);
+    const again = await claimOne(store, starterId);
+    const other = await store.startRun(aRun({ sealed: false, starterId: await insertOne(store) }), {
+      dispatchWindowMs,
+    });
+    expect(other).toMatchObject({ runId, sealed: true });
+    const started = await store.startRun(aRun({ sealed: false, starterId }), { dispatchWindowMs });
+    expect(started).toMatchObject({ runId, created: false, sealed: false, cursor: 1 });
+    const page = { targets: [{ job: aJob({ kind: "push", key: "t-2" }), row: null }], cursor: 2, by: again };
+    expect(await store.addPage(runId, page, { dispatchWindowMs })).toMatchObject({ written: true, created: 1 });
+    await resolveAll(store);
+    expect(await store.run(runId)).toMatchObject({ state: "RUNNING", sealed: false });
+    await store.sealRun(runId, {});
+    await store.settle([settlementOf(again)], settleOptions);
+    const left = await store.tasks(runId, { states: ["QUEUED"], limit: 10 });
+    for (const { jobId } of left) await store.settle([settlementOf(await claimOne(store, jobId))], settleOptions);
+    await resolveAll(store);
+    expect(await store.run(runId)).toMatchObject({ state: "DONE", total: 2, ok: 2 });
+  });
+
+  test("the starter of an open run outlives its own retention", async () => {
+    const { store, advance } = at();
+    const starterId = await insertOne(store, { retentionMs: 1_000 });
+    const by = await claimOne(store, starterId);
+    const { runId } = await store.startRun(aRun({ tasks: [aTask("a")], starterId }), { dispatchWindowMs });
+    await store.settle([settlementOf(by)], settleOptions);
+    await advance(60_000);
+    await store.prune({ limit: 10 });
+    expect(await store.job(starterId)).not.toBeNull();
+    await endTargets(store, runId);
+    await resolveAll(store);
+    await store.prune({ limit: 10 });
+    expect(await store.job(starterId)).toBeNull();
+  });
+}

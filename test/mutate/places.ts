@@ -1,0 +1,67 @@
+import { globSync, readFileSync } from "node:fs";
+import { coreEdits } from "./core-edits.ts";
+import { type Edit, type Mutant, mutantOf, type Place } from "./mutant.ts";
+import { sqlEdits } from "./sql-edits.ts";
+import { isFunction, nameOf, type Node, parse, walk } from "./syntax.ts";
+
+/** Every statement of the store, and every decision: states, calendars, locks, passes, claims, definitions, roles, cursors. */
+const sql = ["src/adapters/postgres/sql/*.ts"];
+const core = [
+  "src/core/job/*.ts",
+  "src/core/calendar/*.ts",
+  "src/core/lock/*.ts",
+  "src/core/delivery/*.ts",
+  "src/core/scheduler/*.ts",
+  "src/core/work/*.ts",
+  "src/core/admin/*.ts",
+  "src/core/ports/{event-stream,job-search,operations}.ts",
+  "src/api/{identity,roles,cursor,guard,page}*.ts",
+];
+/** Texts that only tests use, or that one deployment runs with other rights. */
+const without = /\/(test-clock|verify-events|schema|access|migration)\.ts$|-limits\.ts$/;
+
+/** Words that only SQL has, in a template of these files. */
+const isSql = /\b(select|from|where|insert into|update|delete from|returning|as materialized|case when|set)\b/;
+
+export const mutatedFiles = (): string[] =>
+  globSync([...sql, ...core])
+    .filter((file) => !without.test(file))
+    .toSorted();
+
+export function mutantsOf(file: string): Mutant[] {
+  const source = readFileSync(file, "utf8");
+  const program = parse(file, source);
+  return file.includes("/sql/") ? sqlMutants(file, source, program) : coreMutants(file, source, program);
+}
+
+function sqlMutants(file: string, source: string, program: Node): Mutant[] {
+  const found: Mutant[] = [];
+  walk(program, (node, around) => {
+    if (node.type !== "TemplateLiteral" || !isSql.test(source.slice(node.start, node.end))) return true;
+    const place: Place = { file, name: nameOf(node, around), start: node.start + 1, end: node.end - 1 };
+    found.push(...made(source, place, sqlEdits(source, place.start, place.end)));
+    return true;
+  });
+  return found;
+}
+
+/** Functions in their file, each with its body; what a function contains in another named function is that one's. */
+function coreMutants(file: string, source: string, program: Node): Mutant[] {
+  const found: Mutant[] = [];
+  walk(program, (node, around) => {
+    if (!isFunction(node)) return true;
+    const place: Place = { file, name: nameOf(node, around), start: node.start, end: node.end };
+    found.push(...made(source, place, coreEdits(source, node, isFunction)));
+    return true;
+  });
+  return found;
+}
+
+function made(source: string, place: Place, edits: readonly Edit[]): Mutant[] {
+  const mutants = new Map<string, Mutant>();
+  for (const edit of edits) {
+    const mutant = mutantOf(source, place, edit);
+    mutants.set(mutant.key, mutant);
+  }
+  return [...mutants.values()];
+}

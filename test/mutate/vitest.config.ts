@@ -1,0 +1,33 @@
+import { relative } from "node:path";
+import { defineConfig, mergeConfig } from "vitest/config";
+import base from "../../vitest.config.ts";
+import { instrumented } from "./instrument.ts";
+import { mutated } from "./mutant.ts";
+import { mutatedFiles } from "./places.ts";
+import { planted } from "./planted.ts";
+
+const files = new Set(mutatedFiles());
+
+/** Changes the one file of the planted mutant, or says what of every mutated file is reached. */
+const plugin = {
+  name: "belfry-mutate",
+  enforce: "pre" as const,
+  transform(code: string, id: string): string | null {
+    const file = relative(process.cwd(), id.split("?")[0] ?? id);
+    const now = planted();
+    if (now === "coverage") return instrumented(file, code, files.has(file));
+    return now?.file === file ? mutated(code, now) : null;
+  },
+};
+
+const setup = planted() === "coverage" ? [`${import.meta.dirname}/hits.setup.ts`] : [];
+
+export default mergeConfig(
+  base,
+  defineConfig({
+    root: process.cwd(),
+    plugins: [plugin],
+    // A mutant that hangs is found: every test of these files ends far below this.
+    test: { setupFiles: setup, testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } },
+  }),
+);
