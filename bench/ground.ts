@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import pg from "pg";
 import { sqsClient } from "../src/adapters/aws/endpoint.ts";
-import { openConnections, createPostgresStore, migrate } from "../src/adapters/postgres/index.ts";
+import { type Connections, createPostgresStore, migrate, openConnections } from "../src/adapters/postgres/index.ts";
 import { keptPlanSettings } from "../src/adapters/postgres/statement.ts";
 import type { Store } from "../src/core/ports/ports.ts";
-import { startPostgres, type RunningPostgres } from "../src/local/services/postgres.ts";
+import { startPostgres } from "../src/local/services/postgres.ts";
 import { cpuUs } from "./backend-cpu.ts";
 
 /** Durable as in production: fsync and synchronous_commit stay on. Only what would end a short run early is enlarged. */
@@ -47,7 +47,17 @@ export interface Sqs {
 const storeName = "belfry bench";
 const roofName = "bench roof";
 
-export async function openGround(): Promise<Ground> {
+/** What a database of the bench is made with: this commit's adapter, or that of the commit it is compared with. */
+export interface Adapter<C extends { close(): Promise<void> }> {
+  migrate(options: { url: string }): Promise<unknown>;
+  openConnections(options: { url: string; applicationName: string; connections: number }): C;
+  createPostgresStore(connections: C): Store;
+}
+
+const ownAdapter: Adapter<Connections> = { migrate, openConnections, createPostgresStore };
+
+/** A durable server of its own, which does not outlive this process. */
+export async function openServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "belfry-bench-"));
   const server = await startPostgres({ folder, port: 0, settings });
   const remove = (): void => {
@@ -58,12 +68,23 @@ export async function openGround(): Promise<Ground> {
     server.kill();
     remove();
   });
+  return {
+    url: server.url,
+    async close() {
+      await server.stop("immediate");
+      remove();
+    },
+  };
+}
+
+export async function openGround(): Promise<Ground> {
+  const server = await openServer();
   const opened: { close(): Promise<void> }[] = [];
   let made = 0;
   return {
     async database({ settings: own = [] } = {}) {
       made += 1;
-      const database = await createDatabase(server, `bench_${made}`, own);
+      const database = await createDatabase(server.url, { name: `bench_${made}`, settings: own, adapter: ownAdapter });
       opened.push(database);
       return database;
     },
@@ -74,8 +95,7 @@ export async function openGround(): Promise<Ground> {
     },
     async close() {
       for (const each of opened) await each.close();
-      await server.stop("immediate");
-      remove();
+      await server.close();
     },
   };
 }
@@ -87,12 +107,15 @@ function onEarlyEnd(cleanUp: () => void): void {
   process.once("SIGTERM", () => process.exit(143));
 }
 
-async function createDatabase(server: RunningPostgres, name: string, own: readonly string[]): Promise<Database> {
-  await execute(server.url, `create database ${name}`);
-  for (const setting of own) await execute(server.url, `alter database ${name} set ${setting}`);
-  const url = new URL(server.url);
+export async function createDatabase<C extends { close(): Promise<void> }>(
+  server: string,
+  { name, settings: own, adapter }: { name: string; settings: readonly string[]; adapter: Adapter<C> },
+): Promise<Database> {
+  await execute(server, `create database ${name}`);
+  for (const setting of own) await execute(server, `alter database ${name} set ${setting}`);
+  const url = new URL(server);
   url.pathname = `/${name}`;
-  await migrate({ url: url.href });
+  await adapter.migrate({ url: url.href });
   const pool = new pg.Pool({
     connectionString: url.href,
     max: 8,
@@ -106,9 +129,9 @@ async function createDatabase(server: RunningPostgres, name: string, own: readon
     url: url.href,
     pool,
     store(count) {
-      const connected = openConnections({ url: url.href, applicationName: storeName, connections: count });
+      const connected = adapter.openConnections({ url: url.href, applicationName: storeName, connections: count });
       connections.push(connected);
-      return createPostgresStore(connected);
+      return adapter.createPostgresStore(connected);
     },
     async cpuUs(of) {
       const { rows } = await pool.query<{ pid: number }>(

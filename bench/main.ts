@@ -1,11 +1,14 @@
-/** `npm run bench -- NAME... [--json]`: figures beside their roofs. Exits 1 when a bar is missed. */
+/** `npm run bench -- NAME... [--json]`: figures beside their roofs, or beside another commit. Exits 1 when a bar is missed. */
 import { parseArgs } from "node:util";
+import { comparable } from "./against/bars.ts";
+import { compare } from "./against/compare.ts";
+import { comparisonTable } from "./against/table.ts";
 import { type Case, cases } from "./cases/index.ts";
 import { openGround } from "./ground.ts";
 import { type Figure, rounds } from "./measure.ts";
 import { table } from "./table.ts";
 
-const help = `npm run bench -- [NAME...] [--json] [--minutes N]
+const help = `npm run bench -- [NAME...] [--json] [--minutes N] [--against COMMIT]
 
 Measures Belfry and, in turns with it, what the machine gives without Belfry (the roof). Medians of ${rounds} rounds; the
 ratio is the median of the rounds' own ratios. Postgres is real, with durable commits. Without a name: all of them.
@@ -14,6 +17,8 @@ ${cases.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n")}
 
   --json      one JSON object on stdout: { pass, results: [{ name, value, unit, min, max, roof, ratio, bar, pass }] }
   --minutes   how long ontime goes on; 5 without it
+  --against   beside another commit instead, on one server, round by round in turns: rate, Postgres CPU, WAL and statements
+              a job, and the share of heap-only updates. For ${comparable.join(", ")}
   --help      this text
 
 Exit code 0 when every bar is reached, 1 when one is missed, 2 for a wrong call.
@@ -31,19 +36,23 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
+  if (called.against !== null) return await runAgainst(called.chosen, called.against, called.json);
   const figures = await run(called.chosen, called.minutes);
   const pass = figures.every((figure) => figure.pass);
   process.stdout.write(called.json ? `${JSON.stringify({ pass, results: figures })}\n` : `${table(figures)}\n`);
   return pass ? 0 : 1;
 }
 
-type Called = { help: boolean; json: boolean; minutes: number; chosen: readonly Case[] } | { problem: string };
+type Called =
+  | { help: boolean; json: boolean; minutes: number; chosen: readonly Case[]; against: string | null }
+  | { problem: string };
 
 function parse(args: readonly string[]): Called {
   try {
     const options = {
       json: { type: "boolean" },
       minutes: { type: "string" },
+      against: { type: "string" },
       help: { type: "boolean", short: "h" },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
@@ -52,13 +61,29 @@ function parse(args: readonly string[]): Called {
       const known = cases.map((each) => each.name).join(", ");
       return { problem: `there is no bench "${unknown.join('", "')}": choose from ${known}` };
     }
-    const chosen = positionals.length === 0 ? cases : cases.filter((each) => positionals.includes(each.name));
+    const { against = null } = values;
+    const alone = positionals.filter((name) => !comparable.includes(name));
+    if (against !== null && alone.length > 0)
+      return { problem: `--against compares ${comparable.join(", ")}: not "${alone.join('", "')}"` };
+    const wanted =
+      positionals.length > 0 ? positionals : against === null ? cases.map((each) => each.name) : comparable;
+    const chosen = cases.filter((each) => wanted.includes(each.name));
     const minutes = Number(values.minutes ?? 5);
     if (!(minutes > 0)) return { problem: `--minutes "${values.minutes}": must be a number above 0` };
-    return { help: values.help === true, json: values.json === true, minutes, chosen };
+    return { help: values.help === true, json: values.json === true, minutes, chosen, against };
   } catch (error) {
     return { problem: `${error instanceof Error ? error.message : String(error)}: see --help` };
   }
+}
+
+async function runAgainst(chosen: readonly Case[], commit: string, isJson: boolean): Promise<number> {
+  const names = chosen.map((each) => each.name);
+  const comparisons = await compare(names, commit);
+  const pass = comparisons.every((each) => each.pass);
+  process.stdout.write(
+    isJson ? `${JSON.stringify({ pass, comparisons })}\n` : `${comparisonTable(comparisons, commit)}\n`,
+  );
+  return pass ? 0 : 1;
 }
 
 /** Progress goes to stderr, so that stdout holds the result only. */

@@ -1,3 +1,7 @@
+import { median, rounds } from "./rounds.ts";
+
+export { median, quantile, rounds } from "./rounds.ts";
+
 /** One figure of a benchmark, as the table and the JSON show it. */
 export interface Figure {
   readonly name: string;
@@ -13,8 +17,6 @@ export interface Figure {
   readonly bar: string;
   readonly pass: boolean;
 }
-
-export const rounds = 5;
 
 /** What a figure must reach. `info` is shown and never fails. */
 export type Bar =
@@ -71,17 +73,6 @@ function judged(value: number, ratio: number | null, bar: Bar): { bar: string; p
   if ("valueMin" in bar) return { bar: `>= ${bar.valueMin}`, pass: value >= bar.valueMin };
   if ("valueMax" in bar) return { bar: `<= ${bar.valueMax}`, pass: value <= bar.valueMax };
   return { bar: "-", pass: true };
-}
-
-export const median = (values: readonly number[]): number => quantile(values, 0.5);
-
-/** Between two values the mean of both. */
-export function quantile(values: readonly number[], q: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (sorted.length - 1) * q;
-  const below = sorted[Math.floor(at)] ?? Number.NaN;
-  const above = sorted[Math.ceil(at)] ?? Number.NaN;
-  return below + (above - below) * (at - Math.floor(at));
 }
 
 /** Things a second that `work` gets done. */

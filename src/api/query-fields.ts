@@ -1,5 +1,6 @@
 /** Fields of queries: how each is read from text, and (`as`) what a client sees of it in the document. */
 import { z } from "zod";
+import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
 import type { JobId } from "../core/job/job.ts";
 
 /** A whole number, as a text of the query; a client sees a number. */
@@ -34,6 +35,19 @@ export const instant = z.iso
   .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
   .transform((value) => Date.parse(value))
   .meta({ as: { type: "string", format: "date-time", description: "With Z or its offset." } });
+
+/** What `parseDuration` reads, as long as its milliseconds are exact. */
+const durationPattern = String.raw`^(\d{1,12}(\.\d{1,6})?(ms|s)|\d{1,8}(\.\d{1,6})?(m|h|d))$`;
+
+/** A number and a unit, as milliseconds; a client sees the form. */
+export const duration = (maxMs: number, description: string, minMs = 0) =>
+  z
+    .string("must be a text")
+    .transform(parseDuration)
+    .refine((ms) => ms !== null && ms >= minMs, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
+    .refine((ms) => (ms ?? 0) <= maxMs, `must be at most ${formatDuration(maxMs)}`)
+    .transform((ms) => ms ?? 0)
+    .meta({ description, as: { type: "string", pattern: durationPattern } });
 
 /** Several of these: in a query with commas between them, in a body also as an array. */
 export const someOf = <const T extends readonly [string, ...string[]]>(values: T, description: string) =>

@@ -1,10 +1,9 @@
 import { contractLimits } from "../core/job/contract-limits.ts";
 import type { Context } from "hono";
 import { z } from "zod";
-import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
 import type { OccurrencePlace } from "../core/ports/schedule.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
-import { limit, text } from "./query-fields.ts";
+import { duration, limit, text } from "./query-fields.ts";
 
 export const pageBefore = "The `nextCursor` of the page before.";
 
@@ -16,7 +15,7 @@ const place = text(200)
     const [, nominalAt, localTime = "", fold, timezone = ""] = parts ?? [];
     return { nominalAt: Number(nominalAt), localTime, fold: Number(fold), timezone };
   })
-  .meta({ description: pageBefore, as: { type: "string" } });
+  .meta({ description: pageBefore, as: { type: "string", maxLength: 200 } });
 
 export const occurrencesQuery = z.strictObject({
   limit: limit(contractLimits.listRowsMax, 50),
@@ -35,17 +34,7 @@ export const newJobBody = z.strictObject({
     contractLimits.keyCharactersMax,
     "Unique by kind while the job is kept: the same one makes no second job.",
   ).optional(),
-  delay: z
-    .string("must be a text")
-    .transform(parseDuration)
-    .refine((ms) => ms !== null, 'must be a number and a unit: "500ms", "30s", "10m", "2h" or "1d"')
-    .refine(
-      (ms) => (ms ?? 0) <= contractLimits.delayMsMax,
-      `must be at most ${formatDuration(contractLimits.delayMsMax)}`,
-    )
-    .transform((ms) => ms ?? 0)
-    .optional()
-    .describe("Due this long after now, like `30s`, `10m` or `2h`."),
+  delay: duration(contractLimits.delayMsMax, "Due this long after now, like `30s`, `10m` or `2h`.").optional(),
   dueAt: z.iso
     .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
     .transform((value) => new Date(value))
@@ -58,16 +47,27 @@ export function readPath<T>(c: Context, schema: z.ZodType<T>): T {
   return readWith(schema, storable(c.req.param(), ""), (path) => path);
 }
 
-/** Query parameters; an unknown one, or one that comes twice, is refused: a filter must not be ignored. */
+/**
+ * Query parameters; an unknown one, or one that comes twice, is refused: a filter must not be ignored. Lists are written with
+ * commas, and some clients repeat the name instead.
+ */
 export function readQuery<T>(c: Context, schema: z.ZodType<T>): T {
   const names = [...new URL(c.req.url).searchParams.keys()];
   // An object would swallow a parameter of this name.
   if (names.includes("__proto__")) throw invalidField("?__proto__", "is not known here");
-  const twice = names.find((name, index) => names.indexOf(name) !== index)?.slice(0, 100);
-  if (twice !== undefined) {
-    throw invalidField(`?${twice}`, "comes twice: several values go into one, with commas between them");
-  }
-  return readWith(schema, storable(c.req.query(), "?"), (path) => `?${path.replace(/\.\d+$/, "")}`);
+  const repeated = names.filter((name, index) => names.indexOf(name) !== index);
+  const twice = repeated.find((name) => !isList(schema, name))?.slice(0, 100);
+  if (twice !== undefined) throw invalidField(`?${twice}`, "comes twice and takes one value");
+  const lists = Object.fromEntries(repeated.map((name) => [name, (c.req.queries(name) ?? []).join(",")]));
+  return readWith(schema, storable({ ...c.req.query(), ...lists }, "?"), (path) => `?${path.replace(/\.\d+$/, "")}`);
+}
+
+function isList(schema: z.ZodType, name: string): boolean {
+  let field: unknown =
+    schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+  while (field instanceof z.ZodOptional || field instanceof z.ZodDefault) field = field.unwrap();
+  const as = field instanceof z.ZodType ? (field.meta()?.["as"] as { type?: unknown } | undefined) : undefined;
+  return as?.type === "array";
 }
 
 /** Postgres stores no NUL, so nothing that has one can be found there. */

@@ -1,17 +1,8 @@
 import { contractLimits } from "../core/job/contract-limits.ts";
 import { z } from "zod";
-import { formatDuration, parseDuration } from "../core/calendar/duration.ts";
-import { instant, text, whole } from "./query-fields.ts";
+import { duration, instant, text, whole } from "./query-fields.ts";
 
-const pace = z
-  .string()
-  .transform(parseDuration)
-  .refine((ms) => ms !== null && ms >= 1, 'must be a number and a unit: "500ms", "30s", "10m"')
-  .refine(
-    (ms) => (ms ?? 0) <= contractLimits.misfireAgeMsMax,
-    `must be at most ${formatDuration(contractLimits.misfireAgeMsMax)}`,
-  )
-  .optional();
+const pace = duration(contractLimits.misfireAgeMsMax, "Between the due times of two jobs.", 1).optional();
 
 const misfire = z.union([
   z.enum(["skip", "latest", "all"]),

@@ -78,6 +78,16 @@ test("an integer that JSON would round is refused instead of stored as its neigh
   expect(await call("POST", "/jobs", body)).toMatchObject({ status: 400, body: { code: "not-storable" } });
 });
 
+test("a list may be written with commas or by repeating its name, as generated clients do", async () => {
+  const { call } = await openApi();
+  await call("POST", "/jobs", { kind: "ping", key: "k", delay: "1h" });
+  for (const query of ["state=PENDING,FAILED", "state=PENDING&state=FAILED", "state=FAILED&state=PENDING"]) {
+    expect((await call("GET", `/jobs?${query}`)).body.jobs).toHaveLength(1);
+  }
+  expect((await call("GET", "/jobs?state=FAILED&state=SUCCESS")).body.jobs).toEqual([]);
+  expect((await call("GET", "/jobs?kind=ping&kind=greet")).status).toBe(400);
+});
+
 test("writes without a body need no content type, and a parameter of an odd name lists nothing", async () => {
   const { call } = await openApi();
   const { body } = await call("POST", "/jobs", { kind: "ping", delay: "1h" });

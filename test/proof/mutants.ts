@@ -42,7 +42,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A worker that is told to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
   /** A settle asks only whether the job is running, not whose try runs. */
-  attempt: [{ file: "/src/adapters/postgres/sql/settle.ts", from: "and held = attempt and worker = $12", to: "" }],
+  attempt: [{ file: "/src/adapters/postgres/sql/settle.ts", from: "j.worker = $13 and j.attempt = ($2", to: "0 < ($2" }],
   /** A pass writes although its token is old. */
   fence: [{ file: "/src/adapters/postgres/session.ts", from: "if (valid.length === 0)", to: "if (false)" }],
   /** A batch that died is charged to all of its members. */

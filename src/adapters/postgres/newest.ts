@@ -1,10 +1,10 @@
 import type { JobId } from "../../core/job/job.ts";
 import type { Message } from "../../core/ports/ports.ts";
 
-/** By job: of several messages only the one with the newest generation can still change anything. */
+/** By job, in id order: of several messages only the one with the newest generation can still change anything. */
 export function newest(messages: readonly Message[]): Map<JobId, number> {
   const generations = new Map<JobId, number>();
-  for (const { jobId, generation } of messages) {
+  for (const { jobId, generation } of messages.toSorted((a, b) => byId(a.jobId, b.jobId))) {
     generations.set(jobId, Math.max(generation, generations.get(jobId) ?? 0));
   }
   return generations;
@@ -15,3 +15,6 @@ export function newestColumns(messages: readonly Message[]): [JobId[], number[]]
   const generations = newest(messages);
   return [[...generations.keys()], [...generations.values()]];
 }
+
+/** Ids are decimal numbers, larger than JavaScript counts exactly. */
+export const byId = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : Number(a > b));

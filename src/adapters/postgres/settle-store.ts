@@ -14,6 +14,7 @@ import {
 } from "../../core/ports/ports.ts";
 import { insertInto } from "./enqueue-store.ts";
 import { isDataError } from "./failure.ts";
+import { byId } from "./newest.ts";
 import { aftermathOf } from "./outbox.ts";
 import { mergeAftermaths } from "../../core/ports/aftermath.ts";
 import type { Session } from "./session.ts";
@@ -28,6 +29,19 @@ interface SettleOptions {
 }
 
 type Run = <R>(statement: Statement<R>, values: unknown[]) => Promise<R[]>;
+
+/** What `settle` answers by an id alone. */
+const plainSettled = {
+  state: "SUCCESS",
+  generation: 0,
+  lane: "",
+  trace: "",
+  delay_ms: 0,
+  batch: null,
+  freed: null,
+  own: true,
+  run_id: null,
+} as const satisfies Omit<SettledRow, "id">;
 
 const nothing: Settled = { settled: [], aftermath: noAftermath, conflicts: 0 };
 
@@ -76,44 +90,66 @@ async function settleIn(
   return { ...settled(rows, inserted?.aftermath), conflicts };
 }
 
-/** Rows that the first text left out have slots, a schedule, a run or an expiry, or were lost. `inRun` saves the first text. */
+/**
+ * What the first text left out has slots, a schedule, a run or an expiry, or is another's by now. `inRun` saves the first, as
+ * does an outcome that goes back to the queue.
+ */
 async function write(
   run: Run,
   settlements: readonly Settlement[],
   options: SettleOptions,
 ): Promise<readonly SettledRow[]> {
-  const plain = settlements.filter((each) => each.inRun !== true);
-  const rows = plain.length === 0 ? [] : await run(settlePlain, settleColumns(plain, options));
-  if (rows.length === settlements.length) return rows;
-  const written = new Set<string>(rows.map((row) => row.id));
+  const plain = settlements.filter((each) => each.inRun !== true && stateOf(each, options) !== "QUEUED");
+  const [done] = plain.length === 0 ? [] : await run(settlePlain, settleColumns(plain, options));
+  const written = new Set<string>(done?.ids?.split(","));
+  const rows = [...written].map((id) => ({ ...plainSettled, id }));
   const left = settlements.filter((each) => !written.has(each.jobId));
-  return [...rows, ...(await run(settleFull, [...settleColumns(left, options), limits.releasedRowsMax]))];
+  if (left.length === 0) return rows;
+  const more = [options.dispatchWindowMs, limits.releasedRowsMax];
+  return [...rows, ...(await run(settleFull, [...settleColumns(left, options), ...more]))];
 }
 
-const settleColumns = (settlements: readonly Settlement[], { worker, dispatchWindowMs }: SettleOptions): unknown[] => [
-  settlements.map((each) => each.jobId),
-  settlements.map((each) => each.attempt),
-  settlements.map((each) => each.to),
-  settlements.map((each) => cleanMessage(each.reason)),
-  settlements.map((each) => each.delayMs),
-  settlements.map((each) => each.failures),
-  settlements.map((each) => each.interruptions),
-  settlements.map((each) => cleanCode(each.errorCode)),
-  settlements.map((each) => cleanMessage(each.errorMessage)),
-  settlements.map((each) => resultOf(each)),
-  kindsOf(settlements, dispatchWindowMs),
-  worker,
-  dispatchWindowMs,
-];
+function settleColumns(settlements: readonly Settlement[], options: SettleOptions): unknown[] {
+  const rows = settlements.toSorted((a, b) => byId(a.jobId, b.jobId));
+  return [
+    rows.map((each) => each.jobId),
+    rows.map((each) => each.attempt),
+    rows.map((each) => stateOf(each, options)),
+    rows.map((each) => stateOf(each, options) !== each.to),
+    eventNumbers(rows, options),
+    nullable(rows, (each) => cleanMessage(each.reason)),
+    rows.map((each) => each.delayMs),
+    rows.map((each) => each.failures),
+    rows.map((each) => each.interruptions),
+    nullable(rows, (each) => cleanCode(each.errorCode)),
+    nullable(rows, (each) => cleanMessage(each.errorMessage)),
+    nullable(rows, resultOf),
+    options.worker,
+  ];
+}
 
-/** Numbers the kinds of outcome from 1: one event row for each. */
-function kindsOf(settlements: readonly Settlement[], dispatchWindowMs: number): readonly number[] {
-  const kinds = new Map<string, number>();
-  return settlements.map(({ to, reason, errorCode, delayMs }) => {
-    const key = JSON.stringify([to, cleanMessage(reason), cleanCode(errorCode), delayMs <= dispatchWindowMs]);
-    const kind = kinds.get(key) ?? kinds.size + 1;
-    kinds.set(key, kind);
-    return kind;
+/** What waits no longer than the dispatch window becomes QUEUED in the same row update, and both events are written. */
+const stateOf = ({ to, delayMs }: Settlement, { dispatchWindowMs }: SettleOptions): Settlement["to"] =>
+  to === "RETRY_WAIT" && delayMs <= dispatchWindowMs ? "QUEUED" : to;
+
+/** A column that is null in every row is not sent. */
+function nullable(rows: readonly Settlement[], of: (each: Settlement) => string | null): (string | null)[] | null {
+  const values = rows.map((each) => of(each));
+  return values.every((value) => value === null) ? null : values;
+}
+
+/** Outcomes of one event row share its number, from 1; what passes through RETRY_WAIT has one more before it. */
+function eventNumbers(settlements: readonly Settlement[], options: SettleOptions): readonly number[] {
+  const numbers = new Map<string, number>();
+  let last = 0;
+  return settlements.map((each) => {
+    const state = stateOf(each, options);
+    const key = JSON.stringify([each.to, state, cleanMessage(each.reason), cleanCode(each.errorCode)]);
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    last += state === each.to ? 1 : 2;
+    numbers.set(key, last);
+    return last;
   });
 }
 

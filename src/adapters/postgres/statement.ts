@@ -10,8 +10,8 @@ import { converted } from "./failure.ts";
 export interface Statement<R> {
   readonly name: string;
   readonly text: string;
-  /** Whether a connection may keep it prepared. */
-  readonly isKept: boolean;
+  /** A connection may keep it prepared for calls of up to so many rows; 0 is never. */
+  readonly keptRowsMax: number;
   readonly row?: R;
 }
 
@@ -22,17 +22,23 @@ export interface Statement<R> {
 export const statement = <R>(name: string, text: string): Statement<R> => ({
   name,
   text: `/* belfry:${name} */${text}`,
-  isKept: false,
+  keptRowsMax: 0,
 });
 
 /**
- * Kept prepared on Belfry's connections when it is for a few rows: parsing and planning would cost more than half of the
- * execution. Only for texts that reach every table by one index at any size (see `keptPlanSettings`); a test plans them on
- * empty tables and runs them after a burst.
+ * Kept prepared on Belfry's connections when it is for a few rows (its plan expects about ten): parsing and planning would cost
+ * more than half of the execution. Only for texts that reach every table by one index at any size (see `keptPlanSettings`); a
+ * test plans them on empty tables and runs them after a burst.
  */
 export const keptStatement = <R>(name: string, text: string): Statement<R> => ({
   ...statement<R>(name, text),
-  isKept: true,
+  keptRowsMax: limits.keptPlanRowsMax,
+});
+
+/** The same for texts whose joins find each row by its key: a plan for one row is as good for a thousand. */
+export const keptForAnySize = <R>(name: string, text: string): Statement<R> => ({
+  ...statement<R>(name, text),
+  keptRowsMax: Number.POSITIVE_INFINITY,
 });
 
 /**
@@ -49,9 +55,13 @@ export function keepPlans(client: PoolClient): void {
 }
 
 /** Runs one statement on a client: by itself it is its own transaction, after a `begin` a part of that. */
-export async function execute<R>(tx: Tx, { name, text, isKept }: Statement<R>, values: unknown[] = []): Promise<R[]> {
+export async function execute<R>(
+  tx: Tx,
+  { name, text, keptRowsMax }: Statement<R>,
+  values: unknown[] = [],
+): Promise<R[]> {
   try {
-    const isPrepared = isKept && preparing.has(tx) && rowsOf(values) <= limits.keptPlanRowsMax;
+    const isPrepared = rowsOf(values) <= keptRowsMax && preparing.has(tx);
     const { rows } = isPrepared
       ? await (tx as PoolClient).query({ name: `belfry_${name}`, text, values })
       : await tx.query(text, values);
@@ -61,7 +71,6 @@ export async function execute<R>(tx: Tx, { name, text, isKept }: Statement<R>, v
   }
 }
 
-/** A kept plan expects about ten rows; hundreds are worth a new plan. */
 const rowsOf = (values: readonly unknown[]): number => (Array.isArray(values[0]) ? values[0].length : 1);
 
 /** Text arrays inside an array parameter travel as array literals, since unnest would flatten them. */

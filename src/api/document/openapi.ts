@@ -237,9 +237,22 @@ function headerParameters(each: Endpoint): readonly Json[] {
   ];
 }
 
+/** A tuple is an array of a fixed length: generators for Python know no `prefixItems`. */
+const asOutput = {
+  io: "output",
+  unrepresentable: "any",
+  reused: "inline",
+  override({ jsonSchema }: { jsonSchema: Json }) {
+    const { prefixItems } = jsonSchema;
+    if (!Array.isArray(prefixItems)) return;
+    delete jsonSchema["prefixItems"];
+    Object.assign(jsonSchema, { items: prefixItems[0], minItems: prefixItems.length, maxItems: prefixItems.length });
+  },
+} as const;
+
 /** Schemas with a name, this one too, are written once among the components and pointed at. */
 function reference(schema: z.ZodType, schemas: Map<string, Json>): Json {
-  const { $defs, ...root } = plain(z.toJSONSchema(schema, { io: "output", unrepresentable: "any", reused: "inline" }));
+  const { $defs, ...root } = plain(z.toJSONSchema(schema, asOutput));
   for (const [name, each] of Object.entries(($defs ?? {}) as Record<string, Json>)) schemas.set(name, named(each));
   const { id, ...rest } = root as { id?: string };
   if (id === undefined) return named(rest);

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { formatDuration, parseDuration } from "../../core/calendar/duration.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { type BulkAction, bulkActions } from "../../core/ports/bulk.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
@@ -8,17 +7,12 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
-import { id, limit, text } from "../query-fields.ts";
+import { duration, id, limit, text } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
 import { searchFields, searchOf } from "./jobs.ts";
 
 const paceMsMax = 3_600_000;
-const pace = z
-  .string()
-  .transform(parseDuration)
-  .refine((ms) => ms !== null && ms <= paceMsMax, `must be like "500ms" or "10s", at most ${formatDuration(paceMsMax)}`)
-  .transform((ms) => ms ?? 0)
-  .optional();
+const pace = duration(paceMsMax, "Between the due times of two retried jobs.").optional();
 
 /** As the parameters of GET /jobs; members of the payload by their path: `{"payload": {"user.id": "42"}}`. */
 const filter = z.strictObject({

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { preview } from "../../core/calendar/preview.ts";
-import { parseDuration } from "../../core/calendar/duration.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { scheduleSorts, scheduleStates } from "../../core/ports/schedule-outcome.ts";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { limit, text } from "../query-fields.ts";
+import { duration, limit, text } from "../query-fields.ts";
 import {
   isFailingNow,
   jobsOf,
@@ -24,12 +23,7 @@ const outcomesQuery = z.strictObject({
   app: text(contractLimits.idCharactersMax).optional(),
   zone: text(contractLimits.idCharactersMax).optional(),
   state: z.enum(scheduleStates).optional(),
-  lateOver: z
-    .string()
-    .transform(parseDuration)
-    .refine((ms) => ms !== null, 'must be a number and a unit: "500ms", "30s", "10m"')
-    .transform((ms) => ms ?? 0)
-    .optional(),
+  lateOver: duration(contractLimits.misfireAgeMsMax, "Whose last occurrence started later than this.").optional(),
   sort: z.enum(scheduleSorts).default("id"),
   cursor: z
     .string()

@@ -1,4 +1,4 @@
-import { keptStatement } from "../statement.ts";
+import { keptForAnySize, keptStatement } from "../statement.ts";
 import { drawn, drawnOnce, events, history, leaseEnd } from "./record.ts";
 
 export interface ClaimedRow {
@@ -48,19 +48,20 @@ const leased = `leased as (
 )`;
 
 /**
- * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING under a lease. $1 ids $2 generations $3 worker $4 solo.
+ * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING under a lease. $1 ids, ascending, $2 generations $3 worker
+ * $4 solo.
  * Locks: jobs in id order, and it waits (2 s at most): SKIP LOCKED would drop work that a reader only looks at.
- * Generations are found by place, not by a join: a planner that expects one row compares each row with every other.
+ * Generations are found by their place in $1, not by a join: a planner that expects one row compares each row with every other.
  * `now()` is called rarely: the planner inlines each call again, which costs as much as a row.
  */
-export const claimPlain = keptStatement<PlainClaimedRow>(
+export const claimPlain = keptForAnySize<PlainClaimedRow>(
   "claim",
   `
 with mine as materialized (
   select j.id, j.lane, j.lease_ms, belfry.now() as now from belfry.job j
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and (not j.solo_required or $4::boolean)
     and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
-    and j.generation = ($2::int[])[array_position($1::bigint[], j.id)] and j.due_at <= belfry.now()
+    and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])] and j.due_at <= belfry.now()
   order by j.id
   for no key update of j
 ), ${drawnOnce}, starts as (

@@ -1,4 +1,4 @@
-import { keptStatement } from "../statement.ts";
+import { keptForAnySize, keptStatement } from "../statement.ts";
 import { events, outbox, unexplained } from "./record.ts";
 
 /** One row for all jobs, with comma-joined lists: a row for each would cost the client half as much as the write. */
@@ -21,7 +21,7 @@ export interface InsertedRow {
  * A key that exists, or that another open transaction is inserting, is left out: it is looked up by a second
  * statement, since this one cannot see what committed after it began.
  */
-export const insertJobs = keptStatement<InsertedRow>(
+export const insertJobs = keptForAnySize<InsertedRow>(
   "insert",
   `
 with given as materialized (

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { belfry, serveApi } from "./harness.ts";
+
+async function planted(count: number, delay = "1h") {
+  const opened = await serveApi();
+  for (let n = 0; n < count; n += 1) await opened.call("POST", "/jobs", { kind: "ping", key: `k${n}`, delay });
+  return { ...opened, env: { BELFRY_URL: opened.url } };
+}
+
+test("--all follows every page, in a table and in JSON, and says of no further one", async () => {
+  const { call, belfry: run } = await serveApi();
+  await Promise.all(Array.from({ length: 501 }, () => call("POST", "/jobs", { kind: "ping", delay: "1h" })));
+  const all = await run("jobs", "list", "--all", "--json");
+  expect(all.json.jobs).toHaveLength(501);
+  expect([all.json.nextCursor, all.err]).toEqual([null, ""]);
+  expect((await run("jobs", "list", "--all")).out.trim().split("\n")).toHaveLength(502);
+  const page = await run("jobs", "list", "--limit", "10");
+  expect(page.err).toMatch(/more: --cursor \d+, or --all/);
+});
+
+test("--since keeps what was due no longer ago, and names a duration that it cannot read", async () => {
+  const { call, belfry: run } = await serveApi();
+  const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
+  for (const [key, dueAt] of [
+    ["old", ago(7_200_000)],
+    ["fresh", ago(60_000)],
+  ] as const) {
+    await call("POST", "/jobs", { kind: "ping", key, dueAt });
+  }
+  expect((await run("jobs", "list", "--since", "1h", "--json")).json.jobs).toMatchObject([{ key: "fresh" }]);
+  expect((await run("jobs", "list", "--since", "3h", "--json")).json.jobs).toHaveLength(2);
+  expect(await run("jobs", "list", "--since", "soon")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('"soon"'),
+  });
+});
+
+test("--tz writes times by the clock of a zone, and names one that does not exist", async () => {
+  const { call, belfry: run } = await serveApi();
+  await call("POST", "/jobs", { kind: "ping", key: "k", dueAt: "2026-11-22T23:30:00Z" });
+  const seoul = await run("jobs", "list", "--columns", "key,due", "--tz", "Asia/Seoul");
+  expect(seoul.out).toContain("2026-11-23 08:30");
+  expect((await run("jobs", "list", "--tz", "Asia/Soul")).code).toBe(2);
+});
+
+test("--watch lists again until it is interrupted, and clears a terminal alone", async () => {
+  const { env, call } = await planted(1);
+  const interrupt = new AbortController();
+  let lists = 0;
+  const onOut = (out: string): void => {
+    lists = out.split("k0").length - 1;
+    if (lists === 1) void call("POST", "/jobs", { kind: "ping", key: "later", delay: "1h" });
+    if (lists === 2) interrupt.abort();
+  };
+  const { code, out } = await belfry(["jobs", "list", "--watch", "--columns", "key"], {
+    env,
+    interrupted: interrupt.signal,
+    onOut,
+  });
+  expect(code).toBe(130);
+  expect(lists).toBe(2);
+  expect(out.indexOf("later")).toBeGreaterThan(out.indexOf("k0"));
+  expect(out).not.toContain("\u001b[2J");
+});
+
+test.each(["bash", "zsh", "fish"])(
+  "the script for %s asks the command line itself, with the word that is begun",
+  async (shell) => {
+    const { belfry: run } = await serveApi();
+    const { code, out } = await run("completion", shell);
+    expect(code).toBe(0);
+    expect(out).toContain("__complete");
+    expect(out).toContain(
+      { bash: "complete -o default -F _belfry belfry", zsh: "#compdef belfry", fish: "complete -c belfry" }[shell],
+    );
+  },
+);

@@ -1,0 +1,225 @@
+import fc from "fast-check";
+import { documented, type OpenApiDocument } from "../api/documented.ts";
+import type { Check } from "./check.ts";
+import { faultyServer } from "./faulty.ts";
+import { prepareIds } from "./operations.ts";
+import { pythonTools, run as runProgram } from "./tools.ts";
+import { spoiled, valuesOf } from "./values.ts";
+import type { Target } from "./world.ts";
+
+const runsEach = Number(process.env["FUZZ_RUNS"] ?? 25);
+const answerMsMax = 20_000;
+
+interface Operation {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: object;
+  }[];
+  readonly body: { readonly required: boolean; readonly schema: object } | null;
+}
+
+interface Request {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** The stream never ends, and what it sends is no document. */
+const streams = new Set(["listEvents"]);
+
+function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
+  type Shown = {
+    operationId: string;
+    parameters: Operation["parameters"];
+    requestBody?: { required: boolean; content: Record<string, { schema: object }> };
+  };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods as unknown as Readonly<Record<string, Shown>>).map(
+      ([method, { operationId, parameters, requestBody }]) => {
+        const schema = requestBody?.content["application/json"]?.schema;
+        const body = schema === undefined ? null : { required: requestBody?.required === true, schema };
+        return { name: operationId, method: method.toUpperCase(), path, parameters, body };
+      },
+    ),
+  );
+}
+
+/** Requests that the document allows; ids that exist come as often as others. */
+function requestsOf(
+  { path, parameters, body }: Operation,
+  ids: Readonly<Record<string, string>>,
+): fc.Arbitrary<Request> {
+  const record = (place: string): fc.Arbitrary<Readonly<Record<string, unknown>>> => {
+    // A cursor is what a page before gave.
+    const named = parameters.filter((each) => each.in === place && each.name !== "cursor");
+    const fields = Object.fromEntries(
+      named.map(({ name, schema }) => {
+        const known = ids[`${path} ${name}`];
+        const values = valuesOf(schema);
+        return [name, known === undefined ? values : fc.oneof(fc.constant(known), values)];
+      }),
+    );
+    return fc.record(fields, { requiredKeys: named.filter(({ required }) => required).map(({ name }) => name) });
+  };
+  const bodies = body === null ? fc.constant(undefined) : valuesOf(body.schema);
+  return fc.record({ params: record("path"), query: record("query"), body: bodies });
+}
+
+interface Answer {
+  readonly address: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+async function send({ url }: Target, { method, path }: Operation, { params, query, body }: Request): Promise<Answer> {
+  const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const flat = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    if (Array.isArray(value)) return [[name, value.join(",")]];
+    // A parameter of style form that is exploded: each member is a parameter of its own.
+    if (typeof value === "object" && value !== null)
+      return Object.entries(value).map(([key, each]) => [key, String(each)]);
+    return [[name, String(value)]];
+  });
+  const search = new URLSearchParams(flat).toString();
+  const address = search === "" ? at : `${at}?${search}`;
+  const content =
+    body === undefined || method === "GET"
+      ? {}
+      : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const answer = await fetch(`${url}${address}`, { method, ...content, signal: AbortSignal.timeout(answerMsMax) });
+  const text = await answer.text();
+  const isJson = answer.headers.get("content-type")?.includes("json") === true;
+  return { address, status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** Rules between parameters, and the largest duration, which a schema cannot say. */
+const beyondSchema = /must be at most|due is for jobs that wait|must name something/;
+
+/** Statuses by which a server says that the request as such is wrong: one that its document allows is not. */
+const refusesForm = new Set([400, 405, 415]);
+
+async function fuzz(target: Target): Promise<readonly string[]> {
+  const ids = await prepareIds(target);
+  const documentation = documented(target.document);
+  const findings = new Set<string>();
+  for (const operation of operationsOf(target.document).filter(({ name }) => !streams.has(name))) {
+    const judge = async (request: Request, isValid: boolean): Promise<void> => {
+      const { address, status, headers, body } = await send(target, operation, request);
+      const shown = `${operation.name}: ${operation.method} ${address.slice(0, 200)} ${JSON.stringify(request.body ?? null).slice(0, 300)} -> ${status}`;
+      if (status >= 500) throw new Error(`${shown} is an error of the server`);
+      const isBeyond = beyondSchema.test(JSON.stringify(body));
+      if (isValid && refusesForm.has(status) && !isBeyond)
+        throw new Error(`${shown} ${JSON.stringify(body).slice(0, 300)}, which the document allows`);
+      documentation.check(operation.method, address, { status, headers }, body);
+    };
+    const valid = requestsOf(operation, ids);
+    const odd = valid.chain((request) =>
+      operation.body === null
+        ? fc.constant({ ...request, query: { ...request.query, notAParameter: "1" } })
+        : spoiled(request.body).map((body) => ({ ...request, body })),
+    );
+    for (const [requests, isValid] of [
+      [valid, true],
+      [odd, false],
+    ] as const) {
+      const outcome = await fc.check(
+        fc.asyncProperty(requests, (request) => judge(request, isValid)),
+        {
+          numRuns: runsEach,
+          endOnFailure: true,
+        },
+      );
+      if (outcome.failed)
+        findings.add(
+          outcome.errorInstance instanceof Error ? outcome.errorInstance.message : String(outcome.errorInstance),
+        );
+    }
+  }
+  for (const finding of await wrongMethods(target)) findings.add(finding);
+  return [...findings];
+}
+
+/** A method that a path does not have is 405 with those there are. */
+async function wrongMethods({ url, document }: Target): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+      if (method.toLowerCase() in methods) continue;
+      const address = path.replaceAll(/\{\w+\}/g, "1");
+      // `/jobs/counts` is also `/jobs/{id}` for another method.
+      if (
+        Object.entries(document.paths).some(
+          ([other, each]) =>
+            method.toLowerCase() in each && new RegExp(`^${other.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(address),
+        )
+      )
+        continue;
+      const answer = await fetch(`${url}${address}`, { method });
+      await answer.body?.cancel();
+      if (answer.status !== 405 || answer.headers.get("allow") === null)
+        found.push(`${method} ${path} answered ${answer.status}, allow: ${answer.headers.get("allow")}`);
+    }
+  }
+  return found;
+}
+
+const faults: Check["faults"] = {
+  "a count is negative": (target) =>
+    faultyServer(target, {
+      after: (given, { path }) =>
+        path.startsWith("/bulk") ? { ...given, body: given.body.replace('"refused":0', '"refused":-5') } : given,
+    }),
+  "an odd text is an error of the server": (target) =>
+    faultyServer(target, {
+      before: ({ path }) => (/%[C-F]/.test(path) ? { status: 500, body: { code: "internal" } } : null),
+    }),
+  "a wrong method is not found": (target) =>
+    faultyServer(target, { after: (given) => (given.status === 405 ? { ...given, status: 404 } : given) }),
+  "a member that is not documented": (target) =>
+    faultyServer(target, {
+      after: (given, { path }) =>
+        path.startsWith("/lanes") ? { ...given, body: given.body.replace("{", '{"more":1,') } : given,
+    }),
+};
+
+export const fuzzCheck: Check = { name: "fuzzer from the document", run: fuzz, faults };
+
+/** The same by a tool that users run, with its own ideas; where Python and its registry are there. */
+export const schemathesisCheck: Check = {
+  name: "schemathesis",
+  async missing() {
+    const tools = await pythonTools();
+    return "missing" in tools ? tools.missing : null;
+  },
+  async run({ url }) {
+    const tools = await pythonTools();
+    if ("missing" in tools) return [tools.missing];
+    const max = process.env["FUZZ_RUNS"] ?? "10";
+    const args = [
+      "run",
+      `${url}/openapi.json`,
+      "--max-examples",
+      max,
+      "--exclude-operation-id",
+      "listEvents",
+      "--phases",
+      "examples,coverage,fuzzing",
+      "--no-color",
+    ];
+    const { code, output } = await runProgram(`${tools.bin}/schemathesis`, args);
+    if (code === 0) return [];
+    const failures = output.split("\n").filter((line) => /^\s*- /.test(line));
+    return failures.length > 0 ? [...new Set(failures.map((line) => line.trim()))] : [output.slice(-800)];
+  },
+  faults: {
+    "a wrong method is not found": faults["a wrong method is not found"] as (
+      target: Target,
+    ) => ReturnType<typeof faultyServer>,
+  },
+};

@@ -1,0 +1,18 @@
+import { defineApp, defineGraph, defineJob } from "belfry";
+
+const hello = defineJob({ id: "hello", run() {} });
+const report = defineJob({ id: "report", concurrency: 2, run() {} });
+/** Its first task fails and waits an hour, so that its run is open and there is something to cancel and to retry. */
+const steps = defineGraph({
+  id: "steps",
+  version: 1,
+  tasks(task) {
+    const first = task("first", {
+      retry: { maxAttempts: 3, backoff: "fixed", base: "1h" },
+      run: () => Promise.reject(new Error("on purpose")),
+    });
+    task("second", { after: { first }, run: () => null });
+  },
+});
+
+export default [defineApp({ name: "outside", jobs: [hello, report, steps], schedules: [] })];
