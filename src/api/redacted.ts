@@ -10,8 +10,8 @@ const hidden = "[hidden]";
 export function sensitiveKinds(definitions: Iterable<JobDefinition>): SensitiveKinds {
   const marked = [...definitions].map(({ id, schema }) => {
     if (!(schema instanceof z.ZodType)) return [id, []] as const;
-    const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" }) as Marked;
-    return [id, pathsIn(json)] as const;
+    const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
+    return [id, pathsIn(json as Marked)] as const;
   });
   return new Map(marked.filter(([, paths]) => paths.length > 0));
 }

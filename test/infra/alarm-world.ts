@@ -147,7 +147,7 @@ export class AlarmWorld {
     ];
     all.push("batch_count", "reader");
     await this.sql(all.map((table) => `delete from belfry.${table};`).join(""));
-    await this.sql("update belfry.slot set job_id = null, attempt = null, free_from = null");
+    await this.sql("update belfry.slot set job_id = null, attempt = null, kept_for = null, free_from = null");
     for (const { url } of this.#queues) await this.#sqs.send(new PurgeQueueCommand({ QueueUrl: url }));
     Object.assign(outside, { runTask: acceptTask, tasksSince: null, schedulerTasksSince: null, webhookStatus: 204 });
     fault.act = act;

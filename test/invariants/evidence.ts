@@ -176,6 +176,8 @@ export interface SlotFact {
   readonly jobId: string | null;
   /** A canceled job's slot: free from this instant on. */
   readonly freeFrom: number | null;
+  /** Reserved for the claim of its job under this generation. */
+  readonly keptFor?: number | null;
 }
 
 export interface HandoffFact {

@@ -6,7 +6,7 @@ export function* slots(evidence: Evidence): Generator<Violation> {
   const runs = evidence.runs ?? [];
   const openRuns = new Set(runs.flatMap((run) => (isOpen(run) ? (run.starterId ?? []) : [])));
   for (const slot of evidence.slots) {
-    if (slot.jobId === null) continue;
+    if (slot.jobId === null || (slot.keptFor ?? null) !== null) continue;
     const isRunning = jobs.get(slot.jobId)?.state === "RUNNING" || openRuns.has(slot.jobId);
     if (slot.freeFrom === null && !isRunning)
       yield broken(`a slot of ${slot.key} is held by job ${slot.jobId}, which does not run`);

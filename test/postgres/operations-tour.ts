@@ -77,6 +77,8 @@ const event: StreamEvent = {
 async function steer(operations: Operations, ids: readonly JobId[]): Promise<void> {
   await operations.pauseLane("tour", true, "ada");
   await operations.isPaused("tour");
+  await operations.lastPass("tour");
+  await operations.probeDisk();
   await operations.holdPaused(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
   await operations.unholdPaused("tour", 10);
   await operations.unholdOpen(10);

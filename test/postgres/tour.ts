@@ -43,6 +43,7 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
   await clock.advance(minute);
   await store.reopen({ olderThanMs: limits.outboxOpenMs, limit: 20 });
   await store.requeueLost({ lane: "default", evidence: "overtaken", olderThanMs: minute, limit: 10 });
+  await store.passed({ name: "tour", token: 0 });
   await store.saveQueueObservations([{ lane: "default", emptyMs: minute }]);
   await store.queueObservations({ maxAgeMs: minute });
   await store.countNotYetDue({ lane: "default", sinceMs: minute, limit: 10 });
@@ -50,13 +51,15 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
 }
 
 async function slots(store: Store, clock: TestClock): Promise<void> {
+  // A group of its own: what an earlier tour left held would be first here.
+  const cap = `cap:tour-${performance.now()}`;
   await store.installSlots([
-    { key: "cap:tour", size: 3, onRefusal: "hold", reason: "slot" },
+    { key: cap, size: 3, onRefusal: "hold", reason: "slot" },
     { key: "overlap:tour", size: 1, onRefusal: "queue-one", reason: "overlap" },
   ]);
-  const ids = await insert(store, ten({ slotKeys: ["cap:tour"] }));
+  const ids = await insert(store, ten({ slotKeys: [cap] }));
   const held = (await claim(store, ids)).filter((row) => row.state === "RUNNING");
-  await store.wake({ slotKeys: ["cap:tour"], limit: limits.wakeRowsMax });
+  await store.wake({ slotKeys: [cap], limit: limits.wakeRowsMax });
   const [first, ...others] = held;
   if (first === undefined) throw new Error("three slots were free");
   await store.cancel([first.jobId]);
@@ -66,12 +69,13 @@ async function slots(store: Store, clock: TestClock): Promise<void> {
     settleOptions,
   );
   await store.wake({ slotKeys: "all", limit: limits.wakeRowsMax });
-  const both = await insert(store, [aJob({ slotKeys: ["cap:tour", "overlap:tour"] })]);
+  const both = await insert(store, [aJob({ slotKeys: [cap, "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
   await store.lapsedLeases({ limit: 100 });
   await store.lapsedLeases({ limit: 100, lane: "default" });
   await store.rescue({ limit: 100, interruptionsMax: 20, inSameTransaction: async () => {} });
+  await store.cancel(ids);
 }
 
 async function endings(store: Store, clock: TestClock, tag: string): Promise<void> {

@@ -62,6 +62,7 @@ export interface SlotRow {
   readonly key: string;
   readonly n: number;
   readonly jobId: string | null;
+  readonly keptFor: number | null;
   readonly freeFrom: number | null;
 }
 
@@ -91,7 +92,7 @@ const texts = {
       ${milliseconds("scheduled_for")} as "scheduledFor", error_code as "errorCode", error_message as "errorMessage",
       payload, worker, ${milliseconds("due_at")} as "dueAt", run_id::text as "runId"
     from belfry.job order by job.id`,
-  events: `select event_id || '.' || place as id, job_id::text as "jobId", ${milliseconds("at")} as at, from_state as "from",
+  events: `select event_id || '.' || place as id, job_id::text as "jobId", kept_for as "keptFor", ${milliseconds("at")} as at, from_state as "from",
       to_state as "to", attempt, generation, worker, reason
     from belfry.move order by event_id, place`,
   attempts: `select job_id::text as "jobId", attempt, worker, ${milliseconds("started_at")} as "startedAt",

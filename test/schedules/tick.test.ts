@@ -66,12 +66,12 @@ describe("a tick", () => {
     ]);
   });
 
-  test("catches up in its own slot, not in the one of the on-time jobs", async () => {
+  test("catches up in the slot of the on-time jobs too, behind one of its own", async () => {
     const at = await started(minutely("s", { overlap: "skip" }));
     await at.advance(hour);
     await at.tick();
     const slots = at.store.tables.inStates("QUEUED", "PENDING").map((row) => [row.catchUp, row.slotKeys]);
-    expect(slots[0]).toEqual([true, ["catchup:s"]]);
+    expect(slots[0]).toEqual([true, ["catchup:s", "overlap:s"]]);
     expect(slots[1]).toEqual([false, ["overlap:s"]]);
   });
 

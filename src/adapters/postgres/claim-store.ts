@@ -128,7 +128,7 @@ const unlessLocked = <R>(claiming: Promise<R[]>): Promise<R[] | null> =>
 
 /** A refused slot may have been freed since, so its waiting jobs are woken. */
 const followed = (row: ClaimedRow) => ({
-  freed: row.state === "PENDING" ? row.slot_keys : null,
+  freed: row.state === "RUNNING" ? null : row.slot_keys,
   run_id: isFinal(row.state) ? row.run_id : null,
 });
 

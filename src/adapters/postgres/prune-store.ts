@@ -10,6 +10,7 @@ import {
   pruneCounts,
   pruneJobs,
   pruneOccurrences,
+  prunePast,
   pruneQuarantine,
   pruneRest,
 } from "./sql/prune.ts";
@@ -23,6 +24,7 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
       const [ofRuns] = await session.fenced(fence, pruneRuns, [limit]);
       const [past] = await session.fenced(fence, pruneOccurrences, [limits.historyMs, limit]);
       await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
+      await session.fenced(fence, prunePast, [limits.historyMs, limit]);
       await session.fenced(fence, pruneAudit, [limit]);
       await session.fenced(fence, pruneRest, [limits.historyMs, limit]);
       await session.fenced(fence, pruneCounts, [limits.historyMs, limits.hourCountsMs, limit]);

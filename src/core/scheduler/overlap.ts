@@ -3,8 +3,8 @@ import type { SlotGroup } from "../job/job.ts";
 import type { ScheduleSpec } from "../ports/schedule.ts";
 
 /**
- * The slots of a schedule's jobs. On-time jobs share one, unless they may overlap. Caught-up jobs have another one, so that
- * catching up never blocks a fire that is on time.
+ * The slots of a schedule's jobs. All share one, unless they may overlap. Caught-up jobs have another one first, so that only
+ * one of them contends with the fires that are on time. It waits for its slot, whatever the schedule says about overlap.
  */
 export function slotGroupsOfSchedule(spec: Pick<ScheduleSpec, "id" | "overlap">): readonly SlotGroup[] {
   const catchUp: SlotGroup = { key: catchUpKey(spec.id), size: 1, onRefusal: "hold", reason: "slot" };
@@ -14,8 +14,8 @@ export function slotGroupsOfSchedule(spec: Pick<ScheduleSpec, "id" | "overlap">)
 
 /** The schedule's own slot keys of one job, beside those of its definition. */
 export function slotKeysOfFire(spec: Pick<ScheduleSpec, "id" | "overlap">, isCatchUp: boolean): readonly string[] {
-  if (isCatchUp) return [catchUpKey(spec.id)];
-  return spec.overlap === "allow" ? [] : [overlapKey(spec.id)];
+  const overlap = spec.overlap === "allow" ? [] : [overlapKey(spec.id)];
+  return isCatchUp ? [catchUpKey(spec.id), ...overlap] : overlap;
 }
 
 const overlapKey = (id: string): string => `overlap:${id}`;

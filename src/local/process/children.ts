@@ -89,9 +89,14 @@ export class Children {
       .map((file) => readRecord(join(this.#folder, file)))
       .filter((record) => record !== null && isRunning(record.identity)) as Recorded[];
     for (const { identity } of left) signalProcess(identity, "SIGTERM");
-    for (let waited = 0; waited < leftoverMs && left.some(({ identity }) => isRunning(identity)); waited += 50)
-      await wait(50);
+    const untilGone = async (): Promise<void> => {
+      for (let waited = 0; waited < leftoverMs && left.some(({ identity }) => isRunning(identity)); waited += 50)
+        await wait(50);
+    };
+    await untilGone();
     for (const { identity } of left) signalProcess(identity, "SIGKILL");
+    // Until it is gone a killed process still has its port.
+    await untilGone();
     for (const file of readdirSync(this.#folder)) rmSync(join(this.#folder, file), { force: true });
     return left.map(({ name }) => name);
   }

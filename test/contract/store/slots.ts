@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/core/ports/aftermath.ts";
-import type { JobId } from "../../../src/core/job/job.ts";
 import type { Store } from "../../../src/core/ports/ports.ts";
 import { FenceLost } from "../../../src/core/ports/ports.ts";
-import { claimOne, eachTest, handedIds, insertMany, insertOne, messageFor, minute } from "./fixture.ts";
+import { claimOne, eachTest, handedIds, insertMany, insertOne, minute } from "./fixture.ts";
 import { failure, moves, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
+import { cap, capped, claimAll, lock, slotOrderContract, wakeNext } from "./slot-order.ts";
 
 export function slotsContract(open: OpenStore): void {
   describe("slots: taking and refusing", () => {
@@ -20,21 +20,10 @@ export function slotsContract(open: OpenStore): void {
   describe("wake", () => {
     waking(open);
   });
+  slotOrderContract(open);
 }
 
-const cap = (size: number) => ({ key: "cap:x", size, onRefusal: "hold", reason: "slot" }) as const;
-const lock = { key: "lock:l", size: 1, onRefusal: "skip", reason: "lock-held" } as const;
 const queueOne = { key: "overlap:s", size: 1, onRefusal: "queue-one", reason: "overlap" } as const;
-
-const capped = { slotKeys: ["cap:x"] };
-
-/** The states of these jobs after one claim of them all in one batch. */
-async function claimAll(store: Store, ids: readonly JobId[]): Promise<readonly string[]> {
-  const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
-  const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
-  const states = new Map(claimed.map((row) => [row.jobId, row.state]));
-  return ids.map((id) => states.get(id) ?? "nothing");
-}
 
 function taking(open: OpenStore): void {
   const at = eachTest(open);
@@ -123,7 +112,7 @@ function several(open: OpenStore): void {
     await settleOne(store, second);
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
     await settleOne(store, held);
-    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("RUNNING");
+    expect((await wakeNext(store)).state).toBe("RUNNING");
   });
 
   test("installing the same groups again changes nothing", async () => {
@@ -157,12 +146,12 @@ function freeing(open: OpenStore): void {
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
   });
 
-  test("rescue frees the slots of a row whose lease passed", async () => {
+  test("rescue frees the slots of a job that it gives up", async () => {
     const { store, advance } = at();
     await store.installSlots([cap(1)]);
     await running(store, capped);
     await advance(minute);
-    expect((await store.rescue({ limit: 10, interruptionsMax: 20 })).aftermath.freed).toEqual(["cap:x"]);
+    expect((await store.rescue({ limit: 10, interruptionsMax: 1 })).aftermath.freed).toEqual(["cap:x"]);
     expect((await running(store, capped)).state).toBe("RUNNING");
   });
 
@@ -176,7 +165,7 @@ function freeing(open: OpenStore): void {
     expect(await store.freeSlots([other])).toEqual(noAftermath);
     expect(await store.freeSlots([held])).toEqual({ ...noAftermath, freed: ["cap:x"] });
     expect(await store.freeSlots([held])).toEqual(noAftermath);
-    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("RUNNING");
+    expect((await wakeNext(store)).state).toBe("RUNNING");
   });
 
   test("a canceled job's slot is free only after every lease that a late heartbeat could have renewed", async () => {
@@ -188,7 +177,7 @@ function freeing(open: OpenStore): void {
     await advance(25_000);
     expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
     await advance(10_000);
-    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("RUNNING");
+    expect((await wakeNext(store)).state).toBe("RUNNING");
     expect(await store.freeSlots([held])).toEqual(noAftermath);
   });
 

@@ -12,7 +12,7 @@ import {
 import { decideOccurrence } from "./occurrence.ts";
 import { inRunOf, runsOf } from "./runs.ts";
 import { storedSchedule } from "./schedules.ts";
-import { takeSlots } from "./slots.ts";
+import { dropKept, takeSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
@@ -41,12 +41,13 @@ export function claim(
     return known;
   };
   const claimed = claimable.map((row) => decide(t, row, options.worker, leaseOf));
+  for (const { jobId } of claimed) dropKept(t, { id: Number(jobId) });
   const ended = claimed.filter((row) => isFinal(row.state));
-  const held = claimed.filter((row) => row.state === "PENDING");
+  const refused = claimed.filter((row) => row.state !== "RUNNING");
   const aftermath = {
     ...noAftermath,
     runs: runsOf(ended.map((row) => t.jobs.row(Number(row.jobId)))),
-    freed: [...new Set(held.flatMap((row) => row.slotKeys))],
+    freed: [...new Set(refused.flatMap((row) => row.slotKeys))],
   };
   return { claimed, aftermath };
 }

@@ -1,7 +1,7 @@
 import type { JobId } from "../../../src/core/job/job.ts";
 import { deliveryLimits } from "../../../src/core/ports/delivery-limits.ts";
 import type { OutboxBatch, QueueObservation } from "../../../src/core/ports/ports.ts";
-import { isFree } from "./slots.ts";
+import { isFree, keepSlot } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
@@ -24,10 +24,15 @@ export function wake(t: Tables, options: { slotKeys: readonly string[] | "all"; 
   const woken: JobRow[] = [];
   for (const [key, waiting] of byKey) {
     if (key === null || (options.slotKeys !== "all" && !options.slotKeys.includes(key))) continue;
-    const free = [...t.slots.values()].filter((slot) => slot.key === key && isFree(t, slot)).length;
-    woken.push(...waiting.toSorted(byDue).slice(0, free));
+    const free = [...t.slots.values()].filter((slot) => slot.key === key && isFree(t, slot));
+    for (const row of waiting.toSorted(byDue).slice(0, Math.min(free.length, options.limit - woken.length))) {
+      const queued = t.queue(row);
+      const slot = free.shift();
+      if (slot !== undefined) keepSlot(t, slot, queued);
+      woken.push(queued);
+    }
   }
-  return t.handOff(woken.slice(0, options.limit).map((row) => t.queue(row)));
+  return t.handOff(woken);
 }
 
 export function confirm(t: Tables, sent: readonly { id: string; failed: readonly JobId[] }[]): void {

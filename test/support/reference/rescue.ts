@@ -8,7 +8,7 @@ import {
 import { isFinal } from "../../../src/core/job/state.ts";
 import { membersOf } from "./claim.ts";
 import { decideOccurrence } from "./occurrence.ts";
-import { freeLeftBehind, freeSlotsOf } from "./slots.ts";
+import { freeLeftBehind, freeSlotsOf, keepSlotsOf } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { runsOf } from "./runs.ts";
 import { movedOf } from "./tables.ts";
@@ -36,7 +36,8 @@ export function rescue(t: Tables, options: Omit<Parameters<Store["rescue"]>[0], 
   const freed: string[] = [];
   const moved = expired.map(({ held, lease }) => {
     const row = lease.alone ? rescueAlone(t, held) : rescueFromBatch(t, held, options.interruptionsMax);
-    freed.push(...freeSlotsOf(t, held));
+    if (row.state === "QUEUED") keepSlotsOf(t, held, row);
+    else freed.push(...freeSlotsOf(t, held));
     return row;
   });
   const left = freeLeftBehind(t, new Set(moved.map((row) => row.id)));

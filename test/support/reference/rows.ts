@@ -106,6 +106,8 @@ export interface SlotRow {
   readonly n: number;
   readonly jobId: number | null;
   readonly attempt: number | null;
+  /** Reserved for the claim of its QUEUED job under this generation. */
+  readonly keptFor: number | null;
   /** A canceled job keeps its slot until its handler is gone, or until this instant. */
   readonly freeFrom: Instant | null;
 }

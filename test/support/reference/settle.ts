@@ -4,7 +4,7 @@ import { isFinal } from "../../../src/core/job/state.ts";
 import { insertOne } from "./insert.ts";
 import { countEnd } from "./resolve.ts";
 import { runIdOf } from "./runs.ts";
-import { freeSlotsOf } from "./slots.ts";
+import { freeSlotsOf, keepSlotsOf } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
@@ -25,7 +25,9 @@ export function settle(
     if (held === undefined || held.state !== "RUNNING" || held.attempt !== settlement.attempt) continue;
     if (held.worker !== options.worker) continue;
     const row = write(t, held, settlement, options);
-    freed.push(...freeSlotsOf(t, held));
+    const goesOn = settlement.to === "QUEUED" && row.dueAt <= t.now();
+    if (goesOn) keepSlotsOf(t, held, row);
+    else freed.push(...freeSlotsOf(t, held));
     rows.push(row);
     if (row.state === "QUEUED") queued.push(row);
     if (row.runId !== null && isFinal(row.state)) {

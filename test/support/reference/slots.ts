@@ -16,13 +16,46 @@ export function installSlots(t: Tables, groups: readonly SlotGroup[]): void {
 
 /** Takes one slot of every group the row names, or none. @returns what was refused, or null. */
 export function takeSlots(t: Tables, row: JobRow, attempt: number): Refusal | null {
-  const free = row.slotKeys.map((key) => ({ key, slot: slotsOf(t, key).find((slot) => isFree(t, slot)) }));
+  const free = row.slotKeys.map((key) => ({ key, slot: slotFor(t, row, key) }));
   const refused = free.filter(({ slot }) => slot === undefined).map(({ key }) => key);
   if (refused.length > 0) return refusal(t, row, refused);
   for (const { slot } of free) {
-    if (slot !== undefined) t.slots.set(slotKey(slot.key, slot.n), { ...slot, jobId: row.id, attempt, freeFrom: null });
+    if (slot !== undefined)
+      t.slots.set(slotKey(slot.key, slot.n), { ...slot, jobId: row.id, attempt, keptFor: null, freeFrom: null });
   }
   return null;
+}
+
+/** The one that is kept for it; else a free one, unless a job that is held for it was due earlier. */
+function slotFor(t: Tables, row: JobRow, key: string): SlotRow | undefined {
+  const slots = slotsOf(t, key);
+  const kept = slots.find((slot) => slot.jobId === row.id && slot.keptFor === row.generation);
+  if (kept !== undefined) return kept;
+  const isLater = (held: JobRow): boolean => held.dueAt < row.dueAt || (held.dueAt === row.dueAt && held.id < row.id);
+  const mayOvertake = refusalOf(t, row, key) === "skip";
+  if (!mayOvertake && t.inStates("PENDING", "RETRY_WAIT").some((held) => held.heldOn === key && isLater(held))) return;
+  return slots.find((slot) => isFree(t, slot));
+}
+
+/** A caught-up job waits, whatever its schedule says about overlap. */
+const refusalOf = (t: Tables, row: JobRow, key: string): SlotGroup["onRefusal"] =>
+  row.catchUp ? "hold" : t.groups.row(key).onRefusal;
+
+/** What a job that is QUEUED again keeps for its claim: free slots for one that was held, or those of its last try. */
+export function keepSlot(t: Tables, slot: SlotRow, row: JobRow): void {
+  const kept = { jobId: row.id, attempt: row.attempt + 1, keptFor: row.generation, freeFrom: null };
+  t.slots.set(slotKey(slot.key, slot.n), { ...slot, ...kept });
+}
+
+export function keepSlotsOf(t: Tables, held: JobRow, row: JobRow): void {
+  for (const slot of t.slots.values()) {
+    if (slot.jobId === held.id && slot.attempt === held.attempt) keepSlot(t, slot, row);
+  }
+}
+
+/** What is kept for a job that is not claimed after all. */
+export function dropKept(t: Tables, row: { readonly id: number }): string[] {
+  return free(t, (slot) => slot.jobId === row.id && slot.keptFor !== null);
 }
 
 export interface Refusal {
@@ -37,7 +70,7 @@ export interface Refusal {
  * waiting; whoever has it keeps it until it runs or ends.
  */
 function refusal(t: Tables, row: JobRow, keys: readonly string[]): Refusal {
-  const groups = keys.map((key) => t.groups.row(key));
+  const groups = keys.map((key) => ({ ...t.groups.row(key), onRefusal: refusalOf(t, row, key) }));
   const skips = groups.filter(
     (group) => group.onRefusal === "skip" || (group.onRefusal === "queue-one" && !hasSeat(t, row, group.key)),
   );
@@ -96,7 +129,9 @@ export function dropPassed(t: Tables, starterId: number): void {
 
 export function isFree(t: Tables, slot: SlotRow): boolean {
   const isLeft = slot.freeFrom !== null && slot.freeFrom <= t.now();
-  return (slot.jobId === null || isLeft) && slot.n <= t.groups.row(slot.key).size;
+  const job = slot.keptFor === null || slot.jobId === null ? undefined : t.jobs.get(slot.jobId);
+  const isKept = job?.state === "QUEUED" && job.generation === slot.keptFor;
+  return (slot.jobId === null || isLeft || (slot.keptFor !== null && !isKept)) && slot.n <= t.groups.row(slot.key).size;
 }
 
 function free(t: Tables, isMine: (slot: SlotRow) => boolean): string[] {
@@ -112,5 +147,12 @@ function slotsOf(t: Tables, key: string): SlotRow[] {
   return [...t.slots.values()].filter((slot) => slot.key === key).toSorted((a, b) => a.n - b.n);
 }
 
-const empty = (key: string, n: number): SlotRow => ({ key, n, jobId: null, attempt: null, freeFrom: null });
+const empty = (key: string, n: number): SlotRow => ({
+  key,
+  n,
+  jobId: null,
+  attempt: null,
+  keptFor: null,
+  freeFrom: null,
+});
 const slotKey = (key: string, n: number): string => `${key}#${n}`;

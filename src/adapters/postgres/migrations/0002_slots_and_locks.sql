@@ -13,6 +13,7 @@ create table belfry.slot (
   n         int not null,                               -- 1 to size; 0 is the one seat for waiting of a queue-one group
   job_id    bigint,
   attempt   int,                                        -- null: the job has ended and its run holds the slot
+  kept_for  int,                                        -- reserved for the claim of its QUEUED job under this generation
   free_from timestamptz,                                -- a canceled job keeps its slot until its handler is gone, or until then
   primary key (key, n)
 );

@@ -1,5 +1,6 @@
 import { keptForAnySize, keptStatement } from "../statement.ts";
 import { drawn, drawnOnce, events, history, leaseEnd } from "./record.ts";
+import { freeSlots } from "./slot.ts";
 
 export interface ClaimedRow {
   readonly id: string;
@@ -111,7 +112,7 @@ export const claimFull = keptStatement<ClaimedRow>(
 with asked as (
   select * from unnest($1::bigint[], $2::int[]) as v (id, generation)
 ), mine as materialized (
-  select j.id, j.lane, j.lease_ms, j.attempt, j.slot_keys, j.schedule_id, j.run_id, j.expires_at
+  select j.id, j.lane, j.lease_ms, j.attempt, j.slot_keys, j.schedule_id, j.run_id, j.expires_at, j.generation, j.due_at, j.catch_up
   from belfry.job j join asked a on a.id = j.id
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and j.generation = a.generation
     and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) < 4
@@ -119,7 +120,7 @@ with asked as (
   order by j.id
   for no key update of j
 ), judged as materialized (
-  select m.id, m.lane, m.lease_ms, m.attempt, m.slot_keys,
+  select m.id, m.lane, m.lease_ms, m.attempt, m.slot_keys, m.generation, m.due_at, m.catch_up,
     case when r.state <> 'RUNNING' then 'run canceled'
       when r.stopped then 'run stopped'
       when m.expires_at <= belfry.now() then 'expired'
@@ -127,22 +128,33 @@ with asked as (
       when m.attempt = 0 and not s.enabled then 'disabled' end as skip
   from mine m left join belfry.run r on r.id = m.run_id
   left join belfry.schedule s on s.id = coalesce(m.schedule_id, r.ahead_by)
+), reserved as materialized (
+  select s.key, s.n, s.job_id as id from belfry.slot s join judged j on j.id = s.job_id
+  where s.job_id = any(array(select id from mine)) and s.kept_for = j.generation
 ), wanted as materialized (
-  select j.id, k.key, k.place, g.size, g.on_refusal, g.reason, row_number() over (partition by k.key order by j.id) as turn
+  select j.id, j.due_at, k.key, k.place, g.size, g.reason, r.n as kept_n,
+    case when j.catch_up then 'hold' else g.on_refusal end as on_refusal
   from judged j cross join lateral unnest(j.slot_keys) with ordinality as k (key, place)
   left join belfry.slot_group g on g.key = k.key
+  left join reserved r on r.id = j.id and r.key = k.key
   where j.skip is null
-), free as materialized (
-  select s.key, s.n, row_number() over (partition by s.key order by s.n) as turn
-  from (select key, size, count(*) as rows from wanted where size is not null group by key, size) w
+), first_held as materialized (
+  select w.key, h.due_at, h.id from (select distinct key from wanted where kept_n is null) w
   cross join lateral (
-    select key, n from belfry.slot
-    where slot.key = w.key and n between 1 and w.size and (job_id is null or free_from <= belfry.now())
-    order by n limit w.rows
-    for no key update skip locked
-  ) s
+    select due_at, id from belfry.job
+    where held_on = w.key and dispatched_at is null and finished_at is null and not blocked
+    order by due_at, id limit 1
+  ) h
+), contending as materialized (
+  select w.id, w.key, w.size, row_number() over (partition by w.key order by w.due_at, w.id) as turn
+  from wanted w left join first_held h on h.key = w.key
+  where w.kept_n is null and (h.id is null or w.on_refusal = 'skip' or (w.due_at, w.id) < (h.due_at, h.id))
+), free as materialized (
+  ${freeSlots("select key, size, count(*) as rows from contending where size is not null group by key, size")}
 ), got as materialized (
-  select w.id, f.key, f.n from wanted w join free f on f.key = w.key and f.turn = w.turn
+  select c.id, f.key, f.n from contending c join free f on f.key = c.key and f.turn = c.turn
+  union all
+  select id, key, kept_n from wanted where kept_n is not null
 ), refused as materialized (
   select w.* from wanted w where not exists (select from got where got.id = w.id and got.key = w.key)
 ), seat as materialized (
@@ -172,13 +184,15 @@ with asked as (
   select got.key, got.n, got.id as job_id, v.attempt + 1 as attempt
   from got join verdict v on v.id = got.id where v.state = 'RUNNING'
   union all
+  select r.key, r.n, null, null from reserved r join verdict v on v.id = r.id where v.state <> 'RUNNING'
+  union all
   select seat.key, 0, seat.taker, null from seat join verdict v on v.id = seat.taker where v.state = 'PENDING'
   union all
   select s.key, 0, null, null from belfry.slot s
   where s.n = 0 and s.job_id = any(array(select id from verdict where state <> 'PENDING'))
     and not exists (select from seat join verdict v on v.id = seat.taker where seat.key = s.key and v.state = 'PENDING')
 ), placed as (
-  update belfry.slot s set job_id = p.job_id, attempt = p.attempt, free_from = null
+  update belfry.slot s set job_id = p.job_id, attempt = p.attempt, kept_for = null, free_from = null
   from place p where s.key = p.key and s.n = p.n
 ), ${drawn.replace("mine", "verdict")}, starts as (
   select id, lane, lease_ms from verdict where state = 'RUNNING'

@@ -32,8 +32,8 @@ with mine as materialized (
   from moved m left join belfry.lease l on l.id = m.was_lease_id
   where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.attempt = m.attempt and m.was = 'RUNNING'
 ), unseated as (
-  update belfry.slot s set job_id = null
-  from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and s.n = 0
+  update belfry.slot s set job_id = null, attempt = null, kept_for = null
+  from moved m where s.job_id = any($1::bigint[]) and s.job_id = m.id and (s.n = 0 or s.kept_for is not null)
 ), decided as (
   update belfry.occurrence o set outcome = 'SKIPPED', reason = 'canceled', decided_at = belfry.now(),
     lateness_ms = belfry.ms_since(o.nominal_at)

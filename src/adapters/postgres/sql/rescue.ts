@@ -66,11 +66,12 @@ with expired as materialized (
   returning j.*, m.gives_up, m.solo, case when m.kind = 4 then d.ids[3] else j.event_id end as end_event,
     case when m.gives_up then 'FAILED' when m.solo then 'RETRY_WAIT' else 'QUEUED' end::belfry.job_state as outcome
 ), freed as (
-  update belfry.slot s set job_id = null, attempt = null, free_from = null
+  update belfry.slot s set job_id = case when not m.gives_up then m.id end, free_from = null,
+    attempt = case when not m.gives_up then m.attempt + 1 end, kept_for = case when not m.gives_up then m.generation end
   from moved m where s.job_id = any(array(select id from lost)) and s.job_id = m.id and s.attempt = m.attempt
-  returning s.key
+  returning s.key, s.job_id
 ), left_behind as (
-  update belfry.slot set job_id = null, attempt = null, free_from = null
+  update belfry.slot set job_id = null, attempt = null, kept_for = null, free_from = null
   where free_from <= belfry.now() and not (job_id = any(array(select id from lost)))
   returning key
 ), named as materialized (
@@ -91,7 +92,7 @@ with expired as materialized (
 ), ${events}, ${history}, ${outbox}
 select m.id, m.state, m.kind, m.payload, m.attempt, m.generation, m.lane, m.trace, 0::float8 as delay_ms,
   o.id as batch, m.error_code, m.error_message, m.run_id,
-  (select array_agg(distinct key) from (select key from freed union all select key from left_behind) k) as freed
+  (select array_agg(distinct key) from (select key from freed where job_id is null union all select key from left_behind) k) as freed
 from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'
 order by m.id`,
 );

@@ -127,10 +127,14 @@ with out_edges as materialized (
     (m.state <> 'SUCCESS' and r.on_failure <> 'continue')::int as bad, r.state as run_state
   from moved m join belfry.run r on r.id = m.run_id
   where m.state >= 'SUCCESS'
-), ${countEnds}, ${releaseWith({ windowMs: "$14", rows: "$15::int" })}, freed as (
-  update belfry.slot s set job_id = null, attempt = null, free_from = null
-  from moved m where m.slot_keys is not null and s.job_id = m.id and s.attempt = m.attempt
-  returning s.key
+), ${countEnds}, ${releaseWith({ windowMs: "$14", rows: "$15::int" })}, seats as (
+  update belfry.slot s set job_id = case when m.goes_on then m.id end, free_from = null,
+    attempt = case when m.goes_on then m.attempt + 1 end, kept_for = case when m.goes_on then m.generation end
+  from (select *, state = 'QUEUED' and not passes and due_at <= now as goes_on from moved) m
+  where m.slot_keys is not null and s.job_id = m.id and s.attempt = m.attempt
+  returning s.key, s.job_id
+), freed as (
+  select key from seats where job_id is null
 ), moves as (${attemptEnds}
   union all ${passages}
   union all ${releasedMoves}

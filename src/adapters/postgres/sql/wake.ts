@@ -1,22 +1,34 @@
 import { statement } from "../statement.ts";
 import { dispatch, type DispatchedRow } from "./dispatch.ts";
+import { freeSlots, isFree } from "./slot.ts";
 
-const room = `select g.key, (
-    select count(*) from belfry.slot s
-    where s.key = g.key and s.n between 1 and g.size and (s.job_id is null or s.free_from <= belfry.now())
+const room = `select g.key, g.size, (
+    select count(*) from belfry.slot s where s.key = g.key and s.n between 1 and g.size and ${isFree}
   ) as free
   from belfry.slot_group g`;
 
-/** Held rows are reached by their key in `job_wait`; the hold is their own, so their state is only read. */
-const mine = `mine as materialized (
-  select j.id, j.state, j.due_at, null::text as reason, case j.state when 'PENDING' then 1 else 2 end as kind
+/**
+ * Held rows are reached by their key in `job_wait`; the hold is their own, so their state is only read. Each gets a slot that
+ * is kept for its claim: a newer job whose message comes first must not take it.
+ */
+const mine = `held as materialized (
+  select j.*, room.key, room.size, row_number() over (partition by room.key order by j.due_at, j.id) as turn
   from room cross join lateral (
-    select id, state, due_at from belfry.job
+    select id, state, due_at, attempt, generation from belfry.job
     where held_on = room.key and dispatched_at is null and finished_at is null and not blocked
     order by due_at, id limit room.free
     for no key update skip locked
   ) j
   limit $1
+), spare as materialized (
+  ${freeSlots("select key, size, count(*) as rows from held group by key, size")}
+), mine as materialized (
+  select h.id, h.state, h.due_at, h.attempt, h.generation, s.key, s.n, null::text as reason,
+    case h.state when 'PENDING' then 1 else 2 end as kind
+  from held h join spare s on s.key = h.key and s.turn = h.turn
+), reserved as (
+  update belfry.slot s set job_id = m.id, attempt = m.attempt + 1, kept_for = m.generation + 1, free_from = null
+  from mine m where s.key = m.key and s.n = m.n
 )`;
 
 /**

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/core/job/job.ts";
+import type { Claimed, Store } from "../../../src/core/ports/ports.ts";
+import { claimOne, eachTest, insertMany, insertOne, messageFor, minute, only, running, settleOne } from "./fixture.ts";
+import type { OpenStore } from "./fixture.ts";
+
+export const capped = { slotKeys: ["cap:x"] };
+export const lock = { key: "lock:l", size: 1, onRefusal: "skip", reason: "lock-held" } as const;
+export const cap = (size: number) => ({ key: "cap:x", size, onRefusal: "hold", reason: "slot" }) as const;
+/** The states of these jobs after one claim of them all in one batch. */
+export async function claimAll(store: Store, ids: readonly JobId[]): Promise<readonly string[]> {
+  const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
+  const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
+  const states = new Map(claimed.map((row) => [row.jobId, row.state]));
+  return ids.map((id) => states.get(id) ?? "nothing");
+}
+
+/** The earliest held job, claimed by the message that its wake decided to send. */
+export async function wakeNext(store: Store): Promise<Claimed> {
+  const message = only(only(await store.wake({ slotKeys: "all", limit: 1 })).messages);
+  return only((await store.claim([message], { worker: "worker-1", alone: false })).claimed);
+}
+
+export function slotOrderContract(open: OpenStore): void {
+  describe("slots: order", () => {
+    keeping(open);
+  });
+}
+
+function keeping(open: OpenStore): void {
+  const at = eachTest(open);
+
+  test("of many newcomers none overtakes a job that is held: neither beside the free slot, nor once it is woken", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    const runs = await running(store, capped);
+    const held = await claimOne(store, await insertOne(store, capped));
+    expect(held.state).toBe("PENDING");
+    await settleOne(store, runs);
+    const newer = await insertMany(store, [capped, capped, capped]);
+    expect(await claimAll(store, newer)).toEqual(["PENDING", "PENDING", "PENDING"]);
+    const message = only(only(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).messages);
+    expect(message.jobId).toBe(held.jobId);
+    expect(await claimAll(store, [await insertOne(store, capped)])).toEqual(["PENDING"]);
+    expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
+    const { claimed } = await store.claim([message], { worker: "worker-1", alone: false });
+    expect(only(claimed)).toMatchObject({ jobId: held.jobId, state: "RUNNING", generation: 3 });
+    await settleOne(store, only(claimed));
+    expect((await wakeNext(store)).jobId).toBe(newer[0]);
+  });
+
+  test("a slot is kept for a woken job only while its message may claim it", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    const runs = await running(store, capped);
+    const held = await claimOne(store, await insertOne(store, capped));
+    await settleOne(store, runs);
+    await store.wake({ slotKeys: ["cap:x"], limit: 10 });
+    await store.cancel([held.jobId]);
+    expect((await running(store, capped)).state).toBe("RUNNING");
+  });
+
+  test("a job that needs two slots gives back the one that was kept for it when the other is taken", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1), { ...cap(1), key: "cap:y" }]);
+    const x = await running(store, capped);
+    const both = await claimOne(store, await insertOne(store, { slotKeys: ["cap:x", "cap:y"] }));
+    const y = await running(store, { slotKeys: ["cap:y"] });
+    await settleOne(store, x);
+    expect(await wakeNext(store)).toMatchObject({ jobId: both.jobId, state: "PENDING" });
+    expect((await running(store, capped)).state).toBe("RUNNING");
+    await settleOne(store, y);
+    expect(await wakeNext(store)).toMatchObject({ jobId: both.jobId, state: "PENDING" });
+  });
+
+  test("a job that its dead worker left keeps its slot: a later one is held, or skipped", async () => {
+    const { store, advance } = at();
+    await store.installSlots([cap(1), lock]);
+    const job = { slotKeys: ["cap:x", "lock:l"] };
+    const lost = await running(store, job);
+    await advance(minute);
+    const { rows, aftermath } = await store.rescue({ limit: 10, interruptionsMax: 20 });
+    expect([rows.map(({ jobId }) => jobId), aftermath.freed]).toEqual([[lost.jobId], []]);
+    expect(await claimAll(store, [await insertOne(store, capped)])).toEqual(["PENDING"]);
+    expect(await claimAll(store, [await insertOne(store, { slotKeys: ["lock:l"] })])).toEqual(["SKIPPED"]);
+    expect(await store.wake({ slotKeys: "all", limit: 10 })).toEqual([]);
+    const [again] = (await store.claim([await messageFor(store, lost.jobId)], { worker: "worker-2", alone: true }))
+      .claimed;
+    expect(again).toMatchObject({ state: "RUNNING", attempt: 2 });
+  });
+}
