@@ -61,7 +61,7 @@ export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | n
   );
 }
 
-const texts = new Set(["result", "error", "errorMessage", "message", "output", "stack", "cause", "log"]);
+const texts = new Set(["result", "error", "errorMessage", "message", "output", "stack", "cause", "log", "sentence"]);
 
 /** An error keeps its code, which people filter by. */
 const textless = (value: unknown): unknown =>

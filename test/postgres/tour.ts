@@ -2,8 +2,6 @@ import type { TestClock } from "../../src/adapters/postgres/test-clock.ts";
 import type { JobId, NewJob } from "../../src/core/job/job.ts";
 import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { runLimits } from "../../src/core/ports/run-limits.ts";
-import { passLimits } from "../../src/core/scheduler/pass-limits.ts";
-import { workerLimits } from "../../src/core/work/worker-limits.ts";
 import type { Store } from "../../src/core/ports/ports.ts";
 import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
 import { aJob, failure, dispatchWindowMs, minute, settlementOf, settleOptions } from "../contract/store/fixture.ts";
@@ -54,7 +52,6 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
 }
 
 async function slots(store: Store, clock: TestClock): Promise<void> {
-  // A group of its own: what an earlier tour left held would be first here.
   const cap = `cap:tour-${performance.now()}`;
   await store.installSlots([
     { key: cap, size: 3, onRefusal: "hold", reason: "slot" },
@@ -93,7 +90,7 @@ async function endings(store: Store, clock: TestClock, tag: string): Promise<voi
   await store.settle(settlements, { ...settleOptions, inSameTransaction: async () => {} });
   await store.retry(running.map((job) => job.jobId));
   await clock.advance(minute);
-  await store.rescue({ limit: workerLimits.workerRescueRowsMax, interruptionsMax: 20, lane: "default" });
+  await store.rescue({ limit: 100, interruptionsMax: 20, lane: "default" });
   const [dead] = await insert(store, [aJob({ key: `${tag}-dead` })]);
   if (dead === undefined) throw new Error("one job was inserted");
   const died = [{ jobId: dead, generation: 1, trace: "" }];
@@ -102,7 +99,7 @@ async function endings(store: Store, clock: TestClock, tag: string): Promise<voi
   await store.transaction(async (tx) => {
     await store.insert([aJob()], { dispatchWindowMs, tx });
   });
-  await store.prune({ limit: passLimits.pruneRowsMax });
+  await store.prune({ limit: 1_000 });
 }
 
 async function schedules(store: Store, clock: TestClock, tag: string): Promise<void> {
