@@ -2,7 +2,7 @@ import type { Store } from "../../src/core/ports/ports.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
 import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
 import type { NewJob } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Ground } from "../ground.ts";
 import { compared, inTurns, measured, perSecond, rounds, type Figure } from "../measure.ts";
 import { portsWith } from "../ports.ts";
@@ -10,7 +10,7 @@ import { emptyTables, newJobs } from "../rows.ts";
 
 const calls = 15;
 const perCall = 1_000;
-const { dispatchWindowMs } = limits;
+const { dispatchWindowMs } = contractLimits;
 
 /** Bulk enqueue of 1,000 a call with key check, event and hand-off row, beside a bare INSERT into the same columns. */
 export async function insert(ground: Ground): Promise<readonly Figure[]> {

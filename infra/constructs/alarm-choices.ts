@@ -99,7 +99,8 @@ export interface AlarmChoices {
 
 /** What fits most stages; spread it and change single ones. */
 export const usualAlarms: AlarmChoices = {
-  schedulerSilentWakes: 2,
+  // Starts of tasks take 15 to 60 s, so that two minutes without an end are no fault.
+  schedulerSilentWakes: 3,
   failedJobs: 0,
   failingKindPercent: 50,
   failedRuns: 0,
@@ -146,6 +147,9 @@ export const usualAlarms: AlarmChoices = {
   replicaLagSeconds: 300,
   wayOutFailures: 0,
 };
+
+/** For passes on spare capacity: one refused wake rings no alarm. */
+export const spotAlarms: AlarmChoices = { ...usualAlarms, schedulerSilentWakes: 4 };
 
 /** For a stage that nobody is called for. */
 export const noAlarms: AlarmChoices = Object.fromEntries(

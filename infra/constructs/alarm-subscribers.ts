@@ -3,7 +3,7 @@ import { SubscriptionProtocol } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import type { Topics } from "./alarm-topics.ts";
 
-/** Who is told of alarms: mail addresses and `https` addresses, of both topics. Or why the deployment has none. */
+/** Who receives alarms: mail addresses and `https` addresses, of both topics. Or why the deployment has none. */
 export type Subscribers = readonly string[] | { readonly acknowledged: string };
 
 /**

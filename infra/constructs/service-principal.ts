@@ -8,7 +8,7 @@ import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/cross-service-confused-deputy-prevention.html
  * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html
  */
-export const forOurOwn = (service: "rules" | "tasks"): ServicePrincipal => {
+export const forOurOwn = (service: keyof typeof services): ServicePrincipal => {
   const { principal, sources } = services[service];
   return new ServicePrincipal(principal, {
     conditions: {
@@ -22,4 +22,5 @@ const place = `${Aws.REGION}:${Aws.ACCOUNT_ID}`;
 const services = {
   rules: { principal: "events.amazonaws.com", sources: `events:${place}:rule/*` },
   tasks: { principal: "ecs-tasks.amazonaws.com", sources: `ecs:${place}:*` },
+  flowLogs: { principal: "vpc-flow-logs.amazonaws.com", sources: `ec2:${place}:vpc-flow-log/*` },
 } as const;

@@ -11,6 +11,7 @@ import { openApi } from "./document/openapi.ts";
 import type { ApiOptions } from "./options.ts";
 import { apiVersion, plainHeaders } from "./plain-headers.ts";
 import { answerProblem, HttpProblem } from "./problem.ts";
+import { sensitiveKinds } from "./redacted.ts";
 import { numbered, requestIdOf } from "./request-id.ts";
 import { problemOfStore } from "./store-failure.ts";
 import { unknownRoute } from "./unknown-route.ts";
@@ -53,7 +54,8 @@ export function createApi(options: ApiOptions): Hono {
   const endpoints = endpointsOf(options);
   const document = openApi(endpoints, options.version);
   api.get("/openapi.json", (c) => jsonAnswer(c, { status: 200, body: document }));
-  const shared = { identify: options.identify ?? localCaller, audit };
+  const sensitive = sensitiveKinds(options.registry.jobs.values());
+  const shared = { identify: options.identify ?? localCaller, audit, sensitive };
   mount(api, endpoints, shared);
   mountApps(api, options, shared);
   if (options.console !== undefined) {

@@ -8,7 +8,7 @@ import {
   type Store,
 } from "../../core/ports/ports.ts";
 import { isFinal, type State } from "../../core/job/state.ts";
-import { limits } from "../../core/limits.ts";
+import { workerLimits } from "../../core/work/worker-limits.ts";
 import { isLockTimeout } from "./failure.ts";
 import { newest } from "./newest.ts";
 import { aftermathOf } from "./outbox.ts";
@@ -112,7 +112,7 @@ async function claimWith<R>(
     const row = await unlessLocked(claimOf([id])).catch(() => null);
     rows.push(...(row ?? []));
     if (row === null) locked += 1;
-    if (locked >= limits.lockedClaimsMax) break;
+    if (locked >= workerLimits.lockedClaimsMax) break;
   }
   return rows;
 }

@@ -1,6 +1,6 @@
 import { cleanCode, cleanJson, cleanMessage } from "../../core/job/clean.ts";
 import type { JobId, Json } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import {
   type Aftermath,
   type InSameTransaction,
@@ -105,7 +105,7 @@ async function write(
   const rows = [...written].map((id) => ({ ...plainSettled, id }));
   const left = settlements.filter((each) => !written.has(each.jobId));
   if (left.length === 0) return rows;
-  const more = [options.dispatchWindowMs, limits.releasedRowsMax];
+  const more = [options.dispatchWindowMs, runLimits.releasedRowsMax];
   return [...rows, ...(await run(settleFull, [...settleColumns(left, options), ...more]))];
 }
 

@@ -32,7 +32,7 @@ returning j.id`,
 
 /**
  * Occurrences whose time and decision lie before the history's retention, never one that is PLANNED or whose job is not
- * finished. The ledger of their schedule then begins after them, so that a backfill knows where the record begins.
+ * finished, and the versions of their schedule that held before all that is left. The ledger then begins after them, so that a backfill knows where the record begins.
  * $1 retention in ms $2 limit. Locks: the schedules in id order, SKIP LOCKED, as a tick and a backfill do first; then the rows.
  */
 export const pruneOccurrences = statement<{ pruned: number }>(
@@ -58,6 +58,13 @@ with past as materialized (
   update belfry.schedule s set ledger_from = greatest(s.ledger_from, g.last_at + interval '1 millisecond')
   from (select schedule_id, max(nominal_at) as last_at from gone group by schedule_id) g
   where s.id = g.schedule_id
+  returning s.id, s.ledger_from
+), replaced as (
+  delete from belfry.schedule_version v using begun b
+  where v.schedule_id = b.id and exists (
+    select from belfry.schedule_version n
+    where n.schedule_id = v.schedule_id and n.version = v.version + 1 and n.from_at <= b.ledger_from
+  )
 )
 select count(*)::int as pruned from gone`,
 );
@@ -67,12 +74,30 @@ export const pruneQuarantine = statement<{ id: string }>(
   "prune-quarantine",
   `
 with past as materialized (
-  select id from belfry.quarantine where at < belfry.now() - belfry.span($1::float8)
-  order by id limit $2
-  for update skip locked
+  select id from (select id, at from belfry.quarantine order by id limit $2 for update skip locked) oldest
+  where at < belfry.now() - belfry.span($1::float8)
 )
 delete from belfry.quarantine q using past where q.id = past.id
 returning q.id`,
+);
+
+/**
+ * Workers that were not seen and bulk actions that ended longer ago than $1 in ms, $2 of each at most. Of bulk actions only the
+ * oldest are read. Locks: the rows it deletes, SKIP LOCKED.
+ */
+export const prunePast = statement<never>(
+  "prune-past",
+  `
+with workers as (
+  delete from belfry.worker where id in (
+    select id from belfry.worker where seen_at < belfry.now() - belfry.span($1::float8)
+    order by seen_at limit $2 for update skip locked
+  )
+)
+delete from belfry.bulk where id in (
+  select id from (select id, finished_at from belfry.bulk order by id limit $2 for update skip locked) oldest
+  where finished_at < belfry.now() - belfry.span($1::float8)
+)`,
 );
 
 /** What is past the audit's retention, which the function knows. $1 rows at most. Locks: the rows it deletes. */
