@@ -41,6 +41,6 @@ export function requireSubscribers(stage: string, isProtected: boolean, subscrib
   if (!isProtected || isSettled) return;
   throw new Error(
     `stage "${stage}" has termination protection and no one is told of its alarms: add subscribers: ["ops@example.com"] in ` +
-      `infra/stages.ts, pass -c subscriber=ops@example.com, or say why there are none: subscribers: { acknowledged: "..." }`,
+      `its props, pass -c subscriber=ops@example.com, or say why there are none: subscribers: { acknowledged: "..." }`,
   );
 }
