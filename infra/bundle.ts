@@ -34,7 +34,7 @@ export async function bundle(entry: string, outfile: string, options: BundleOpti
     format: "esm",
     mainFields: ["module", "main"],
     minify: true,
-    // An error that nobody catches is printed behind its source line: one of 200 KB pushes the message out of the log.
+    // An uncaught error is printed behind its source line: one of 200 KB pushes the message out of the log.
     lineLimit: 200,
     keepNames: true,
     sourcemap: true,

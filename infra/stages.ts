@@ -14,13 +14,13 @@ export interface Deployment {
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
   readonly image?: string;
   /** As `image`, of the targets that the examples call. */
-  readonly standInsImage?: string;
+  readonly fakesImage?: string;
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
   readonly alarms: AlarmChoices;
   /**
-   * Who is told of them: ["ops@example.com"]. Left out, each synthesis warns, and a stage with termination protection is
-   * refused. `-c subscriber=ADDRESS` of the CLI goes before it.
+   * Their subscribers: ["ops@example.com"]. Left out, each synthesis warns, and a stage with termination protection is
+   * refused. `-c subscriber=ADDRESS` of the CLI replaces it.
    */
   readonly subscribers?: Subscribers;
   /**

@@ -14,7 +14,7 @@ export interface HttpApiProps {
 const memoryMb = 512;
 const timeoutSeconds = 30;
 
-/** The HTTP API behind a function URL that answers only signed requests of whoever IAM lets invoke it. */
+/** The HTTP API behind a function URL that answers only signed requests of callers that IAM lets invoke it. */
 export class HttpApi extends Construct {
   readonly function: Function;
   readonly url: string;

@@ -89,7 +89,7 @@ type OthersNetwork = Exclude<NetworkProps, OwnNetwork>;
 function ownVpc(scope: Construct, network: OwnNetwork, logRetentionDays: number): Vpc {
   const vpc = new Vpc(scope, "Vpc", {
     ...(network.zones === undefined ? zonesByRegion(scope) : { availabilityZones: [...network.zones] }),
-    // Nothing of ours is in the default group, and closing it would take a function with rights over all groups.
+    // Nothing of the stack is in the default group, and closing it would take a function with rights over all groups.
     restrictDefaultSecurityGroup: false,
     // Private subnets reach AWS's services over IPv6, through an egress-only gateway, which is free.
     ipProtocol: IpProtocol.DUAL_STACK,

@@ -2,8 +2,8 @@ import { Aws } from "aws-cdk-lib";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 
 /**
- * A service that may take a role only for something of this account and region: without that, somebody else's rule or
- * task could have it act with our rights. Lambda sends no source when it takes a function's role, so those go without;
+ * A service that may take a role only for something of this account and region: without that, a rule or task
+ * of another account could act with these rights. Lambda sends no source when it takes a function's role, so those go without;
  * which rule or task it is cannot be said, because rules and tasks name their role.
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/cross-service-confused-deputy-prevention.html
  * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html

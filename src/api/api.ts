@@ -40,9 +40,9 @@ import { scheduleEndpoints } from "./routes/schedules.ts";
 import { upcomingEndpoint } from "./routes/upcoming.ts";
 
 /**
- * The HTTP API: a fetch-shaped app, so that a server, a function URL and a test call the same thing.
- * It knows no users: unless signatures were checked before (`access`), it answers requests to this machine only, bound
- * to 127.0.0.1.
+ * The HTTP API: one fetch function for the server, the function URL and tests.
+ * It has no users: unless signatures were checked before (`access`), it answers only requests to this machine, bound to
+ * 127.0.0.1.
  * Errors are problem documents (RFC 9457) with a stable `code` and the path of each bad field.
  */
 export function createApi(options: ApiOptions): Hono {

@@ -13,14 +13,14 @@ import type { Finding } from "./finding.ts";
 /** URIs. */
 export interface Images {
   readonly image?: string | undefined;
-  readonly standIns?: string | undefined;
+  readonly fakes?: string | undefined;
 }
 
 type Look = readonly [name: string, fix: string, look: () => Promise<string>];
 
 const stackOf = (stage: string): string => `belfry-${stage}`;
 
-/** @param images those that others built: where both are, nothing is built here. */
+/** @param images that are built already: with both, nothing is built here. */
 export async function preflight(
   aws: Aws,
   project: Project,
@@ -32,7 +32,7 @@ export async function preflight(
   const looks: readonly Look[] = [
     ["bootstrap", `npx cdk bootstrap aws://${aws.account}/${aws.region}`, () => bootstrapped(aws)],
     ["stack", "docs/deploy.md, The first deploy failed", () => stackState(aws, stage, deployment)],
-    ["image", "start Docker, or name a builder in CDK_DOCKER, or name an image of others", async () => builder(images)],
+    ["image", "start Docker, or name a builder in CDK_DOCKER, or name a built image", async () => builder(images)],
     ["ECS role", "aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com", () => ecsRole(aws)],
     [
       "Lambda concurrency",
@@ -61,7 +61,7 @@ async function ownDeployment(project: Project, stage: string): Promise<Deploymen
 
 function networkLooks(aws: Aws, { network }: Deployment): readonly Look[] {
   if (network.kind !== "small" && network.kind !== "default") return [];
-  const fix = "ask for a higher quota, or delete what nobody uses";
+  const fix = "ask for a higher quota, or delete what is not used";
   const vpcs: Look = [
     "VPCs",
     fix,
@@ -79,7 +79,7 @@ function engineLooks(aws: Aws, { database }: Deployment): readonly Look[] {
   return [["Postgres", "take a version of Postgres that this region offers", () => engineThere(aws, engine)]];
 }
 
-/** The account of the credentials. @throws Error where there are none, or nobody accepts them. */
+/** The account of the credentials. @throws Error where there are none, or AWS refuses them. */
 export async function callerAccount(aws: Aws): Promise<string> {
   const text = await aws.form("sts", "GetCallerIdentity", { Version: "2011-06-15" });
   const account = /<Account>(\d{12})<\/Account>/.exec(text)?.[1];
@@ -176,8 +176,8 @@ function protection({ terminationProtection, database }: Deployment): string {
   return "; not protected yet: set terminationProtection of the stack and deletionProtection of its database, and deploy again";
 }
 
-function builder({ image, standIns }: Images): string {
-  if (image !== undefined && standIns !== undefined) return `${image} and ${standIns}`;
+function builder({ image, fakes }: Images): string {
+  if (image !== undefined && fakes !== undefined) return `${image} and ${fakes}`;
   const program = process.env["CDK_DOCKER"] ?? "docker";
   const { status, stderr, error } = spawnSync(program, ["version"], { encoding: "utf8" });
   if (status !== 0)

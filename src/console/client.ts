@@ -46,7 +46,7 @@ export const retryJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/re
 export const cancelJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/cancel`);
 export const runJobNow = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/run-now`);
 
-/** A new job; its key tells which one it was made from, and when. */
+/** A new job; its key names the job it was made from, and when. */
 export const enqueueCopy = ({ id, kind }: Pick<ShownJob, "id" | "kind">, payload: unknown) =>
   post<{ id: string }>("/jobs", { kind, payload, key: `copy-of-${id}-${Date.now()}` });
 
@@ -157,7 +157,7 @@ export interface ShownBulk {
   /** When it was asked for. */
   readonly matched: ShownCount;
   readonly changed: number;
-  /** Matched, but moved by somebody else before their turn. */
+  /** Matched, but another process moved them first. */
   readonly refused: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a stand-in API answers: the same shapes as the real one, held to them by the types. */
+/** What a fake API answers: the same shapes as the real one, held to them by the types. */
 import type {
   ShownAttempt,
   ShownJob,

@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violations } from "./browser.ts";
 import { describeInBrowser } from "./in-browser.ts";
-import { hostileText, type Mode } from "./stand-in.ts";
+import { hostileText, type Mode } from "./fake-api.ts";
 
 const screens = [
   { path: "/", loaded: "Throughput" },

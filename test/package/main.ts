@@ -18,6 +18,7 @@ const version = "0.1.0-check.1";
 const nextVersion = "0.1.0-check.2";
 const reloadMsMax = 60_000;
 const installedMbMax = 60;
+const isAll = process.argv.includes("--all");
 /** As a bundler's documentation says for CommonJS packages in an ES module. */
 const banner = '--banner:js=import{createRequire}from"node:module";const require=createRequire(import.meta.url);';
 
@@ -47,13 +48,15 @@ async function check(folder: string): Promise<void> {
   await step("npm test", async () => passed(await run(project, "npm", "test")));
   await running(project, exercise);
   await step("a CommonJS CDK app synthesizes", () => run(project, "node", "cjs-app.cjs"));
-  await step("what a program that only enqueues installs", () => installedSize(folder));
-  if (process.argv.includes("--all")) await combinations(folder, { folder: join(folder, version), version });
-  await step("the next version, with a migration, is installed", async () => {
+  if (isAll) {
+    await step("what a program that only enqueues installs", () => installedSize(folder));
+    await combinations(folder, { folder: join(folder, version), version });
+  }
+  await step("the next version is installed", async () => {
     await pack(folder, nextVersion);
-    const schema = await addMigration(join(folder, nextVersion));
+    const schema = isAll ? `schema version ${await addMigration(join(folder, nextVersion))}` : "the same schema";
     await install(project, join(folder, nextVersion), nextVersion);
-    return `schema version ${schema}`;
+    return schema;
   });
   await running(project, async (_, system) => {
     const { jobs } = JSON.parse(await run(project, "npx", "belfry", "jobs", "list", "--json")) as { jobs: unknown[] };
@@ -61,8 +64,8 @@ async function check(folder: string): Promise<void> {
       if (jobs.length === 0) throw new Error("no job was kept");
       const look = `const { default: pg } = await import("pg"); const client = new pg.Client(process.argv[1]);
         await client.connect(); await client.query("select check_mark from belfry.job"); await client.end();`;
-      await run(project, "node", "--input-type=module", "-e", look, databaseUrl(project, system));
-      return `${jobs.length} jobs, and the new column`;
+      if (isAll) await run(project, "node", "--input-type=module", "-e", look, databaseUrl(project, system));
+      return `${jobs.length} jobs`;
     });
     await step("a job ends with SUCCESS there too", async () => (await enqueue(project)).state);
   });
@@ -140,6 +143,7 @@ async function exercise(project: string, system: Started): Promise<void> {
     return (await run(project, "node", "server.mjs", databaseUrl(project, system), system.urls.sqs)).trim();
   });
   await step("cdk synth", () => synth(project));
+  if (!isAll) return;
   await step("the synthesized bundles run against the local services", () =>
     runBundles(project, system, databaseUrl(project, system)),
   );

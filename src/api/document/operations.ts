@@ -56,7 +56,7 @@ export const operations = {
   cancelJob: {
     tag: "jobs",
     description:
-      "A running handler is told at its next heartbeat. Canceling a canceled job changes nothing and is no error.",
+      "A running handler is aborted at its next heartbeat. Canceling a canceled job changes nothing and is no error.",
     example: job,
   },
   retryJob: {

@@ -104,7 +104,7 @@ const ErrorText = ({ code, message }: { readonly code: string; readonly message:
   </>
 );
 
-/** What tells it from others of its kind: its key, its place in a run, or else its number. */
+/** Its name among jobs of its kind: the key, the task in a run, or the number. */
 function nameOf({ key, run, task, id }: ListedJob): string {
   if (key !== null) return key;
   return task === null ? `#${id}` : `${task} in run ${run}`;

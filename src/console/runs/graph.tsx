@@ -11,7 +11,7 @@ import { type LaidOut, layOut } from "./layout.ts";
 import { criticalPath, type LoadedMap, type MapTask } from "./run-map.ts";
 
 const laidOutMax = 150;
-/** Of one layer: with more beside each other, what comes before and after is out of sight. */
+/** Of one layer: with more, the layers before and after would not be visible. */
 const besideMax = 24;
 const box = { width: 172, height: 36 };
 const groupBox = { width: 196, height: 58 };

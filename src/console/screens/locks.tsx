@@ -10,7 +10,7 @@ import type { ShownLock } from "../shape.ts";
 import { durationText } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-/** Who holds which lock. Only writes under the newest fence are accepted, whoever believes to hold it. */
+/** Who holds which lock. Only writes under the newest fence are accepted. */
 export function LocksScreen() {
   useTitle("Locks");
   const found = useResource("locks", loadLocks, { again: "slow" });

@@ -84,7 +84,12 @@ export class KeyConflict extends Error {
     return isOf(this === KeyConflict, "KeyConflict", this, value);
   }
   readonly detail: Json;
-  constructor(kind: string, key: string, jobId: string, existingHash: string, hash: string) {
+  constructor(
+    kind: string,
+    key: string,
+    jobId: string,
+    { existingHash, hash }: { existingHash: string; hash: string },
+  ) {
     super(
       `key "${key}" of "${kind}" already belongs to job ${jobId} with another payload ` +
         `(its hash ${existingHash.slice(0, 12)}, yours ${hash.slice(0, 12)}): use another key, or enqueue the same payload`,

@@ -131,7 +131,7 @@ async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise
   const inserted = await ports.store.insert([child], { dispatchWindowMs: options.dispatchWindowMs, tx });
   scope.left.push(inserted.aftermath);
   for (const { id, conflict } of inserted.results) {
-    if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict.existingHash, conflict.hash);
+    if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict);
   }
 }
 

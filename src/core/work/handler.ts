@@ -1,5 +1,5 @@
 import { reasons } from "../job/reasons.ts";
-import { createInvocation, type Invocation } from "./invocation.ts";
+import { createInvocation, type Invocation, type RunningAttempt } from "./invocation.ts";
 import type { Outcome } from "../job/decide.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../define/errors.ts";
@@ -30,14 +30,15 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
   if ("is" in checked) return checked;
   const startedMs = ports.clock.elapsedMs();
   const timer = startTimer(worker, job, definition, remainingMs);
-  const invocation = createInvocation(worker, job, definition, checked.value, timer.signal);
+  const attempt = { worker, job, definition };
+  const invocation = createInvocation(attempt, checked.value, timer.signal);
   measureStart(worker, job, definition);
   try {
     // The worker may have been stopped just after the claim.
     const end = timer.signal.aborted
       ? { error: timer.signal.reason as unknown }
       : await race(worker, invocation.run(), timer.signal);
-    return finish(worker, job, definition, invocation, timer.signal, end);
+    return finish(attempt, invocation, timer.signal, end);
   } finally {
     timer.stop();
     invocation.close();
@@ -112,9 +113,7 @@ async function race(worker: WorkerScope, running: Promise<Json | void>, signal: 
 }
 
 function finish(
-  worker: WorkerScope,
-  job: Claimed,
-  definition: JobDefinition,
+  { worker, job, definition }: RunningAttempt,
   invocation: Invocation,
   signal: AbortSignal,
   end: End,
