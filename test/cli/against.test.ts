@@ -90,7 +90,8 @@ test("--stage finds the URL in the stack's outputs and signs every request for i
     const headers = init?.headers as Record<string, string> | undefined;
     calls.push({ url: url, authorization: headers?.["authorization"], body: init?.body });
     if (!url.includes("cloudformation")) return Response.json({ jobs: [], nextCursor: null });
-    if (!String(init?.body).includes("NextToken")) return new Response(`${other}<NextToken>2</NextToken>`);
+    if (typeof init?.body !== "string" || !init.body.includes("NextToken"))
+      return new Response(`${other}<NextToken>2</NextToken>`);
     return new Response(stackWithApi("team-jobs", "prod", "https://abc.lambda-url.eu-west-1.on.aws/"));
   });
   onTestFinished(() => void vi.restoreAllMocks());
