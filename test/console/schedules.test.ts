@@ -48,10 +48,9 @@ await describeInBrowser("schedules tell how they end", (its) => {
     const { page, close } = await its.visit("/schedules", "nightly-export");
     await page.getByRole("combobox", { name: "Filter schedules" }).fill("mail state:failing zone:Asia/Seoul late:>5s");
     await page.keyboard.press("Enter");
-    const sorted = page.waitForRequest(/sort=next/);
+    const sorted = page.waitForRequest(/schedule-outcomes\?.*sort=next/);
     await page.getByRole("button", { name: "Next", exact: true }).click();
-    await sorted;
-    const asked = new URLSearchParams(queriesOf(its, "/schedule-outcomes").at(-1)?.split("?")[1]);
+    const asked = new URL((await sorted).url()).searchParams;
     expect(Object.fromEntries(asked)).toMatchObject({
       text: "mail",
       state: "failing",
