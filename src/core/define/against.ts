@@ -36,18 +36,15 @@ export async function checkAgainst(
     const definition = known.get(run.kind);
     if (definition === undefined) found.gone("run", run);
     else if ((graphVersionOf(definition) ?? run.version) < run.version) found.older(run, definition);
-    else if (await isReshaped(run, definition)) found.reshaped(run, definition);
+    else if (isReshaped(run, definition)) found.reshaped(run, definition);
     else await found.payload("run", run, definition, run.input);
   }
   return found.problems();
 }
 
 /** The tasks of a graph that comes as data depend on its input, so only those that are written down are compared. */
-const isReshaped = async (run: WaitingRun, { body }: JobDefinition): Promise<boolean> =>
-  body.is === "graph" &&
-  body.version === run.version &&
-  run.shape !== null &&
-  (await shapeHash(body.tasks)) !== run.shape;
+const isReshaped = (run: WaitingRun, { body }: JobDefinition): boolean =>
+  body.is === "graph" && body.version === run.version && run.shape !== null && shapeHash(body.tasks) !== run.shape;
 
 type Thing = "job" | "run";
 interface Named {
