@@ -11,7 +11,7 @@ export interface GraphTask {
 }
 
 /**
- * 16 hex digits: the same for the same tasks, edges and joins, in whichever order they are written. It tells shapes apart
+ * 16 hex digits: the same for the same tasks, edges and joins, in whichever order they are written. It distinguishes shapes
  * and guards nothing. Computed at once: a digest that the platform computes beside would make simulated runs differ.
  */
 export function shapeHash(tasks: readonly GraphTask[]): string {
