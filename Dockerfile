@@ -16,18 +16,18 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN node infra/bundle.ts scheduler-task/main /out/main.mjs
 
-# Only for stages with the examples: what they call. Such an image is built with `--target stand-ins`.
-FROM build AS build-stand-ins
-RUN node test/smoke/fakes/bundle.ts /stand-ins && mkdir /state
+# Only for stages with the examples: what they call. Such an image is built with `--target fakes`.
+FROM build AS build-fakes
+RUN node test/smoke/fakes/bundle.ts /fakes && mkdir /state
 
-FROM ${NODE_IMAGE} AS stand-ins
+FROM ${NODE_IMAGE} AS fakes
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY --from=build /out/rds-ca.pem ./
-COPY --from=build-stand-ins /stand-ins/ ./
+COPY --from=build-fakes /fakes/ ./
 # The only place that its user may write; the volume of the task takes the owner over from here. A command of this image
 # would run on its architecture, which the builder's machine may not have.
-COPY --from=build-stand-ins --chown=node:node /state/ /state/
+COPY --from=build-fakes --chown=node:node /state/ /state/
 VOLUME /state
 USER node
 ENTRYPOINT ["node", "/app/main.mjs"]

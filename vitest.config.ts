@@ -3,6 +3,8 @@ import { testsByServer } from "./test/support/tests-by-server.ts";
 
 const { pure, patching, postgres, long } = testsByServer();
 
+const server = ["test/support/postgres-server.ts"];
+
 export default defineConfig({
   test: {
     // Bounds for what hangs, not measures: a busy machine must not fail a test.
@@ -15,11 +17,8 @@ export default defineConfig({
       // Modules are loaded once a worker, which halves the CPU of small files: a test undoes what it changes in its process.
       { extends: true, test: { name: "pure", include: pure, isolate: false } },
       { extends: true, test: { name: "patching", include: patching } },
-      { extends: true, test: { name: "long", include: long } },
-      {
-        extends: true,
-        test: { name: "postgres", include: postgres, globalSetup: ["test/support/postgres-server.ts"] },
-      },
+      { extends: true, test: { name: "long", include: long, globalSetup: server } },
+      { extends: true, test: { name: "postgres", include: postgres, globalSetup: server } },
     ],
   },
 });

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { limits } from "../src/core/limits.ts";
+import { postgresLimits } from "../src/adapters/postgres/postgres-limits.ts";
 import type { Message } from "../src/core/ports/ports.ts";
 
 /**
@@ -20,7 +20,7 @@ where j.id = v.id and j.state = 'RUNNING' and j.attempt = v.attempt
 returning j.id`;
 
 export async function rawWork(client: pg.PoolClient, messages: readonly Message[]): Promise<void> {
-  const keeps = messages.length <= limits.keptPlanRowsMax;
+  const keeps = messages.length <= postgresLimits.keptPlanRowsMax;
   const claimed = await client.query<{ id: string; attempt: number }>({
     ...(keeps ? { name: "claim" } : {}),
     text: claim,
@@ -41,7 +41,7 @@ export async function rawComplete(
   ids: readonly string[],
   attempts: readonly number[],
 ): Promise<void> {
-  const keeps = ids.length <= limits.keptPlanRowsMax;
+  const keeps = ids.length <= postgresLimits.keptPlanRowsMax;
   const values = [ids, attempts];
   const { rowCount } = await client.query({ ...(keeps ? { name: "complete" } : {}), text: complete, values });
   if (rowCount !== ids.length) throw new Error(`the roof finished ${rowCount} of ${ids.length} rows`);

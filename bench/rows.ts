@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { limits } from "../src/core/limits.ts";
+import { contractLimits } from "../src/core/job/contract-limits.ts";
 import type { JobId, NewJob } from "../src/core/job/job.ts";
 import type { Message } from "../src/core/ports/ports.ts";
 
@@ -9,7 +9,7 @@ export type Where = "belfry" | "raw";
 /** Columns every loaded row shares. */
 const shared = `kind, payload, payload_hash, lane, max_attempts, lease_ms, retention_ms, trace, created_at`;
 const sharedValues = `'noop', 'null'::jsonb, decode('74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b', 'hex'),
-  'default', 4, 20000, ${limits.retentionMsDefault}, 'trace', belfry.now()`;
+  'default', 4, 20000, ${contractLimits.retentionMsDefault}, 'trace', belfry.now()`;
 
 /** What one table has and the other has not. A loaded job names no event. */
 const own = {
@@ -78,9 +78,9 @@ export function newJobs(rows: number, keyPrefix: string): readonly NewJob[] {
     dueAt: null,
     delayMs: 0,
     expiresAt: null,
-    leaseMs: limits.leaseMsDefault,
-    maxAttempts: limits.maxAttemptsDefault,
-    retentionMs: limits.retentionMsDefault,
+    leaseMs: contractLimits.leaseMsDefault,
+    maxAttempts: contractLimits.maxAttemptsDefault,
+    retentionMs: contractLimits.retentionMsDefault,
     slotKeys: [],
     trace: "0123456789abcdef0123456789abcdef",
   }));

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { limits } from "../src/core/limits.ts";
+import { contractLimits } from "../src/core/job/contract-limits.ts";
 import type { JobId } from "../src/core/job/job.ts";
 import type { Claimed, Message, NewRun, NewTask, Settlement, Store } from "../src/core/ports/ports.ts";
 import { newJobs } from "./rows.ts";
@@ -19,7 +19,7 @@ export const aRun = (key: string, tasks: readonly NewTask[]): NewRun => ({
   shape: null,
   input: null,
   onFailure: "skip-downstream",
-  retentionMs: limits.retentionMsDefault,
+  retentionMs: contractLimits.retentionMsDefault,
   trace: "trace",
   starterId: null,
   parentId: null,
@@ -44,7 +44,7 @@ export const claimant = "worker-0";
 
 /** Starts a run and claims all that it hands off. */
 export async function claimed(store: Store, run: NewRun): Promise<readonly Claimed[]> {
-  const { aftermath } = await store.startRun(run, { dispatchWindowMs: limits.dispatchWindowMs });
+  const { aftermath } = await store.startRun(run, { dispatchWindowMs: contractLimits.dispatchWindowMs });
   const messages = aftermath.outbox.flatMap((batch) => batch.messages);
   const running: Claimed[] = [];
   for (let from = 0; from < messages.length; from += 500) {
@@ -73,7 +73,7 @@ export async function loadRunning(pool: pg.Pool, rows: number): Promise<readonly
   const { rows: loaded } = await pool.query<{ id: JobId }>(
     `insert into raw.job (kind, payload, payload_hash, lane, max_attempts, lease_ms, retention_ms, trace, created_at, state,
        due_at, generation, attempt, worker, started_at, lease_until, run_id)
-     select 'noop', 'null', '', 'default', 4, 20000, ${limits.retentionMsDefault}, 'trace', belfry.now(), 'RUNNING',
+     select 'noop', 'null', '', 'default', 4, 20000, ${contractLimits.retentionMsDefault}, 'trace', belfry.now(), 'RUNNING',
        belfry.now(), 1, 1, 'raw', belfry.now(), belfry.now() + interval '20 s', 1
      from generate_series(1, $1) returning id`,
     [rows],

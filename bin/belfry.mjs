@@ -11,7 +11,9 @@ const [first, ...rest] = process.argv.slice(2);
 
 // Asked in prompts and scripts: it loads nothing.
 if (rest.length === 0 && ["--version", "-V", "version"].includes(first)) {
-  console.log(JSON.parse(readFileSync(join(folder, "..", "package.json"), "utf8")).version);
+  console.log(
+    JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), "..", "package.json"), "utf8")).version,
+  );
 } else if (Number(process.versions.node.split(".")[0]) >= 24) {
   // Compiled code is kept between starts: most of a short command's time is loading.
   const { enableCompileCache } = await import("node:module");

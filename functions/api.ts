@@ -18,7 +18,8 @@ process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)
 /** The role or user whose signature IAM has checked. */
 function signer(_request: Request, env: unknown): Caller | null {
   const { requestContext } = (env ?? {}) as LambdaEvent["env"];
-  return signedCaller(requestContext?.authorizer?.iam?.userArn ?? emulated, config.stage.operators);
+  const { operators, revealers } = config.stage;
+  return signedCaller(requestContext?.authorizer?.iam?.userArn ?? emulated, operators, revealers);
 }
 
 /** An emulator on this machine checks no signature and names no caller. In AWS no service answers on a function's loopback. */

@@ -34,7 +34,7 @@ export async function bundle(entry: string, outfile: string, options: BundleOpti
     format: "esm",
     mainFields: ["module", "main"],
     minify: true,
-    // An error that nobody catches is printed behind its source line: one of 200 KB pushes the message out of the log.
+    // An uncaught error is printed behind its source line: one of 200 KB pushes the message out of the log.
     lineLimit: 200,
     keepNames: true,
     sourcemap: true,
@@ -118,7 +118,7 @@ const isCode = (file: string): boolean => /\.[cm]?[jt]s$/.test(file);
 /** `node infra/bundle.ts ENTRY OUTFILE`, for the Dockerfile. */
 async function main([entry, outfile, ...rest]: readonly string[]): Promise<void> {
   if (entry === undefined || outfile === undefined || rest.length > 0) {
-    process.stderr.write("usage: node infra/bundle.ts ENTRY OUTFILE\n");
+    process.stderr.write("usage: bundle ENTRY OUTFILE\n");
     process.exitCode = 2;
   } else await bundle(entry, outfile, { project: await openProject(join(packageRoot, "belfry.config.ts")) });
 }

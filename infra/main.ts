@@ -9,7 +9,7 @@ import { openProject, stageNamed } from "../src/project.ts";
 import type { Stage } from "../src/stages.ts";
 import { BelfryChecks } from "./checks/plugin.ts";
 import { type ReleaseCode, releaseCode } from "./code.ts";
-import type { StandInsProps } from "./constructs/stand-ins.ts";
+import type { FakesProps } from "./constructs/fakes.ts";
 import { bundleFunctions, checkedTopology } from "./release.ts";
 import { addStage } from "./stack.ts";
 import { type Deployment, deploymentOf } from "./stages.ts";
@@ -26,7 +26,7 @@ for (const stage of wanted()) {
   addStage(app, await checkedTopology(project, stage), deployment, {
     code: codeOf(releaseCode(await functionsOf(stage))),
     image: imageOf("image", deployment.image),
-    ...(targets.length === 0 ? {} : { standIns: standInsOf(targets, deployment) }),
+    ...(targets.length === 0 ? {} : { fakes: fakesOf(targets, deployment) }),
   });
 }
 app.synth();
@@ -53,14 +53,14 @@ function codeOf(code: ReleaseCode): ReleaseCode {
   return typeof release === "string" ? { ...code, release } : code;
 }
 
-/** `-c subscriber=ADDRESS` says who is told of alarms, without a line in the code. */
+/** `-c subscriber=ADDRESS` adds a subscriber of alarms without a change of the code. */
 function heard(deployment: Deployment): Deployment {
   const named: unknown = app.node.tryGetContext("subscriber");
   return typeof named === "string" ? { ...deployment, subscribers: [named] } : deployment;
 }
 
-function standInsOf(targets: StandInsProps["targets"], { standInsImage, judged }: Deployment): StandInsProps {
-  const image = imageOf("stand-ins-image", standInsImage, "stand-ins");
+function fakesOf(targets: FakesProps["targets"], { fakesImage, judged }: Deployment): FakesProps {
+  const image = imageOf("fakes-image", fakesImage, "fakes");
   return { targets, image, command: judged === true ? "judge" : "serve" };
 }
 

@@ -22,7 +22,7 @@ export function addStage(
   scope: Construct,
   topology: Topology,
   { env, terminationProtection, tags, network, database, alarms, subscribers, spotPasses = false }: Deployment,
-  release: Pick<BelfryProps, "code" | "image" | "standIns">,
+  release: Pick<BelfryProps, "code" | "image" | "fakes">,
 ): BelfryStack {
   requireSubscribers(topology.stage, terminationProtection, subscribers);
   requireOperators(topology, terminationProtection);

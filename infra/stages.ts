@@ -1,4 +1,4 @@
-import { type AlarmChoices, usualAlarms } from "./constructs/alarm-choices.ts";
+import { type AlarmChoices, spotAlarms, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { Subscribers } from "./constructs/alarm-subscribers.ts";
 import type { DatabaseProps } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
@@ -14,13 +14,13 @@ export interface Deployment {
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
   readonly image?: string;
   /** As `image`, of the targets that the examples call. */
-  readonly standInsImage?: string;
+  readonly fakesImage?: string;
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
   readonly alarms: AlarmChoices;
   /**
-   * Who is told of them: ["ops@example.com"]. Left out, each synthesis warns, and a stage with termination protection is
-   * refused. `-c subscriber=ADDRESS` of the CLI goes before it.
+   * Their subscribers: ["ops@example.com"]. Left out, each synthesis warns, and a stage with termination protection is
+   * refused. `-c subscriber=ADDRESS` of the CLI replaces it.
    */
   readonly subscribers?: Subscribers;
   /**
@@ -51,7 +51,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     network: { kind: "small", ipv4: "none" },
     database: smallDatabase,
     spotPasses: true,
-    alarms: usualAlarms,
+    alarms: spotAlarms,
     subscribers: unheard,
     terminationProtection: false,
     tags: {},
@@ -71,7 +71,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     database: smallDatabase,
     spotPasses: true,
     judged: true,
-    alarms: usualAlarms,
+    alarms: spotAlarms,
     subscribers: unheard,
     terminationProtection: false,
     tags: {},
@@ -80,7 +80,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
     network: { kind: "small", ipv4: "none" },
     database: { ...smallDatabase, backupDays: 7, onDelete: "keep" },
     spotPasses: true,
-    alarms: usualAlarms,
+    alarms: spotAlarms,
     terminationProtection: false,
     tags: {},
   },

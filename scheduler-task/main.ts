@@ -5,9 +5,9 @@ import { exitCodes, printFailure } from "./report.ts";
 import { runTry } from "./run-job.ts";
 import { runScheduleById } from "./run-schedule.ts";
 
-const usage = `usage: scheduler-task/main.ts COMMAND
+const usage = `usage: scheduler-task/main COMMAND
   pass               take the lock and make passes until the time is over or SIGTERM comes
-  run-job ID TRY BY  run this try of this job, which the worker BY claimed (runOn: "fargate")
+  run-job ID ATTEMPT BY  run this attempt of this job, which the worker BY claimed (runOn: "fargate")
   run-schedule ID    take the schedule's own lock and do the work of its time (launch: "rule")`;
 
 const stop = new AbortController();

@@ -7,7 +7,7 @@ import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
 import { exitCodes, ownLane, print } from "./report.ts";
 
-/** Runs one try, which a worker claimed and launched this task for (`runOn: "fargate"`). */
+/** Runs one attempt, which a worker claimed and launched this task for (`runOn: "fargate"`). */
 export async function runTry(task: AttemptRef & { readonly from: string }, signal: AbortSignal): Promise<number> {
   const config = readConfig(process.env, await ownProject());
   const runtime = await openRuntime(config, { role: "task", ...ownLane() });

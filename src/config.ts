@@ -41,8 +41,8 @@ export function configProblems(
   { complete, project }: { complete: boolean; project: Project },
 ): readonly Problem[] {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  const standIns = complete ? {} : { DATABASE_URL: "postgresql://127.0.0.1/belfry", AWS_REGION: "us-east-1" };
-  return [...stageProblems(environment, project), ...parseSettings({ ...standIns, ...given }).problems];
+  const defaults = complete ? {} : { DATABASE_URL: "postgresql://127.0.0.1/belfry", AWS_REGION: "us-east-1" };
+  return [...stageProblems(environment, project), ...parseSettings({ ...defaults, ...given }).problems];
 }
 
 function stageProblems({ BELFRY_STAGE: name }: Environment, project: Project): readonly Problem[] {

@@ -130,6 +130,7 @@ const stage = z.strictObject({
   onLockOutage: z.enum(["postgres", "skip"], rule('must be "postgres" or "skip"')).optional(),
   logRetentionDays: z.literal([7, 30, 90], rule("must be 7, 30 or 90")).optional(),
   operators: z.array(z.string().regex(operator, rule(operatorRule))).optional(),
+  revealers: z.array(z.string().regex(operator, rule(operatorRule))).optional(),
   eventBus: z.string().optional(),
   eventWebhook: z.strictObject({ url: z.string(), secret: z.string() }).optional(),
   apiConcurrency: count(1, 1_000).optional(),

@@ -42,7 +42,7 @@ export interface Runtime {
   readonly topology: Topology;
   readonly apps: readonly AppDefinition[];
   readonly secrets: Secrets;
-  /** The number of the newest migration in the database; 0 when it has no tables of ours. */
+  /** The number of the newest migration in the database; 0 when it has no tables of Belfry. */
   schemaVersion(): Promise<number>;
   /**
    * For the start of a process. `patient`: a database that is away is only logged, since messages wait for it.
@@ -99,7 +99,9 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
         await ports.store.now();
       } catch (error) {
         if (!patient || !(error instanceof DatabaseUnavailable)) throw error;
-        return ports.log.error("the database is away at the start; what comes meanwhile is given back", { error });
+        return ports.log.error("the database is away at the start; messages are given back until it answers", {
+          error,
+        });
       }
       await assertServer(connections.main, {});
       await assertSchema(connections.main);

@@ -28,6 +28,8 @@ export interface Stage {
    * termination protection has to say.
    */
   readonly operators?: readonly string[];
+  /** Who sees what definitions mark as sensitive, likewise. Left out: `operators`. */
+  readonly revealers?: readonly string[];
   /** Name or ARN of the EventBridge bus that gets every event; left out: none does. */
   readonly eventBus?: string;
   /** In place of a bus: the address that gets every event by POST, and where the secret that signs them is kept. */

@@ -16,7 +16,7 @@ export interface Topology {
   readonly stage: string;
   readonly lanes: readonly LaneTopology[];
   readonly deadLetters: DeadLetterTopology;
-  /** What jobs do, and alarms are about: nobody pays for an alarm that cannot go off. */
+  /** Features that have alarms of their own: an alarm that cannot ring is not made. */
   readonly uses: { readonly sweeps: boolean; readonly runs: boolean; readonly parking: boolean };
   readonly lock: { readonly tableName: string };
   readonly wakes: readonly WakeTopology[];

@@ -7,7 +7,8 @@ import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
 import { registry } from "../../src/core/define/definition.ts";
 import { sql } from "../../src/core/define/query.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { Message, Ports, Store } from "../../src/core/ports/ports.ts";
 import { createWorker } from "../../src/core/work/worker.ts";
 import type { Ground } from "../ground.ts";
@@ -17,8 +18,8 @@ import { newJobs } from "../rows.ts";
 import { emptyRuns } from "../run-rows.ts";
 
 const targets = 100_000;
-const perCall = limits.fanOutPageRowsMax;
-const { dispatchWindowMs } = limits;
+const perCall = runLimits.fanOutPageRowsMax;
+const { dispatchWindowMs } = contractLimits;
 
 interface Subscriber {
   readonly id: number;

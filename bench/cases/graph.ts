@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { NewRun, NewTask } from "../../src/core/ports/ports.ts";
 import type { Ground } from "../ground.ts";
 import { compared, type Figure, measured, perSecond, inTurns } from "../measure.ts";
@@ -7,7 +7,7 @@ import { aRun, emptyRuns, tasksOf } from "../run-rows.ts";
 
 const tasks = 10_000;
 const width = 100;
-const { dispatchWindowMs } = limits;
+const { dispatchWindowMs } = contractLimits;
 
 /** One transaction that starts a run of 10,000 tasks with two predecessors each, beside bare INSERTs of as many rows. */
 export async function graph(ground: Ground): Promise<readonly Figure[]> {
@@ -66,7 +66,7 @@ insert into raw.job (id, kind, payload, payload_hash, lane, state, due_at, gener
   retention_ms, trace, created_at, run_id, task, preds_open, blocked)
 overriding system value
 select id, 'noop', 'null', '', 'default', case preds when 0 then 'QUEUED' else 'PENDING' end::belfry.job_state, now(), 0, null, 20000, 4,
-  ${limits.retentionMsDefault}, 'trace', now(), 1, task, preds, preds > 0
+  ${contractLimits.retentionMsDefault}, 'trace', now(), 1, task, preds, preds > 0
 from unnest($1::bigint[], $2::text[], $3::int[]) as v (id, task, preds)`;
 
 const rawEdge = `

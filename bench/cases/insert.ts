@@ -2,7 +2,7 @@ import type { Store } from "../../src/core/ports/ports.ts";
 import { createClient } from "../../src/core/delivery/enqueue.ts";
 import { definitionOf, defineJob } from "../../src/core/define/define-job.ts";
 import type { NewJob } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Ground } from "../ground.ts";
 import { compared, inTurns, measured, perSecond, rounds, type Figure } from "../measure.ts";
 import { portsWith } from "../ports.ts";
@@ -10,9 +10,9 @@ import { emptyTables, newJobs } from "../rows.ts";
 
 const calls = 15;
 const perCall = 1_000;
-const { dispatchWindowMs } = limits;
+const { dispatchWindowMs } = contractLimits;
 
-/** Bulk enqueue of 1,000 a call with key check, event and hand-off row, beside a bare INSERT into the same columns. */
+/** Bulk enqueue of 1,000 a call with key check, event and outbox row, beside a bare INSERT into the same columns. */
 export async function insert(ground: Ground): Promise<readonly Figure[]> {
   const database = await ground.database();
   const store = database.store(1);
@@ -52,7 +52,7 @@ async function insertAll(store: Store, pages: readonly (readonly NewJob[])[]): P
   }
 }
 
-/** The same through the client: validation, canonical form, hand-off and its confirmation included. */
+/** The same through the client: validation, canonical form, the outbox batch and its confirmation included. */
 async function wholeEnqueue(store: Store, round: number): Promise<number> {
   const client = createClient(portsWith(store), { stage: "bench", dispatchWindowMs });
   const definition = definitionOf(defineJob({ id: "noop", run: () => {} }));

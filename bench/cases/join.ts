@@ -1,4 +1,4 @@
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Claimed, Message, Queue, Store } from "../../src/core/ports/ports.ts";
 import { afterCommit } from "../../src/core/delivery/after-commit.ts";
 import type { Database, Ground } from "../ground.ts";
@@ -10,7 +10,7 @@ import { claimant, emptyRuns, loadRunning, startedRun, successOf } from "../run-
 const width = 10_000;
 const batch = 250;
 const connections = 4;
-const { dispatchWindowMs } = limits;
+const { dispatchWindowMs } = contractLimits;
 
 /** 10,000 predecessors of one join end on four connections, and only those four release it. */
 export async function join(ground: Ground): Promise<readonly Figure[]> {

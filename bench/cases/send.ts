@@ -1,6 +1,7 @@
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { createSqsQueue } from "../../src/adapters/aws/queue.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import { encodeMessage } from "../../src/core/delivery/message.ts";
 import type { JobId } from "../../src/core/job/job.ts";
 import { relay } from "../../src/core/delivery/relay.ts";
@@ -23,7 +24,7 @@ export async function send(ground: Ground): Promise<readonly Figure[]> {
       await emptyTables(database.pool);
       await loadWaiting(database.pool, "belfry", rows);
       return perSecond(rows, async () => {
-        const { relayed } = await relay(ports, { dispatchWindowMs: limits.dispatchWindowMs });
+        const { relayed } = await relay(ports, { dispatchWindowMs: contractLimits.dispatchWindowMs });
         if (relayed !== rows) throw new Error(`the relay sent ${relayed} of ${rows} messages`);
       });
     },
@@ -37,7 +38,7 @@ async function sendBare({ bare }: Sqs, url: string): Promise<void> {
   const bodies = Array.from({ length: rows }, (_, n) =>
     encodeMessage({ jobId: String(n + 1) as JobId, generation: 1, trace: "trace" }),
   );
-  await shared(pagesOf(bodies, limits.sendBatchMax), limits.sendConcurrencyMax, async (page) => {
+  await shared(pagesOf(bodies, contractLimits.sendBatchMax), deliveryLimits.sendConcurrencyMax, async (page) => {
     const Entries = page.map((MessageBody, index) => ({ Id: String(index), MessageBody, DelaySeconds: 0 }));
     const { Failed } = await bare.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
     if (Failed !== undefined && Failed.length > 0) throw new Error(`the queue refused ${Failed.length} messages`);

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { openConnections, createPostgresStore } from "../../src/adapters/postgres/index.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Claimed, Store } from "../../src/core/ports/ports.ts";
 import { afterCommit } from "../../src/core/delivery/after-commit.ts";
 import type { Database, Ground } from "../ground.ts";
@@ -12,7 +12,7 @@ const count = 1_000;
 const successors = 400;
 const predecessorsOfEach = 8;
 const connections = 16;
-const { dispatchWindowMs } = limits;
+const { dispatchWindowMs } = contractLimits;
 
 /** 1,000 single settles on 16 connections, whose jobs share successors, with a cancel of some of those after every tenth. */
 export async function settles(ground: Ground): Promise<readonly Figure[]> {

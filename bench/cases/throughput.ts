@@ -1,5 +1,5 @@
 import { createClient } from "../../src/core/delivery/enqueue.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import type { Message, Queue } from "../../src/core/ports/ports.ts";
 import type { Database, Ground } from "../ground.ts";
 import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
@@ -48,7 +48,10 @@ async function enqueueAndFinish(
     },
     depth: async () => ({ visible: waiting.length, inFlight: 0, delayed: 0 }),
   };
-  const client = createClient(portsWith(store, queue), { stage: "bench", dispatchWindowMs: limits.dispatchWindowMs });
+  const client = createClient(portsWith(store, queue), {
+    stage: "bench",
+    dispatchWindowMs: contractLimits.dispatchWindowMs,
+  });
   let isEnqueued = false;
   const enqueuing = enqueueAll(client).then(() => {
     isEnqueued = true;

@@ -1,6 +1,6 @@
 import { at, byId, type Found, listAt, ofType, ownFunctions, referred, type Template } from "./template.ts";
 
-/** Something of ours that runs in a subnet and calls others. */
+/** A part of the stack that runs in a subnet and calls others. */
 export interface Process {
   readonly id: string;
   /** Logical ids; of a network that others made there are none. */

@@ -11,7 +11,7 @@ export const reachChecks: readonly Check[] = [
   },
   {
     id: "boot-signal",
-    rule: "an instance whose boot can fail tells CloudFormation how it went, and boots when its route is there",
+    rule: "an instance whose boot can fail reports its result to CloudFormation, and boots after its route exists",
     find: (template) =>
       ofType(template, "AWS::EC2::Instance").flatMap((instance) => {
         const policy = template.Resources[instance.id]?.CreationPolicy;

@@ -58,12 +58,14 @@ export const taskChecks: readonly Check[] = [
   },
   {
     id: "task-ends",
-    rule: "where functions launch tasks, a rule of that cluster tells a function of ours when one has stopped",
+    rule: "where functions launch tasks, a rule of that cluster calls a function of the stack when one has stopped",
     find: (template) => {
-      const tells = ofType(template, "AWS::Events::Rule").some(tellsOfEnds);
+      const isReported = ofType(template, "AWS::Events::Rule").some(reportsEnds);
       return ownFunctions(template)
-        .filter(({ properties }) => at(properties, "Environment", "Variables", "BELFRY_TASKS") !== undefined && !tells)
-        .map(({ id }) => ({ resource: id, detail: "it launches tasks, and nobody hears of their ends" }));
+        .filter(
+          ({ properties }) => at(properties, "Environment", "Variables", "BELFRY_TASKS") !== undefined && !isReported,
+        )
+        .map(({ id }) => ({ resource: id, detail: "it launches tasks, and no function gets their ends" }));
     },
   },
   {
@@ -106,7 +108,7 @@ export const taskChecks: readonly Check[] = [
   },
 ];
 
-function tellsOfEnds({ properties }: Found): boolean {
+function reportsEnds({ properties }: Found): boolean {
   const pattern = properties["EventPattern"];
   const isOfTasks =
     listAt(pattern, "source").includes("aws.ecs") && listAt(pattern, "detail", "clusterArn").length === 1;

@@ -13,7 +13,7 @@ export interface AlarmChoices {
   readonly failedRuns: Choice;
   /** Jobs that are FAILED, however old: each needs a decision. Warn. */
   readonly waitingDeadLetters: Choice;
-  /** Percent of a kind's tries over 10 minutes that took longer than 5 minutes. Warn. */
+  /** Percent of a kind's attempts over 10 minutes that took longer than 5 minutes. Warn. */
   readonly slowTriesPercent: Choice;
   /** Percent of a kind's jobs over 10 minutes that started more than a minute late. Warn. */
   readonly lateStartsPercent: Choice;
@@ -21,7 +21,7 @@ export interface AlarmChoices {
   readonly failedItemsPercent: Choice;
   /** Percent of a kind's jobs over 10 minutes that did not get their lock, of a kind with 3 such jobs at least. Warn. */
   readonly jobLockFailedPercent: Choice;
-  /** Percent of tries to get the scheduler's lock that failed. Warn. */
+  /** Percent of failed attempts to take the scheduler's lock. Warn. */
   readonly lockFailedPercent: Choice;
   /** Times that the lock store was away, in 5 minutes. Page. */
   readonly lockOutages: Choice;
@@ -69,7 +69,7 @@ export interface AlarmChoices {
   readonly unreadableMessages: Choice;
   /** Jobs in 5 minutes whose message died before a worker claimed it. Warn. */
   readonly undeliveredJobs: Choice;
-  /** Launches in 5 minutes that ECS refused for good: each is a failed try. Warn. */
+  /** Launches in 5 minutes that ECS refused finally: each is a failed attempt. Warn. */
   readonly failedLaunches: Choice;
   /** Launches that found no room, in each of three times 5 minutes. Warn. */
   readonly postponedLaunches: Choice;
@@ -99,7 +99,8 @@ export interface AlarmChoices {
 
 /** What fits most stages; spread it and change single ones. */
 export const usualAlarms: AlarmChoices = {
-  schedulerSilentWakes: 2,
+  // Starts of tasks take 15 to 60 s, so that two minutes without an end are no fault.
+  schedulerSilentWakes: 3,
   failedJobs: 0,
   failingKindPercent: 50,
   failedRuns: 0,
@@ -147,7 +148,10 @@ export const usualAlarms: AlarmChoices = {
   wayOutFailures: 0,
 };
 
-/** For a stage that nobody is called for. */
+/** For passes on spare capacity: one refused wake rings no alarm. */
+export const spotAlarms: AlarmChoices = { ...usualAlarms, schedulerSilentWakes: 4 };
+
+/** For a stage without alarms. */
 export const noAlarms: AlarmChoices = Object.fromEntries(
   Object.keys(usualAlarms).map((name) => [name, "none"]),
 ) as unknown as AlarmChoices;

@@ -26,7 +26,7 @@ export function addDashboard(scope: Construct, maker: AlarmMaker, { lanes, funct
     ),
     new Row(
       graph("How late jobs start, by lane (p99, ms)", byLane("job.lateness", "p99")),
-      graph("How long tries take, by lane (p99, ms)", byLane("scheduler.execution.time", "p99")),
+      graph("How long attempts take, by lane (p99, ms)", byLane("scheduler.execution.time", "p99")),
       graph(
         "The oldest message, by lane (s)",
         lanes.map(({ queue }) => queue.metricApproximateAgeOfOldestMessage({ period: fiveMinutes })),

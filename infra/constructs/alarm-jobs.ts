@@ -25,7 +25,7 @@ export function addJobAlarms(maker: AlarmMaker, choices: AlarmChoices, topology:
       "failed-items",
       true,
     ],
-    ["Execution", choices.slowTriesPercent, "worst.slow", "Tries of a kind are slow (percent)", "execution", false],
+    ["Execution", choices.slowTriesPercent, "worst.slow", "Attempts of a kind are slow (percent)", "execution", false],
     ["Lateness", choices.lateStartsPercent, "worst.late", "Jobs of a kind start late (percent)", "lateness", false],
     [
       "JobLockFailed",

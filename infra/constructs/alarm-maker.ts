@@ -41,7 +41,7 @@ export class AlarmMaker {
     this.#topics = topics;
   }
 
-  /** One topic is told once it begins; whoever was paged is told too when it is over. */
+  /** One topic gets its begin; a paging topic also gets its end. */
   add(id: string, choice: Choice, about: AlarmAbout): void {
     if (choice === "none") return;
     const alarm = new Alarm(this.#scope, id, {

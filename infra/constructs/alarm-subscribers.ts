@@ -3,11 +3,11 @@ import { SubscriptionProtocol } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import type { Topics } from "./alarm-topics.ts";
 
-/** Who is told of alarms: mail addresses and `https` addresses, of both topics. Or why the deployment has none. */
+/** Subscribers of both alarm topics: mail and `https` addresses. Or the reason why the deployment has none. */
 export type Subscribers = readonly string[] | { readonly acknowledged: string };
 
 /**
- * Alarms that reach no one look like a system that is well, so each synthesis warns where nothing is said.
+ * Alarms that reach no one look like a healthy system, so each synthesis without subscribers warns.
  * @throws Error where a subscriber is neither a mail address nor an `https` address.
  */
 export function subscribe(scope: Construct, topics: Topics, subscribers: Subscribers = []): void {
@@ -33,14 +33,14 @@ function protocolOf(endpoint: string): SubscriptionProtocol {
 }
 
 /**
- * A deployment that is protected because people rely on it has to say who is told.
+ * A protected deployment must name its subscribers.
  * @throws Error naming what to set.
  */
 export function requireSubscribers(stage: string, isProtected: boolean, subscribers: Subscribers | undefined): void {
   const isSettled = subscribers !== undefined && ("acknowledged" in subscribers || subscribers.length > 0);
   if (!isProtected || isSettled) return;
   throw new Error(
-    `stage "${stage}" has termination protection and no one is told of its alarms: add subscribers: ["ops@example.com"] in ` +
-      `infra/stages.ts, pass -c subscriber=ops@example.com, or say why there are none: subscribers: { acknowledged: "..." }`,
+    `stage "${stage}" has termination protection and its alarms reach no one: add subscribers: ["ops@example.com"] in ` +
+      `its props, pass -c subscriber=ops@example.com, or say why there are none: subscribers: { acknowledged: "..." }`,
   );
 }

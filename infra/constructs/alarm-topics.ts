@@ -12,7 +12,7 @@ export interface Topics {
 
 /**
  * Two topics without a key: SNS encrypts its disks, alarms carry names and numbers only, and with the key that AWS manages
- * CloudWatch may not publish. Whoever needs a key passes topics of their own.
+ * CloudWatch may not publish. For a key, pass your own topics.
  * https://docs.aws.amazon.com/sns/latest/dg/sns-data-encryption.html
  */
 export class AlarmTopics extends Construct implements Topics {
@@ -33,7 +33,7 @@ function alarmTopic(scope: Construct, id: string): ITopic {
       principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
       actions: ["sns:Publish"],
       resources: [topic.topicArn],
-      // The service is everybody's: without this, an alarm of any account could wake somebody here.
+      // Every account uses this service: without this, an alarm of another account could page here.
       conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
     }),
   );

@@ -19,7 +19,7 @@ import { LockTable } from "./lock-table.ts";
 import { Migration } from "./migration.ts";
 import { Network, type NetworkProps } from "./network.ts";
 import { SchedulerTask } from "./scheduler-task.ts";
-import { StandIns, type StandInsProps } from "./stand-ins.ts";
+import { Fakes, type FakesProps } from "./fakes.ts";
 import type { FunctionShare } from "./vpc-function.ts";
 
 export interface BelfryProps {
@@ -35,10 +35,10 @@ export interface BelfryProps {
   readonly alarms: AlarmChoices;
   /** The team's own topics. Default: two new ones, to subscribe to. */
   readonly topics?: Topics;
-  /** Who is told by them. Left out: who subscribes to them later, and each synthesis warns of it. */
+  /** Their subscribers. Left out: subscribe later; each synthesis warns of it. */
   readonly subscribers?: Subscribers;
   /** Left out: what the apps call is real. */
-  readonly standIns?: StandInsProps;
+  readonly fakes?: FakesProps;
   /** Whether passes run on spare capacity, which a cluster of the team's own must have too. Default false. */
   readonly spotPasses?: boolean;
   /** Where tasks run. Default: a cluster of its own. */
@@ -79,10 +79,10 @@ export class Belfry extends Construct {
     const database = createDatabase(this, "Database", { database: props.database, network, topology });
     const locks = new LockTable(this, "Locks");
     this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology }));
-    const standIns = props.standIns === undefined ? null : new StandIns(this, "StandIns", { ...props.standIns, stage });
+    const fakes = props.fakes === undefined ? null : new Fakes(this, "Fakes", { ...props.fakes, stage });
     const environment = {
       ...sharedEnvironment(this, topology, this.lanes, locks),
-      ...standIns?.environment,
+      ...fakes?.environment,
     };
     const share: FunctionShare = { network, database, logRetentionDays, environment };
     const workers = this.lanes.map((lane) => lane.addWorker(share, code.functions.worker));
@@ -107,8 +107,8 @@ export class Belfry extends Construct {
     });
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
     this.jobs = this.#fargateJobs(props, { share, cluster, locks, workers });
-    const targets = standIns?.addTask({ share, cluster, stage, api: this.api });
-    // Their data is there before anybody works on it.
+    const targets = fakes?.addTask({ share, cluster, stage, api: this.api });
+    // Their seeds run before the first job.
     if (targets !== undefined) for (const rule of this.scheduler.rules) rule.node.addDependency(targets);
     const migration = new Migration(this, "Migration", {
       share,
@@ -122,7 +122,7 @@ export class Belfry extends Construct {
       this.api,
       this.scheduler,
       ...(this.jobs === null ? [] : [this.jobs]),
-      ...(standIns === null ? [] : [standIns]),
+      ...(fakes === null ? [] : [fakes]),
     ]);
     this.#alarm(props, { drain, workers, migration, database, network });
     decorate(this, props);
@@ -160,7 +160,7 @@ export class Belfry extends Construct {
     throw new Error(`there is no lane "${name}": use one of ${this.lanes.map((each) => each.name).join(", ")}`);
   }
 
-  /** Workers launch, whoever cancels stops, and a task may do what a worker may. */
+  /** Workers launch, every process that cancels stops, and a task may do what a worker may. */
   #fargateJobs(
     { topology, code, image }: BelfryProps,
     parts: { share: FunctionShare; cluster: ICluster; locks: LockTable; workers: readonly Function[] },
@@ -186,7 +186,7 @@ export class Belfry extends Construct {
     return jobs;
   }
 
-  /** Whoever may finish or enqueue a job may hand off the next; locks go by who names them. */
+  /** Processes that finish or enqueue jobs may send messages; locks go to the processes that name them. */
   #allow(
     locks: LockTable,
     { workers, senders }: { workers: readonly Function[]; senders: readonly IGrantable[] },

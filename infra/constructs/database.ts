@@ -3,7 +3,7 @@ import type { IGrantable } from "aws-cdk-lib/aws-iam";
 
 /** What the other constructs know of a database. */
 export interface Database {
-  /** Every process of ours runs with it; whoever runs with it may connect. */
+  /** The group of every Belfry process; its members may connect. */
   readonly clients: ISecurityGroup;
   /** How a process finds the database and proves itself. Never a password. */
   readonly environment: Readonly<Record<string, string>>;

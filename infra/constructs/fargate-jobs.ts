@@ -45,8 +45,8 @@ const eventsTimeoutSeconds = 30;
 const eventAgeMinutesMax = 15;
 
 /**
- * Where jobs on Fargate run: the task of one try, which the workers of some lanes launch, and the rule that tells when one
- * stopped. What could not be told is kept in a queue; the lease decides about the job.
+ * Where jobs on Fargate run: the task of one attempt, which the workers of some lanes launch, and the rule for its end. Events
+ * that could not be delivered are kept in a queue; the lease decides about the job.
  */
 export class FargateJobs extends Construct {
   /** Of the task: what the handlers of jobs may do. */
@@ -117,7 +117,7 @@ export class FargateJobs extends Construct {
     acknowledgeTasks(canceler.role, cluster);
   }
 
-  /** A task that others run in the cluster is another family's, and none of ours. */
+  /** Only tasks of this family: others may run tasks in the cluster too. */
   #watch(): void {
     const rule = new Rule(this, "Stopped", {
       eventPattern: {
@@ -168,7 +168,7 @@ function taskDefinition(
   });
   task.addContainer(containerName, {
     image,
-    // Each launch says which job and which try; without that it only prints how it is used.
+    // Each launch names its job and attempt; without them it only prints its usage.
     command: ["run-job"],
     environment: {
       AWS_REGION: Stack.of(scope).region,

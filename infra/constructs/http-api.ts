@@ -1,6 +1,7 @@
 import { CfnOutput } from "aws-cdk-lib";
 import { type Code, type Function, FunctionUrlAuthType } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
+import { apiDescription } from "../../src/deployed-api.ts";
 import type { Topology } from "../../src/topology.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
@@ -13,7 +14,7 @@ export interface HttpApiProps {
 const memoryMb = 512;
 const timeoutSeconds = 30;
 
-/** The HTTP API behind a function URL that answers only signed requests of whoever IAM lets invoke it. */
+/** The HTTP API behind a function URL that answers only signed requests of callers that IAM lets invoke it. */
 export class HttpApi extends Construct {
   readonly function: Function;
   readonly url: string;
@@ -33,6 +34,6 @@ export class HttpApi extends Construct {
     // Answers come whole: AWS says that those of a function in a VPC cannot be streamed, and bills one as long as it is open.
     const url = this.function.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
     this.url = url.url;
-    new CfnOutput(this, "Url", { value: url.url, description: "Of the HTTP API; requests are signed" });
+    new CfnOutput(this, "Url", { value: url.url, description: apiDescription(topology.stage) });
   }
 }

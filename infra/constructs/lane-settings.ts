@@ -5,7 +5,9 @@ import type { Construct } from "constructs";
 /** Reading the one secret or parameter that a reference names. Its key, if a team's own, is theirs to grant. */
 export function grantRead(scope: Construct, reference: string, grantee: IGrantable): void {
   if (/^arn:[\w-]+:secretsmanager:/.test(reference)) {
-    Grant.addToPrincipal({ grantee, actions: ["secretsmanager:GetSecretValue"], resourceArns: [reference] });
+    // IAM asks for the whole ARN, also of a secret that is named without the six characters that AWS put behind it.
+    const resourceArns = /-\w{6}$/.test(reference) ? [reference] : [reference, `${reference}-??????`];
+    Grant.addToPrincipal({ grantee, actions: ["secretsmanager:GetSecretValue"], resourceArns });
     return;
   }
   const named = { service: "ssm", resource: "parameter", arnFormat: ArnFormat.SLASH_RESOURCE_NAME };

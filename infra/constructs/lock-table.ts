@@ -29,7 +29,7 @@ export class LockTable extends Construct {
     this.#grant(grantee, { "ForAllValues:StringLike": { "dynamodb:LeadingKeys": [ownLocks] } });
   }
 
-  /** For whoever runs handlers: the locks that they name. */
+  /** For processes with handlers: the locks that these name. */
   grantHandlerLocks(grantee: IGrantable): void {
     this.#grant(grantee, { "ForAllValues:StringNotLike": { "dynamodb:LeadingKeys": [ownLocks] } });
   }

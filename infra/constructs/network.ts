@@ -9,9 +9,11 @@ import {
   SubnetType,
   Vpc,
 } from "aws-cdk-lib/aws-ec2";
+import { Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { addNatInstance } from "./nat-instance.ts";
+import { forOurOwn } from "./service-principal.ts";
 
 /** How processes reach the targets outside AWS that answer over IPv4 only. AWS's own services need none of it. */
 export type Ipv4 =
@@ -87,7 +89,7 @@ type OthersNetwork = Exclude<NetworkProps, OwnNetwork>;
 function ownVpc(scope: Construct, network: OwnNetwork, logRetentionDays: number): Vpc {
   const vpc = new Vpc(scope, "Vpc", {
     ...(network.zones === undefined ? zonesByRegion(scope) : { availabilityZones: [...network.zones] }),
-    // Nothing of ours is in the default group, and closing it would take a function with rights over all groups.
+    // Nothing of the stack is in the default group, and closing it would take a function with rights over all groups.
     restrictDefaultSecurityGroup: false,
     // Private subnets reach AWS's services over IPv6, through an egress-only gateway, which is free.
     ipProtocol: IpProtocol.DUAL_STACK,
@@ -105,7 +107,10 @@ function ownVpc(scope: Construct, network: OwnNetwork, logRetentionDays: number)
   // Only what was refused: that is what explains a connection that fails, and it costs next to nothing.
   vpc.addFlowLog("Refused", {
     trafficType: FlowLogTrafficType.REJECT,
-    destination: FlowLogDestination.toCloudWatchLogs(new LogGroup(scope, "FlowLog", { retention: logRetentionDays })),
+    destination: FlowLogDestination.toCloudWatchLogs(
+      new LogGroup(scope, "FlowLog", { retention: logRetentionDays }),
+      new Role(scope, "FlowLogRole", { assumedBy: forOurOwn("flowLogs") }),
+    ),
   });
   if (network.ipv4 === "instance") addNatInstance(scope, vpc, network.imageId);
   return vpc;

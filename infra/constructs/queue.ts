@@ -9,7 +9,7 @@ export interface EncryptedQueueProps {
   readonly removalPolicy?: RemovalPolicy;
 }
 
-/** An encrypted queue that refuses plain connections: every queue of ours is one. */
+/** An encrypted queue that refuses plain connections, as every queue of the stack is. */
 export function encryptedQueue(scope: Construct, id: string, props: EncryptedQueueProps): Queue {
   const { retentionSeconds, visibilityTimeoutSeconds: visible, ...others } = props;
   return new Queue(scope, id, {

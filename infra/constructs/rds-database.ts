@@ -30,7 +30,7 @@ export interface ServerProps {
   readonly administrator?: "iam" | "secret";
 }
 
-/** What whoever makes the server is given. */
+/** What the maker of the server gets. */
 export interface ServerPlace {
   readonly securityGroups: string[];
   readonly databaseName: string;
@@ -126,7 +126,7 @@ export class RdsDatabase extends Construct implements Database {
   }
 }
 
-/** Clients may reach the server, nobody else, and neither may call anybody by it. */
+/** Only clients may reach the server, and neither group lets its members call others. */
 function accessGroups(
   scope: Construct,
   { vpc, isDualStack }: Network,
@@ -173,9 +173,9 @@ const parametersFor = (maxConnections: number): Readonly<Record<string, string>>
   max_connections: String(maxConnections),
 });
 
-/** Why a server of ours does not do what cdk-nag asks for. */
+/** Why the server does not follow these rules of cdk-nag. */
 export const serverReasons = ({ deletionProtection }: ServerProps) => [
-  { id: "AwsSolutions-RDS11", reason: "Only our own processes reach the port: another number would hide nothing." },
+  { id: "AwsSolutions-RDS11", reason: "Only Belfry's processes reach the port: another number would hide nothing." },
   ...(deletionProtection
     ? []
     : [

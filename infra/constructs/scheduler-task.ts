@@ -59,7 +59,7 @@ export class SchedulerTask extends Construct {
     this.lostWakes = deadLetterQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 });
     const parts = { task, lostWakes: this.lostWakes, role: wakeRole(this, task, props.cluster), ...props };
     const wakes = props.topology.wakes.map((wake) =>
-      addWake(this, `Wake-${wake.id}`, Schedule.rate(Duration.minutes(wake.rateMinutes)), wake, parts),
+      addWake(this, `Wake-${wake.id}`, { ...wake, schedule: Schedule.rate(Duration.minutes(wake.rateMinutes)) }, parts),
     );
     const schedules = props.topology.scheduleWakes.map((wake) => {
       const command = ["run-schedule", wake.schedule];
@@ -68,8 +68,7 @@ export class SchedulerTask extends Construct {
       return addWake(
         this,
         `Schedule-${wake.schedule}`,
-        Schedule.expression(wake.expression),
-        { ...wake, command, lane },
+        { ...wake, command, lane, schedule: Schedule.expression(wake.expression) },
         parts,
       );
     });
@@ -179,6 +178,7 @@ interface WakeParts extends SchedulerTaskProps {
 }
 
 type Wake = Pick<WakeTopology, "maximumEventAgeSeconds" | "retryAttempts"> & {
+  readonly schedule: Schedule;
   readonly command?: string[];
   readonly lane?: Lane | undefined;
 };
@@ -187,10 +187,10 @@ const variables = (lane: Lane | undefined): readonly TaskEnvironmentVariable[] =
   Object.entries(lane?.taskEnvironment() ?? {}).map(([name, value]) => ({ name, value }));
 
 /** A stale wake is worth nothing, because the next one does its work: EventBridge's default would replay it for a day. */
-function addWake(scope: Construct, id: string, schedule: Schedule, wake: Wake, parts: WakeParts): Rule {
+function addWake(scope: Construct, id: string, wake: Wake, parts: WakeParts): Rule {
   const { command, lane } = wake;
   const environment = Lazy.any({ produce: () => variables(lane) }) as unknown as TaskEnvironmentVariable[];
-  const rule = new Rule(scope, id, { schedule });
+  const rule = new Rule(scope, id, { schedule: wake.schedule });
   rule.addTarget(
     new EcsTask({
       cluster: parts.cluster,
@@ -209,7 +209,7 @@ function addWake(scope: Construct, id: string, schedule: Schedule, wake: Wake, p
       ...(command === undefined ? {} : { containerOverrides: [{ containerName, command, environment }] }),
     }),
   );
-  // A pass is made again by the next task; a handler that is interrupted would cost its job a try.
+  // A pass is made again by the next task; an interrupted handler would cost its job an attempt.
   if (parts.isSpot && command === undefined) useSpareCapacity(rule);
   return rule;
 }

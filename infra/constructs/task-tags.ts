@@ -3,7 +3,7 @@ import type { ICluster } from "aws-cdk-lib/aws-ecs";
 import { type IRole, PolicyStatement } from "aws-cdk-lib/aws-iam";
 
 /**
- * A task that gets the tags of its definition, so that the bill says which stage it was: ECS asks whoever starts one for this
+ * A task that gets the tags of its definition, so that the bill shows its stage. The caller that starts one needs this
  * right too. https://docs.aws.amazon.com/AmazonECS/latest/developerguide/supported-iam-actions-tagging.html
  */
 export function grantTaskTags(role: IRole, cluster: ICluster): void {

@@ -38,7 +38,7 @@ const dualStack = {
   AWS_USE_DUALSTACK_ENDPOINT: "true",
 };
 
-/** A function of ours next to the database, with a role of its own that may only write its log and connect. */
+/** A function next to the database, with its own role, which may only write its log and connect. */
 export class VpcFunction extends Construct {
   readonly function: Function;
 

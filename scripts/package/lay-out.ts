@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const notPublished = [
   "src/bundle-console.*",
   "src/adapters/postgres/dump-schema.*",
+  "infra/{stages,github}.*",
   "{functions,scheduler-task}/**/*.d.ts",
   "src/{api,cli,local}/**/*.d.ts",
 ];

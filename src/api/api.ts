@@ -11,9 +11,11 @@ import { openApi } from "./document/openapi.ts";
 import type { ApiOptions } from "./options.ts";
 import { apiVersion, plainHeaders } from "./plain-headers.ts";
 import { answerProblem, HttpProblem } from "./problem.ts";
+import { sensitiveKinds } from "./redacted.ts";
 import { numbered, requestIdOf } from "./request-id.ts";
 import { problemOfStore } from "./store-failure.ts";
 import { unknownRoute } from "./unknown-route.ts";
+import { attemptEndpoint } from "./routes/attempt.ts";
 import { auditEndpoints } from "./routes/audits.ts";
 import { bulkEndpoints } from "./routes/bulk.ts";
 import { countJobsEndpoint } from "./routes/count-jobs.ts";
@@ -38,9 +40,9 @@ import { scheduleEndpoints } from "./routes/schedules.ts";
 import { upcomingEndpoint } from "./routes/upcoming.ts";
 
 /**
- * The HTTP API: a fetch-shaped app, so that a server, a function URL and a test call the same thing.
- * It knows no users: unless signatures were checked before (`access`), it answers requests to this machine only, bound
- * to 127.0.0.1.
+ * The HTTP API: one fetch function for the server, the function URL and tests.
+ * It has no users: unless signatures were checked before (`access`), it answers only requests to this machine, bound to
+ * 127.0.0.1.
  * Errors are problem documents (RFC 9457) with a stable `code` and the path of each bad field.
  */
 export function createApi(options: ApiOptions): Hono {
@@ -53,7 +55,8 @@ export function createApi(options: ApiOptions): Hono {
   const endpoints = endpointsOf(options);
   const document = openApi(endpoints, options.version);
   api.get("/openapi.json", (c) => jsonAnswer(c, { status: 200, body: document }));
-  const shared = { identify: options.identify ?? localCaller, audit };
+  const sensitive = sensitiveKinds(options.registry.jobs.values());
+  const shared = { identify: options.identify ?? localCaller, audit, sensitive };
   mount(api, endpoints, shared);
   mountApps(api, options, shared);
   if (options.console !== undefined) {
@@ -85,6 +88,7 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     createJobEndpoint(options),
     countJobsEndpoint(options),
     ...jobEndpoints(options),
+    attemptEndpoint(options),
     explainEndpoint(options),
     ...runEndpoints(options),
     runMapEndpoint(options),

@@ -18,13 +18,13 @@ export interface AuditedChange {
 
 export interface AuditTrail {
   /**
-   * Resolves when the row is written. A change that cannot be noted is logged: it has happened all the same.
-   * `unless`: nothing was changed or even looked at, so there is nothing to note.
+   * Resolves when the row is written. A row that cannot be written is logged, since the change has happened.
+   * `unless`: nothing was read or changed, so there is no row.
    */
   note(change: AuditedChange, options?: { readonly unless: boolean }): Promise<void>;
 }
 
-/** What the row keeps of a body: enough to see what was asked, never a payload of hundreds of kilobytes. */
+/** The part of a body that the row keeps: the request, without large payloads. */
 const detailCharactersMax = 2_000;
 
 export function createAuditTrail(options: {
@@ -48,7 +48,7 @@ export function createAuditTrail(options: {
   };
 }
 
-/** A payload is kept with its job and goes with it; this row outlives both, so it has the hash alone. */
+/** Only the hash: a payload is deleted with its job, and this row outlives both. */
 function withoutPayloads(body: unknown): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(

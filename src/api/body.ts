@@ -5,8 +5,8 @@ import { HttpProblem } from "./problem.ts";
 export const bodyBytesMax = contractLimits.payloadBytesMax + 16 * 1024;
 
 /**
- * The JSON of a request; undefined where it has no body. Size, depth and number of keys are checked on the way in and on the
- * raw text, so that a hostile body costs a scan and never the memory of what it would become.
+ * The JSON of a request; undefined without a body. Size, depth and number of keys are checked on the raw text, so that a
+ * hostile body costs one scan and no memory for its parsed form.
  * @throws HttpProblem 400, 413 or 415.
  */
 export async function readJson(request: Request): Promise<unknown> {
@@ -38,7 +38,7 @@ export function refuseType(type: string, encoding: string | null): void {
 const notJson = (header: string, rule: string): HttpProblem =>
   new HttpProblem("not-json", `header ${header}: ${rule}`, { issues: [{ path: `header ${header}`, message: rule }] });
 
-/** A client that went away, or lost its line, is no failure of this server. */
+/** A client that disconnected is no failure of this server. */
 function refuseCutOff(error: unknown): never {
   if (error instanceof HttpProblem) throw error;
   throw new HttpProblem("body-cut-off", "the connection ended before the body did: send it again");
@@ -52,7 +52,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
     );
   const announced = request.headers.get("content-length");
   if (Number(announced ?? 0) > bodyBytesMax) throw tooLarge();
-  // HTTP lets no body be longer than it says, and reading it whole costs less than reading a stream.
+  // HTTP bounds a body by its declared length, and a whole read costs less than a stream.
   if (announced !== null) return new Uint8Array(await request.arrayBuffer());
   const chunks: Uint8Array[] = [];
   let bytes = 0;

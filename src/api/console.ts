@@ -11,8 +11,8 @@ export interface PageFile {
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 /**
- * The page gets nothing from elsewhere and sends nothing elsewhere: no inline script or style, no frame, no form, no
- * plugin. What a job brings along is only ever text.
+ * The page loads nothing from and sends nothing to other origins: no inline script or style, no frame, no form, no plugin.
+ * Data of jobs is always shown as text.
  */
 const policy = [
   "default-src 'none'",

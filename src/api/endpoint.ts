@@ -6,6 +6,7 @@ import type { Caller, CallerRole, Identify } from "./caller.ts";
 import { checkIfMatch, readIdempotencyKey } from "./conditional.ts";
 import type { OperationName } from "./document/operations.ts";
 import { type Answer, jsonAnswer } from "./json-answer.ts";
+import { redacted, type SensitiveKinds } from "./redacted.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
@@ -67,6 +68,7 @@ export function endpoint<
 export interface MountOptions {
   readonly identify: Identify;
   readonly audit: AuditTrail;
+  readonly sensitive: SensitiveKinds;
 }
 
 /** Hangs the endpoints into the app: who asks, what they may, what they sent, what is noted. */
@@ -74,15 +76,16 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
   for (const each of endpoints) api.on(each.method, each.path, (c) => run(each, c, options));
 }
 
-async function run(each: Endpoint, c: Context, { identify, audit }: MountOptions): Promise<Response> {
+async function run(each: Endpoint, c: Context, { identify, audit, sensitive }: MountOptions): Promise<Response> {
   const caller = allowed(each.role, identify(c.req.raw, c.env));
-  if (each.method === "GET") return await jsonAnswer(c, await each.handle(await read(each, c, caller)));
+  const answered = (answer: Answer): Promise<Response> => jsonAnswer(c, shownTo(caller, answer, sensitive));
+  if (each.method === "GET") return await answered(await each.handle(await read(each, c, caller, sensitive)));
   const trace = requestIdOf(c.req.raw);
   const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path, trace };
   let body: unknown = null;
   let answer: Answer;
   try {
-    const asked = await read(each, c, caller);
+    const asked = await read(each, c, caller, sensitive);
     body = asked.body ?? null;
     answer = await each.handle(asked);
   } catch (error) {
@@ -94,7 +97,7 @@ async function run(each: Endpoint, c: Context, { identify, audit }: MountOptions
   }
   const unless = !(answer instanceof Response) && answer.unchanged === true;
   const noted = audit.note({ ...change, status: answer.status, body }, { unless });
-  const [response] = await Promise.all([jsonAnswer(c, answer), noted]);
+  const [response] = await Promise.all([answered(answer), noted]);
   return response;
 }
 
@@ -116,14 +119,35 @@ export function allowed(role: CallerRole, caller: Caller | null): Caller {
   return caller;
 }
 
-async function read(each: Endpoint, c: Context, caller: Caller): Promise<Asked<never, never, never>> {
+function shownTo({ hides }: Caller, answer: Answer, sensitive: SensitiveKinds): Answer {
+  if (hides !== true || sensitive.size === 0 || answer instanceof Response) return answer;
+  return { ...answer, body: Promise.resolve(answer.body).then((body) => redacted(body, sensitive)) };
+}
+
+/** A caller that does not see a value must not find it by a filter either. @throws HttpProblem 403 */
+function refuseProbe({ hides, name }: Caller, sensitive: SensitiveKinds, asked: readonly string[]): void {
+  if (hides !== true || sensitive.size === 0) return;
+  const probe = asked.find((each) => each === "text" || each === "payload" || each.startsWith("payload."));
+  if (probe === undefined) return;
+  throw new HttpProblem("needs-reveal", `${name} does not see what is sensitive, so ${probe} is no filter for it`);
+}
+
+async function read(
+  each: Endpoint,
+  c: Context,
+  caller: Caller,
+  sensitive: SensitiveKinds,
+): Promise<Asked<never, never, never>> {
   const isWrite = each.method !== "GET";
+  refuseProbe(caller, sensitive, Object.keys(c.req.query()));
   if (isWrite) checkIfMatch(each, c.req.header("if-match"));
   const key = isWrite ? readIdempotencyKey(each, c.req.header("idempotency-key")) : undefined;
+  const body = isWrite ? await readContent(each, c.req.raw, key) : undefined;
+  refuseProbe(caller, sensitive, Object.keys((body as { filter?: object } | undefined)?.filter ?? {}));
   return {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,
     query: (each.query === undefined ? refuseQuery(c) : readQuery(c, each.query)) as never,
-    body: (isWrite ? await readContent(each, c.req.raw, key) : undefined) as never,
+    body: body as never,
     caller,
     request: c.req.raw,
   };

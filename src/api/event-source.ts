@@ -19,9 +19,9 @@ export interface EndedStreamOptions {
 }
 
 /**
- * One client's stream of server-sent events: what it missed, then everything as it becomes visible. It is closed after 55
- * seconds, so that a host that bills by the second does not pay for a page that was closed; the client comes back by itself
- * with the id of the last event it saw. A client that reads too slowly is closed earlier, and comes back the same way.
+ * One client's stream of server-sent events: the missed ones, then each as it becomes visible. It is closed after 55 seconds,
+ * so that a host that bills by the second does not pay for a closed page; the client reconnects with the id of its last
+ * event. A client that reads too slowly is closed earlier and reconnects too.
  */
 export function eventSource(options: LiveStreamOptions): Response {
   let end = (): void => {};
@@ -101,7 +101,7 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStream
   const listening = feed.listen((batch) => (early === null ? send(batch) : early.push(batch)));
   const timers = [clock.after(streamLimits.streamCloseMs, () => end())];
   const beat = (): void => {
-    // The id alone moves the client on past events that its filter left out.
+    // The id alone moves the client past events that its filter left out.
     writer.write(upto === null ? ": still here\n\n" : `: still here\nid: ${upto}\n\n`);
     if (isOpen) timers[1] = clock.after(streamLimits.streamCommentMs, beat);
   };
@@ -115,7 +115,7 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStream
   };
   writer.write(`retry: ${streamLimits.streamRetryMs}\n\n`);
 
-  /** What came before the feed's first batch is read here; what both bring is sent once. */
+  /** Reads the events before the feed's first batch; an event of both is sent once. */
   const begin = async (): Promise<void> => {
     const at = await listening.ready;
     upto ??= at;
@@ -133,7 +133,7 @@ function serve({ operations, clock, feed, filter, cursor, snapshot }: LiveStream
   return end;
 }
 
-/** What was read here may come once more with the feed's next batches; what was read long before cannot. */
+/** Events that were read here may come again with the feed's next batches, but not much later. */
 function remember(seen: Set<string>, id: string): void {
   seen.add(id);
   if (seen.size <= streamLimits.streamSeenMax) return;
@@ -143,7 +143,7 @@ function remember(seen: Set<string>, id: string): void {
   }
 }
 
-/** The id of each event is where a client that saw it and no more goes on: it may see the others of its batch again. */
+/** The id of an event is where a client continues after it; it may get other events of the batch again. */
 function framesOf({ events, before, after, isGap }: Batch, filter: EventFilter, seen: ReadonlySet<string>): string {
   const frames: string[] = isGap ? [`id: ${after}\nevent: gap\ndata: {}\n\n`] : [];
   const mine = events.filter(({ event }) => matchesFilter(event, filter) && !seen.has(event.id));

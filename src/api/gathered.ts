@@ -1,10 +1,10 @@
 import { operationsLimits } from "../core/ports/operations-limits.ts";
 
 export interface GatheredOptions<I> {
-  /** What an item weighs; a call takes `operationsLimits.gatheredBytesMax` of them, and always one. Default: nothing. */
+  /** Bytes of an item; a call has at most `operationsLimits.gatheredBytesMax`, but at least one item. Default: 0. */
   readonly bytesOf?: (item: I) => number;
   /**
-   * Whether an error may be one item's fault. Each item is then tried alone, so only for errors after which nothing was done.
+   * Whether an error may be caused by one item: then each is repeated alone. Only for errors after which nothing was done.
    * Default: never.
    */
   readonly isOfOne?: (error: unknown) => boolean;
@@ -17,9 +17,9 @@ interface Waiting<I, O> {
 }
 
 /**
- * Turns a function for many items into one for a single item: while one call is under way the next items wait and go
- * together in the next call. One at a time costs what it costs; fifty at a time cost little more than one.
- * `work` answers in the order of its items; when it throws, each item of that call gets the error.
+ * Turns a function for many items into one for a single item: while a call is under way, new items wait and are batched into
+ * the next call. Fifty items cost little more than one. `work` answers in the order of its items; when it throws, each item of
+ * the call gets the error.
  */
 export function gathered<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,

@@ -15,15 +15,15 @@ export interface Batch {
 
 export interface LiveFeed {
   /**
-   * `listen` gets every batch from now on. What becomes visible after `ready` has resolved comes without exception; read what
-   * came before it yourself, and drop what comes twice. `end` ends it.
+   * `listen` gets every batch from now on, without a gap once `ready` has resolved. Read earlier events yourself, and drop
+   * those that come twice. `end` ends it.
    */
   listen(listen: (batch: Batch) => void): { readonly ready: Promise<StreamCursor>; end(): void };
 }
 
 /**
- * One reader of the events for all who listen in this process: 200 pages that are open cost the database one look, four
- * times a second. While nobody listens it reads nothing.
+ * One reader of the events for all listeners of this process: 200 open pages cost the database one read, four times a
+ * second. Without listeners it reads nothing.
  */
 export function createLiveFeed(options: { operations: Operations; clock: Clock; log: Log }): LiveFeed {
   const { operations, clock, log } = options;

@@ -22,24 +22,24 @@ export interface ApiOptions {
   /** Of this deployment, whether something waits in them or not. */
   readonly lanes: readonly LaneLimits[];
   readonly locks: Pick<LockStore, "read">;
-  /** Default: everybody who reaches this API operates, as `local`. */
+  /** Default: every caller may operate, as `local`. */
   readonly identify?: Identify;
   readonly client: Client;
   /** Of the running code; `/health` shows it. */
   readonly version: string;
-  /** As of the worker: a retried job that is due within it is handed off at once. */
+  /** As of the worker: a retried job that is due within it is dispatched at once. */
   readonly dispatchWindowMs: number;
   /** Of this deployment; settings that differ by stage are read for it. Default `dev`. */
   readonly stage?: string;
   /** The number of the newest migration of the database; `/health` shows it. */
   readonly schemaVersion?: () => Promise<number | string | null>;
   /**
-   * Who may call. `local` (default): requests that name this machine. `signed`: whoever comes through, because a signature
-   * was checked before; only behind a function URL with IAM.
+   * Who may call. `local` (default): requests that name this machine. `signed`: every request, because its signature was
+   * checked before; only behind a function URL with IAM.
    */
   readonly access?: "local" | "signed";
   /**
-   * Whether a stream of events ends as soon as it has told what there is, and its client asks again after 3 s: where a host
+   * Whether a stream of events ends as soon as it has sent the present events, and its client reconnects after 3 s: where a host
    * bills an open answer by the second, or holds answers back until they are whole. Default false.
    */
   readonly endsStreams?: boolean;

@@ -40,7 +40,7 @@ export const instant = z.iso
 const durationPattern = String.raw`^(\d{1,12}(\.\d{1,6})?(ms|s)|\d{1,8}(\.\d{1,6})?(m|h|d))$`;
 
 /** A number and a unit, as milliseconds; a client sees the form. */
-export const duration = (maxMs: number, description: string, minMs = 0) =>
+export const durationUpTo = (maxMs: number, description: string, minMs = 0) =>
   z
     .string("must be a text")
     .transform(parseDuration)

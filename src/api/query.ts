@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import type { OccurrencePlace } from "../core/ports/schedule.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
-import { duration, limit, text } from "./query-fields.ts";
+import { durationUpTo, limit, text } from "./query-fields.ts";
 
 export const pageBefore = "The `nextCursor` of the page before.";
 
@@ -34,7 +34,7 @@ export const newJobBody = z.strictObject({
     contractLimits.keyCharactersMax,
     "Unique by kind while the job is kept: the same one makes no second job.",
   ).optional(),
-  delay: duration(contractLimits.delayMsMax, "Due this long after now, like `30s`, `10m` or `2h`.").optional(),
+  delay: durationUpTo(contractLimits.delayMsMax, "Due this long after now, like `30s`, `10m` or `2h`.").optional(),
   dueAt: z.iso
     .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
     .transform((value) => new Date(value))

@@ -10,7 +10,8 @@ const hidden = "[hidden]";
 export function sensitiveKinds(definitions: Iterable<JobDefinition>): SensitiveKinds {
   const marked = [...definitions].map(({ id, schema }) => {
     if (!(schema instanceof z.ZodType)) return [id, []] as const;
-    return [id, pathsIn(z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" }))] as const;
+    const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
+    return [id, pathsIn(json as Marked)] as const;
   });
   return new Map(marked.filter(([, paths]) => paths.length > 0));
 }
@@ -54,13 +55,15 @@ export function redacted(value: unknown, kinds: SensitiveKinds, kind: string | n
     Object.entries(members).map(([name, each]) => {
       if (paths === undefined) return [name, redacted(each, kinds, own)];
       if (name === "payload" || name === "input") return [name, withoutPaths(each, paths)];
+      // Its stack, response and log lines may quote them as well.
+      if (name === "failure") return [name, null];
       if (texts.has(name) && each !== null) return [name, textless(each)];
       return [name, redacted(each, kinds, own)];
     }),
   );
 }
 
-const texts = new Set(["result", "error", "errorMessage", "message", "output", "stack", "cause", "log"]);
+const texts = new Set(["result", "error", "errorMessage", "message", "output", "stack", "cause", "log", "sentence"]);
 
 /** An error keeps its code, which people filter by. */
 const textless = (value: unknown): unknown =>
@@ -78,8 +81,7 @@ function withoutPaths(value: unknown, paths: readonly (readonly string[])[]): un
   if (value === null || value === undefined) return value;
   if (paths.some((path) => path.length === 0)) return hidden;
   if (typeof value !== "object") return hidden;
-  const below = (name: string) =>
-    paths.flatMap(([first, ...rest]) => (first === "*" || first === name ? [rest] : []));
+  const below = (name: string) => paths.flatMap(([first, ...rest]) => (first === "*" || first === name ? [rest] : []));
   const inside = (name: string, each: unknown) => {
     const rest = below(name);
     return rest.length === 0 ? each : withoutPaths(each, rest);

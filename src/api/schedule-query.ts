@@ -1,8 +1,8 @@
 import { contractLimits } from "../core/job/contract-limits.ts";
 import { z } from "zod";
-import { duration, instant, text, whole } from "./query-fields.ts";
+import { durationUpTo, instant, text, whole } from "./query-fields.ts";
 
-const pace = duration(contractLimits.misfireAgeMsMax, "Between the due times of two jobs.", 1).optional();
+const pace = durationUpTo(contractLimits.misfireAgeMsMax, "Between the due times of two jobs.", 1).optional();
 
 const misfire = z.union([
   z.enum(["skip", "latest", "all"]),

@@ -2,16 +2,16 @@ import { DatabaseError, DatabaseUnavailable, isLockTimeout, isRetryable } from "
 import { UnknownOutcome } from "../core/ports/ports.ts";
 import { HttpProblem } from "./problem.ts";
 
-/** Long enough for a failover to begin, short enough that nobody notices where the server only restarted. */
+/** Long enough for a failover to begin, and short after a mere restart. */
 const retryAfter = { headers: { "retry-after": "2" } };
 
-/** Whether the store did not answer: what else is asked of it now would only wait as well. */
+/** Whether the store did not answer: another call would only wait too. */
 export const storeDoesNotAnswer = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || error instanceof UnknownOutcome || isOutOfService(error);
 
 /**
- * What a caller is told when the store failed: whether to send the request again. Null for what is no failure of the store.
- * A read whose connection broke has changed nothing; a write may have.
+ * The answer when the store failed: whether to send the request again. Null for other errors. A read whose connection broke
+ * has changed nothing; a write may have.
  */
 export function problemOfStore(error: unknown, request: { readonly isWrite: boolean }): HttpProblem | null {
   if (error instanceof UnknownOutcome && request.isWrite) {

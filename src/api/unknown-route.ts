@@ -2,7 +2,7 @@ import { closest } from "./closest.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { HttpProblem } from "./problem.ts";
 
-/** A path that exists is told the methods it has; any other one, the resources that are spelled alike. */
+/** For a path that exists the answer names its methods; for any other, resources with a similar name. */
 export function unknownRoute(
   endpoints: readonly Endpoint[],
   { method, path }: { readonly method: string; readonly path: string },

@@ -81,7 +81,7 @@ export const occurrenceJson = (occurrence: OccurrenceView) => ({
   jobId: occurrence.jobId,
 });
 
-/** What a person would say about the state. */
+/** The state in words for people. */
 function phaseOf(job: JobView & { readonly blocked?: boolean }, now: Instant): string {
   if (isFinal(job.state) || job.state === "RUNNING") return job.state.toLowerCase();
   if (job.blocked === true) return "waiting for predecessors";
@@ -89,7 +89,7 @@ function phaseOf(job: JobView & { readonly blocked?: boolean }, now: Instant): s
   if (job.hold === "paused") return "paused";
   if (job.failures > 0 && job.dueAt > now) return `retrying at ${iso(job.dueAt)}`;
   if (job.dueAt > now) return `scheduled until ${iso(job.dueAt)}`;
-  return job.state === "QUEUED" ? "queued" : "waiting for hand-off";
+  return job.state === "QUEUED" ? "queued" : "waiting for dispatch";
 }
 
 /** As a person would write it. */

@@ -34,10 +34,10 @@ export async function changeMatching(
     );
   }
   let bulk = await client.post<BulkReply>(path, body);
-  let told = -1;
+  let reported = -1;
   while (bulk.state === "RUNNING" && options.wait !== false) {
-    if (bulk.changed !== told) out.note(`${bulk.changed} of ${dry.matched.count} done`);
-    told = bulk.changed;
+    if (bulk.changed !== reported) out.note(`${bulk.changed} of ${dry.matched.count} done`);
+    reported = bulk.changed;
     await wait(lookMs);
     bulk = await client.get<BulkReply>(`/bulk/${bulk.id}`);
   }

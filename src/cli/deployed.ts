@@ -1,14 +1,15 @@
 import type { SignedRequest } from "../adapters/aws/signed-fetch.ts";
 import { type ApiClient, apiClient, type ApiRequest } from "./client.ts";
+import { findApi } from "./find-api.ts";
 import { regionOf } from "./region.ts";
-import { CliError, exitCodes } from "./exit.ts";
+import { CliError, type ExitCode, exitCodes } from "./exit.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const timeoutMs = 30_000;
 
 /**
- * The API of a deployed stage: its URL is an output of the stack `belfry-STAGE`, or what `--url` says; every request is
+ * The API of a deployed stage: its URL is an output of the stack that has it, or what `--url` says; every request is
  * signed with the credentials of the process, as IAM asks for.
  */
 export function deployedApi(stage: string, given: { url: string | undefined; env: Environment }): ApiClient {
@@ -35,32 +36,36 @@ export function deployedApi(stage: string, given: { url: string | undefined; env
   });
 }
 
-/** The URL of the stage's API, from its stack's outputs. @throws CliError when there is none or nothing can be signed. */
+/** The URL of the stage's API, from the outputs of its stack. @throws CliError when there is none or nothing can be signed. */
 export async function urlOf(stage: string, region: string, env: Environment): Promise<string> {
   const endpoint =
     env["AWS_ENDPOINT_URL_CLOUDFORMATION"] ??
     env["AWS_ENDPOINT_URL"] ??
     `https://cloudformation.${region}.amazonaws.com`;
-  const name = `belfry-${stage}`;
-  const response = await signed({
-    url: new URL("/", endpoint).href,
-    method: "POST",
-    service: "cloudformation",
-    region,
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ Action: "DescribeStacks", Version: "2010-05-15", StackName: name }).toString(),
-    timeoutMs,
+  const found = await findApi(stage, async (parameters) => {
+    const response = await signed({
+      url: new URL("/", endpoint).href,
+      method: "POST",
+      service: "cloudformation",
+      region,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ Action: "DescribeStacks", Version: "2010-05-15", ...parameters }).toString(),
+      timeoutMs,
+    });
+    const text = await response.text();
+    if (response.ok) return text;
+    const why = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? `CloudFormation answered ${response.status}`;
+    throw noStage(response.status === 403 ? exitCodes.auth : exitCodes.notFound, stage, region, why);
   });
-  const text = await response.text();
-  const url = /<OutputValue>\s*(https?:\/\/[^<\s]*lambda-url[^<\s]*)\s*<\/OutputValue>/.exec(text)?.[1];
-  if (response.ok && url !== undefined) return url;
-  const why = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? `CloudFormation answered ${response.status}`;
-  const code = response.status === 403 ? exitCodes.auth : exitCodes.notFound;
-  throw new CliError(code, "no-stage", `the API of stage "${stage}" was not found in ${region}: ${why}`, [
-    `is it deployed, to this account and region? npx cdk deploy ${name}`,
+  if (found === null) throw noStage(exitCodes.notFound, stage, region, "no stack has an output with its address");
+  return found.url;
+}
+
+const noStage = (code: ExitCode, stage: string, region: string, why: string): CliError =>
+  new CliError(code, "no-stage", `the API of stage "${stage}" was not found in ${region}: ${why}`, [
+    "is it deployed, to this account and region? npx cdk deploy",
     "or name its address: --url",
   ]);
-}
 
 /** Without credentials nothing can be signed, and that is not the API's fault. */
 async function signed(request: SignedRequest): Promise<Response> {

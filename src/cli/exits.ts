@@ -15,7 +15,7 @@ const meanings: Readonly<Record<ExitCode, string>> = {
   [interrupted]: "interrupted",
 };
 
-/** Whoever asks an API: it may not answer or not let one in, and `--stage` may name one that is not deployed. */
+/** Commands that call an API: it may not answer or refuse access, and `--stage` may name one that is not deployed. */
 const asks = [ok, failure, usage, notFound, auth, interrupted];
 const steersMany = [...asks, conflict, partial];
 const looksForFailed = [...asks, failedJob];

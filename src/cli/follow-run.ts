@@ -11,7 +11,7 @@ const barCells = 20;
 
 /** Looks until the run has ended, and says how far it is. */
 export async function followRun(client: ApiClient, id: string, out: Output): Promise<RunReply> {
-  let told = "";
+  let reported = "";
   const began = performance.now();
   let doneAtFirst: number | null = null;
   for (;;) {
@@ -19,8 +19,8 @@ export async function followRun(client: ApiClient, id: string, out: Output): Pro
     if (ended.has(run.state)) return run;
     doneAtFirst ??= run.progress.done;
     const line = progressLine(run, { seconds: (performance.now() - began) / 1_000, doneAtFirst });
-    if (line !== told) out.note(line);
-    told = line;
+    if (line !== reported) out.note(line);
+    reported = line;
     await wait(lookMs);
   }
 }

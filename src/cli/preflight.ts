@@ -1,44 +1,45 @@
 /** What makes a deployment to an account fail late, looked at early: each finding says what to do. */
 import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
 import { engineVersions } from "../../infra/engines.ts";
-import { type Deployment, deploymentOf } from "../../infra/stages.ts";
+import type { Deployment } from "../../infra/stages.ts";
 import type { Aws } from "../adapters/aws/aws-call.ts";
 import { loadApps } from "../apps.ts";
 import { type Project, stageNamed } from "../project.ts";
 import { topology, type Topology } from "../topology.ts";
+import { findApi } from "./find-api.ts";
 import type { Finding } from "./finding.ts";
 
 /** URIs. */
 export interface Images {
   readonly image?: string | undefined;
-  readonly standIns?: string | undefined;
+  readonly fakes?: string | undefined;
 }
 
 type Look = readonly [name: string, fix: string, look: () => Promise<string>];
 
 const stackOf = (stage: string): string => `belfry-${stage}`;
 
-/** @param images those that others built: where both are, nothing is built here. */
+/** @param images that are built already: with both, nothing is built here. */
 export async function preflight(
   aws: Aws,
   project: Project,
   stage: string,
   images: Images = {},
 ): Promise<readonly Finding[]> {
-  const deployment = deploymentOf(stage);
+  const deployment = await ownDeployment(project, stage);
   const all = topology(await loadApps(project, stageNamed(project, stage)), stageNamed(project, stage));
   const looks: readonly Look[] = [
     ["bootstrap", `npx cdk bootstrap aws://${aws.account}/${aws.region}`, () => bootstrapped(aws)],
     ["stack", "docs/deploy.md, The first deploy failed", () => stackState(aws, stage, deployment)],
-    ["image", "start Docker, or name a builder in CDK_DOCKER, or name an image of others", async () => builder(images)],
+    ["image", "start Docker, or name a builder in CDK_DOCKER, or name a built image", async () => builder(images)],
     ["ECS role", "aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com", () => ecsRole(aws)],
     [
       "Lambda concurrency",
       "ask for a higher quota, or lower apiConcurrency and the lanes'",
       () => concurrency(aws, all),
     ],
-    ...networkLooks(aws, deployment),
-    ...engineLooks(aws, deployment),
+    ...(deployment === null ? [] : [...networkLooks(aws, deployment), ...engineLooks(aws, deployment)]),
   ];
   return Promise.all(
     looks.map(async ([name, fix, look]) => {
@@ -51,9 +52,16 @@ export async function preflight(
   );
 }
 
+/** A team's network and database are in its own CDK code; `infra/stages.ts` is of this repository alone. */
+async function ownDeployment(project: Project, stage: string): Promise<Deployment | null> {
+  if (project.root !== resolve(import.meta.dirname, "../..")) return null;
+  const { deploymentOf } = await import("../../infra/stages.ts");
+  return deploymentOf(stage);
+}
+
 function networkLooks(aws: Aws, { network }: Deployment): readonly Look[] {
   if (network.kind !== "small" && network.kind !== "default") return [];
-  const fix = "ask for a higher quota, or delete what nobody uses";
+  const fix = "ask for a higher quota, or delete what is not used";
   const vpcs: Look = [
     "VPCs",
     fix,
@@ -68,10 +76,10 @@ function networkLooks(aws: Aws, { network }: Deployment): readonly Look[] {
 function engineLooks(aws: Aws, { database }: Deployment): readonly Look[] {
   if (database.kind === "existing") return [];
   const engine = database.kind === "instance" ? "postgres" : "aurora-postgresql";
-  return [["Postgres", "name a version of this region in infra/engines.ts", () => engineThere(aws, engine)]];
+  return [["Postgres", "take a version of Postgres that this region offers", () => engineThere(aws, engine)]];
 }
 
-/** The account of the credentials. @throws Error where there are none, or nobody accepts them. */
+/** The account of the credentials. @throws Error where there are none, or AWS refuses them. */
 export async function callerAccount(aws: Aws): Promise<string> {
   const text = await aws.form("sts", "GetCallerIdentity", { Version: "2011-06-15" });
   const account = /<Account>(\d{12})<\/Account>/.exec(text)?.[1];
@@ -141,7 +149,8 @@ async function room(aws: Aws, { action, pattern, quota, more }: Counted): Promis
 /** States that a deployment leaves behind and the next one does not get over by itself. */
 const wrecks = /^(CREATE_FAILED|ROLLBACK_COMPLETE|ROLLBACK_FAILED|UPDATE_ROLLBACK_FAILED|DELETE_FAILED)$/;
 
-async function stackState(aws: Aws, stage: string, deployment: Deployment): Promise<string> {
+async function stackState(aws: Aws, stage: string, deployment: Deployment | null): Promise<string> {
+  if (deployment === null) return teamStack(aws, stage);
   const input = { Version: "2010-05-15", StackName: stackOf(stage) };
   const found = await aws.form("cloudformation", "DescribeStacks", input).catch((error: unknown) => String(error));
   if (/does not exist/.test(found)) {
@@ -153,13 +162,22 @@ async function stackState(aws: Aws, stage: string, deployment: Deployment): Prom
   return `${stackOf(stage)} is ${status}${protection(deployment)}`;
 }
 
-function protection({ terminationProtection, database }: Deployment): string {
-  if (database.kind === "existing" || database.onDelete !== "keep" || terminationProtection) return "";
-  return "; not protected yet: set terminationProtection and deletionProtection in infra/stages.ts and deploy again";
+/** A stack of any name. One whose first deployment failed has no outputs, and is not found. */
+async function teamStack(aws: Aws, stage: string): Promise<string> {
+  const version = "2010-05-15";
+  const found = await findApi(stage, (more) =>
+    aws.form("cloudformation", "DescribeStacks", { Version: version, ...more }),
+  );
+  return found === null ? `no stack has stage ${stage} yet: npx cdk deploy` : `stack ${found.stack} has stage ${stage}`;
 }
 
-function builder({ image, standIns }: Images): string {
-  if (image !== undefined && standIns !== undefined) return `${image} and ${standIns}`;
+function protection({ terminationProtection, database }: Deployment): string {
+  if (database.kind === "existing" || database.onDelete !== "keep" || terminationProtection) return "";
+  return "; not protected yet: set terminationProtection of the stack and deletionProtection of its database, and deploy again";
+}
+
+function builder({ image, fakes }: Images): string {
+  if (image !== undefined && fakes !== undefined) return `${image} and ${fakes}`;
   const program = process.env["CDK_DOCKER"] ?? "docker";
   const { status, stderr, error } = spawnSync(program, ["version"], { encoding: "utf8" });
   if (status !== 0)

@@ -10,7 +10,7 @@ export function jobText(job: JobDetailReply, isTerminal: boolean): string {
     ["key", job.key],
     ["state", job.phase === job.state.toLowerCase() ? job.state : `${job.state} (${job.phase})`],
     ["runs on", job.worker],
-    ["failures", `${job.failures} of ${job.maxAttempts} (try ${job.attempt})`],
+    ["failures", `${job.failures} of ${job.maxAttempts} (attempt ${job.attempt})`],
     ["schedule", job.schedule],
     ["due", job.dueAt],
     ["finished", job.finishedAt],
@@ -33,7 +33,7 @@ function attempts(job: JobDetailReply, isTerminal: boolean): readonly string[] {
     worker,
     error === null ? "" : `${error.code}: ${short(error.message)}`,
   ]);
-  return ["", table(["TRY", "STARTED", "TOOK", "STATE", "WORKER", "ERROR"], rows, isTerminal)];
+  return ["", table(["ATTEMPT", "STARTED", "TOOK", "STATE", "WORKER", "ERROR"], rows, isTerminal)];
 }
 
 function events(job: JobDetailReply, isTerminal: boolean): readonly string[] {

@@ -4,6 +4,7 @@ import { correct } from "./clock.ts";
 import { ApiError, get, post, query } from "./http.ts";
 import { loadedMap, type LoadedMap } from "./runs/run-map.ts";
 import type {
+  ShownAttempt,
   ShownCount,
   ShownExplanation,
   ShownFailureGroup,
@@ -37,13 +38,15 @@ export const loadJobs = (filter: JobQuery, page: { cursor: string | null; limit:
 export const countJobs = (filter: JobQuery, signal?: AbortSignal) =>
   get<ShownJobCounts>(`/jobs/counts${query({ ...filter, state: null })}`, signal);
 export const loadJob = (id: string, signal?: AbortSignal) => get<ShownJobDetail>(`/jobs/${at(id)}`, signal);
+export const loadAttempt = (id: string, attempt: number, signal?: AbortSignal) =>
+  get<ShownAttempt>(`/jobs/${at(id)}/attempts/${attempt}`, signal);
 export const loadExplanation = (id: string, signal?: AbortSignal) =>
   get<ShownExplanation>(`/jobs/${at(id)}/explain`, signal);
 export const retryJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/retry`);
 export const cancelJob = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/cancel`);
 export const runJobNow = (id: string) => post<ShownJobDetail>(`/jobs/${at(id)}/run-now`);
 
-/** A new job; its key tells which one it was made from, and when. */
+/** A new job; its key names the job it was made from, and when. */
 export const enqueueCopy = ({ id, kind }: Pick<ShownJob, "id" | "kind">, payload: unknown) =>
   post<{ id: string }>("/jobs", { kind, payload, key: `copy-of-${id}-${Date.now()}` });
 
@@ -134,8 +137,8 @@ export const loadRunMap = async (run: string, signal?: AbortSignal): Promise<Loa
 export const loadFailedTasks = async (run: string, signal?: AbortSignal): Promise<readonly ShownTask[]> =>
   (await get<{ tasks: ShownTask[] }>(`/runs/${at(run)}/tasks${query({ state: "FAILED", limit: 100 })}`, signal)).tasks;
 
-export const loadFailureGroups = (signal?: AbortSignal) =>
-  get<{ groups: readonly ShownFailureGroup[]; isMore: boolean }>("/dead-letters", signal);
+export const loadFailureGroups = (kind: string | null, signal?: AbortSignal) =>
+  get<{ groups: readonly ShownFailureGroup[]; isMore: boolean }>(`/dead-letters${query({ kind })}`, signal);
 export const loadLanes = (signal?: AbortSignal) =>
   get<{ lanes: readonly ShownLane[]; caps: readonly ShownSlotUse[]; isMore: boolean }>("/lanes", signal);
 export const pauseLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/pause`);
@@ -154,7 +157,7 @@ export interface ShownBulk {
   /** When it was asked for. */
   readonly matched: ShownCount;
   readonly changed: number;
-  /** Matched, but moved by somebody else before their turn. */
+  /** Matched, but another process moved them first. */
   readonly refused: number;
 }
 

@@ -3,12 +3,12 @@ import type { ShownJob } from "./shape.ts";
 import { type StreamMessage, readMessages } from "./stream.ts";
 
 /**
- * `live`: events arrive as they happen. `stale`: the stream is down and what the page shows may be old. `paused`: nobody
- * looks at the page, so it asks nothing.
+ * `live`: events arrive as they happen. `stale`: the stream is down and what the page shows may be old. `paused`: the
+ * page is hidden, so it requests nothing.
  */
 export type Connection = "connecting" | "live" | "stale" | "paused";
 
-/** One change of a job's state, as the stream tells it. */
+/** One change of a job's state, as the stream sends it. */
 export interface JobChange {
   readonly id: string;
   readonly job: string;
@@ -118,7 +118,7 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
   }
 }
 
-/** Events may come again after a reconnect: each counts once. After a gap or at the start everything is asked anew. */
+/** Events may come again after a reconnect: each counts once. After a gap or at the start everything is loaded again. */
 function take({ event, data }: StreamMessage): void {
   if (event === "snapshot") begin(data);
   if (event === "snapshot" || event === "gap") announce();
@@ -131,7 +131,7 @@ function take({ event, data }: StreamMessage): void {
   announce();
 }
 
-/** The newest jobs as they stand: a system that was busy a minute ago does not look dead to somebody who just came. */
+/** Begins with the newest jobs, so that a new page does not look empty. */
 function begin(data: string): void {
   if (feed.value.length > 0) return;
   const { jobs } = JSON.parse(data) as { readonly jobs: readonly ShownJob[] };

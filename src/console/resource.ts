@@ -4,7 +4,7 @@ import { changes, slowChanges } from "./live.ts";
 export interface Resource<T> {
   /** The last answer; kept while a new one is on its way and when that one fails. */
   readonly data: T | null;
-  /** Of the last try; null when it succeeded. */
+  /** Of the last attempt; null when it succeeded. */
   readonly error: Error | null;
   readonly reload: () => void;
 }
@@ -54,7 +54,7 @@ export function useResource<T>(
   return held.key === key ? { data: held.data, error: held.error, reload } : { data: null, error: null, reload };
 }
 
-/** One question at a time; however often it is asked meanwhile, it is asked once more afterwards. */
+/** One request at a time; calls during it cause one more afterwards. */
 function asking(work: () => Promise<void>): () => void {
   let isBusy = false;
   let isWanted = false;
@@ -75,7 +75,7 @@ function asking(work: () => Promise<void>): () => void {
   return begin;
 }
 
-/** A signal tells its value to whoever subscribes; only later ones are news. */
+/** Drops the value that a signal passes at once to a new subscriber. */
 function skipFirst(tell: () => void): () => void {
   let isFirst = true;
   return () => {

@@ -1,5 +1,6 @@
 /** What the page shows: the API's own types under short names. `client.ts` is where the two may differ. */
 import type { JobCountsReply, JobDetailReply, JobListReply, JobReply } from "../api/shape/job.ts";
+import type { AttemptDetailReply } from "../api/shape/attempt.ts";
 import type { KindFigureListReply } from "../api/shape/kind-figures.ts";
 import type {
   LaneReply,
@@ -18,6 +19,7 @@ export type ShownJob = JobReply;
 export type ShownJobDetail = JobDetailReply;
 export type ShownJobPage = JobListReply;
 export type ShownJobCounts = JobCountsReply;
+export type ShownAttempt = AttemptDetailReply;
 export type JobState = ShownJob["state"];
 
 export type ShownSchedule = ReturnType<typeof scheduleJson>;

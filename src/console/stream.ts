@@ -1,11 +1,11 @@
-/** Reads server-sent events from a response. `fetch` can name the last event it saw also after a pause of its own. */
+/** Reads server-sent events from a response. With `fetch` a reconnect can name the last event, also after a pause. */
 
 export interface StreamMessage {
   readonly event: string;
   readonly data: string;
 }
 
-interface Told {
+interface Listener {
   readonly onMessage: (message: StreamMessage) => void;
   /** Where to go on after a break. May come without an event. */
   readonly onId: (id: string) => void;
@@ -16,20 +16,20 @@ interface Told {
 }
 
 /** Calls `onMessage` for each event until the server ends the answer. @throws when the connection breaks. */
-export async function readMessages(body: ReadableStream<Uint8Array<ArrayBuffer>>, told: Told): Promise<void> {
+export async function readMessages(body: ReadableStream<Uint8Array<ArrayBuffer>>, listener: Listener): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   const lines = lineReader();
   let fields = blank();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    told.onBytes();
+    listener.onBytes();
     for (const line of lines(value)) {
-      if (line.startsWith("retry: ")) told.onRetry(Number(line.slice(7)));
+      if (line.startsWith("retry: ")) listener.onRetry(Number(line.slice(7)));
       else if (line !== "") fields = withLine(fields, line);
       else {
-        if (fields.data !== null) told.onMessage({ event: fields.event, data: fields.data });
-        if (fields.id !== null) told.onId(fields.id);
+        if (fields.data !== null) listener.onMessage({ event: fields.event, data: fields.data });
+        if (fields.id !== null) listener.onId(fields.id);
         fields = blank();
       }
     }

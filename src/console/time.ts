@@ -111,11 +111,11 @@ function isKnown(zone: string): boolean {
 /** `3 min ago`, `in 2 h`, `now`. */
 export function relative(ms: number): string {
   if (Math.abs(ms) < 1_000) return "now";
-  return ms < 0 ? `${duration(-ms)} ago` : `in ${duration(ms)}`;
+  return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
 
 /** Two digits or so, in the unit a person would choose: `84 ms`, `3.2 s`, `4 min`, `2 h 5 min`, `3 d`. */
-export function duration(ms: number): string {
+export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1_000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

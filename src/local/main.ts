@@ -17,6 +17,8 @@ const usage = `usage: belfry dev [options]
   --json       one JSON object a line
 The state lies in .belfry beside belfry.config.ts (BELFRY_HOME overrides) and survives. DATABASE_URL and AWS_ENDPOINT_URL* replace parts.`;
 
+/** A killed process holds its port until the last of its threads has ended. */
+const portFreedMs = 5_000;
 const defaultPort = 4_400;
 const statusMs = 1_000;
 const exitCodes = { stopped: 0, failed: 1, usage: 2 } as const;
@@ -99,8 +101,8 @@ async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalS
     home,
     project,
     stage,
-    port: async () => {
-      const isTaken = await isPortTaken(port ?? defaultPort);
+    port: async (hadLeftovers) => {
+      const isTaken = await isPortTaken(port ?? defaultPort, hadLeftovers ? portFreedMs : 0);
       if (isTaken && port !== null) {
         throw new Error(
           `port ${port} is taken by another program: choose another with --port, or leave it out for a free one`,

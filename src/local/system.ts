@@ -24,8 +24,8 @@ export interface LocalOptions {
   readonly project?: string;
   /** Modules whose default export is an array of apps, in place of the stage's own. */
   readonly apps?: readonly URL[];
-  /** Of the API; 0 (the default) takes a free one. A function is asked once what an earlier start left has ended. */
-  readonly port?: number | (() => Promise<number>);
+  /** Of the API; 0 (the default) takes a free one. A function is called once what an earlier start left has ended. */
+  readonly port?: number | ((hadLeftovers: boolean) => Promise<number>);
   readonly timeScale?: number;
   /** Of the embedded Postgres, for example `{ fsync: "off" }` in a test that does not pull the plug. */
   readonly postgresSettings?: Readonly<Record<string, string>>;
@@ -104,7 +104,7 @@ async function startAll(options: LocalOptions, { project, stage, home, stops }: 
   const children = new Children(home.folder, (what) => report({ is: "problem", from: "log", what, error: "" }));
   const leftovers = await children.endLeftovers();
   if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
-  const port = typeof options.port === "function" ? await options.port() : (options.port ?? 0);
+  const port = typeof options.port === "function" ? await options.port(leftovers.length > 0) : (options.port ?? 0);
 
   const parts = await startParts({
     home: home.folder,

@@ -3,7 +3,7 @@ import { timetable } from "../core/calendar/timetable.ts";
 import type { AppDefinition, Registry } from "../core/define/definition.ts";
 import { createLapsedLeases } from "../core/delivery/lapsed-leases.ts";
 import { decodeMessage } from "../core/delivery/message.ts";
-import { limits } from "../core/limits.ts";
+import { deliveryLimits } from "../core/ports/delivery-limits.ts";
 import type { Operations } from "../core/ports/operations.ts";
 import type { Ports } from "../core/ports/ports.ts";
 import { pass } from "../core/scheduler/pass.ts";
@@ -128,7 +128,7 @@ async function nextTime(
     ...fires,
     ...waiting.jobs.map(({ dueAt }) => dueAt),
     // Rescued when it stood for a while at two looks.
-    ...running.jobs.map(({ leaseUntil }) => Math.max(now, leaseUntil ?? now) + limits.rescueLookMs),
+    ...running.jobs.map(({ leaseUntil }) => Math.max(now, leaseUntil ?? now) + deliveryLimits.rescueLookMs),
     ...messages.map((at) => now + (at ?? 0) - elapsed.ms),
   );
 }

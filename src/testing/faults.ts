@@ -38,7 +38,7 @@ const crashPoints: Readonly<Record<CrashAt, string>> = {
   settled: "settled",
 };
 
-/** All definitions, where each try first meets what was planted for it: a check that throws is a try that failed. */
+/** All definitions, where each attempt first meets its planted fault: a check that throws is a failed attempt. */
 export function faultyRegistry(apps: readonly AppDefinition[], faults: Faults): Registry {
   const registry = registryOf(apps);
   const jobs = [...registry.jobs].map(([id, job]): [string, JobDefinition] => [

@@ -1,10 +1,10 @@
 import type { JobId, JobView } from "../core/job/job.ts";
 
-/** One try, as it ended. */
+/** One attempt that ended. */
 export interface Ran {
   readonly id: JobId;
   readonly kind: string;
-  /** Of the job after the try: `SUCCESS`, `RETRY_WAIT`, `FAILED`, ... */
+  /** Of the job after the attempt: `SUCCESS`, `RETRY_WAIT`, `FAILED`, ... */
   readonly state: JobView["state"];
   readonly attempt: number;
   readonly error: string | null;

@@ -7,6 +7,7 @@ import type { JobId, Json, NewJob } from "../core/job/job.ts";
 import type { Claimed, Ports, Tx } from "../core/ports/ports.ts";
 import { createContext } from "../core/work/handler-context.ts";
 import { runBody } from "../core/work/run-body.ts";
+import { createKeptLog } from "../core/work/kept-log.ts";
 import type { InvocationScope } from "../core/work/invocation-scope.ts";
 import type { WorkerScope } from "../core/work/worker-scope.ts";
 import { createMemoryLockStore } from "./memory-lock-store.ts";
@@ -96,6 +97,7 @@ function scopeOf(definition: JobDefinition, options: RunJobOptions, recorded: Re
     job: claimed(definition, options),
     definition,
     signal,
+    keptLog: createKeptLog(ports.clock.elapsedMs),
     children,
     left: [],
     ordinal: 0,

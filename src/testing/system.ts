@@ -59,7 +59,7 @@ export interface TestSystem extends AsyncDisposable {
   job(id: JobId): Promise<JobView | null>;
   run(id: RunId): Promise<RunView | null>;
   occurrences(schedule: { readonly id: string }): Promise<readonly OccurrenceView[]>;
-  /** The next tries of this job throw this instead of running. */
+  /** The next attempts of this job throw this instead of running. */
   fail<I>(job: Job<I>, error: Error, times?: number): void;
   /** The next worker that gets there dies, as by kill -9. Its job runs again when its lease is over. */
   crash(at: CrashAt): void;

@@ -38,7 +38,15 @@ test("every request of docs/api.md is answered by the server as the guide says",
   const { body: job } = await call("POST", "/jobs", { kind: "hello", delay: "1h" });
   const { body: bulk } = await call("POST", "/bulk", { action: "cancel", filter: { kind: "none" } });
   const run = await startRun(store);
-  const names = { "/jobs/42": `/jobs/${job.id}`, "/runs/7": `/runs/${run}`, "/bulk/3": `/bulk/${bulk.id}` };
+  const { body: started } = await call("POST", "/jobs", { kind: "hello" });
+  await store.claim([{ jobId: started.id, generation: 1, trace: "" }], { worker: "w", alone: false });
+  const attempts = { "/jobs/42/attempts": `/jobs/${started.id}/attempts` };
+  const names = {
+    ...attempts,
+    "/jobs/42": `/jobs/${job.id}`,
+    "/runs/7": `/runs/${run}`,
+    "/bulk/3": `/bulk/${bulk.id}`,
+  };
   const ordered = [
     ...first,
     ...endpoints.map(({ name }) => name).filter((name) => ![...first, ...last].includes(name)),

@@ -34,10 +34,10 @@ const dispatchWindowMs = 300_000;
 /** The API on a fresh database, with a clock that stands still until a test moves it. */
 export async function openApi(
   apps: readonly AppDefinition[] = [app],
-  options: { caller?: Caller | null; endsStreams?: boolean } = {},
+  options: { caller?: Caller | null; endsStreams?: boolean; own?: boolean } = {},
 ) {
   let nowMs = startOfTime;
-  const database = await freshDatabase();
+  const database = await freshDatabase({ own: options.own ?? false });
   const { store, pool } = database;
   onTestFinished(() => database.close());
   await pool.query("update belfry.test_clock set origin = clock_timestamp(), rate = 0");

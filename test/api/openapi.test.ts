@@ -57,6 +57,9 @@ test("every endpoint answers as the document says", async () => {
     "/lanes",
   ])
     await get(path);
+  const started = await post("/jobs", { kind: "ping" }, 201);
+  await opened.store.claim([{ jobId: started.id, generation: 1, trace: "" }], { worker: "w", alone: false });
+  await get(`/jobs/${started.id}/attempts/1`);
   const run = await startRun(opened);
   for (const path of ["/runs", `/runs/${run}`, `/runs/${run}/tasks`, `/runs/${run}/map`]) await get(path);
   await post(`/runs/${run}/rerun`, {}, 201);

@@ -8,6 +8,7 @@ import { definitionOf } from "../../src/core/define/define-job.ts";
 import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
 import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { belfry, serveApi, signIn } from "./harness.ts";
+import { stackWithApi } from "./stack-with-api.ts";
 
 const mail = (payload: z.ZodType<{ to: string }, { to: string }>) => defineJob({ id: "mail", payload, run: () => {} });
 const graph = (version: number, { more = false } = {}) =>
@@ -82,24 +83,38 @@ test("check --against reads what waits through the API, and refuses by name", as
 
 test("--stage finds the URL in the stack's outputs and signs every request for it", async () => {
   signIn();
+  const other = stackWithApi("team-jobs-dev", "dev", "https://dev.lambda-url.eu-west-1.on.aws/");
   const calls: { url: string; authorization: string | undefined; body: unknown }[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const url = input instanceof Request ? input.url : input.toString();
     const headers = init?.headers as Record<string, string> | undefined;
     calls.push({ url: url, authorization: headers?.["authorization"], body: init?.body });
     if (!url.includes("cloudformation")) return Response.json({ jobs: [], nextCursor: null });
-    const output = "<member><OutputValue>https://abc.lambda-url.eu-west-1.on.aws/</OutputValue></member>";
-    return new Response(`<Outputs>${output}</Outputs>`);
+    if (typeof init?.body !== "string" || !init.body.includes("NextToken"))
+      return new Response(`${other}<NextToken>2</NextToken>`);
+    return new Response(stackWithApi("team-jobs", "prod", "https://abc.lambda-url.eu-west-1.on.aws/"));
   });
   onTestFinished(() => void vi.restoreAllMocks());
   const { code } = await belfry(["jobs", "list", "--stage", "prod"], { env: { AWS_REGION: "eu-west-1" } });
   expect(code).toBe(0);
   expect(calls.map(({ url }) => new URL(url).hostname)).toEqual([
     "cloudformation.eu-west-1.amazonaws.com",
+    "cloudformation.eu-west-1.amazonaws.com",
     "abc.lambda-url.eu-west-1.on.aws",
   ]);
-  expect(calls[0]?.body).toContain("StackName=belfry-prod");
-  expect(calls[1]?.authorization).toMatch(/Credential=AKIDEXAMPLE\/\d+\/eu-west-1\/lambda\/aws4_request/);
+  expect(calls[2]?.authorization).toMatch(/Credential=AKIDEXAMPLE\/\d+\/eu-west-1\/lambda\/aws4_request/);
+});
+
+test("two stacks with one stage are refused by name", async () => {
+  signIn();
+  const both = ["team-a", "team-b"]
+    .map((stack) => stackWithApi(stack, "prod", `https://${stack}.example.com/`))
+    .join("");
+  vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response(both));
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { code, err } = await belfry(["jobs", "list", "--stage", "prod"], { env: { AWS_REGION: "eu-west-1" } });
+  expect(code).not.toBe(0);
+  expect(err).toContain('stacks team-a and team-b both have a stage "prod"');
 });
 
 test("--stage without a region says what to set", async () => {

@@ -19,3 +19,8 @@ test("its exit code is the command's", () => {
   expect(status).toBe(2);
   expect(stderr).toContain("nowhere");
 });
+
+test.each(["--version", "-V", "version"])("says its version without loading anything: %s", (asked) => {
+  const ran = spawnSync(process.execPath, [bin, asked], { encoding: "utf8" });
+  expect(ran).toMatchObject({ status: 0, stderr: "", stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string });
+});

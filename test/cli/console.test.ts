@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { receiver } from "../publish/sink.ts";
 import { belfry, serveApi, shapeOf, signIn } from "./harness.ts";
+import { stackWithApi } from "./stack-with-api.ts";
 
 const env = { AWS_REGION: "eu-west-1" };
 
@@ -58,11 +59,11 @@ test("console hands a redirect on: its signature holds for one address only", as
 test("console finds a stage by the outputs of its stack, and ends with 0 when it is told to", async () => {
   const api = await receiver(() => ({ status: 200, body: "{}" }));
   const target = `${api.url}/lambda-url/`;
-  const body = `<Outputs><member><OutputValue>${target}</OutputValue></member></Outputs>`;
+  const body = stackWithApi("jobs-of-team-a", "prod", target);
   const stacks = await receiver(() => ({ status: 200, body }));
   const { shown, ended } = await opened(["--stage", "prod"], { AWS_ENDPOINT_URL_CLOUDFORMATION: stacks.url });
   expect(shown).toMatchObject({ target });
-  expect(stacks.received[0]?.body).toContain("StackName=belfry-prod");
+  expect(stacks.received[0]?.body).toContain("Action=DescribeStacks");
   process.emit("SIGTERM");
   expect(await ended).toMatchObject({ code: 0 });
 });

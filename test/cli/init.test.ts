@@ -22,7 +22,7 @@ test("init makes a project that check accepts", async () => {
   // The definitions import `belfry`, which a checkout has not installed under its own name.
   writeFileSync(
     join(project, "jobs/index.ts"),
-    'export default [{ name: "reports", jobs: [], schedules: [], lanes: {}, migrations: null, routes: null }];',
+    'export default [{ is: "app", name: "reports", jobs: [], schedules: [], lanes: {}, migrations: null, routes: null }];',
   );
   writeFileSync(
     config,

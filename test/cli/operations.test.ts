@@ -70,7 +70,7 @@ test("logs show what happened since the look before, a line each", async () => {
   };
   const { out, code } = await served.belfry("logs", "--kind", "ping");
   expect(code).toBe(0);
-  expect(out).toMatch(/^2026-11-21T08:00:00.000Z {2}job \d+ {2}ping {2}\(new\) -> QUEUED {2}try 0\n$/);
+  expect(out).toMatch(/^2026-11-21T08:00:00.000Z {2}job \d+ {2}ping {2}\(new\) -> QUEUED {2}attempt 0\n$/);
 });
 
 test("the log of one job begins with what happened to it before, in the same form, and says when nothing did", async () => {

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe } from "vitest";
 import { bundleConsole } from "../../src/bundle-console.ts";
 import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
-import { openStandIn, type StandIn } from "./stand-in.ts";
+import { openFakeApi, type FakeApi } from "./fake-api.ts";
 
 type Shown = Awaited<ReturnType<typeof openPage>>;
 type Options = Parameters<typeof openPage>[2];
@@ -10,7 +10,7 @@ type Options = Parameters<typeof openPage>[2];
 /** A real Chromium with the console's page before an API that stands in for the real one. */
 export interface ConsoleInBrowser {
   /** There once the first test runs. */
-  readonly api: StandIn;
+  readonly api: FakeApi;
   /** A page that shows nothing yet. Close it. */
   open(options?: Options): Promise<Shown>;
   /** A page that shows the screen at `path`, once `ready` can be read on it. Close it. */
@@ -25,9 +25,9 @@ export async function describeInBrowser(name: string, tests: (its: ConsoleInBrow
   if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
   describe.skipIf(typeof opened === "string")(`in a browser: ${name}`, () => {
     const { browser, close } = opened as TestBrowser;
-    let api: StandIn;
+    let api: FakeApi;
     beforeAll(async () => {
-      api = await openStandIn(await bundleConsole());
+      api = await openFakeApi(await bundleConsole());
     });
     afterAll(async () => {
       await close();
@@ -52,7 +52,7 @@ export async function describeInBrowser(name: string, tests: (its: ConsoleInBrow
 }
 
 /** What was asked to be changed, in order. */
-export const posts = ({ asked }: StandIn): readonly string[] => asked.filter((each) => each.startsWith("POST"));
+export const posts = ({ asked }: FakeApi): readonly string[] => asked.filter((each) => each.startsWith("POST"));
 
 const stopsMax = 120;
 

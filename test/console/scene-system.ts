@@ -1,4 +1,4 @@
-/** Lanes, workers, locks and dead letters of the stand-in API. */
+/** Lanes, workers, locks and dead letters of the fake API. */
 import type { ShownFailureGroup, ShownLane, ShownLock, ShownWorker } from "../../src/console/shape.ts";
 import { ago } from "./scene.ts";
 

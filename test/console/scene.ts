@@ -1,5 +1,6 @@
-/** What a stand-in API answers: the same shapes as the real one, held to them by the types. */
+/** What a fake API answers: the same shapes as the real one, held to them by the types. */
 import type {
+  ShownAttempt,
   ShownJob,
   ShownJobCounts,
   ShownJobDetail,
@@ -226,6 +227,21 @@ export const upcoming: ShownUpcoming = {
   })),
   parts: Array.from({ length: 60 }, (_, part) => (part % 7) + 1),
   isMore: false,
+};
+
+export const attempt: ShownAttempt = {
+  kind: "send-open-mail",
+  attempt: 1,
+  dueAt: ago(390),
+  sentAt: ago(389),
+  startedAt: ago(380),
+  endedAt: ago(370),
+  failure: {
+    stack: "Error: the mail server answered 503\n    at send (file:///app/jobs/mail.ts:12:9)",
+    causes: ["Error: socket hang up\n    at connResetException (node:internal/errors:720:14)"],
+    response: { status: 503, body: "try later" },
+    log: [{ atMs: 120, level: "info", text: 'opened the connection {"host":"mail"}' }],
+  },
 };
 
 const some = {

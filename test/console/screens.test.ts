@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violations } from "./browser.ts";
 import { describeInBrowser } from "./in-browser.ts";
-import { hostileText, type Mode } from "./stand-in.ts";
+import { hostileText, type Mode } from "./fake-api.ts";
 
 const screens = [
   { path: "/", loaded: "Throughput" },
@@ -74,9 +74,10 @@ await describeInBrowser("the screens", (its) => {
     await leave();
   });
 
-  test("every screen fits a window of 390, 600, 1024 and 1440 pixels: rows stack, or wide tables scroll in their card", async () => {
-    const { page, close: leave, go } = await visit("loaded");
-    for (const { path, loaded } of screens) {
+  test.each(screens)(
+    "$path fits a window of 390 to 1440 pixels: rows stack, or wide tables scroll in their card",
+    async ({ path, loaded }) => {
+      const { page, close: leave, go } = await visit("loaded");
       await page.setViewportSize({ width: 390, height: 860 });
       await go(path);
       await page.getByText(loaded).first().waitFor({ state: "attached" });
@@ -87,17 +88,17 @@ await describeInBrowser("the screens", (its) => {
         const beyond = await page.evaluate(
           "[document.documentElement, document.querySelector('main')].map((box) => box.scrollWidth - box.clientWidth)",
         );
-        expect({ path, width, beyond }).toEqual({ path, width, beyond: [0, 0] });
+        expect({ width, beyond }).toEqual({ width, beyond: [0, 0] });
         const isStacked = width <= 600;
         const hidden = await page.evaluate(
           "[...document.querySelectorAll('.card:has(.stacks)')].filter((card) => card.scrollWidth > card.clientWidth).length",
         );
-        expect({ path, width, hidden: isStacked ? hidden : 0 }).toEqual({ path, width, hidden: 0 });
+        expect({ width, hidden: isStacked ? hidden : 0 }).toEqual({ width, hidden: 0 });
         expect(await violations(page, ["color-contrast", "scrollable-region-focusable", "target-size"])).toEqual([]);
       }
-    }
-    await leave();
-  });
+      await leave();
+    },
+  );
 
   test("a failed request can be asked again, and the screen recovers", async () => {
     const { page, close: leave, go } = await visit("error");

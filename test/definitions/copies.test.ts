@@ -23,7 +23,10 @@ test("a job of one is enqueued and run by the other", async () => {
 
 test("an error of one is what the other takes it for", () => {
   expect(outcomeOf(new other.PermanentError("gone", { code: "GONE" }), null)).toMatchObject({ is: "permanent" });
-  expect(outcomeOf(new other.RetryLater("busy", { after: "5ms" }), null)).toMatchObject({ is: "retryable", afterMs: 5 });
+  expect(outcomeOf(new other.RetryLater("busy", { after: "5ms" }), null)).toMatchObject({
+    is: "retryable",
+    afterMs: 5,
+  });
   expect(outcomeOf(new other.AmbiguousError("sent"), null)).toMatchObject({ is: "ambiguous" });
   expect(outcomeOf(new Error("other"), null)).toMatchObject({ is: "retryable", code: "Error" });
 });

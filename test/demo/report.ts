@@ -44,8 +44,8 @@ const latenessOf = `
 
 const complete = "complete within the time";
 
-/** Above this many processes a core, times say nothing about Belfry. The demonstration alone makes about 2. */
-const busyLoad = 5;
+/** Above this many processes a core, times say nothing about Belfry. The demonstration alone makes about 1. */
+const busyLoad = 3;
 
 /**
  * Where the time ran out while progress was made, what is missing may still come: only what was done wrongly would break a

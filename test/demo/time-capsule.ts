@@ -62,10 +62,14 @@ export const timeCapsule: Judge = {
   },
 };
 
+/** What was due before the lane had started anything waited for the start of the system, not for a mail server. */
+const openingTimes = `
+  select id::text, (extract(epoch from opened_at - opens_at) * 1000)::float8 as late,
+    (extract(epoch from opened_at - greatest(opens_at, (select min(started_at) from belfry.job where lane = 'openings'))) * 1000)::float8 as waited
+  from time_capsule.capsule`;
+
 async function openings({ db }: Evidence): Promise<readonly Check[]> {
-  const { rows } = await db.query<{ id: string; late: number | null }>(
-    "select id::text, (extract(epoch from opened_at - opens_at) * 1000)::float8 as late from time_capsule.capsule",
-  );
+  const { rows } = await db.query<{ id: string; late: number | null; waited: number | null }>(openingTimes);
   const late = new Map(rows.map((row) => [Number(row.id), row.late]));
   const wrong = (numbers: readonly number[], isWrong: (ms: number | null) => boolean): readonly string[] =>
     numbers.filter((capsule) => isWrong(late.get(capsule) ?? null)).map((capsule) => `capsule ${capsule}`);
@@ -74,8 +78,9 @@ async function openings({ db }: Evidence): Promise<readonly Check[]> {
   );
   const wanted = new Set(notices.map(({ capsule, user }) => `${capsule} ${user}`));
   const seen = notified.rows.map(({ pair }) => pair);
-  const lates = whole.map((capsule) => late.get(capsule) ?? Infinity).toSorted((a, b) => a - b);
-  const median = Math.round(lates[Math.floor(lates.length / 2)] ?? Infinity);
+  const waits = new Map(rows.map((row) => [Number(row.id), row.waited]));
+  const waited = whole.map((capsule) => waits.get(capsule) ?? Infinity).toSorted((a, b) => a - b);
+  const median = Math.round(waited[Math.floor(waited.length / 2)] ?? Infinity);
   const worst = Math.round(Math.max(...rows.map((row) => row.late ?? 0)));
   const { rows: past } = await db.query<{ at: string }>(
     "select nominal_at::text as at from belfry.occurrence where schedule_id = 'open-due-every-minute' and outcome = 'PLANNED' and nominal_at < belfry.now() - interval '2 minutes'",

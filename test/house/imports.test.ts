@@ -18,7 +18,7 @@ test.each([
   ["src/adapters/aws/queue.ts", 'import { createApi } from "../../api/api.ts";'],
   ["src/api/jobs.ts", 'import "../local/main.ts";'],
   ["src/cli/commands/jobs.ts", 'import { connect } from "../../adapters/postgres/connect.ts";'],
-  ["src/stages.ts", 'import { limits } from "./core/limits.ts";'],
+  ["src/stages.ts", 'import { workerLimits } from "./core/work/worker-limits.ts";'],
   ["src/console/client.ts", 'import { jobJson } from "../api/view.ts";'],
   ["src/console/client.ts", 'import type { Job } from "../core/job/job.ts";'],
   ["src/console/app.tsx", 'import { readFile } from "node:fs";'],

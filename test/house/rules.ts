@@ -72,6 +72,7 @@ export const rules: readonly Rule[] = [
     packages: "any",
   },
   { files: /^src\/cli\/commands\/bundle\.ts$/, mayImport: [/^src\/cli\//, /^infra\/release\.ts$/], packages: "any" },
+  { files: /^src\/cli\/find-api\.ts$/, mayImport: [/^src\/deployed-api\.ts$/], packages: "any" },
   // What a deployment needs of an account.
   {
     files: /^src\/cli\/preflight\.ts$/,
@@ -147,7 +148,7 @@ export const rules: readonly Rule[] = [
     files: /^infra\//,
     mayImport: [
       /^infra\//,
-      /^src\/(topology|lane-settings|stages|apps|project|bundle-console|console-files)\.ts$/,
+      /^src\/(topology|lane-settings|stages|apps|project|bundle-console|console-files|deployed-api)\.ts$/,
       /^src\/core\/define\/(check|problem)\.ts$/,
     ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },

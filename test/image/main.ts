@@ -1,5 +1,5 @@
 /**
- * `npm run image`: builds the image of the Dockerfile and runs it as Fargate would. The base is a stand-in of this machine's
+ * `npm run image`: builds the image of the Dockerfile and runs it as Fargate would. The base is made of this machine's
  * own files, because a registry may not be reached; what is built on it, and how it runs, is what the Dockerfile says.
  */
 import { rejects } from "node:assert/strict";
@@ -52,7 +52,7 @@ async function main(): Promise<number> {
   const world = await startWorld();
   try {
     return await passOrFail(async () => {
-      await step("the Dockerfile builds, on a stand-in for its base", () => build(builder));
+      await step("the Dockerfile builds, on a base of this machine", () => build(builder));
       await exercise(builder, world);
     });
   } finally {

@@ -1,6 +1,7 @@
 /** What can go wrong, each through the entry point that would meet it. Which alarms ring is written in docs/runbook.md. */
 import { vi } from "vitest";
-import { limits } from "../../src/core/limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
+import { scheduleLimits } from "../../src/core/ports/schedule-limits.ts";
 import type { Act } from "./alarm-app.ts";
 import { type AlarmWorld, outside } from "./alarm-world.ts";
 
@@ -45,7 +46,7 @@ async function onTime(world: AlarmWorld): Promise<void> {
   const { rows } = await world.database.pool.query<{ ms: number }>(
     "select belfry.ms_until(next_at)::float8 as ms from belfry.schedule where id = 'ruled'",
   );
-  await world.database.clock.advance(Math.max(0, (rows[0]?.ms ?? 0) - limits.ruleGraceMs) + 200);
+  await world.database.clock.advance(Math.max(0, (rows[0]?.ms ?? 0) - scheduleLimits.ruleGraceMs) + 200);
   await world.runSchedule("ruled");
   await world.call("POST", "/schedules/ruled/pause", {});
 }
@@ -172,7 +173,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     await world.database.store.claim([claim], { worker: "died", alone: false });
     await world.database.clock.advance(25_000);
     // Only what one process saw expired twice is rescued.
-    await within({ BELFRY_PASS_MS: String(limits.rescueLookMs + 2_000) }, () => world.pass());
+    await within({ BELFRY_PASS_MS: String(deliveryLimits.rescueLookMs + 2_000) }, () => world.pass());
     await world.database.clock.advance(60_000);
     await world.pass();
   },

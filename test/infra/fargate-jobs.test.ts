@@ -76,7 +76,7 @@ test("the end of one of our tasks goes to a function, and to a queue when the fu
   });
   expect(resources(template, "AWS::Lambda::EventInvokeConfig")).toHaveLength(1);
   template.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
-    DestinationConfig: { FailurePolicy: { Destination: Match.anyValue() } },
+    DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
     MaximumRetryAttempts: 2,
   });
 });

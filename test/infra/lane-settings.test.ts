@@ -2,15 +2,17 @@ import { stages } from "../support/own-project.ts";
 import type { Stage } from "../../src/stages.ts";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
+import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Bucket } from "aws-cdk-lib/aws-s3";
 import { expect, test } from "vitest";
 import { Belfry } from "../../infra/constructs/belfry.ts";
+import { grantRead } from "../../infra/constructs/lane-settings.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import { checkSettings, missingSettings } from "../../src/lane-settings.ts";
 import { topology } from "../../src/topology.ts";
-import { newApp, resources, stackOf, templateOf } from "./synthesize.ts";
+import { newApp, resources, stackOf, templateOf, templateWith } from "./synthesize.ts";
 
 const run = (): void => {};
 const needs = { lane: "mail", environment: ["MAIL_FROM"], secrets: ["STRIPE_KEY"] } as const;
@@ -128,4 +130,19 @@ test("a secret written into the stage in place of its reference is refused, and 
     "lanes.post",
   ]);
   expect(JSON.stringify(problems)).not.toContain("sk_live_123");
+});
+
+test("a secret that is named without AWS's six characters may be read too, and no other", () => {
+  const named = (reference: string) =>
+    resources(
+      templateWith((stack) => {
+        const role = new Role(stack, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+        grantRead(stack, reference, role);
+      }),
+      "AWS::IAM::Policy",
+    ).map(({ Properties }) => JSON.stringify(Properties["PolicyDocument"]));
+  const whole = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe-AbCdEf";
+  const bare = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe";
+  expect(named(whole)).toEqual([expect.stringContaining(`"Resource":"${whole}"`)]);
+  expect(named(bare)).toEqual([expect.stringContaining(`"Resource":["${bare}","${bare}-??????"]`)]);
 });

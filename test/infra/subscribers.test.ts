@@ -9,7 +9,7 @@ const all = topology([], stages.prod);
 
 test("a protected deployment that tells no one of its alarms is refused with what to set", () => {
   const bare = { subscribers: [], terminationProtection: true };
-  expect(() => stackOf(newApp(), all, bare)).toThrow(/no one is told of its alarms: add subscribers/);
+  expect(() => stackOf(newApp(), all, bare)).toThrow(/its alarms reach no one: add subscribers/);
   expect(() => stackOf(newApp(), all, { ...bare, terminationProtection: false })).not.toThrow();
 });
 

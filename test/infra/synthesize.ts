@@ -6,7 +6,7 @@ import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { vi } from "vitest";
 import type { ReleaseCode } from "../../infra/code.ts";
-import type { StandInsProps } from "../../infra/constructs/stand-ins.ts";
+import type { FakesProps } from "../../infra/constructs/fakes.ts";
 import { addStage, type BelfryStack } from "../../infra/stack.ts";
 import { type Deployment, deploymentOf } from "../../infra/stages.ts";
 import type { Topology } from "../../src/topology.ts";
@@ -35,18 +35,13 @@ export const newApp = (): App =>
   new App({ context: { ...context, "aws:cdk:enable-path-metadata": true }, analyticsReporting: false });
 
 /** Of the stage's own network and database, or of the given ones. */
-export function templateOf(topology: Topology, over: Partial<Deployment> = {}, standIns?: StandInsProps): Template {
-  return Template.fromStack(stackOf(newApp(), topology, over, standIns));
+export function templateOf(topology: Topology, over: Partial<Deployment> = {}, fakes?: FakesProps): Template {
+  return Template.fromStack(stackOf(newApp(), topology, over, fakes));
 }
 
-export function stackOf(
-  app: App,
-  topology: Topology,
-  over: Partial<Deployment> = {},
-  standIns?: StandInsProps,
-): BelfryStack {
+export function stackOf(app: App, topology: Topology, over: Partial<Deployment> = {}, fakes?: FakesProps): BelfryStack {
   const deployment = { ...deploymentOf(topology.stage), ...over };
-  return addStage(app, topology, deployment, { code, image, ...(standIns === undefined ? {} : { standIns }) });
+  return addStage(app, topology, deployment, { code, image, ...(fakes === undefined ? {} : { fakes }) });
 }
 
 /** The template of a stack that holds only what `build` adds. */

@@ -58,7 +58,7 @@ describe("the scheduler task", () => {
   it.each([[[]], [["dance"]], [["pass", "twice"]], [["run-job", "7"]]])("shows its usage for %j", (args) => {
     expect(task(args)).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("usage: scheduler-task/main.ts") as string,
+      stderr: expect.stringContaining("usage: scheduler-task/main") as string,
     });
   });
 

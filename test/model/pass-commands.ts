@@ -99,7 +99,7 @@ const fence = tuple(integer({ min: 1, max: 4 }), boolean()).map(([token, install
   ),
 );
 
-const standIn = tuple(
+const fallbackLock = tuple(
   constantFrom("acquire", "renew", "release"),
   constantFrom("a", "b"),
   integer({ min: 1, max: 6 }),
@@ -164,7 +164,7 @@ export const passSteps: readonly Arbitrary<Step>[] = [
   advance,
   resize,
   fence,
-  standIn,
+  fallbackLock,
   install,
   plan,
   plan,

@@ -67,6 +67,8 @@ export async function faultyServer(target: Target, { before, after, hides = [], 
       response.writeHead(status, rest).end(text);
     })().catch(() => response.destroy());
   });
+  // A client that is cut off is no failure of this server.
+  server.on("connection", (socket) => socket.on("error", () => {}));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

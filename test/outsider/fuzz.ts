@@ -193,6 +193,7 @@ export const fuzzCheck: Check = { name: "fuzzer from the document", run: fuzz, f
 /** The same by a tool that users run, with its own ideas; where Python and its registry are there. */
 export const schemathesisCheck: Check = {
   name: "schemathesis",
+  byName: "its findings are open (rules between fields, TRACE): npm run outsider -- schemathesis",
   async missing() {
     const tools = await pythonTools();
     return "missing" in tools ? tools.missing : null;

@@ -13,6 +13,8 @@ const settleMsMax = 15_000;
 /** A page of another port of this machine, as a hostile site would serve it. */
 async function hostilePage(html: string) {
   const server = createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end(html));
+  // A client that is cut off is no failure of this server.
+  server.on("connection", (socket) => socket.on("error", () => {}));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

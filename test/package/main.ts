@@ -1,20 +1,24 @@
 /**
  * `npm run package:check`: the packages from their tarballs alone, in an empty folder outside of the repository, as a new user has them.
- * `--keep` leaves the folder.
+ * `--all` adds the slow combinations, `--keep` leaves the folder.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { until } from "../proof/until.ts";
 import { passOrFail, step } from "../support/steps.ts";
+import { combinations, passed } from "./combinations.ts";
 import { writePrograms } from "./programs.ts";
+import { addMigration, runBundles } from "./release.ts";
 import { run, type Started, start } from "./world.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const version = "0.1.0-check.1";
 const nextVersion = "0.1.0-check.2";
 const reloadMsMax = 60_000;
+const installedMbMax = 60;
+const isAll = process.argv.includes("--all");
 /** As a bundler's documentation says for CommonJS packages in an ES module. */
 const banner = '--banner:js=import{createRequire}from"node:module";const require=createRequire(import.meta.url);';
 
@@ -41,20 +45,29 @@ async function check(folder: string): Promise<void> {
   await step("belfry check, started by the machine's own Node", () =>
     run(project, "node", "node_modules/belfry/bin/belfry.mjs", "check"),
   );
-  await step("npm test", async () => /^# pass.*|^ℹ pass.*/m.exec(await run(project, "npm", "test"))?.[0] ?? "");
+  await step("npm test", async () => passed(await run(project, "npm", "test")));
   await running(project, exercise);
-  await step("cdk synth", () => synth(project));
   await step("a CommonJS CDK app synthesizes", () => run(project, "node", "cjs-app.cjs"));
+  if (isAll) {
+    await step("what a program that only enqueues installs", () => installedSize(folder));
+    await combinations(folder, { folder: join(folder, version), version });
+  }
   await step("the next version is installed", async () => {
     await pack(folder, nextVersion);
+    const schema = isAll ? `schema version ${await addMigration(join(folder, nextVersion))}` : "the same schema";
     await install(project, join(folder, nextVersion), nextVersion);
+    return schema;
   });
-  await running(project, async () => {
+  await running(project, async (_, system) => {
     const { jobs } = JSON.parse(await run(project, "npx", "belfry", "jobs", "list", "--json")) as { jobs: unknown[] };
     await step("it starts on the rows of the version before", async () => {
       if (jobs.length === 0) throw new Error("no job was kept");
+      const look = `const { default: pg } = await import("pg"); const client = new pg.Client(process.argv[1]);
+        await client.connect(); await client.query("select check_mark from belfry.job"); await client.end();`;
+      if (isAll) await run(project, "node", "--input-type=module", "-e", look, databaseUrl(project, system));
       return `${jobs.length} jobs`;
     });
+    await step("a job ends with SUCCESS there too", async () => (await enqueue(project)).state);
   });
 }
 
@@ -129,6 +142,22 @@ async function exercise(project: string, system: Started): Promise<void> {
     );
     return (await run(project, "node", "server.mjs", databaseUrl(project, system), system.urls.sqs)).trim();
   });
+  await step("cdk synth", () => synth(project));
+  if (!isAll) return;
+  await step("the synthesized bundles run against the local services", () =>
+    runBundles(project, system, databaseUrl(project, system)),
+  );
+}
+
+/** Without the local system and what its users bring themselves. */
+async function installedSize(folder: string): Promise<string> {
+  const empty = join(folder, "only-runtime");
+  mkdirSync(empty);
+  writeFileSync(join(empty, "package.json"), JSON.stringify({ private: true }));
+  await run(empty, "npm", "install", "--omit=optional", "--omit=peer", join(folder, version, `belfry-${version}.tgz`));
+  const megabytes = Number((await run(empty, "du", "-sm", "node_modules")).split("\t")[0]);
+  if (!(megabytes < installedMbMax)) throw new Error(`${megabytes} MB, at most ${installedMbMax} are allowed`);
+  return `${megabytes} MB`;
 }
 
 async function enqueue(project: string): Promise<{ readonly state: string }> {

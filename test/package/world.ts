@@ -38,6 +38,7 @@ interface Urls {
   readonly api: string;
   readonly database: string;
   readonly sqs: string;
+  readonly dynamodb: string;
 }
 
 interface Line {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cleanCode, cleanJson, cleanText } from "../../src/core/job/clean.ts";
-import { limits } from "../../src/core/limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 
 describe("text for Postgres", () => {
   test("that is fine stays as it is", () => {
@@ -13,7 +13,7 @@ describe("text for Postgres", () => {
 
   test("is cut to its limit, and a pair that is cut through leaves no half", () => {
     expect(cleanText("abc🙂", 4)).toBe("abc\uFFFD");
-    expect(cleanCode("x".repeat(1_000))).toHaveLength(limits.errorCodeCharactersMax);
+    expect(cleanCode("x".repeat(1_000))).toHaveLength(contractLimits.errorCodeCharactersMax);
     expect(cleanCode(null)).toBeNull();
   });
 

@@ -16,6 +16,7 @@ export async function operationsTour(operations: Operations): Promise<void> {
   const ids = jobs.map((job) => job.id);
   await operations.jobsById(ids);
   if (ids[0] !== undefined) await operations.job(ids[0]);
+  if (ids[0] !== undefined) await operations.attempt(ids[0], 1);
   if (ids[0] !== undefined) await operations.waiting(ids[0], 100);
   const { cursor } = await operations.stream(null, 10);
   await operations.stream(cursor, 10);

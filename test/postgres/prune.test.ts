@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { limits } from "../../src/core/limits.ts";
+import { postgresLimits } from "../../src/adapters/postgres/postgres-limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { insertOne, running, settleOne } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -37,7 +38,7 @@ describe("prune on Postgres", () => {
   test("drops the days past the history's retention, and counts them", async () => {
     const before = await partitions();
     await settleOne(db.store, await running(db.store));
-    await db.clock.advance(limits.historyMs + 2 * day);
+    await db.clock.advance(contractLimits.historyMs + 2 * day);
     const { partitions: dropped } = await db.store.prune({ limit: 10 });
     expect(dropped).toBeGreaterThanOrEqual(1);
     const after = await partitions();
@@ -68,13 +69,15 @@ describe("prune on Postgres", () => {
       "select c.relname as lies_in from belfry.event e join pg_class c on c.oid = e.tableoid",
     );
     expect(rows).toEqual([{ lies_in: "event_rest" }]);
-    expect((await partitions()).filter((name) => name.startsWith("event"))).toHaveLength(8 + limits.partitionDaysAhead);
+    expect((await partitions()).filter((name) => name.startsWith("event"))).toHaveLength(
+      8 + postgresLimits.partitionDaysAhead,
+    );
   });
 
   test("what lies in the default partition goes after the history's retention too, and nothing younger", async () => {
     await db.clock.advance(40 * day);
     await insertOne(db.store);
-    await db.clock.advance(limits.historyMs - day);
+    await db.clock.advance(contractLimits.historyMs - day);
     await db.store.prune({ limit: 10 });
     const count = async () => (await db.pool.query("select count(*)::int as events from belfry.event_rest")).rows;
     expect(await count()).toEqual([{ events: 1 }]);
@@ -93,7 +96,7 @@ describe("prune on Postgres", () => {
 
   test("unreadable bodies go after their retention", async () => {
     await db.store.quarantine("default", ["one", "two"]);
-    await db.clock.advance(limits.retentionMsDefault + day);
+    await db.clock.advance(contractLimits.retentionMsDefault + day);
     await db.store.prune({ limit: 10 });
     const { rows } = await db.pool.query("select count(*)::int as bodies from belfry.quarantine");
     expect(rows).toEqual([{ bodies: 0 }]);

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { describe, expect, test } from "vitest";
 import { createOperations } from "../../src/adapters/postgres/operations.ts";
-import { limits } from "../../src/core/limits.ts";
+import { operationsLimits } from "../../src/core/ports/operations-limits.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { type Plan, statementNames, watchPlans } from "./plans.ts";
 import { operationsTour } from "./operations-tour.ts";
@@ -53,7 +53,7 @@ const small = "lease";
 const buffersMax = 600;
 
 /** Counting looks at `countedRowsMax` rows of eight kinds at most, each on a page of its own if need be. */
-const ofCounting = 8 * limits.countedRowsMax;
+const ofCounting = 8 * operationsLimits.countedRowsMax;
 const mayTouch = (name: string): number => (name === "counts" ? ofCounting : buffersMax);
 
 describe("every statement of the store", () => {

@@ -1,6 +1,7 @@
 import type { TestClock } from "../../src/adapters/postgres/test-clock.ts";
 import type { JobId, NewJob } from "../../src/core/job/job.ts";
-import { limits } from "../../src/core/limits.ts";
+import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
+import { runLimits } from "../../src/core/ports/run-limits.ts";
 import type { Store } from "../../src/core/ports/ports.ts";
 import type { ScheduleSpec } from "../../src/core/ports/schedule.ts";
 import { aJob, failure, dispatchWindowMs, minute, settlementOf, settleOptions } from "../contract/store/fixture.ts";
@@ -41,7 +42,7 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
   const relayed = await store.relay({ dispatchWindowMs, limit: 10 });
   await store.confirm(relayed.map(({ id, messages }) => ({ id, failed: messages.slice(0, 1).map((m) => m.jobId) })));
   await clock.advance(minute);
-  await store.reopen({ olderThanMs: limits.outboxOpenMs, limit: 20 });
+  await store.reopen({ olderThanMs: deliveryLimits.outboxOpenMs, limit: 20 });
   await store.requeueLost({ lane: "default", evidence: "overtaken", olderThanMs: minute, limit: 10 });
   await store.passed({ name: "tour", token: 0 });
   await store.saveQueueObservations([{ lane: "default", emptyMs: minute }]);
@@ -51,7 +52,6 @@ async function handOffs(store: Store, clock: TestClock, tag: string): Promise<vo
 }
 
 async function slots(store: Store, clock: TestClock): Promise<void> {
-  // A group of its own: what an earlier tour left held would be first here.
   const cap = `cap:tour-${performance.now()}`;
   await store.installSlots([
     { key: cap, size: 3, onRefusal: "hold", reason: "slot" },
@@ -59,7 +59,7 @@ async function slots(store: Store, clock: TestClock): Promise<void> {
   ]);
   const ids = await insert(store, ten({ slotKeys: [cap] }));
   const held = (await claim(store, ids)).filter((row) => row.state === "RUNNING");
-  await store.wake({ slotKeys: [cap], limit: limits.wakeRowsMax });
+  await store.wake({ slotKeys: [cap], limit: deliveryLimits.wakeRowsMax });
   const [first, ...others] = held;
   if (first === undefined) throw new Error("three slots were free");
   await store.cancel([first.jobId]);
@@ -68,7 +68,7 @@ async function slots(store: Store, clock: TestClock): Promise<void> {
     others.map((job) => settlementOf(job)),
     settleOptions,
   );
-  await store.wake({ slotKeys: "all", limit: limits.wakeRowsMax });
+  await store.wake({ slotKeys: "all", limit: deliveryLimits.wakeRowsMax });
   const both = await insert(store, [aJob({ slotKeys: [cap, "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
@@ -90,7 +90,7 @@ async function endings(store: Store, clock: TestClock, tag: string): Promise<voi
   await store.settle(settlements, { ...settleOptions, inSameTransaction: async () => {} });
   await store.retry(running.map((job) => job.jobId));
   await clock.advance(minute);
-  await store.rescue({ limit: limits.workerRescueRowsMax, interruptionsMax: 20, lane: "default" });
+  await store.rescue({ limit: 100, interruptionsMax: 20, lane: "default" });
   const [dead] = await insert(store, [aJob({ key: `${tag}-dead` })]);
   if (dead === undefined) throw new Error("one job was inserted");
   const died = [{ jobId: dead, generation: 1, trace: "" }];
@@ -99,7 +99,7 @@ async function endings(store: Store, clock: TestClock, tag: string): Promise<voi
   await store.transaction(async (tx) => {
     await store.insert([aJob()], { dispatchWindowMs, tx });
   });
-  await store.prune({ limit: limits.pruneRowsMax });
+  await store.prune({ limit: 1_000 });
 }
 
 async function schedules(store: Store, clock: TestClock, tag: string): Promise<void> {
@@ -232,7 +232,7 @@ async function runs(store: Store, tag: string): Promise<void> {
     join: "all" as const,
     job: aJob({ payload: null }),
   });
-  const roots = Array.from({ length: limits.wideJoinOver + 1 }, (_, n) => task(`root-${n}`, []));
+  const roots = Array.from({ length: runLimits.wideJoinOver + 1 }, (_, n) => task(`root-${n}`, []));
   const tasks = [...roots, task("narrow", [0]), task("wide", Array.from(roots.keys())), task("asks", [1], true)];
   const [starterId = null] = await insert(store, [aJob()]);
   const run = { ...ofPages, kind: "tour", sealed: true, key: tag, starterId, parentId: null, tasks };

@@ -42,7 +42,9 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A worker that is told to stop just ends. */
   release: [{ file: "/functions/worker.ts", from: 'process.once("SIGTERM"', to: 'process.once("SIGURG"' }],
   /** A settle asks only whether the job is running, not whose try runs. */
-  attempt: [{ file: "/src/adapters/postgres/sql/settle.ts", from: "j.worker = $13 and j.attempt = ($2", to: "0 < ($2" }],
+  attempt: [
+    { file: "/src/adapters/postgres/sql/settle.ts", from: "j.worker = $13 and j.attempt = ($2", to: "0 < ($2" },
+  ],
   /** A pass writes although its token is old. */
   fence: [{ file: "/src/adapters/postgres/session.ts", from: "if (valid.length === 0)", to: "if (false)" }],
   /** A batch that died is charged to all of its members. */
@@ -117,8 +119,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** A statement and a new connection wait for ever for a server that does not answer. */
   timeouts: [
-    { file: "/src/adapters/postgres/connect.ts", from: "query_timeout: limits.statementMs,", to: "" },
-    { file: "/src/adapters/postgres/connect.ts", from: "value: limits.connectMs", to: "value: 0" },
+    { file: "/src/adapters/postgres/connect.ts", from: "query_timeout: postgresLimits.statementMs,", to: "" },
+    { file: "/src/adapters/postgres/connect.ts", from: "value: postgresLimits.connectMs", to: "value: 0" },
   ],
   /** A worker claims and never says again that it lives. */
   heartbeat: [

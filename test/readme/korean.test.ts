@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
@@ -12,21 +12,22 @@ interface Shared {
   readonly names: readonly string[];
 }
 
-const [english, korean] = ["README.md", "README.ko.md"].map((name) => blocksOf(readFileSync(`${root}${name}`, "utf8")));
+const guides = readdirSync(`${root}docs/guides`).filter((name) => !name.endsWith(".ko.md"));
+const pages = ["README.md", "docs/tutorial.md", ...guides.map((name) => `docs/guides/${name}`)];
+const read = (page: string): readonly Shared[] => blocksOf(readFileSync(`${root}${page}`, "utf8"));
+const inKorean = (page: string): string => page.replace(/\.md$/, ".ko.md");
 
-test("the Korean README has the headings and blocks of the English one, in order", () => {
-  expect(korean?.map(({ kind, rows }) => `${kind} ${rows}`)).toEqual(
-    english?.map(({ kind, rows }) => `${kind} ${rows}`),
-  );
-  expect(english?.filter(({ kind }) => kind === "##").length).toBeGreaterThan(8);
+test.each(pages)("%s has its headings and blocks in Korean, in order", (page) => {
+  const [english, korean] = [read(page), read(inKorean(page))];
+  expect(korean.map(({ kind, rows }) => `${kind} ${rows}`)).toEqual(english.map(({ kind, rows }) => `${kind} ${rows}`));
 });
 
-test("it shows the same code, commands, files and addresses, block by block", () => {
-  expect(korean).toEqual(english);
+test.each(pages)("%s shows the same code, commands, files and addresses in Korean, block by block", (page) => {
+  expect(read(inKorean(page))).toEqual(read(page));
 });
 
 test("there are two commands to set it up with, each whole: one runs the product, one its tests", () => {
-  const setUp = english?.flatMap(({ code }) => /^npm ci.*$/m.exec(code ?? "")?.[0] ?? []);
+  const setUp = read("README.md").flatMap(({ code }) => /^npm ci.*$/m.exec(code ?? "")?.[0] ?? []);
   expect(setUp).toEqual(["npm ci && npm start", "npm ci && npm test"]);
 });
 
@@ -47,7 +48,7 @@ function blocksOf(markdown: string): readonly Shared[] {
 /** Each page names the other. */
 function namesIn(text: string): readonly string[] {
   return [...text.matchAll(/`[^`]+`|\]\([^)]+\)|<http[^>]+>/g)]
-    .map(([name]) => name)
+    .map(([name]) => name.replace(/\.ko\.md\)$/, ".md)"))
     .filter((name) => !name.startsWith("](README"))
     .toSorted();
 }

@@ -91,7 +91,7 @@ function trouble(world: World): void {
   world.queue.rates = { lose, duplicate: rate(0.25), late: rate(0.1), early: rate(0.3), refuse: rate(0.08) };
 }
 
-/** A server is away for seconds; the lock store long enough for its stand-in. */
+/** A server is away for seconds; the lock store long enough for the fallback lock. */
 function outages(world: World, faultyMs: number): void {
   const { random, time, wire } = world;
   for (let n = random.between(1, 3); n > 0; n -= 1) {

@@ -52,7 +52,7 @@ async function startTask() {
       DATABASE_URL: database.url,
       BELFRY_STAGE: "smoke",
       BELFRY_HOME: join(folder, "state"),
-      STAND_IN_PORTS: JSON.stringify(ports),
+      FAKE_PORTS: JSON.stringify(ports),
       ORDERS_QUEUE_URL: ordersQueue,
       TIME_CAPSULE_AFTER_MINUTES: "15",
     },

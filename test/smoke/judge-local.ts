@@ -38,7 +38,7 @@ export async function judgeLocal(folder: string): Promise<void> {
   });
   try {
     const home = join(folder, "state");
-    const own = { BELFRY_HOME: home, BELFRY_URL: system.urls.api ?? "", STAND_IN_PORTS: JSON.stringify(ports) };
+    const own = { BELFRY_HOME: home, BELFRY_URL: system.urls.api ?? "", FAKE_PORTS: JSON.stringify(ports) };
     const later = { AWS_REGION: "us-east-1", TIME_CAPSULE_AFTER_MINUTES: "15" };
     tell(await judgedBy(join(folder, "app", "main.mjs"), { ...system.env, ...later, ...own }));
   } finally {
@@ -54,7 +54,7 @@ export function tell(report: Report): void {
   if (!report.pass) throw new Error("not all examples did what they promise");
 }
 
-/** What `infra/constructs/stand-ins.ts` gives to the task and to the processes with handlers. */
+/** What `infra/constructs/fakes.ts` gives to the task and to the processes with handlers. */
 async function targetsOn(queues: string) {
   const credentials = { accessKeyId: "test", secretAccessKey: "test" };
   const sqs = new SQSClient({ endpoint: queues, region: "us-east-1", credentials });

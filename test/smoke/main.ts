@@ -2,7 +2,7 @@
  * `npm run smoke:aws`: the stage `smoke` in your own account: looked at before, deployed by the CDK with the examples and their
  * outside targets, exercised through its API with the scenario of `npm run deploy:emulator`, judged as `npm run demo` is, by
  * tables and the targets' ledgers, and destroyed. Takes two hours and costs what the stage costs for them. `-- --preflight` stops
- * before anything is deployed, `--image URI` and `--stand-ins-image URI` take images that others built, `--keep` destroys nothing,
+ * before anything is deployed, `--image URI` and `--fakes-image URI` take images that others built, `--keep` destroys nothing,
  * `--endpoint URL` looks at an emulator instead, and `--local` judges a system on this machine by the same task.
  */
 import { project } from "../support/own-project.ts";
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
     options: {
       endpoint: { type: "string" },
       image: { type: "string" },
-      "stand-ins-image": { type: "string" },
+      "fakes-image": { type: "string" },
       local: { type: "boolean" },
       preflight: { type: "boolean" },
       keep: { type: "boolean" },
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
     return refused(`no AWS account answers to these credentials (${account}): sign in, or set AWS_PROFILE`);
   }
   const aws = reach(account);
-  const images = { image: values.image, standIns: values["stand-ins-image"] };
+  const images = { image: values.image, fakes: values["fakes-image"] };
   const findings = await preflight(aws, project, stage, images);
   for (const { name, ok, detail, fix } of findings) {
     console.log(`${ok ? "ok     " : "FAILED "} ${name}: ${detail}${fix === undefined ? "" : `: ${fix}`}`);
@@ -75,10 +75,10 @@ async function deployed(aws: Aws, images: Images, keep: boolean): Promise<number
   });
 }
 
-async function exercise(cdk: Cdk, aws: Aws, { image, standIns }: Images): Promise<void> {
+async function exercise(cdk: Cdk, aws: Aws, { image, fakes }: Images): Promise<void> {
   const images = {
     ...(image === undefined ? {} : { image }),
-    ...(standIns === undefined ? {} : { "stand-ins-image": standIns }),
+    ...(fakes === undefined ? {} : { "fakes-image": fakes }),
   };
   const outputs = await cdk.deploy(images);
   const apiUrl = Object.values(outputs).find((value) => value.includes("lambda-url")) ?? "";
@@ -88,7 +88,7 @@ async function exercise(cdk: Cdk, aws: Aws, { image, standIns }: Images): Promis
   // The administrator came the first time; the second migration has to get on as the owner.
   await step("a second deployment migrates as the owner", () => cdk.deploy({ ...images, release: "second" }));
   await step("and jobs run", () => succeeds(api, "second"));
-  const log = idOf(cdk.template(), await physicalIds(aws, stage), "AWS::Logs::LogGroup", /StandInsLog/);
+  const log = idOf(cdk.template(), await physicalIds(aws, stage), "AWS::Logs::LogGroup", /FakesLog/);
   const report = await step("the examples, which take about an hour", () => judgement(aws, log, console.log));
   tell(report);
 }

@@ -10,7 +10,7 @@ import {
 } from "@aws-sdk/client-ecs";
 import type { TaskLaunch, Launched, Launcher } from "../../core/ports/ports.ts";
 import type { Instant } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { isNoRoom, startedByOf } from "../../core/work/task-end.ts";
 import { type OwnTask, ownTask } from "./task-metadata.ts";
 
@@ -70,13 +70,13 @@ export function ownTasksSince(
   };
 }
 
-/** How many tasks of a family, of the first `limits.tasksLookedAtMax`, run since before this instant. */
+/** How many tasks of a family, of the first `operationsLimits.tasksLookedAtMax`, run since before this instant. */
 async function runningSince(
   client: ECSClient,
   { cluster, family }: Pick<OwnTask, "cluster" | "family">,
   before: Instant,
 ): Promise<number> {
-  const list = new ListTasksCommand({ cluster, family, maxResults: limits.tasksLookedAtMax });
+  const list = new ListTasksCommand({ cluster, family, maxResults: operationsLimits.tasksLookedAtMax });
   const { taskArns = [] } = await client.send(list);
   if (taskArns.length === 0) return 0;
   const { tasks = [] } = await client.send(new DescribeTasksCommand({ cluster, tasks: taskArns }));

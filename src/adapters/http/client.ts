@@ -59,6 +59,9 @@ const defaults = {
   answerBytesMax: 10 * 1024 * 1024,
 };
 
+/** Of an answer that is not 2xx: enough to see what the service said. */
+const refusalBytesMax = 2_000;
+
 type Settings = Required<Omit<HttpClientOptions, "headers">> & Pick<HttpClientOptions, "headers">;
 
 export function httpClient(options: HttpClientOptions): HttpClient {
@@ -72,7 +75,7 @@ export function httpClient(options: HttpClientOptions): HttpClient {
         const signal = AbortSignal.any([request.signal, patience.signal]);
         const response = await exchange(request, settings, { patience, progress, signal });
         const status = response.statusCode ?? 0;
-        if (status < 200 || status > 299) throw refusal(response);
+        if (status < 200 || status > 299) throw await refusal(response, patience);
         return answer(response, await readBody(response, settings.answerBytesMax, patience));
       } catch (error) {
         throw converted(error, request, progress, patience.signal);
@@ -172,10 +175,28 @@ function headersOf(request: HttpRequest, common: HttpClientOptions["headers"], b
   return headers;
 }
 
-function refusal(response: IncomingMessage): Error {
-  response.destroy();
+async function refusal(response: IncomingMessage, patience: Patience): Promise<Error> {
   const { statusCode = 0, statusMessage = "" } = response;
-  return httpError({ status: statusCode, statusText: statusMessage, headers: headersFrom(response) });
+  const body = await beginning(response, patience);
+  return httpError({ status: statusCode, statusText: statusMessage, headers: headersFrom(response) }, body);
+}
+
+/** For people. The status is what counts, so a body that does not come is left out. */
+async function beginning(response: IncomingMessage, patience: Patience): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+      patience.heard();
+      chunks.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes >= refusalBytesMax) break;
+    }
+  } catch {
+    // What came before it broke off is shown.
+  }
+  response.destroy();
+  return bytes === 0 ? null : new TextDecoder().decode(Buffer.concat(chunks).subarray(0, refusalBytesMax));
 }
 
 async function readBody(response: IncomingMessage, bytesMax: number, patience: Patience): Promise<Uint8Array> {

@@ -8,7 +8,7 @@ import {
   type Store,
 } from "../../core/ports/ports.ts";
 import { isFinal, type State } from "../../core/job/state.ts";
-import { limits } from "../../core/limits.ts";
+import { workerLimits } from "../../core/work/worker-limits.ts";
 import { isLockTimeout } from "./failure.ts";
 import { newest } from "./newest.ts";
 import { aftermathOf } from "./outbox.ts";
@@ -72,7 +72,15 @@ async function claim(
 ): ReturnType<Store["claim"]> {
   const asked: Map<string, number> = newest(messages);
   if (asked.size === 0) return { claimed: [], aftermath: noAftermath };
-  const plain = await claimWith(session, claimPlain, asked, options);
+  const claimAll = <R>(
+    statement: Statement<R>,
+    group: ReadonlyMap<string, number>,
+    more: readonly unknown[] = [],
+  ): Promise<R[]> =>
+    unlessLockedEach([...group.keys()], (ids) =>
+      session.run(statement, [ids, ids.map((id) => group.get(id)), options.worker, options.alone, ...more]),
+    );
+  const plain = await claimAll(claimPlain, asked);
   const rows = plain.map((row): ClaimedRow => ({ ...row, ...plainClaim }));
   for (const row of rows) asked.delete(row.id);
   if (asked.size === 0) return { claimed: rows.map((row) => claimed(row)), aftermath: noAftermath };
@@ -80,7 +88,7 @@ async function claim(
     const full = await session.run(findFull, [[...asked.keys()], options.alone, options.asked ?? []]);
     for (const ids of claimable(full)) {
       const group = new Map(ids.map((id) => [id, asked.get(id) ?? 0]));
-      rows.push(...(await claimWith(session, claimFull, group, options, [options.asked ?? []])));
+      rows.push(...(await claimAll(claimFull, group, [options.asked ?? []])));
     }
   } catch (error) {
     if (rows.length === 0) throw error;
@@ -94,16 +102,10 @@ async function claim(
  * A row that another session keeps locked (a person's open transaction) delays its batch but does not block it: each row is
  * then claimed by itself. Locked rows are left out, and so is everything after the second one.
  */
-async function claimWith<R>(
-  session: Session,
-  statement: Statement<R>,
-  asked: ReadonlyMap<string, number>,
-  options: ClaimOptions,
-  more: readonly unknown[] = [],
+async function unlessLockedEach<R>(
+  ids: readonly string[],
+  claimOf: (ids: readonly string[]) => Promise<R[]>,
 ): Promise<R[]> {
-  const claimOf = (ids: readonly string[]): Promise<R[]> =>
-    session.run(statement, [ids, ids.map((id) => asked.get(id)), options.worker, options.alone, ...more]);
-  const ids = [...asked.keys()];
   const together = await unlessLocked(claimOf(ids));
   if (together !== null) return together;
   const rows: R[] = [];
@@ -112,7 +114,7 @@ async function claimWith<R>(
     const row = await unlessLocked(claimOf([id])).catch(() => null);
     rows.push(...(row ?? []));
     if (row === null) locked += 1;
-    if (locked >= limits.lockedClaimsMax) break;
+    if (locked >= workerLimits.lockedClaimsMax) break;
   }
   return rows;
 }

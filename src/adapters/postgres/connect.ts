@@ -1,5 +1,6 @@
 import { Client, type ClientConfig, Pool, type PoolConfig } from "pg";
-import { limits } from "../../core/limits.ts";
+import { postgresLimits } from "./postgres-limits.ts";
+import { workerLimits } from "../../core/work/worker-limits.ts";
 import { parseAddress } from "./address.ts";
 import { keepPlans, keptPlanSettings } from "./statement.ts";
 
@@ -43,12 +44,14 @@ export function openConnections(options: PoolOptions): Connections {
     new Pool({
       ...config,
       max: options.connections ?? 1,
-      query_timeout: limits.statementMs,
+      query_timeout: postgresLimits.statementMs,
       ...(keeps ? { options: keptPlanSettings } : {}),
     }),
   );
   if (keeps) main.on("connect", keepPlans);
-  const tx = quiet(new Pool({ ...config, max: options.txConnections ?? 2, lock_timeout: limits.handlerLockMs }));
+  const tx = quiet(
+    new Pool({ ...config, max: options.txConnections ?? 2, lock_timeout: postgresLimits.handlerLockMs }),
+  );
   let closing: Promise<void> | null = null;
   return {
     main,
@@ -64,9 +67,9 @@ export function openConnections(options: PoolOptions): Connections {
 function settings(options: PoolOptions): PoolConfig {
   return {
     application_name: options.applicationName,
-    lock_timeout: limits.claimLockTimeoutMs,
-    idle_in_transaction_session_timeout: options.idleInTransactionMs ?? limits.idleInTransactionMs,
-    connectionTimeoutMillis: limits.connectionWaitMs,
+    lock_timeout: workerLimits.claimLockTimeoutMs,
+    idle_in_transaction_session_timeout: options.idleInTransactionMs ?? postgresLimits.idleInTransactionMs,
+    connectionTimeoutMillis: postgresLimits.connectionWaitMs,
     Client: ImpatientClient,
     keepAlive: true,
     ...(options.ca === undefined ? {} : { ssl: { ca: options.ca, rejectUnauthorized: true } }),
@@ -81,7 +84,7 @@ function settings(options: PoolOptions): PoolConfig {
 class ImpatientClient extends Client {
   constructor(config: ClientConfig = {}) {
     // The pool hides the password from a copy.
-    super(Object.create(config, { connectionTimeoutMillis: { value: limits.connectMs } }) as ClientConfig);
+    super(Object.create(config, { connectionTimeoutMillis: { value: postgresLimits.connectMs } }) as ClientConfig);
   }
 }
 

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { JobId, NewJob } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import type { Inserted, InsertResult, NewTarget, RunId, Store, Tx } from "../../core/ports/ports.ts";
 import { DatabaseError } from "./failure.ts";
 import { aftermathOf, type Dispatched } from "./outbox.ts";
@@ -29,7 +30,7 @@ export function enqueueStore(session: Session): Pick<Store, "insert"> {
           return await insertWith(onClient(client), jobs, dispatchWindowMs);
         }, fence);
       }
-      const isOneStatement = fence === undefined && jobs.length <= limits.insertRowsMax;
+      const isOneStatement = fence === undefined && jobs.length <= contractLimits.insertRowsMax;
       if (isOneStatement)
         return await insertWith((statement, values) => session.run(statement, values), jobs, dispatchWindowMs);
       return await session.transaction((client) => insertWith(onClient(client), jobs, dispatchWindowMs), fence);
@@ -94,7 +95,7 @@ async function insertPage(
   dispatched: Dispatched[],
 ): Promise<void> {
   let open = page;
-  for (let round = 0; round < limits.insertRoundsMax; round += 1) {
+  for (let round = 0; round < deliveryLimits.insertRoundsMax; round += 1) {
     for (const row of await run(insertJobs, [...insertColumns(open), dispatchWindowMs, ...rest(open)])) {
       dispatched.push(...takeInserted(row, open, results));
     }
@@ -144,7 +145,7 @@ function takeInserted(
 }
 
 const invisible = (open: readonly Arriving[]): string =>
-  `key "${open[0]?.job.key}" of "${open[0]?.job.kind}" exists but cannot be seen after ${limits.insertRoundsMax} attempts: ` +
+  `key "${open[0]?.job.key}" of "${open[0]?.job.kind}" exists but cannot be seen after ${deliveryLimits.insertRoundsMax} attempts: ` +
   "use READ COMMITTED in the transaction you pass";
 
 const insertColumns = (rows: readonly Arriving[]): unknown[][] => [
@@ -185,11 +186,11 @@ const common = (rows: readonly Arriving[], ...pick: readonly ((job: NewJob) => C
 /** One page stays as it is: the statement sorts it. Several are made in key order, so that two callers cannot deadlock. */
 function pages(arriving: readonly Arriving[]): readonly (readonly Arriving[])[] {
   if (arriving.length === 0) return [];
-  if (arriving.length <= limits.insertRowsMax) return [arriving];
+  if (arriving.length <= contractLimits.insertRowsMax) return [arriving];
   const sorted = arriving.toSorted(byKey);
-  const count = Math.ceil(sorted.length / limits.insertRowsMax);
+  const count = Math.ceil(sorted.length / contractLimits.insertRowsMax);
   return Array.from({ length: count }, (_, page) =>
-    sorted.slice(page * limits.insertRowsMax, (page + 1) * limits.insertRowsMax),
+    sorted.slice(page * contractLimits.insertRowsMax, (page + 1) * contractLimits.insertRowsMax),
   );
 }
 

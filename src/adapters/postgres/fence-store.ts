@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { limits } from "../../core/limits.ts";
+import { postgresLimits } from "./postgres-limits.ts";
 import type { Store } from "../../core/ports/ports.ts";
 import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
@@ -45,15 +45,15 @@ async function installFence(session: Session, name: string, token: number): Prom
   for (let tries = 1; ; tries += 1) {
     try {
       return await session.transaction(async (tx) => {
-        await execute(tx, fenceLockTimeout, [`${limits.fenceWaitMs}ms`]);
+        await execute(tx, fenceLockTimeout, [`${postgresLimits.fenceWaitMs}ms`]);
         await execute(tx, lockFence, [name]);
         const [row] = await execute(tx, raiseFence, [name, token]);
         return Number(row?.before);
       });
     } catch (error) {
-      if (!isLockTimeout(error) || tries >= limits.fenceInstallTriesMax) throw error;
-      await session.run(endIdleHolders, [name, limits.fenceWaitMs]);
-      await wait(limits.serializationRetryMs);
+      if (!isLockTimeout(error) || tries >= postgresLimits.fenceInstallTriesMax) throw error;
+      await session.run(endIdleHolders, [name, postgresLimits.fenceWaitMs]);
+      await wait(postgresLimits.serializationRetryMs);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { limits } from "../../core/limits.ts";
+import { postgresLimits } from "./postgres-limits.ts";
 import type { Tx } from "../../core/ports/ports.ts";
 import { parseAddress } from "./address.ts";
 import { beginEpoch } from "./epoch.ts";
@@ -180,7 +180,7 @@ const tooNew = (set: string, version: number, known: number): DatabaseUnfit =>
 
 async function apply(client: Client, set: string, file: MigrationFile): Promise<void> {
   await inTransaction(client, `migration "${file.name}" of ${set}`, async () => {
-    await client.query(`set local lock_timeout = ${limits.migrationLockMs}`);
+    await client.query(`set local lock_timeout = ${postgresLimits.migrationLockMs}`);
     await client.query(file.sql);
     await execute(client, recordMigration, [set, file.number, file.name, file.checksum]);
   });

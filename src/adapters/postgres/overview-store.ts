@@ -1,5 +1,6 @@
 import type { JobId } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import { worstIn, type WorstIn, type WorstKind } from "../../core/ports/overview.ts";
 import type { State } from "../../core/job/state.ts";
@@ -34,7 +35,7 @@ export function overviewStore(session: Session): OverviewStore {
     waiting: (id, limit) => waiting(session, id, limit),
     live: () => live(session),
     async lanePauses() {
-      const rows = await session.run(readLanes, [limits.slotGroupsShownMax]);
+      const rows = await session.run(readLanes, [operationsLimits.slotGroupsShownMax]);
       return rows.map((row) => ({
         lane: row.name,
         paused: row.paused,
@@ -43,7 +44,7 @@ export function overviewStore(session: Session): OverviewStore {
       }));
     },
     async slots(prefix) {
-      const { slotGroupsShownMax, slotHoldersShownMax, countRowsMax } = limits;
+      const { slotGroupsShownMax, slotHoldersShownMax, countRowsMax } = operationsLimits;
       const rows = await session.run(readSlots, [prefix, slotGroupsShownMax, slotHoldersShownMax, countRowsMax]);
       return rows.map(({ holders, ...row }) => ({
         ...row,
@@ -51,7 +52,7 @@ export function overviewStore(session: Session): OverviewStore {
       }));
     },
     async health(overdueMs) {
-      const { countedRowsMax, deadRowsMin, longRunMs } = limits;
+      const { countedRowsMax, deadRowsMin, longRunMs } = operationsLimits;
       const [row] = await session.run(readHealth, [overdueMs, countedRowsMax, deadRowsMin, longRunMs]);
       if (row === undefined) throw new Error("the health statement gave no row");
       return {
@@ -83,7 +84,7 @@ export function overviewStore(session: Session): OverviewStore {
 }
 
 async function fences(session: Session): ReturnType<OverviewStore["fences"]> {
-  const rows = await session.run(readFences, [limits.locksShownMax]);
+  const rows = await session.run(readFences, [operationsLimits.locksShownMax]);
   return rows.map((row) => ({
     name: row.name,
     token: row.token,
@@ -96,7 +97,7 @@ async function fences(session: Session): ReturnType<OverviewStore["fences"]> {
 }
 
 async function failures(session: Session): ReturnType<OverviewStore["failures"]> {
-  const { failuresMs, countedRowsMax, worstKindMs, worstKindMin } = limits;
+  const { failuresMs, countedRowsMax, worstKindMs, worstKindMin } = operationsLimits;
   const [row] = await session.run(readFailures, [failuresMs, countedRowsMax]);
   const worst = await session.run(readWorstKinds, [worstKindMs, worstKindMin]);
   const found = (what: WorstIn): WorstKind | null => {
@@ -112,13 +113,13 @@ async function failures(session: Session): ReturnType<OverviewStore["failures"]>
 }
 
 async function live(session: Session): ReturnType<OverviewStore["live"]> {
-  const rows = await session.run(countLive, [limits.liveRowsMax]);
+  const rows = await session.run(countLive, [operationsLimits.liveRowsMax]);
   const counted = rows.reduce((sum, row) => sum + row.jobs, 0);
   const [first] = rows;
   const now = first?.now ?? (await session.run(selectNow))[0]?.now ?? 0;
   return {
     now,
-    isMore: counted >= limits.liveRowsMax,
+    isMore: counted >= operationsLimits.liveRowsMax,
     counts: rows.map((row) => ({
       lane: row.lane,
       state: row.state as State,
@@ -152,7 +153,11 @@ async function waiting(session: Session, id: JobId, limit: number): ReturnType<O
 }
 
 async function workers(session: Session, since: number): ReturnType<OverviewStore["workers"]> {
-  const rows = await session.run(readWorkers, [since, limits.workersShownMax, limits.runningSampleMax]);
+  const rows = await session.run(readWorkers, [
+    since,
+    operationsLimits.workersShownMax,
+    deliveryLimits.runningSampleMax,
+  ]);
   return rows.map((row) => ({
     id: row.id,
     lane: row.lane,
@@ -164,15 +169,19 @@ async function workers(session: Session, since: number): ReturnType<OverviewStor
     lost: row.lost,
     lostAt: row.lost_at,
     running: (row.running ?? [])
-      .slice(0, limits.workerJobsShownMax)
+      .slice(0, operationsLimits.workerJobsShownMax)
       .map((job) => ({ ...job, jobId: job.jobId as JobId })),
   }));
 }
 
 async function failureGroups(session: Session, kind: string | null): ReturnType<OverviewStore["failureGroups"]> {
-  const rows = await session.run(readFailureGroups, [limits.failureRowsMax, kind, limits.failureGroupsMax]);
+  const rows = await session.run(readFailureGroups, [
+    operationsLimits.failureRowsMax,
+    kind,
+    operationsLimits.failureGroupsMax,
+  ]);
   return {
-    isMore: (rows[0]?.looked ?? 0) >= limits.failureRowsMax,
+    isMore: (rows[0]?.looked ?? 0) >= operationsLimits.failureRowsMax,
     groups: rows.map((row) => ({
       fingerprint: row.fingerprint,
       kind: row.kind,

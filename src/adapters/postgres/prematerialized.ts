@@ -1,4 +1,4 @@
-import { limits } from "../../core/limits.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import type { Inserted, NewTarget, RunId, RunStore, Tx } from "../../core/ports/ports.ts";
 import type { ScheduleSpec } from "../../core/ports/schedule.ts";
 import { isWithdrawn } from "../../core/scheduler/prematerialized.ts";
@@ -20,7 +20,7 @@ export function aheadStore(session: Session): Pick<RunStore, "decidePremateriali
 
 /** Before a change of these schedules: decides prematerialized runs whose time has come, by the schedules as they are. */
 export async function decideAheadOf(tx: Tx, ids: readonly string[]): Promise<void> {
-  await execute(tx, decideAhead, [ids, limits.aheadRunsMax]);
+  await execute(tx, decideAhead, [ids, runLimits.aheadRunsMax]);
 }
 
 /** Withdraws prematerialized runs for times that `next` does not have. The schedules' rows are locked. */
@@ -51,7 +51,7 @@ export async function insertPage(
   const first = await insertTargetsInto(tx, targets, options);
   const known = first.results.flatMap((result) => (result.created ? [] : [result.id]));
   const free =
-    known.length === 0 ? [] : await execute(tx, freeWithdrawnKeys, [known, limits.withdrawnKeyCharactersMax]);
+    known.length === 0 ? [] : await execute(tx, freeWithdrawnKeys, [known, runLimits.withdrawnKeyCharactersMax]);
   if (free.length === 0) return first;
   const open = free.find((row) => row.is_open);
   if (open !== undefined) throw new Error(`job ${open.id}, which has this key, is still being withdrawn`);

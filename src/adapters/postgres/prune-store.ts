@@ -1,4 +1,6 @@
-import { limits } from "../../core/limits.ts";
+import { postgresLimits } from "./postgres-limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Fence, Store } from "../../core/ports/ports.ts";
 import { isLockTimeout } from "./failure.ts";
 import type { Session } from "./session.ts";
@@ -22,12 +24,12 @@ export function pruneStore(session: Session): Pick<Store, "prune"> {
     async prune({ limit, fence }) {
       const jobs = await session.fenced(fence, pruneJobs, [limit]);
       const [ofRuns] = await session.fenced(fence, pruneRuns, [limit]);
-      const [past] = await session.fenced(fence, pruneOccurrences, [limits.historyMs, limit]);
-      await session.fenced(fence, pruneQuarantine, [limits.retentionMsDefault, limit]);
-      await session.fenced(fence, prunePast, [limits.historyMs, limit]);
+      const [past] = await session.fenced(fence, pruneOccurrences, [contractLimits.historyMs, limit]);
+      await session.fenced(fence, pruneQuarantine, [contractLimits.retentionMsDefault, limit]);
+      await session.fenced(fence, prunePast, [contractLimits.historyMs, limit]);
       await session.fenced(fence, pruneAudit, [limit]);
-      await session.fenced(fence, pruneRest, [limits.historyMs, limit]);
-      await session.fenced(fence, pruneCounts, [limits.historyMs, limits.hourCountsMs, limit]);
+      await session.fenced(fence, pruneRest, [contractLimits.historyMs, limit]);
+      await session.fenced(fence, pruneCounts, [contractLimits.historyMs, operationsLimits.hourCountsMs, limit]);
       const occurrences = past?.pruned ?? 0;
       return {
         jobs: jobs.length + (ofRuns?.jobs ?? 0),
@@ -49,8 +51,8 @@ export async function turnPartitions(
 ): Promise<number> {
   let dropped = 0;
   for (const { parent, day, action } of await session.run(partitionWork, [
-    limits.partitionDaysAhead,
-    limits.historyMs,
+    postgresLimits.partitionDaysAhead,
+    contractLimits.historyMs,
   ])) {
     if (refused.has(`${parent}_${day}`)) continue;
     try {

@@ -1,5 +1,5 @@
 import type { HistoryRow, JobId, JobView, Json } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Store } from "../../core/ports/ports.ts";
 import { type State, states } from "../../core/job/state.ts";
 import type { Session } from "./session.ts";
@@ -30,7 +30,7 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
       return rows.map(jobView);
     },
     async counts() {
-      const rows = await session.run(countStates, [limits.countedRowsMax]);
+      const rows = await session.run(countStates, [operationsLimits.countedRowsMax]);
       const found = new Map(rows.map((row) => [row.state, row.jobs]));
       const counts = states.map((state) => [state, found.get(state) ?? 0] as const);
       return { ...(Object.fromEntries(counts) as Record<State, number>), notYetDue: rows[0]?.ahead ?? 0 };
@@ -39,7 +39,7 @@ export function readStore(session: Session): Pick<Store, "now" | "job" | "jobs" 
 }
 
 export async function jobHistory(session: Session, id: JobId): Promise<readonly HistoryRow[]> {
-  return (await session.run(readHistory, [id, limits.historyRowsMax])).map(historyRow);
+  return (await session.run(readHistory, [id, operationsLimits.historyRowsMax])).map(historyRow);
 }
 
 export const historyRow = (row: HistoryRowOf): HistoryRow => ({

@@ -1,4 +1,4 @@
-import { limits } from "../../core/limits.ts";
+import { publishLimits } from "../../core/ports/publish-limits.ts";
 import type { StreamCursor } from "../../core/ports/event-stream.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import type { Session } from "./session.ts";
@@ -19,11 +19,17 @@ export function readerStore(
       return null;
     },
     async takeReader(name, { owner, version }) {
-      const [row] = await session.run(takeReader, [name, owner, version, limits.publishLeaseMs]);
+      const [row] = await session.run(takeReader, [name, owner, version, publishLimits.publishLeaseMs]);
       return row?.version ?? null;
     },
     async failReader(name, { owner, version }) {
-      await session.run(failReader, [name, owner, version, limits.publishRetryMs, limits.publishRetryMsMax]);
+      await session.run(failReader, [
+        name,
+        owner,
+        version,
+        publishLimits.publishRetryMs,
+        publishLimits.publishRetryMsMax,
+      ]);
     },
     markPublished: (name, { owner, version, cursor, events }) =>
       session.transaction(async (tx) => {

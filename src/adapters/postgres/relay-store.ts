@@ -1,4 +1,4 @@
-import { limits } from "../../core/limits.ts";
+import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import type { Store } from "../../core/ports/ports.ts";
 import { outboxOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
@@ -60,7 +60,7 @@ export function relayStore(session: Session): Pick<Store, RelayPart> {
       ]);
     },
     async countNotYetDue({ lane, sinceMs, limit }) {
-      const [row] = await session.run(countNotYetDue, [lane, sinceMs, limits.queueDelayMsMax, limit]);
+      const [row] = await session.run(countNotYetDue, [lane, sinceMs, deliveryLimits.queueDelayMsMax, limit]);
       return row?.n ?? 0;
     },
     async wake({ slotKeys, limit, fence }) {

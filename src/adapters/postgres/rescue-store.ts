@@ -1,5 +1,5 @@
 import { cleanText } from "../../core/job/clean.ts";
-import { limits } from "../../core/limits.ts";
+import { deliveryLimits } from "../../core/ports/delivery-limits.ts";
 import type { Store } from "../../core/ports/ports.ts";
 import { moveRows } from "./moved.ts";
 import { newestColumns } from "./newest.ts";
@@ -17,7 +17,10 @@ export function rescueStore(
       moveRows(session, returnUndelivered, [...newestColumns(messages), undeliveredMax, backoffMs], options),
     async quarantine(lane, bodies) {
       if (bodies.length === 0) return;
-      await session.run(keepBodies, [lane, bodies.map((body) => cleanText(body, limits.quarantineCharactersMax))]);
+      await session.run(keepBodies, [
+        lane,
+        bodies.map((body) => cleanText(body, deliveryLimits.quarantineCharactersMax)),
+      ]);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { limits } from "../../core/limits.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import {
   type Aftermath,
   type Fence,
@@ -56,7 +56,7 @@ const nothing: Resolved = { steps: 0, more: false, closed: [], aftermath: noAfte
 type Open = Awaited<ReturnType<typeof look>>;
 
 async function look(session: Session, runs: readonly RunId[] | null) {
-  const [open] = await session.run(lookAtRuns, [runs, limits.runDeltasMax]);
+  const [open] = await session.run(lookAtRuns, [runs, runLimits.runDeltasMax]);
   return open ?? { ends: false, joins: false, orphans: false, sums: null, stops: null };
 }
 

@@ -1,4 +1,4 @@
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import { durationBuckets } from "../../core/ports/overview.ts";
 import { addUpTo } from "./add-up.ts";
@@ -22,11 +22,11 @@ type RollUpStore = Pick<Operations, "minutes" | "kindTotals" | "kindHours" | "ro
 export function rollUpStore(session: Session): RollUpStore {
   return {
     async minutes({ since, kind, lane }) {
-      const rows = await session.run(readMinutes, [since, kind, lane, limits.minutesShownMax]);
+      const rows = await session.run(readMinutes, [since, kind, lane, operationsLimits.minutesShownMax]);
       return rows.map(({ run_ms, ...row }) => ({ ...row, runMs: run_ms }));
     },
     async kindTotals() {
-      const rows = await session.run(readKindTotals, [limits.kindsShownMax]);
+      const rows = await session.run(readKindTotals, [operationsLimits.kindsShownMax]);
       return rows.map((row) => ({
         kind: row.kind,
         tries: { count: row.tries, seconds: row.seconds, buckets: row.buckets },
@@ -49,7 +49,7 @@ export function rollUpStore(session: Session): RollUpStore {
     },
     async kindHours({ now, before, kind, lane }) {
       const periods = [now.from, now.to, before.from, before.to];
-      const rows = await session.run(readKindHours, [...periods, kind, lane, limits.kindFigureRowsMax]);
+      const rows = await session.run(readKindHours, [...periods, kind, lane, operationsLimits.kindFigureRowsMax]);
       return rows.map(({ is_before, ...row }) => ({ ...row, isBefore: is_before }));
     },
     async countBatches({ kind, lane }, { processed, succeeded, failed }) {

@@ -1,5 +1,5 @@
 import type { JobId, Json } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import type { InRun, RunId, RunStore, RunView, TaskOutput, TaskView } from "../../core/ports/ports.ts";
 import type { Session } from "./session.ts";
 import { readInRuns, readRun, readRuns, readTasks, type RunViewRow, type TaskRow } from "./sql/run-read.ts";
@@ -19,7 +19,7 @@ export function runReadStore(session: Session): Pick<RunStore, "inRuns" | "run" 
       return rows.map(runView);
     },
     async tasks(runId, { after, states, limit }) {
-      const filter = [runId, after ?? "0", limit, states ?? null, limits.edgesShownMax];
+      const filter = [runId, after ?? "0", limit, states ?? null, runLimits.edgesShownMax];
       return (await session.run(readTasks, filter)).map(taskView);
     },
   };

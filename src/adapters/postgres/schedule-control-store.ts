@@ -9,7 +9,7 @@ import type {
   ScheduleVersion,
   ScheduleRefusal,
 } from "../../core/ports/schedule-store.ts";
-import { limits } from "../../core/limits.ts";
+import { scheduleLimits } from "../../core/ports/schedule-limits.ts";
 import { jobView } from "./read-store.ts";
 import { cancelWaiting, occurrenceView, policyOf, scheduleRow, withdraw } from "./schedule-store.ts";
 import type { Session } from "./session.ts";
@@ -36,21 +36,23 @@ export function scheduleControlStore(session: Session): ScheduleControlStore {
     pauseSchedule: (id, paused) => session.transaction((tx) => pause(tx, id, paused)),
     deleteSchedule: (id, options) => session.transaction((tx) => remove(tx, id, options)),
     async occurrencesAt(id, { localTimes, instants }) {
-      return (await session.run(readOccurrencesAt, [id, localTimes, instants, limits.answersMax])).map(occurrenceView);
+      return (await session.run(readOccurrencesAt, [id, localTimes, instants, scheduleLimits.answersMax])).map(
+        occurrenceView,
+      );
     },
     async occurrencesBetween(id, from, until, limit) {
       return (await session.run(readOccurrencesBetween, [id, from, until, limit])).map(occurrenceView);
     },
     backfill: (id, times, options) => session.transaction((tx) => backfill(tx, id, times, options)),
     async slotHolder(jobId, { at, prefix }) {
-      const [row] = await session.run(findHolder, [jobId, prefix, at, limits.holderLookBackMax]);
+      const [row] = await session.run(findHolder, [jobId, prefix, at, scheduleLimits.holderLookBackMax]);
       return row === undefined ? null : { job: jobView(row), runId: row.holding_run as RunId | null };
     },
   };
 }
 
 async function facts(tx: Tx, id: string): ReturnType<ScheduleControlStore["scheduleFacts"]> {
-  const rows = await execute(tx, readEras, [id, limits.scheduleVersionsMax]);
+  const rows = await execute(tx, readEras, [id, scheduleLimits.scheduleVersionsMax]);
   const [first] = rows;
   if (first === undefined) return null;
   const [stored] = await execute(tx, readSchedule, [id]);

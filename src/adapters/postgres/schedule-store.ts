@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { JobId, NewJob } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { contractLimits } from "../../core/job/contract-limits.ts";
 import type { Fence, Store, Tx } from "../../core/ports/ports.ts";
 import type {
   Carry,
@@ -46,7 +46,7 @@ export function scheduleStore(session: Session): Pick<Store, ScheduleMethods> {
       return { now: rows[0]?.now ?? 0, schedules: rows.flatMap((row) => (row.id === null ? [] : [scheduleRow(row)])) };
     },
     plan: (plans, options) => plan(session, plans, options),
-    async schedules({ after, limit = limits.schedulesMax } = {}) {
+    async schedules({ after, limit = contractLimits.schedulesMax } = {}) {
       return (await session.run(readSchedules, [limit, after ?? ""])).map(scheduleRow);
     },
     async occurrences(scheduleId, limit, after) {

@@ -1,8 +1,9 @@
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { BoundedCount, JobPage, JobRecord, JobSearch } from "../../core/ports/job-search.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import type { RunId } from "../../core/ports/run.ts";
 import { isFinal } from "../../core/job/state.ts";
+import type { FailureDetail } from "../../core/job/job.ts";
 import { attemptsOf, movesOf } from "../../core/job/history.ts";
 import { historyRow, jobHistory, jobView } from "./read-store.ts";
 import type { Session } from "./session.ts";
@@ -18,9 +19,9 @@ import {
   searchOldest,
 } from "./sql/search.ts";
 import type { RecordRow } from "./sql/job-columns.ts";
-import { readFirstHistory } from "./sql/read.ts";
+import { readAttempt, readFirstHistory } from "./sql/read.ts";
 
-type SearchStore = Pick<Operations, "jobs" | "jobsById" | "job" | "count">;
+type SearchStore = Pick<Operations, "jobs" | "jobsById" | "job" | "attempt" | "count">;
 
 /** Larger than every id there will be. */
 const top = (2n ** 63n - 1n).toString();
@@ -49,7 +50,19 @@ export function searchStore(session: Session): SearchStore {
       const [job, history] = [recordOf(row), await jobHistory(session, id)];
       return { job, attempts: attemptsOf(job, history), events: movesOf(job, history), now: row.now };
     },
-    async count(search, limit, lookMs = limits.searchMs) {
+    async attempt(id, attempt) {
+      const [row] = await session.run(readAttempt, [id, attempt]);
+      if (row === undefined) return null;
+      return {
+        kind: row.kind,
+        dueAt: row.due_at,
+        sentAt: row.sent_at,
+        startedAt: row.started_at,
+        endedAt: row.ended_at,
+        detail: row.detail as FailureDetail | null,
+      };
+    },
+    async count(search, limit, lookMs = operationsLimits.searchMs) {
       if (search.key === undefined) return await countAll(session, parameter(search), { limit, lookMs });
       // A key leads to a few rows by its index; a scan of all jobs might run out of time before it finds them.
       const rows = await session.run(searchKey, [parameter(search), top, limit + 1]);
@@ -71,11 +84,15 @@ async function byId(
   search: string,
   { isUp, cursor, limit }: { isUp: boolean; cursor: string | null; limit: number },
 ): Promise<JobPage> {
-  const until = performance.now() + limits.searchMs;
+  const until = performance.now() + operationsLimits.searchMs;
   const found: JobRecord[] = [];
   let from = cursor ?? (isUp ? "0" : top);
   for (;;) {
-    const [edge] = await session.run(isUp ? findEdgeAbove : findEdgeBelow, [search, from, limits.searchRowsMax]);
+    const [edge] = await session.run(isUp ? findEdgeAbove : findEdgeBelow, [
+      search,
+      from,
+      operationsLimits.searchRowsMax,
+    ]);
     const to = edge?.id ?? (isUp ? top : "0");
     const rows = await session.run(isUp ? searchOldest : searchNewest, [search, from, to, limit + 1 - found.length]);
     found.push(...rows.map(recordOf));
@@ -93,11 +110,11 @@ async function byId(
 const dueBounds = { first: "-210866803200000000" };
 
 async function byDue(session: Session, search: JobSearch, cursor: string | null, limit: number): Promise<JobPage> {
-  const until = performance.now() + limits.searchMs;
+  const until = performance.now() + operationsLimits.searchMs;
   const found: JobRecord[] = [];
   let [due, id] = cursor?.split("_") ?? [search.dueFrom === undefined ? dueBounds.first : us(search.dueFrom), "0"];
   for (;;) {
-    const bounds = [limits.searchRowsMax, limits.slotGroupsShownMax, limits.liveRowsMax];
+    const bounds = [operationsLimits.searchRowsMax, operationsLimits.slotGroupsShownMax, operationsLimits.liveRowsMax];
     const rows = await session.run(searchDue, [due, id, ...bounds, parameter(search), limit + 1 - found.length]);
     const matches = rows.filter((row) => row.found);
     found.push(...matches.map(recordOf));
@@ -106,7 +123,7 @@ async function byDue(session: Session, search: JobSearch, cursor: string | null,
       return { jobs: found.slice(0, limit), cursor: `${last.due_us}_${last.id}`, complete: true };
     }
     const [look] = rows;
-    if (look === undefined || look.looked < limits.searchRowsMax || isPast(look.last_us, search)) {
+    if (look === undefined || look.looked < operationsLimits.searchRowsMax || isPast(look.last_us, search)) {
       return { jobs: found, cursor: null, complete: true };
     }
     [due, id] = [look.last_us, look.last_id];
@@ -136,7 +153,7 @@ async function countAll(
   const until = performance.now() + lookMs;
   let count = 0;
   for (let from = top; ;) {
-    const [edge] = await session.run(findEdgeBelow, [search, from, limits.searchRowsMax]);
+    const [edge] = await session.run(findEdgeBelow, [search, from, operationsLimits.searchRowsMax]);
     const [row] = await session.run(countMatches, [search, from, edge?.id ?? "0", limit + 1 - count]);
     count += row?.jobs ?? 0;
     if (count > limit) return { count: limit, isMore: true };

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client, Pool, PoolClient } from "pg";
-import { limits } from "../../core/limits.ts";
+import { postgresLimits } from "./postgres-limits.ts";
 import type { Fence, StoreTx, Tx } from "../../core/ports/ports.ts";
 import { FenceLost, UnknownOutcome } from "../../core/ports/ports.ts";
 import { converted, DatabaseError, DatabaseUnavailable, isRetryable, unavailable } from "./failure.ts";
@@ -97,14 +97,14 @@ async function commit(client: PoolClient): Promise<UnknownOutcome | null> {
 
 /** @throws UnknownOutcome when the result stays unknown, DatabaseUnavailable when the transaction did not commit. */
 async function assertCommitted(pool: Pool, where: string, xid: string, cause: UnknownOutcome): Promise<void> {
-  for (let look = 0; look < limits.commitLooksMax; look += 1) {
+  for (let look = 0; look < postgresLimits.commitLooksMax; look += 1) {
     const status = await withClient(pool, where, (client) => execute(client, transactionStatus, [xid])).then(
       (rows) => rows[0]?.status ?? null,
       () => null,
     );
     if (status === "committed") return;
     if (status === "aborted") throw brokenOff(where, cause);
-    await wait(limits.commitLookMs);
+    await wait(postgresLimits.commitLookMs);
   }
   throw cause;
 }
@@ -196,8 +196,8 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!isRetryable(error) || tries >= limits.serializationRetriesMax) throw error;
-      await wait(Math.random() * limits.serializationRetryMs * (tries + 1));
+      if (!isRetryable(error) || tries >= postgresLimits.serializationRetriesMax) throw error;
+      await wait(Math.random() * postgresLimits.serializationRetryMs * (tries + 1));
     }
   }
 }

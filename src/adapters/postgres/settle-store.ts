@@ -1,6 +1,6 @@
 import { cleanCode, cleanJson, cleanMessage } from "../../core/job/clean.ts";
 import type { JobId, Json } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import {
   type Aftermath,
   type InSameTransaction,
@@ -105,7 +105,7 @@ async function write(
   const rows = [...written].map((id) => ({ ...plainSettled, id }));
   const left = settlements.filter((each) => !written.has(each.jobId));
   if (left.length === 0) return rows;
-  const more = [options.dispatchWindowMs, limits.releasedRowsMax];
+  const more = [options.dispatchWindowMs, runLimits.releasedRowsMax];
   return [...rows, ...(await run(settleFull, [...settleColumns(left, options), ...more]))];
 }
 
@@ -125,6 +125,7 @@ function settleColumns(settlements: readonly Settlement[], options: SettleOption
     nullable(rows, (each) => cleanMessage(each.errorMessage)),
     nullable(rows, resultOf),
     options.worker,
+    nullable(rows, detailOf),
   ];
 }
 
@@ -152,6 +153,8 @@ function eventNumbers(settlements: readonly Settlement[], options: SettleOptions
     return last;
   });
 }
+
+const detailOf = ({ detail }: Settlement): string | null => (detail === undefined ? null : JSON.stringify(detail));
 
 const resultOf = ({ result }: Settlement): string | null =>
   result === null ? null : JSON.stringify(cleanJson(result));

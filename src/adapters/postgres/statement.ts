@@ -1,5 +1,5 @@
 import type { PoolClient } from "pg";
-import { limits } from "../../core/limits.ts";
+import { postgresLimits } from "./postgres-limits.ts";
 import type { Tx } from "../../core/ports/ports.ts";
 import { converted } from "./failure.ts";
 
@@ -32,7 +32,7 @@ export const statement = <R>(name: string, text: string): Statement<R> => ({
  */
 export const keptStatement = <R>(name: string, text: string): Statement<R> => ({
   ...statement<R>(name, text),
-  keptRowsMax: limits.keptPlanRowsMax,
+  keptRowsMax: postgresLimits.keptPlanRowsMax,
 });
 
 /** The same for texts whose joins find each row by its key: a plan for one row is as good for a thousand. */

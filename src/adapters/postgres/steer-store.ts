@@ -1,5 +1,5 @@
 import type { JobId } from "../../core/job/job.ts";
-import { limits } from "../../core/limits.ts";
+import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Bulk } from "../../core/ports/bulk.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
 import type { Operations } from "../../core/ports/operations.ts";
@@ -75,12 +75,12 @@ function bulkStore(
       return (await session.run(readBulks, [id, limit])).map(bulkOf);
     },
     async takeBulk(owner) {
-      const [row] = await session.run(takeBulk, [owner, limits.bulkLeaseMs]);
+      const [row] = await session.run(takeBulk, [owner, operationsLimits.bulkLeaseMs]);
       return row === undefined ? null : bulkOf(row);
     },
     async bulkPage({ search, next }, limit) {
       const filter = parameter(search);
-      const [edge] = await session.run(findEdgeBelow, [filter, next, limits.searchRowsMax]);
+      const [edge] = await session.run(findEdgeBelow, [filter, next, operationsLimits.searchRowsMax]);
       const rows = await session.run(findMatches, [filter, next, edge?.id ?? "0", limit]);
       const last = rows.length === limit ? rows.at(-1)?.id : edge?.id;
       return { ids: rows.map((row) => row.id as JobId), next: last ?? null };

@@ -1,4 +1,4 @@
-import { limits } from "../../core/limits.ts";
+import { runLimits } from "../../core/ports/run-limits.ts";
 import type { NewRun, NewTask, Tx } from "../../core/ports/ports.ts";
 import type { Dispatched } from "./outbox.ts";
 import { drawIds, insertEdges, insertTaskRows as insert } from "./sql/run.ts";
@@ -13,8 +13,8 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
   const ids = ((await execute(tx, drawIds, [run.tasks.length]))[0]?.ids ?? "").split(",");
   const kinds = kindsOf(run.tasks);
   const dispatched: Dispatched[] = [];
-  for (let from = 0; from < run.tasks.length; from += limits.insertTasksMax) {
-    const page = run.tasks.slice(from, from + limits.insertTasksMax);
+  for (let from = 0; from < run.tasks.length; from += runLimits.insertTasksMax) {
+    const page = run.tasks.slice(from, from + runLimits.insertTasksMax);
     const columns = [
       list(ids.slice(from, from + page.length)),
       texts(page.map((task) => task.task)),
@@ -24,7 +24,7 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
       common(page.map((task) => task.hasCondition)),
     ];
     dispatched.push(
-      ...(await execute(tx, insert, [...columns, ...kinds.columns, runId, run.trace, limits.wideJoinOver])),
+      ...(await execute(tx, insert, [...columns, ...kinds.columns, runId, run.trace, runLimits.wideJoinOver])),
     );
   }
   await writeEdges(tx, runId, run.tasks, ids);
@@ -43,9 +43,9 @@ async function writeEdges(tx: Tx, runId: string, tasks: readonly NewTask[], ids:
     for (const before of task.after) {
       from.push(ids[before]);
       to.push(ids[place]);
-      wide.push(task.after.length > limits.wideJoinOver);
+      wide.push(task.after.length > runLimits.wideJoinOver);
     }
-    if (from.length >= limits.insertEdgesMax) await write();
+    if (from.length >= runLimits.insertEdgesMax) await write();
   }
   await write();
 }

@@ -47,10 +47,16 @@ export const operations = {
     example: { query: { state: "FAILED,RETRY_WAIT", limit: "20" } },
   },
   getJob: { tag: "jobs", description: "With the attempts that have ended and its events.", example: job },
+  getAttempt: {
+    tag: "jobs",
+    description:
+      "Of an attempt that failed: the stack, the causes, the response of the service it called, and the last lines it logged, each cut. Of the newest one also when it was due and when its message was sent.",
+    example: { params: { id: "42", attempt: "1" } },
+  },
   cancelJob: {
     tag: "jobs",
     description:
-      "A running handler is told at its next heartbeat. Canceling a canceled job changes nothing and is no error.",
+      "A running handler is aborted at its next heartbeat. Canceling a canceled job changes nothing and is no error.",
     example: job,
   },
   retryJob: {

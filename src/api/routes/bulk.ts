@@ -7,12 +7,12 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
-import { duration, id, limit, text } from "../query-fields.ts";
+import { durationUpTo, id, limit, text } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
 import { searchFields, searchOf } from "./jobs.ts";
 
 const paceMsMax = 3_600_000;
-const pace = duration(paceMsMax, "Between the due times of two retried jobs.").optional();
+const pace = durationUpTo(paceMsMax, "Between the due times of two retried jobs.").optional();
 
 /** As the parameters of GET /jobs; members of the payload by their path: `{"payload": {"user.id": "42"}}`. */
 const filter = z.strictObject({

@@ -20,8 +20,8 @@ import { detailJson, readJobDetail } from "./jobs.ts";
 type NewJobBody = z.infer<typeof newJobBody>;
 
 /**
- * POST /jobs. Requests that arrive while others are written go together: one statement, one hand-off, one reading back.
- * While a hand-off is sent, the next statement is under way already.
+ * POST /jobs. Requests that arrive while others are written are batched: one insert, one outbox batch, one read. The next
+ * insert does not wait until a batch is sent.
  */
 export function createJobEndpoint(options: ApiOptions): Endpoint {
   const insert = async (items: readonly Item[], how: { lockWaitMs?: number } = {}): Promise<readonly Inserted[]> => {
@@ -57,7 +57,7 @@ export function createJobEndpoint(options: ApiOptions): Endpoint {
 
 const hasKey = ({ job }: Item): boolean => job.key !== null;
 
-/** A request whose key another transaction holds leaves the others and waits by itself, on a connection of its own. */
+/** A request whose key another transaction holds leaves its batch and waits alone, on its own connection. */
 function patient(together: Gathered["write"], alone: Gathered["write"]): Gathered["write"] {
   let waiting = 0;
   return async (item) => {
@@ -94,7 +94,7 @@ interface Item {
 }
 
 interface Inserted extends InsertResult {
-  /** Resolves when its message was sent, or is left to the part that finds the hand-off open. */
+  /** Resolves when its message was sent, or when the send failed and the outbox batch stays open. */
   readonly sent: Promise<void>;
 }
 
@@ -112,22 +112,22 @@ async function create(options: ApiOptions, body: NewJobBody, { write, readBack }
     await sent;
     throw keyConflict(job, id, conflict);
   }
-  const told = readWritten(options, id, created ? readBack : null);
-  const answer = Promise.all([told, sent]).then(([written]) => {
+  const reading = readWritten(options, id, created ? readBack : null);
+  const answer = Promise.all([reading, sent]).then(([written]) => {
     return { created, notes: created ? [] : notesOn(body, written), ...written };
   });
   const unchanged = created ? {} : ({ unchanged: true } as const);
   return { status: created ? 201 : 200, location: `/jobs/${id}`, body: answer, ...unchanged };
 }
 
-/** A repeated request moves no job, so a due time that differs has to be told. */
+/** A repeated request does not move the job, so the answer notes a due time that differs. */
 function notesOn({ dueAt, delay }: NewJobBody, { id, dueAt: stands }: JobDetailReply): readonly string[] {
   const asked = dueAt === undefined ? (delay === undefined ? null : "delay") : "dueAt";
   if (asked === null || dueAt?.getTime() === Date.parse(stands)) return [];
   return [`job ${id} exists and is due at ${stands}: ${asked} was not applied`];
 }
 
-/** A new job is read back together with others. One with a large payload is read by itself: the others come without it. */
+/** New jobs are read back in batches, which leave out large payloads; such a job is read singly. */
 async function readWritten(options: ApiOptions, id: JobId, readBack: Gathered["readBack"] | null) {
   const written = (await readBack?.(id)) ?? null;
   if (written === null || written.job.payloadBytes > operationsLimits.listPayloadBytesMax)
@@ -156,6 +156,6 @@ async function prepared(options: ApiOptions, definition: JobDefinition, body: Ne
 }
 
 function keyConflict(job: NewJob, jobId: JobId, conflict: NonNullable<InsertResult["conflict"]>): HttpProblem {
-  const { detail, message } = new KeyConflict(job.kind, job.key ?? "", jobId, conflict.existingHash, conflict.hash);
+  const { detail, message } = new KeyConflict(job.kind, job.key ?? "", jobId, conflict);
   return new HttpProblem("key-conflict", message, { extra: { conflict: detail } });
 }

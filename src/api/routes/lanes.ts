@@ -51,7 +51,7 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       name: "resumeLane",
       path: "/lanes/:name/resume",
       refuses: ["unknown-lane"],
-      summary: "Start jobs of this lane again, also those that came meanwhile",
+      summary: "Start jobs of this lane again, also those that arrived during the pause",
       role: "operate",
       params: lanePath,
       replies: { 200: pauseReply },

@@ -40,11 +40,11 @@ export function metricsText({ totals, live, failures }: Measured, laneOf: (kind:
     ...totals.map((total) => sample(name, labelsOf(total), of(total))),
   ];
   return [
-    ...head("scheduler_execution_time_seconds", "histogram", "How long tries took, by how they ended."),
+    ...head("scheduler_execution_time_seconds", "histogram", "How long attempts took, by how they ended."),
     ...totals.flatMap((total) => executions("scheduler_execution_time_seconds", total, labelsOf(total))),
     ...head("belfry_start_lateness_seconds", "histogram", "How long after they were due jobs started."),
     ...totals.flatMap((total) => histogram("belfry_start_lateness_seconds", labelsOf(total), total.starts)),
-    ...head("belfry_attempts_total", "counter", "Tries, by how they ended."),
+    ...head("belfry_attempts_total", "counter", "Attempts, by how they ended."),
     ...totals.flatMap((total) =>
       attempts(total).map(([status, count]) => sample("belfry_attempts_total", { ...labelsOf(total), status }, count)),
     ),

@@ -111,7 +111,7 @@ async function summarize({ operations, ports, lanes }: ApiOptions): Promise<Summ
   };
 }
 
-/** Over the tries that ended; null when none did. */
+/** Over the attempts that ended; null when none did. */
 function meanRun({
   succeeded,
   failed,

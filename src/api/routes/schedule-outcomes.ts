@@ -6,7 +6,7 @@ import { scheduleSorts, scheduleStates } from "../../core/ports/schedule-outcome
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { duration, limit, text } from "../query-fields.ts";
+import { durationUpTo, limit, text } from "../query-fields.ts";
 import {
   isFailingNow,
   jobsOf,
@@ -23,7 +23,7 @@ const outcomesQuery = z.strictObject({
   app: text(contractLimits.idCharactersMax).optional(),
   zone: text(contractLimits.idCharactersMax).optional(),
   state: z.enum(scheduleStates).optional(),
-  lateOver: duration(contractLimits.misfireAgeMsMax, "Whose last occurrence started later than this.").optional(),
+  lateOver: durationUpTo(contractLimits.misfireAgeMsMax, "Whose last occurrence started later than this.").optional(),
   sort: z.enum(scheduleSorts).default("id"),
   cursor: z
     .string()

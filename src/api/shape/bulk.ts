@@ -11,7 +11,7 @@ export const bulk = z
     filter: z.unknown(),
     caller: z.string(),
     state: z.enum(["RUNNING", "DONE", "STOPPED"]),
-    /** When it was asked for. */
+    /** At the request. */
     matched,
     paceMs: z.number().min(0),
     changed: count.describe("That matched."),

@@ -10,11 +10,11 @@ export const lane = z
     paused: z.boolean(),
     pausedBy: z.string().nullable(),
     pausedAt: maybeTime,
-    /** Its time has come and it may start. */
+    /** Due, and may start. */
     waiting: count,
     running: count,
     retrying: count,
-    /** Its time is yet to come. */
+    /** Due later. */
     scheduled: count,
     held: z.object({ slot: count, paused: count, predecessors: count }),
     /** Since the earliest due time of what waits; null when nothing waits. */
@@ -88,7 +88,7 @@ export const failureGroupList = z
 export const lock = z
   .object({
     name: z.string(),
-    /** Null when nobody holds it, or when its store does not answer. */
+    /** Null when it is free, or when its store does not answer. */
     holder: z.string().nullable(),
     /** The number of the newest holder: only its writes are accepted. */
     fence: z.number().nullable(),

@@ -37,8 +37,8 @@ export function checkCommand(world: World, out: Output): Command {
         against === undefined
           ? null
           : await waitingIn(project, stageIn(project, against), () => apiAgainst(against, world, command));
-      const settings = configProblems(world.env, { complete: environment, project }).map(told);
-      const lost = (waiting?.problems ?? []).map(told);
+      const settings = configProblems(world.env, { complete: environment, project }).map(described);
+      const lost = (waiting?.problems ?? []).map(described);
       const ok = settings.length + lost.length === 0 && reports.every((report) => report.problems.length === 0);
       const compared = waiting === null ? {} : { against: { ...waiting, problems: lost } };
       out.result({ ok, environment: settings, stages: reports, ...compared }, () =>
@@ -73,21 +73,21 @@ interface CheckOptions {
   readonly against?: string;
 }
 
-const waitingText = (waiting: Waiting, lost: readonly Told[]): string =>
+const waitingText = (waiting: Waiting, lost: readonly Described[]): string =>
   lost.length > 0
     ? problemsText(`what waits in ${waiting.stage}`, lost)
     : `what waits in ${waiting.stage}: ok (${waiting.jobs} jobs, ${waiting.runs} runs${waiting.isMore ? ", and more that were not looked at" : ""})`;
 
-type Told = Problem & { readonly message: string };
+type Described = Problem & { readonly message: string };
 
-const told = (problem: Problem): Told => ({ ...problem, message: describe(problem) });
+const described = (problem: Problem): Described => ({ ...problem, message: describe(problem) });
 
 interface Report {
   readonly stage: string;
   readonly apps: number;
   readonly jobs: number;
   readonly schedules: number;
-  readonly problems: readonly Told[];
+  readonly problems: readonly Described[];
   /** What a reader may not expect of an expression; nothing is wrong with it. */
   readonly notes: readonly string[];
   /** How the stored schedules differ from code; empty when no database is known. */
@@ -109,7 +109,7 @@ async function reportOf(
     apps: apps.length,
     jobs: new Set(apps.flatMap((app) => app.jobs)).size,
     schedules: apps.flatMap((app) => app.schedules).length,
-    problems: all.map(told),
+    problems: all.map(described),
     notes: notesOf(apps),
     differences: all.length > 0 || !database ? [] : await storedDifferences(database, apps, name),
   };
@@ -156,7 +156,7 @@ function reportText({ stage, apps, jobs, schedules, problems, notes, differences
   return problemsText(stage, problems);
 }
 
-const problemsText = (what: string, problems: readonly Told[]): string =>
+const problemsText = (what: string, problems: readonly Described[]): string =>
   [`${what}: ${problems.length} ${problems.length === 1 ? "problem" : "problems"}`]
     .concat(problems.map(({ message }) => `  - ${message}`))
     .join("\n");

@@ -13,7 +13,7 @@ export function devCommand(): Command {
       `
 Options of the local system:
   --port N      of the API (4400, or a free one when that is taken)
-  --stage NAME  of src/stages.ts (dev)
+  --stage NAME  of belfry.config.ts (dev)
   --json        one JSON object a line
 
 Example:

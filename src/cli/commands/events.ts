@@ -24,23 +24,23 @@ export function eventsCommand(world: World, out: Output): Command {
       const client = api(world, command);
       let { cursor } = await client.get<EventPageReply>("/events", filter);
       const past = filter["job"] === undefined ? [] : await pastOf(client, filter["job"], filter["state"]);
-      const told = new Set(past.map(({ id }) => id));
+      const shown = new Set(past.map(({ id }) => id));
       for (const event of past) out.result(event, () => line(event));
       for (;;) {
         await wait(lookMs);
         const page = await client.get<EventPageReply>("/events", { ...filter, cursor });
         if (page.isGap) out.note("some changes may be missing here: the database was restored");
-        const events = page.events.filter(({ id }) => !told.has(id));
+        const events = page.events.filter(({ id }) => !shown.has(id));
         for (const event of events) out.result(event, () => line(event));
         cursor = page.cursor;
         if (follow === true) continue;
-        if (told.size + events.length === 0) out.note("nothing has changed so far; -f goes on until Ctrl-C");
+        if (shown.size + events.length === 0) out.note("nothing has changed so far; -f goes on until Ctrl-C");
         return;
       }
     });
 }
 
-/** What a job has behind it, in the form of what comes. */
+/** The past moves of a job, in the form of its next ones. */
 async function pastOf(client: ApiClient, id: string, states: string | undefined): Promise<readonly EventReply[]> {
   const { id: job, run, kind, key, lane, events } = await client.get<JobDetailReply>(`/jobs/${part(id)}`);
   const wanted = states?.toUpperCase().split(",");
@@ -51,7 +51,7 @@ async function pastOf(client: ApiClient, id: string, states: string | undefined)
 
 const line = ({ at, job, kind, from, to, attempt, worker, reason }: EventReply): string =>
   printable(
-    [at, `job ${job}`, kind ?? "", `${from ?? "(new)"} -> ${to}`, `try ${attempt}`, worker ?? "", reason ?? ""]
+    [at, `job ${job}`, kind ?? "", `${from ?? "(new)"} -> ${to}`, `attempt ${attempt}`, worker ?? "", reason ?? ""]
       .filter((text) => text !== "")
       .join("  "),
   );

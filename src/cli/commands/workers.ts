@@ -19,7 +19,7 @@ export function workersCommand(world: World, out: Output): Command {
         `${worker.ended} (${worker.failed} failed, ${worker.lost} lost)`,
         worker.running.map(runningText).join(", "),
       ]);
-      const head = ["WORKER", "LANE", "VERSION", "STATUS", "SEEN", "TRIES", "RUNNING"];
+      const head = ["WORKER", "LANE", "VERSION", "STATUS", "SEEN", "ATTEMPTS", "RUNNING"];
       out.result(found, () => (rows.length === 0 ? "no workers" : table(head, rows, world.streams.isTerminal)));
     });
 }

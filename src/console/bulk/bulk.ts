@@ -42,7 +42,7 @@ const verbs = { retry: "Retry", cancel: "Cancel" } as const;
 const pasts = { retry: "retried", cancel: "canceled" } as const;
 const consequences = {
   retry: "Each starts again with its own id, key and history. You can stop half way.",
-  cancel: "None of them will run; workers of running ones are told to stop. You can stop half way.",
+  cancel: "None of them will run; running ones are aborted. You can stop half way.",
 } as const;
 
 /** Counts, asks, starts, and follows to the end. `onDone` is called when jobs were changed. */
@@ -120,7 +120,7 @@ async function everything(action: BulkVerb, filter: JobQuery): Promise<Outcome> 
   return { changed: bulk.changed, refused: bulk.refused, isStopped: bulk.state === "STOPPED" };
 }
 
-/** A few at a time. One that moved meanwhile is counted and left alone. */
+/** A few at a time. A job that another process moved is counted and not changed. */
 async function oneByOne(action: BulkVerb, ids: readonly string[]): Promise<Outcome> {
   const total = { count: ids.length, isMore: false };
   let [changed, refused] = [0, 0];

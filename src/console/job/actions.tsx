@@ -29,8 +29,7 @@ export function Actions({ job, onDone }: ActionsProps) {
   const runNow = (): void => void (isEarly(job) && act("made due", () => runJobNow(id)));
   const cancel = async (): Promise<void> => {
     if (isJobOver(state)) return;
-    const text =
-      state === "RUNNING" ? "Its worker is told to stop; what it did outside stays done." : "It will not run.";
+    const text = state === "RUNNING" ? "Its handler is aborted; its outside effects remain." : "It will not run.";
     if (await confirmed({ title: `Cancel ${kind} ${id}?`, text, action: "Cancel the job", danger: true })) {
       await act("canceled", () => cancelJob(id));
     }

@@ -3,7 +3,7 @@ import { now } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useResource } from "../resource.ts";
 import type { ShownJobDetail } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 
 /** That a job runs, how far it is, and whether its worker was heard of lately. */
 export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
@@ -16,7 +16,9 @@ export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
       <Icon name="RUNNING" />
       <div class="note-text">
         <p>
-          {[`Running for ${duration(ran)}`, ...beatWords(running?.beatAt), ...leaseWords(job.leaseUntil)].join(", ")}
+          {[`Running for ${durationText(ran)}`, ...beatWords(running?.beatAt), ...leaseWords(job.leaseUntil)].join(
+            ", ",
+          )}
         </p>
         {job.progress === null ? null : (
           <progress max={1} value={job.progress} aria-label="Progress">
@@ -30,10 +32,10 @@ export function Heartbeat({ job }: { readonly job: ShownJobDetail }) {
 }
 
 const beatWords = (beatAt: string | undefined): readonly string[] =>
-  beatAt === undefined ? [] : [`last heartbeat ${duration(Math.max(0, now.value - Date.parse(beatAt)))} ago`];
+  beatAt === undefined ? [] : [`last heartbeat ${durationText(Math.max(0, now.value - Date.parse(beatAt)))} ago`];
 
 function leaseWords(leaseUntil: string | null): readonly string[] {
   if (leaseUntil === null) return [];
   const left = Date.parse(leaseUntil) - now.value;
-  return [left > 0 ? `its lease holds ${duration(left)} more` : "its lease has passed: it will be rescued"];
+  return [left > 0 ? `its lease holds ${durationText(left)} more` : "its lease has passed: it will be rescued"];
 }

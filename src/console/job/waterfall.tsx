@@ -1,12 +1,18 @@
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
+import { AttemptFacts } from "./attempt-facts.tsx";
 import type { Piece, Timeline, Try } from "./timeline.ts";
 
 const phaseWords = { wait: "Waiting", run: "Running", backoff: "Pause before the next attempt" } as const;
 
+interface WaterfallProps {
+  readonly job: string;
+  readonly timeline: Timeline;
+}
+
 /** Each attempt with the wait before it and the pause behind it, on one scale of time. */
-export const Waterfall = ({ timeline }: { readonly timeline: Timeline }) => (
+export const Waterfall = ({ job, timeline }: WaterfallProps) => (
   <section class="card" aria-label="Attempts">
     <header class="card-head">
       <h2>Attempts</h2>
@@ -23,26 +29,30 @@ export const Waterfall = ({ timeline }: { readonly timeline: Timeline }) => (
         </span>
       </span>
     </header>
-    {timeline.tries.length === 0 ? <p class="card-empty">Not attempted yet</p> : <Lines timeline={timeline} />}
+    {timeline.tries.length === 0 ? (
+      <p class="card-empty">Not attempted yet</p>
+    ) : (
+      <Lines job={job} timeline={timeline} />
+    )}
   </section>
 );
 
-const Lines = ({ timeline }: { readonly timeline: Timeline }) => (
+const Lines = ({ job, timeline }: WaterfallProps) => (
   <>
     <ol class="waterfall">
       {timeline.tries.map((each) => (
-        <Line key={each.attempt} of={each} timeline={timeline} />
+        <Line key={each.attempt} job={job} of={each} timeline={timeline} />
       ))}
     </ol>
     <p class="waterfall-scale">
       <Time at={new Date(timeline.from).toISOString()} />
-      <span class="dim">{duration(timeline.to - timeline.from)} in all</span>
+      <span class="dim">{durationText(timeline.to - timeline.from)} in all</span>
       <Time at={new Date(timeline.to).toISOString()} />
     </p>
   </>
 );
 
-function Line({ of, timeline }: { readonly of: Try; readonly timeline: Timeline }) {
+function Line({ job, of, timeline }: WaterfallProps & { readonly of: Try }) {
   const spent = (wanted: Piece["phase"]): number =>
     of.pieces.filter(({ phase }) => phase === wanted).reduce((sum, { from, to }) => sum + to - from, 0);
   const [waited, ran] = [spent("wait"), spent("run")];
@@ -54,34 +64,13 @@ function Line({ of, timeline }: { readonly of: Try; readonly timeline: Timeline 
           <Bar key={`${piece.from}${piece.phase}`} piece={piece} timeline={timeline} outcome={of.outcome} />
         ))}
       </span>
-      <span class="number">{ran > 0 ? duration(ran) : <span class="nothing">–</span>}</span>
+      <span class="number">{ran > 0 ? durationText(ran) : <span class="nothing">–</span>}</span>
       <span class="waterfall-end">
         {of.outcome === null ? <span class="dim">Not started</span> : <StateBadge state={of.outcome} />}
         {of.error === null ? null : <span class="mono dim">{of.error.code}</span>}
       </span>
-      <AttemptFacts of={of} waited={waited} ran={ran} />
+      <AttemptFacts job={job} of={of} waited={waited} ran={ran} isNewest={of === timeline.tries.at(-1)} />
     </li>
-  );
-}
-
-interface AttemptFactsProps {
-  readonly of: Try;
-  readonly waited: number;
-  readonly ran: number;
-}
-
-/** How its time was spent, on which worker, and its whole error. */
-function AttemptFacts({ of: { error, worker }, waited, ran }: AttemptFactsProps) {
-  const spent = [
-    waited > 0 ? `waited ${duration(waited)}` : null,
-    ran > 0 ? `ran ${duration(ran)}` : null,
-    worker === null || worker === "" ? null : `on ${worker}`,
-  ].filter((part) => part !== null);
-  return (
-    <details class="attempt-facts" open={error !== null}>
-      <summary class="dim">{spent.join(" · ")}</summary>
-      {error?.message == null ? null : <pre class="error-text">{error.message}</pre>}
-    </details>
   );
 }
 
@@ -98,7 +87,7 @@ function Bar({ piece, timeline: { from, to }, outcome }: BarProps) {
     <i
       class={`piece piece-${piece.phase}${isBad ? " bad" : ""}`}
       style={{ left: share(piece.from), width: `calc(${share(from + piece.to - piece.from)})` }}
-      title={`${phaseWords[piece.phase]}: ${duration(piece.to - piece.from)}`}
+      title={`${phaseWords[piece.phase]}: ${durationText(piece.to - piece.from)}`}
     />
   );
 }

@@ -15,7 +15,7 @@ async function look(): Promise<void> {
   const [schedules, lanes, failures] = await Promise.allSettled([
     loadSomeSchedules(500),
     loadLanes(),
-    loadFailureGroups(),
+    loadFailureGroups(null),
   ]);
   const scheduled = schedules.status === "fulfilled" ? schedules.value : [];
   const groups = failures.status === "fulfilled" ? failures.value.groups : [];

@@ -18,11 +18,11 @@ interface Held {
   readonly last: number;
 }
 
-const nobody: ReadonlySet<string> = new Set();
+const none: ReadonlySet<string> = new Set();
 
 /** Rows that were marked for a change of many. Forgotten when the filter changes. */
 export function useSelection(jobs: readonly ListedJob[], filter: string): Selection {
-  const [held, setHeld] = useState<Held>({ filter, chosen: nobody, last: -1 });
+  const [held, setHeld] = useState<Held>({ filter, chosen: none, last: -1 });
   const toggled = ({ chosen, last }: Held, index: number, isRange: boolean): Held => {
     const job = jobs[index];
     if (job === undefined) return { filter, chosen, last };
@@ -35,16 +35,16 @@ export function useSelection(jobs: readonly ListedJob[], filter: string): Select
     }
     return { filter, chosen: next, last: index };
   };
-  const chosen = held.filter === filter ? held.chosen : nobody;
+  const chosen = held.filter === filter ? held.chosen : none;
   return {
     chosen,
     has: (id) => chosen === "all" || chosen.has(id),
     toggle(index, isRange) {
       setHeld((before) =>
-        toggled(before.filter === filter ? before : { filter, chosen: nobody, last: -1 }, index, isRange),
+        toggled(before.filter === filter ? before : { filter, chosen: none, last: -1 }, index, isRange),
       );
     },
     all: () => setHeld({ filter, chosen: "all", last: -1 }),
-    none: () => setHeld({ filter, chosen: nobody, last: -1 }),
+    none: () => setHeld({ filter, chosen: none, last: -1 }),
   };
 }

@@ -2,7 +2,7 @@ import { addresses } from "../address.ts";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { rowsBeyond, VirtualRows } from "../parts/virtual-rows.tsx";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { triesText } from "../words.ts";
 import type { ListedJob, JobRows } from "./list.ts";
 import type { Selection } from "./selection.ts";
@@ -104,7 +104,7 @@ const ErrorText = ({ code, message }: { readonly code: string; readonly message:
   </>
 );
 
-/** What tells it from others of its kind: its key, its place in a run, or else its number. */
+/** Its name among jobs of its kind: the key, the task in a run, or the number. */
 function nameOf({ key, run, task, id }: ListedJob): string {
   if (key !== null) return key;
   return task === null ? `#${id}` : `${task} in run ${run}`;
@@ -112,5 +112,5 @@ function nameOf({ key, run, task, id }: ListedJob): string {
 
 function took({ startedAt, finishedAt, state }: ListedJob) {
   if (startedAt === null || finishedAt === null || state === "CANCELED") return <span class="nothing">–</span>;
-  return duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
+  return durationText(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
 }

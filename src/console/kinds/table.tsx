@@ -1,7 +1,7 @@
 import { addresses } from "../address.ts";
 import { quoted } from "../filter/terms.ts";
 import { TableHead } from "../parts/table-head.tsx";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { counted } from "../words.ts";
 import { durationTrend, failedShare, type Figures, type KindRow, shareTrend, type Trend } from "./figures.ts";
 
@@ -79,7 +79,7 @@ function Spread({ of }: { readonly of: Figures["runningMs"] }) {
   if (of === null) return <span class="nothing">–</span>;
   return (
     <span class="spread">
-      {duration(of.p50)} · <strong>{duration(of.p95)}</strong> · {duration(of.p99)}
+      {durationText(of.p50)} · <strong>{durationText(of.p95)}</strong> · {durationText(of.p99)}
     </span>
   );
 }

@@ -2,7 +2,7 @@ import { addresses } from "../address.ts";
 import { Tag } from "../parts/tag.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import type { ShownLane } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { counted } from "../words.ts";
 
 interface LaneTableProps {
@@ -39,7 +39,7 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
           </td>
           <Count of="Waiting" value={lane.waiting} />
           <td class="number" data-label="Oldest waits">
-            {lane.oldestWaitingMs === null ? <span class="nothing">–</span> : duration(lane.oldestWaitingMs)}
+            {lane.oldestWaitingMs === null ? <span class="nothing">–</span> : durationText(lane.oldestWaitingMs)}
           </td>
           <Count of="Running" value={lane.running} />
           <Count of="Retrying" value={lane.retrying} />

@@ -1,7 +1,7 @@
 import { addresses } from "../address.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { ShownSummary } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { counted, plural } from "../words.ts";
 
 interface Troubled {
@@ -79,11 +79,11 @@ function mattersOf(
     troubleOf(failing, "failing", ["failed its last run", "whose last run failed"]),
     troubleOf(late, "late", ["is late", "are late"]),
     waited > waitsLongMs && {
-      text: `The oldest due job has waited ${duration(waited)}`,
+      text: `The oldest due job has waited ${durationText(waited)}`,
       href: addresses.jobsWith("state:pending,queued,retry_wait due:past"),
     },
     lastPass?.isLate === true && {
-      text: `The scheduler made its last pass ${duration(lastPass.ageMs)} ago`,
+      text: `The scheduler made its last pass ${durationText(lastPass.ageMs)} ago`,
       href: addresses.locks,
     },
     workers.lost > 0 && { text: `${plural(workers.lost, "worker")} lost`, href: addresses.lanes },
@@ -93,7 +93,7 @@ function mattersOf(
 }
 
 function calmText({ lastHour, live }: ShownSummary): string {
-  const mean = lastHour.meanRunMs === null ? "" : `, ${duration(lastHour.meanRunMs)} each on average`;
+  const mean = lastHour.meanRunMs === null ? "" : `, ${durationText(lastHour.meanRunMs)} each on average`;
   const done =
     lastHour.succeeded === 0
       ? "Nothing ended in the last hour"

@@ -12,7 +12,7 @@ interface ChartProps {
 
 const height = 170;
 
-/** Ended tries over time, stacked. The library is loaded with the first chart; its numbers also stand in words above. */
+/** Ended attempts over time, stacked. The library is loaded with the first chart; its numbers also stand in words above. */
 export function Chart({ minutes, span }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -46,7 +46,7 @@ export function Chart({ minutes, span }: ChartProps) {
     };
   }, [span, mode, look]);
   useEffect(() => plot.current?.setData(data), [minutes]);
-  return <div ref={box} class="chart" role="img" aria-label="Tries that ended, by minute" />;
+  return <div ref={box} class="chart" role="img" aria-label="Attempts that ended, by minute" />;
 }
 
 /** Buckets of some minutes, each series on top of the next, so that all three are bars from the ground. */

@@ -2,7 +2,7 @@ import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { Icon } from "../parts/icon.tsx";
 import { type ShownCount, type ShownMinute, type JobState, type ShownSummary, jobStates } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { counted, plural, stateWords } from "../words.ts";
 import { Sparkline } from "./sparkline.tsx";
 
@@ -61,7 +61,7 @@ function cardOf(
     case "QUEUED":
       return now(
         live.byState.QUEUED,
-        live.oldestWaitingMs === null ? "none is due" : `oldest ${duration(live.oldestWaitingMs)}`,
+        live.oldestWaitingMs === null ? "none is due" : `oldest ${durationText(live.oldestWaitingMs)}`,
       );
     case "RUNNING":
       return now(live.byState.RUNNING, workers.busy === 0 ? "none right now" : `on ${plural(workers.busy, "worker")}`);

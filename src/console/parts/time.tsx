@@ -8,7 +8,7 @@ interface TimeProps {
   readonly zone?: string | undefined;
 }
 
-/** The whole of a time is written when the pointer comes: for the thousands that are scrolled past, nobody asks. */
+/** Writes the full time only under the pointer: thousands are scrolled past without being read. */
 export function explainTimes(): void {
   document.addEventListener("pointerover", ({ target }) => {
     const time = timeAt(target);

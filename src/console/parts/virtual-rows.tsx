@@ -4,7 +4,7 @@ import { placesOf } from "./row-places.ts";
 
 /** Of a row of one line and of the head, in pixels; the style sheet's `--row`. */
 const lineHeight = 34;
-/** Rows that exist above and below those in sight. */
+/** Rows that exist above and below the visible ones. */
 export const rowsBeyond = 8;
 
 export interface RowColumn {
@@ -21,28 +21,28 @@ interface VirtualRowsProps {
   readonly template: string;
   readonly rows: number;
   readonly row: (index: number) => ComponentChildren;
-  /** Names what a row shows, wherever it stands: a row that stays in sight keeps its elements, and with them the focus. */
+  /** Names a row's content at any index: a row that stays visible keeps its elements, and with them the focus. */
   readonly idOf: (index: number) => string;
-  /** Kept in sight. */
+  /** Scrolled into view. */
   readonly current: number;
   /** Of each row, in pixels. */
   readonly height?: number;
-  /** These rows are in sight or close to it; also told when their number changes. */
+  /** Called with the visible and nearby rows, also when the number of rows changes. */
   readonly onView: (from: number, to: number) => void;
   readonly foot?: ComponentChildren;
 }
 
-/** A table of which only the rows in sight exist, so that a hundred thousand scroll like fifty. */
+/** A table in which only the visible rows exist, so that a hundred thousand scroll like fifty. */
 export function VirtualRows(props: VirtualRowsProps) {
   const { label, columns, template, rows, row, idOf, current, onView, foot, height = lineHeight } = props;
   const box = useRef<HTMLDivElement>(null);
-  const sight = useSight(box, height);
+  const view = useVisible(box, height);
   useEffect(() => {
-    onView(sight.from, sight.to);
-  }, [sight.from, sight.to, rows]);
-  useEffect(() => keepInSight(box.current, current, height), [current]);
-  const from = Math.min(sight.from, rows);
-  const to = Math.min(sight.to, rows);
+    onView(view.from, view.to);
+  }, [view.from, view.to, rows]);
+  useEffect(() => scrollIntoView(box.current, current, height), [current]);
+  const from = Math.min(view.from, rows);
+  const to = Math.min(view.to, rows);
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
   const places = usePlaces(shown.map(idOf), box);
   return (
@@ -78,19 +78,19 @@ export function VirtualRows(props: VirtualRowsProps) {
   );
 }
 
-interface Sight {
+interface Visible {
   readonly from: number;
   readonly to: number;
 }
 
-/** The rows in sight and a few beyond. While it scrolls only the place is read: the height is told when it changes. */
-function useSight(box: { readonly current: HTMLElement | null }, rowHeight: number): Sight {
-  const [sight, setSight] = useState<Sight>({ from: 0, to: 60 });
+/** The visible rows and a few more. A scroll reads only the position; the height comes from the observer. */
+function useVisible(box: { readonly current: HTMLElement | null }, rowHeight: number): Visible {
+  const [visible, setVisible] = useState<Visible>({ from: 0, to: 60 });
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
     let height = element.clientHeight;
-    const look = (): void => setSight((before) => sightOf({ top: element.scrollTop, height, rowHeight }, before));
+    const look = (): void => setVisible((before) => visibleOf({ top: element.scrollTop, height, rowHeight }, before));
     const observer = new ResizeObserver(([entry]) => {
       height = entry?.contentRect.height ?? height;
       look();
@@ -102,7 +102,7 @@ function useSight(box: { readonly current: HTMLElement | null }, rowHeight: numb
       element.removeEventListener("scroll", look);
     };
   }, [rowHeight]);
-  return sight;
+  return visible;
 }
 
 interface Scrolled {
@@ -112,9 +112,9 @@ interface Scrolled {
 }
 
 /** Steps of a few rows, so that most scroll events change nothing. */
-function sightOf({ top, height, rowHeight }: Scrolled, before: Sight): Sight {
+function visibleOf({ top, height, rowHeight }: Scrolled, before: Visible): Visible {
   const first = Math.floor(top / rowHeight);
-  // After a jump only what is in sight: the rows beyond it come with the next small step.
+  // After a jump only the visible rows; the rows beyond come with the next small step.
   const beyond = first < before.from || first > before.to ? 0 : rowsBeyond;
   const from = Math.max(0, Math.floor((first - beyond) / 4) * 4);
   const to = Math.ceil((first + height / rowHeight + beyond) / 4) * 4;
@@ -129,10 +129,10 @@ function usePlaces(ids: readonly string[], box: { readonly current: HTMLElement 
   return ids.map((id) => held.current.get(id) ?? 0);
 }
 
-function keepInSight(box: HTMLElement | null, index: number, rowHeight: number): void {
+function scrollIntoView(box: HTMLElement | null, index: number, rowHeight: number): void {
   if (box === null || index < 0) return;
   const top = index * rowHeight;
-  const visible = box.clientHeight - lineHeight - rowHeight;
+  const heightMax = box.clientHeight - lineHeight - rowHeight;
   if (top < box.scrollTop) box.scrollTop = top;
-  else if (top > box.scrollTop + visible) box.scrollTop = top - visible;
+  else if (top > box.scrollTop + heightMax) box.scrollTop = top - heightMax;
 }

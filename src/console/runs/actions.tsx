@@ -38,7 +38,7 @@ export function RunActions({ run: { id, kind, state, finishedAt }, onDone }: Run
     });
   };
   const cancel = async (): Promise<void> => {
-    const text = "What has not started will not; workers of running jobs are told to stop.";
+    const text = "Waiting jobs will not start; running ones are aborted.";
     if (!(await confirmed({ title: `Cancel run ${id}?`, text, action: "Cancel the run", danger: true }))) return;
     await act(async () => {
       const { canceled } = await requestRunCancel(id);

@@ -4,14 +4,14 @@ import { Failure } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { MiddleCut } from "../parts/middle-cut.tsx";
 import { type JobState, jobStates } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { counted, plural, stateWords } from "../words.ts";
 import { groupedRun, layersByPlace, type TaskGroup } from "./groups.ts";
 import { type LaidOut, layOut } from "./layout.ts";
 import { criticalPath, type LoadedMap, type MapTask } from "./run-map.ts";
 
 const laidOutMax = 150;
-/** Of one layer: with more beside each other, what comes before and after is out of sight. */
+/** Of one layer: with more, the layers before and after would not be visible. */
 const besideMax = 24;
 const box = { width: 172, height: 36 };
 const groupBox = { width: 196, height: 58 };
@@ -51,7 +51,7 @@ function CriticalPath({ map }: { readonly map: LoadedMap }) {
     <p class="critical-path">
       <strong>Critical path</strong>{" "}
       <span class="dim">
-        {duration(last.finishedAt - first.startedAt)}, {plural(path.length, "task")}
+        {durationText(last.finishedAt - first.startedAt)}, {plural(path.length, "task")}
       </span>{" "}
       {shown.length < path.length ? <span class="dim">… </span> : null}
       {shown.map((task, index) => (

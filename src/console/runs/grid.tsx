@@ -4,7 +4,7 @@ import { Icon } from "../parts/icon.tsx";
 import { MiddleCut } from "../parts/middle-cut.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { type RowColumn, VirtualRows } from "../parts/virtual-rows.tsx";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import type { LoadedMap, MapTask, TaskOrder } from "./run-map.ts";
 
 const template = "112px minmax(180px, 1.6fr) minmax(200px, 2fr) 88px 84px minmax(160px, 1.3fr)";
@@ -86,7 +86,7 @@ function TaskRow({ task, index, whole, why }: TaskRowProps) {
         {span === null ? null : <GanttBar span={span} whole={whole} state={task.state} />}
       </span>
       <span role="cell" class="number">
-        {span === null ? <span class="nothing">–</span> : duration(span.to - span.from)}
+        {span === null ? <span class="nothing">–</span> : durationText(span.to - span.from)}
       </span>
       <span role="cell" class="number">
         {task.attempt === 0 ? <span class="nothing">–</span> : task.attempt}
@@ -102,7 +102,7 @@ function TaskRow({ task, index, whole, why }: TaskRowProps) {
 const Scale = ({ whole: { from, to } }: { readonly whole: TimeSpan }) => (
   <span class="gantt-scale">
     {[0, 1, 2, 3].map((quarter) => (
-      <span key={quarter}>{quarter === 0 ? "Start" : `+${duration(((to - from) * quarter) / 4)}`}</span>
+      <span key={quarter}>{quarter === 0 ? "Start" : `+${durationText(((to - from) * quarter) / 4)}`}</span>
     ))}
   </span>
 );

@@ -6,7 +6,7 @@ import { TableHead } from "../parts/table-head.tsx";
 import { Time } from "../parts/time.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { ShownOccurrence } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { reasonText } from "../words.ts";
 import { endWords, outcomeWords, squareClass } from "./squares.tsx";
 
@@ -58,7 +58,7 @@ function PastTime({ occurrence }: { readonly occurrence: ShownOccurrence }) {
         </span>
       </td>
       <td class="dim">{reasonText(reason)}</td>
-      <td class="number">{latenessMs === null ? <Nothing /> : duration(latenessMs)}</td>
+      <td class="number">{latenessMs === null ? <Nothing /> : durationText(latenessMs)}</td>
       <td>
         {jobId === null ? (
           <Nothing />
@@ -69,7 +69,7 @@ function PastTime({ occurrence }: { readonly occurrence: ShownOccurrence }) {
         )}
       </td>
       <td>{jobId === null ? <Nothing /> : <EndBadge end={end} />}</td>
-      <td class="number">{end?.tookMs == null ? <Nothing /> : duration(end.tookMs)}</td>
+      <td class="number">{end?.tookMs == null ? <Nothing /> : durationText(end.tookMs)}</td>
       <td class="cut error-cell" title={end?.error?.message ?? undefined}>
         {end?.error == null ? null : (
           <>

@@ -1,7 +1,7 @@
 import { Tag } from "../parts/tag.tsx";
 import { Time } from "../parts/time.tsx";
 import type { ShownOutcome } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 
 /** Its next time came this long ago and nothing was decided: something is wrong. */
 const lateMs = 90_000;
@@ -41,7 +41,7 @@ export function EndsText({ failingSince, failingSinceIsMore, lastSuccessAt, time
 }
 
 export const latenessText = ({ latenessMs }: Pick<ShownOutcome, "latenessMs">): string =>
-  latenessMs === null ? "–" : duration(latenessMs);
+  latenessMs === null ? "–" : durationText(latenessMs);
 
 export const onTimeText = ({ onTimeShare }: Pick<ShownOutcome, "onTimeShare">): string =>
   onTimeShare === null ? "–" : `${Math.floor(onTimeShare * 100)} %`;

@@ -14,7 +14,7 @@ import { counted } from "../words.ts";
 /** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
   useTitle("Dead letters");
-  const found = useResource("dead letters", loadFailureGroups);
+  const found = useResource("dead letters", (signal) => loadFailureGroups(null, signal));
   return (
     <>
       <header class="screen-head">

@@ -6,6 +6,7 @@ import { currentTime, now } from "../clock.ts";
 import { Actions } from "../job/actions.tsx";
 import { Facts } from "../job/facts.tsx";
 import { Heartbeat } from "../job/heartbeat.tsx";
+import { OtherFailures } from "../job/other-failures.tsx";
 import { History } from "../job/history.tsx";
 import { timelineOf } from "../job/timeline.ts";
 import { Waterfall } from "../job/waterfall.tsx";
@@ -51,11 +52,12 @@ function Found({ job, onDone }: { readonly job: ShownJobDetail; readonly onDone:
       {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
       <div class="columns">
         <div>
-          <Waterfall timeline={timeline} />
+          <Waterfall job={job.id} timeline={timeline} />
           <History job={job} zone={zone} />
         </div>
         <div>
           <Facts job={job} zone={zone} />
+          {job.state === "FAILED" ? <OtherFailures job={job} /> : null}
           <Data title="Payload" value={job.payload} />
           {job.state === "SUCCESS" ? <Data title="Result" value={job.result} /> : null}
         </div>

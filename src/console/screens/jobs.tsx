@@ -21,7 +21,7 @@ import { useResource } from "../resource.ts";
 import { type ShownCount, type ShownJobCounts, jobStates } from "../shape.ts";
 import { useTitle } from "../title.ts";
 
-/** The list. Its address holds the whole filter: a link shows the same list to somebody else. */
+/** The list. Its address holds the whole filter: a link shows the same list to another person. */
 export function JobsScreen() {
   const { query, route } = useLocation();
   const text = query["q"] ?? "";

@@ -7,10 +7,10 @@ import { TableHead } from "../parts/table-head.tsx";
 import { useResource } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import type { ShownLock } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-/** Who holds which lock. Only writes under the newest fence are accepted, whoever believes to hold it. */
+/** Who holds which lock. Only writes under the newest fence are accepted. */
 export function LocksScreen() {
   useTitle("Locks");
   const found = useResource("locks", loadLocks, { again: "slow" });
@@ -63,7 +63,9 @@ const LockTable = ({ locks }: { readonly locks: readonly ShownLock[] }) => (
               {holderOf(lock) ?? <span class="nothing">–</span>}
             </td>
             <td class="number">{lock.fence ?? <span class="nothing">–</span>}</td>
-            <td class="number">{lock.leaseMs === null ? <span class="nothing">–</span> : duration(lock.leaseMs)}</td>
+            <td class="number">
+              {lock.leaseMs === null ? <span class="nothing">–</span> : durationText(lock.leaseMs)}
+            </td>
             <td>
               <Time at={lock.installedAt} />
             </td>

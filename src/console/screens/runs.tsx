@@ -11,7 +11,7 @@ import { useResource } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
 import type { ShownRun } from "../shape.ts";
-import { duration } from "../time.ts";
+import { durationText } from "../time.ts";
 import { useTitle } from "../title.ts";
 
 const filters: readonly { readonly name: string; readonly value: string }[] = [
@@ -87,7 +87,9 @@ const RunTable = ({ runs }: { readonly runs: readonly ShownRun[] }) => (
               <Time at={run.createdAt} />
             </td>
             <td class="number">
-              {duration((run.finishedAt === null ? now.value : Date.parse(run.finishedAt)) - Date.parse(run.createdAt))}
+              {durationText(
+                (run.finishedAt === null ? now.value : Date.parse(run.finishedAt)) - Date.parse(run.createdAt),
+              )}
             </td>
           </tr>
         ))}

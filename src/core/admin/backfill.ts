@@ -80,8 +80,8 @@ export async function backfill(
   const times = judged.map(({ entry }) => entry);
   if (options.dryRun) return { dryRun: true, times, added: 0, again: 0, failed: [], paceMs };
   const todo = judged.filter(({ entry }) => entry.runs);
-  const { made, failed } = await withJobs(ports, registry, row, todo, options.stage);
-  const done = await write(ports, registry, row, made, { paceMs, dispatchWindowMs: options.dispatchWindowMs });
+  const { made, failed } = await withJobs(ports, registry, todo, { row, stage: options.stage });
+  const done = await write(ports, registry, made, { id, paceMs, dispatchWindowMs: options.dispatchWindowMs });
   return { dryRun: false, times, ...done, failed, paceMs };
 }
 
@@ -145,9 +145,8 @@ function judge({ version, spec }: VersionInterval, time: NominalTime, rows: read
 async function withJobs(
   ports: BackfillPorts,
   registry: Registry,
-  row: ScheduleRow,
   todo: readonly Wanted[],
-  stage: string,
+  { row, stage }: { readonly row: ScheduleRow; readonly stage: string },
 ): Promise<{ made: readonly BackfillTime[]; failed: readonly string[] }> {
   const trace = ports.random.id();
   const made: BackfillTime[] = [];
@@ -156,7 +155,7 @@ async function withJobs(
     const then: ScheduleRow = { ...row, version: stretch.version, spec: stretch.spec };
     const definition = definitionOfKind(registry, stretch.spec.job.kind);
     const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: true, missedCount: 0, dueAt: null } as const;
-    const { occurrence, failure } = await occurrenceOf(then, decision, definition, registry, { stage, trace });
+    const { occurrence, failure } = await occurrenceOf(then, decision, definition, { registry, stage, trace });
     if (occurrence.job === null) {
       failed.push(`${time.localTime}: ${failure?.message ?? "no payload"}`);
       continue;
@@ -170,9 +169,8 @@ async function withJobs(
 async function write(
   ports: BackfillPorts,
   registry: Registry,
-  { id }: ScheduleRow,
   made: readonly BackfillTime[],
-  { paceMs, dispatchWindowMs }: { readonly paceMs: number; readonly dispatchWindowMs: number },
+  { id, paceMs, dispatchWindowMs }: { readonly id: string; readonly paceMs: number; readonly dispatchWindowMs: number },
 ): Promise<{ added: number; again: number }> {
   const kinds = new Set(made.map(({ occurrence }) => occurrence.job?.kind ?? ""));
   const slotKey = backfillKey(id);

@@ -47,7 +47,7 @@ export async function rerunRun(
   const root = run.key.replace(/#\d+$/, "");
   const { dispatchWindowMs } = options;
   for (let number = 2; number <= contractLimits.rerunsMax; number += 1) {
-    const started = await startAgain(ports, definition, run, `${root}#${number}`, options);
+    const started = await startAgain(ports, definition, run, { ...options, key: `${root}#${number}` });
     if (started === null) continue;
     await afterCommit(ports, started.aftermath, { dispatchWindowMs });
     return started.runId;
@@ -67,12 +67,11 @@ async function startAgain(
   ports: ControlPorts,
   definition: JobDefinition,
   run: RunView,
-  key: string,
-  options: RerunOptions,
+  options: RerunOptions & { readonly key: string },
 ): Promise<Started | null> {
   const trace = ports.random.id();
-  if (!isGraph(definition)) return await writeAgain(ports, definition, run, { key, trace, ...options });
-  const { stage, dispatchWindowMs } = options;
+  if (!isGraph(definition)) return await writeAgain(ports, definition, run, { ...options, trace });
+  const { key, stage, dispatchWindowMs } = options;
   const planned = await planRun(definition, run.input, { stage, key, trace, starterId: null, parentId: run.id });
   const started = await ports.store.startRun(planned, { dispatchWindowMs });
   return started.created ? started : null;

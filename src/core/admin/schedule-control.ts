@@ -98,7 +98,7 @@ export async function triggerSchedule(
   const time = { localTime, fold: 0, instant: now, kind: "fires", mergedInto: null } as const;
   const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: false, missedCount: 0, dueAt: null } as const;
   const trace = ports.random.id();
-  const { occurrence, failure } = await occurrenceOf(row, decision, definition, registry, { ...options, trace });
+  const { occurrence, failure } = await occurrenceOf(row, decision, definition, { ...options, registry, trace });
   if (occurrence.job === null) {
     throw new ScheduleRefused("invalid-schedule", `schedule "${id}" gives no payload now: ${failure?.message ?? ""}`);
   }

@@ -15,8 +15,7 @@ const dayNames = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
 const define = (
   name: string,
-  min: number,
-  max: number,
+  [min, max]: readonly [min: number, max: number],
   names: readonly string[] = [],
   alias: number | null = null,
 ) => ({
@@ -29,13 +28,13 @@ const define = (
 });
 
 export const fields = {
-  minute: define("minute", 0, 59),
-  hour: define("hour", 0, 23),
-  dayOfMonth: define("day of month", 1, 31),
-  month: define("month", 1, 12, monthNames),
-  dayOfWeek: define("day of week", 0, 6, dayNames, 7),
-  awsDayOfWeek: define("day of week", 1, 7, dayNames),
-  year: define("year", 1970, 2199),
+  minute: define("minute", [0, 59]),
+  hour: define("hour", [0, 23]),
+  dayOfMonth: define("day of month", [1, 31]),
+  month: define("month", [1, 12], monthNames),
+  dayOfWeek: define("day of week", [0, 6], dayNames, 7),
+  awsDayOfWeek: define("day of week", [1, 7], dayNames),
+  year: define("year", [1970, 2199]),
 } as const satisfies Record<string, Field>;
 
 /** A mistake in an expression, worded for its author. `parseCron` catches it. */

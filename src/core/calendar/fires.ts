@@ -43,14 +43,19 @@ export function resolveDst(cron: CronRule, dst: Dst): DstRules {
 /** No offset change is larger than a day (Manila, Alaska, Kwajalein, Samoa), so a change further away has no effect. */
 const changeMsMax = 26 * 3_600_000;
 
+/** What decides the times of a cron expression. */
+export interface CronTimes {
+  readonly cron: CronRule;
+  readonly zone: Zone;
+  readonly rules: DstRules;
+}
+
 /**
  * Nominal times in `(after, until]` in the order of their instants; of those at one instant, the one that fires comes
  * first. The caller bounds the window.
  */
 export function* cronTimes(
-  cron: CronRule,
-  zone: Zone,
-  rules: DstRules,
+  { cron, zone, rules }: CronTimes,
   after: Instant,
   until: Instant,
 ): Generator<NominalTime, void, undefined> {

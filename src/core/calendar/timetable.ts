@@ -1,7 +1,7 @@
 /** When a schedule fires: the nominal times of any expression, in windows, forwards and backwards. */
 import { dayMs } from "../job/units.ts";
 import { type CronRule, parseCron } from "./cron.ts";
-import { cronTimes, type Dst, type DstRules, type NominalTime, resolveDst } from "./fires.ts";
+import { type CronTimes, cronTimes, type Dst, type NominalTime, resolveDst } from "./fires.ts";
 import type { Instant } from "../job/job.ts";
 import { scheduleLimits } from "../ports/schedule-limits.ts";
 import { wallTimes, secondText } from "./wall-time.ts";
@@ -126,10 +126,10 @@ const elapsedTime = (instant: Instant): NominalTime => ({
 });
 
 function cronTimetable(cron: CronRule, zone: Zone, dst: Dst): Timetable {
-  const rules = resolveDst(cron, dst);
+  const parts = { cron, zone, rules: resolveDst(cron, dst) };
   return {
-    times: (after, until) => cronTimes(cron, zone, rules, after, until),
-    next: (after) => nextCronTime(cron, zone, rules, after),
+    times: (after, until) => cronTimes(parts, after, until),
+    next: (after) => nextCronTime(parts, after),
   };
 }
 
@@ -138,20 +138,21 @@ function cronTimetable(cron: CronRule, zone: Zone, dst: Dst): Timetable {
  * instant, so the search continues, up to `nextFireYearsMax` ahead: longer than the longest pause of an expression that fires
  * (a fifth weekday in February, across 2100: 40 years). An expression that names its years is searched to the last one.
  */
-function nextCronTime(cron: CronRule, zone: Zone, rules: DstRules, after: Instant): NominalTime | null {
+function nextCronTime(parts: CronTimes, after: Instant): NominalTime | null {
+  const { cron, zone } = parts;
   const lastYear = cron.years?.at(-1);
   const horizon =
     lastYear === undefined ? after + scheduleLimits.nextFireYearsMax * 366 * dayMs : Date.UTC(lastYear + 1, 0, 2);
   let cursor = after;
   while (cursor < horizon) {
-    const near = first(cronTimes(cron, zone, rules, cursor, cursor + 2 * 3_600_000));
+    const near = first(cronTimes(parts, cursor, cursor + 2 * 3_600_000));
     if (near !== null) return near;
     // A clock may jump by up to a day: search from a day earlier to a day later.
     const reading = first(wallTimes(cron, cursor + zone.offsetAt(cursor) - dayMs, horizon + dayMs));
     if (reading === null) return null;
     const from = Math.max(cursor, reading - zone.offsetAt(cursor) - 2 * dayMs);
     const until = from + 5 * dayMs;
-    const time = first(cronTimes(cron, zone, rules, from, until));
+    const time = first(cronTimes(parts, from, until));
     if (time !== null) return time;
     cursor = until;
   }

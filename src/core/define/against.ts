@@ -36,18 +36,15 @@ export async function checkAgainst(
     const definition = known.get(run.kind);
     if (definition === undefined) found.gone("run", run);
     else if ((graphVersionOf(definition) ?? run.version) < run.version) found.older(run, definition);
-    else if (await isReshaped(run, definition)) found.reshaped(run, definition);
+    else if (isReshaped(run, definition)) found.reshaped(run, definition);
     else await found.payload("run", run, definition, run.input);
   }
   return found.problems();
 }
 
 /** The tasks of a graph that comes as data depend on its input, so only those that are written down are compared. */
-const isReshaped = async (run: WaitingRun, { body }: JobDefinition): Promise<boolean> =>
-  body.is === "graph" &&
-  body.version === run.version &&
-  run.shape !== null &&
-  (await shapeHash(body.tasks)) !== run.shape;
+const isReshaped = (run: WaitingRun, { body }: JobDefinition): boolean =>
+  body.is === "graph" && body.version === run.version && run.shape !== null && shapeHash(body.tasks) !== run.shape;
 
 type Thing = "job" | "run";
 interface Named {
@@ -66,13 +63,8 @@ class Found {
 
   gone(thing: Thing, { id, kind }: Named): void {
     const rule = `is not defined here, and ${thing} ${id} of it waits`;
-    this.#add(
-      `${thing} ${kind} gone`,
-      `kinds.${kind}`,
-      kind,
-      rule,
-      "keep its definition until none waits, or cancel them",
-    );
+    const fix = "keep its definition until none waits, or cancel them";
+    this.#add(`${thing} ${kind} gone`, { field: `kinds.${kind}`, value: kind, rule, fix });
   }
 
   async payload(thing: Thing, { id, kind }: Named, definition: JobDefinition, value: unknown): Promise<void> {
@@ -82,24 +74,21 @@ class Found {
     const what = thing === "job" ? "payload" : "input";
     const rule = `must take what waits: ${thing} ${id} has ${issue?.path ? `"${issue.path}"` : "one"} that ${issue?.message ?? "it refuses"}`;
     const fix = "widen the schema (an optional member, a default), or let those end first";
-    this.#add(`${thing} ${kind} ${issue?.path}`, `kinds.${kind}.${what}`, value, rule, fix);
+    this.#add(`${thing} ${kind} ${issue?.path}`, { field: `kinds.${kind}.${what}`, value, rule, fix });
   }
 
   older({ id, kind, version }: WaitingRun, definition: JobDefinition): void {
     const rule = `must not be lower than ${version}, the version of run ${id}`;
-    this.#add(
-      `run ${kind} older`,
-      `kinds.${kind}.version`,
-      graphVersionOf(definition),
-      rule,
-      "do not go back while it is open",
-    );
+    const value = graphVersionOf(definition);
+    const fix = "do not go back while it is open";
+    this.#add(`run ${kind} older`, { field: `kinds.${kind}.version`, value, rule, fix });
   }
 
   reshaped({ id, kind, version }: WaitingRun, definition: JobDefinition): void {
     const rule = `must have the tasks and edges of run ${id}, which has version ${version} too`;
     const fix = "raise the version of a graph whose tasks or edges change";
-    this.#add(`run ${kind} reshaped`, `kinds.${kind}.version`, graphVersionOf(definition), rule, fix);
+    const value = graphVersionOf(definition);
+    this.#add(`run ${kind} reshaped`, { field: `kinds.${kind}.version`, value, rule, fix });
   }
 
   problems(): readonly Problem[] {
@@ -110,9 +99,9 @@ class Found {
     return list.found;
   }
 
-  #add(group: string, field: string, value: unknown, rule: string, fix: string): void {
+  #add(group: string, problem: Omit<Problem, "thing" | "value"> & { readonly value: unknown }): void {
     const known = this.#groups.get(group);
-    if (known === undefined) this.#groups.set(group, { field, value, rule, fix, count: 1 });
+    if (known === undefined) this.#groups.set(group, { ...problem, count: 1 });
     else known.count += 1;
   }
 }

@@ -87,15 +87,9 @@ function checkLanes(app: AppDefinition, stage: string, stages: readonly string[]
   return Object.entries(app.lanes).flatMap(([name, lane]) => {
     const problems = new ProblemList(`lane "${name}" of app "${app.name}"`);
     checkId(problems, "name", name, contractLimits.laneCharactersMax);
-    checkNumber(problems, "batchSize", lane.batchSize, { min: 1, max: contractLimits.sendBatchMax }, stage, stages);
-    checkNumber(
-      problems,
-      "concurrency",
-      lane.concurrency,
-      { min: 2, max: contractLimits.laneConcurrencyMax },
-      stage,
-      stages,
-    );
+    checkNumber(problems, "batchSize", lane.batchSize, { min: 1, max: contractLimits.sendBatchMax, stage, stages });
+    const concurrency = { min: 2, max: contractLimits.laneConcurrencyMax, stage, stages };
+    checkNumber(problems, "concurrency", lane.concurrency, concurrency);
     return problems.found;
   });
 }
@@ -104,12 +98,20 @@ function checkNumber(
   problems: ProblemList,
   field: string,
   setting: PerStage<number> | undefined,
-  bounds: { readonly min: number; readonly max: number },
-  stage: string,
-  stages: readonly string[] | undefined,
+  {
+    min,
+    max,
+    stage,
+    stages,
+  }: {
+    readonly min: number;
+    readonly max: number;
+    readonly stage: string;
+    readonly stages: readonly string[] | undefined;
+  },
 ): void {
   if (typeof setting === "object") checkStages(problems, field, setting, stages);
-  readCount(problems, field, valueFor(stage, setting), { ...bounds, fallback: null });
+  readCount(problems, field, valueFor(stage, setting), { min, max, fallback: null });
 }
 
 function checkStages(

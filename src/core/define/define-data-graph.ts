@@ -61,7 +61,10 @@ export function defineDataGraph<S extends StandardSchemaV1 = NoPayload>(
     max: contractLimits.runVersionMax,
     fallback: 1,
   });
-  const onFailure = readChoice(problems, "onFailure", options.onFailure, failurePolicies, "skip-downstream");
+  const onFailure = readChoice(problems, "onFailure", options.onFailure, {
+    choices: failurePolicies,
+    fallback: "skip-downstream",
+  });
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const task = taskOf(options, { id: options.id, check });
   // The schema has given the input its type.
@@ -123,6 +126,6 @@ function readTask(problems: ProblemList, task: unknown, place: number): GraphTas
   return {
     name: String(name),
     after: isList ? after : [],
-    join: readChoice(problems, `tasks.${place}.join`, join, joinRules, "all"),
+    join: readChoice(problems, `tasks.${place}.join`, join, { choices: joinRules, fallback: "all" }),
   };
 }

@@ -137,7 +137,10 @@ export function defineGraph<S extends StandardSchemaV1 = NoPayload, F extends Fa
     max: contractLimits.runVersionMax,
     fallback: 1,
   });
-  const onFailure = readChoice(problems, "onFailure", options.onFailure, failurePolicies, "skip-downstream");
+  const onFailure = readChoice(problems, "onFailure", options.onFailure, {
+    choices: failurePolicies,
+    fallback: "skip-downstream",
+  });
   const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
   const tasks = declareAll(options, { id: options.id, check }, problems);
   checkGraph(problems, tasks);

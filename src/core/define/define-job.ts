@@ -190,7 +190,7 @@ type PlainLimits = Pick<
 >;
 
 function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
-  const runOn = readChoice(problems, "runOn", options.runOn, ["lambda", "fargate"], "lambda");
+  const runOn = readChoice(problems, "runOn", options.runOn, { choices: ["lambda", "fargate"], fallback: "lambda" });
   const retention = {
     min: contractLimits.retentionMsMin,
     max: contractLimits.retentionMsMax,
@@ -208,7 +208,10 @@ function limitsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
       fallback: contractLimits.leaseMsDefault,
     }),
     retentionMs: readDuration(problems, "retention", options.retention, retention),
-    onAmbiguous: readChoice(problems, "onAmbiguous", options.onAmbiguous, ["retry", "park"], "retry"),
+    onAmbiguous: readChoice(problems, "onAmbiguous", options.onAmbiguous, {
+      choices: ["retry", "park"],
+      fallback: "retry",
+    }),
     concurrency: readCount(problems, "concurrency", options.concurrency, {
       min: 1,
       max: contractLimits.slotsMax,
@@ -267,7 +270,8 @@ function retryFrom(retry: RetryOptions | undefined, problems: ProblemList): Retr
   }
   return {
     maxAttempts: readCount(problems, "retry.maxAttempts", retry?.maxAttempts, attempts),
-    backoff: own ?? readChoice(problems, "retry.backoff", retry?.backoff, backoffNames, "exponential"),
+    backoff:
+      own ?? readChoice(problems, "retry.backoff", retry?.backoff, { choices: backoffNames, fallback: "exponential" }),
     baseMs,
     capMs,
     jitter: retry?.jitter ?? false,

@@ -84,7 +84,12 @@ export class KeyConflict extends Error {
     return isOf(this === KeyConflict, "KeyConflict", this, value);
   }
   readonly detail: Json;
-  constructor(kind: string, key: string, jobId: string, existingHash: string, hash: string) {
+  constructor(
+    kind: string,
+    key: string,
+    jobId: string,
+    { existingHash, hash }: { existingHash: string; hash: string },
+  ) {
     super(
       `key "${key}" of "${kind}" already belongs to job ${jobId} with another payload ` +
         `(its hash ${existingHash.slice(0, 12)}, yours ${hash.slice(0, 12)}): use another key, or enqueue the same payload`,
@@ -98,19 +103,23 @@ const retryableStatuses = new Set([408, 425, 429]);
 
 /**
  * The error of an HTTP answer: 408, 425, 429 and 5xx are retried (`Retry-After` in seconds is honoured);
- * every other status is permanent. The code is `HTTP_<status>`.
+ * every other status is permanent. The code is `HTTP_<status>`. The beginning of `body` is kept with the failed attempt.
  */
-export function httpError(response: {
-  readonly status: number;
-  readonly statusText?: string;
-  readonly headers?: { get(name: string): string | null };
-}): PermanentError | RetryLater {
+export function httpError(
+  response: {
+    readonly status: number;
+    readonly statusText?: string;
+    readonly headers?: { get(name: string): string | null };
+  },
+  body: string | null = null,
+): PermanentError | RetryLater {
   const { status } = response;
   const message = `HTTP ${status}${response.statusText ? ` ${response.statusText}` : ""}`;
   const code = `HTTP_${status}`;
-  if (!retryableStatuses.has(status) && status < 500) return new PermanentError(message, { code });
+  const seen = { response: { status, body } };
+  if (!retryableStatuses.has(status) && status < 500) return Object.assign(new PermanentError(message, { code }), seen);
   const afterMs = retryAfterMs(response.headers?.get("retry-after") ?? null);
-  return new RetryLater(message, afterMs === null ? { code } : { code, after: `${afterMs}ms` });
+  return Object.assign(new RetryLater(message, afterMs === null ? { code } : { code, after: `${afterMs}ms` }), seen);
 }
 
 /** Seconds only: a date would need a wall clock. */

@@ -7,7 +7,7 @@ import { readChoice, readCount, readDuration } from "./setting.ts";
 /** `latest` unless said otherwise; `all` catches up everything, a second apart. */
 export function readMisfire(misfire: SchedulePolicies["misfire"], problems: ProblemList): Misfire {
   if (typeof misfire === "object") return { rule: "all", ...readCatchUp(misfire.all, problems) };
-  const rule = readChoice(problems, "misfire", misfire, ["skip", "latest", "all"], "latest");
+  const rule = readChoice(problems, "misfire", misfire, { choices: ["skip", "latest", "all"], fallback: "latest" });
   return { rule, maxAgeMs: null, maxCount: null, paceMs: contractLimits.catchUpPaceMsDefault };
 }
 

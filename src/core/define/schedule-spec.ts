@@ -35,16 +35,25 @@ export function specMaker(options: PlainOptions, job: JobDefinition, payload: Js
   const notes: string[] = [];
   const expression = readExpression(options, problems, notes);
   const launch = mapStages<Launch, Launch>(options.launch ?? "tick", (value) =>
-    readChoice(problems, "launch", value, ["tick", "rule"], "tick"),
+    readChoice(problems, "launch", value, { choices: ["tick", "rule"], fallback: "tick" }),
   );
   const fromCode = {
     timezone: readZone(options, problems),
     dst: {
-      gap: readChoice(problems, "dst.gap", options.dst?.gap, ["auto", "skip", "shift", "first-valid"], "auto"),
-      overlap: readChoice(problems, "dst.overlap", options.dst?.overlap, ["auto", "first", "second", "both"], "auto"),
+      gap: readChoice(problems, "dst.gap", options.dst?.gap, {
+        choices: ["auto", "skip", "shift", "first-valid"],
+        fallback: "auto",
+      }),
+      overlap: readChoice(problems, "dst.overlap", options.dst?.overlap, {
+        choices: ["auto", "first", "second", "both"],
+        fallback: "auto",
+      }),
     },
     misfire: readMisfire(options.misfire, problems),
-    overlap: readChoice(problems, "overlap", options.overlap, ["skip", "queue-one", "allow"], "allow"),
+    overlap: readChoice(problems, "overlap", options.overlap, {
+      choices: ["skip", "queue-one", "allow"],
+      fallback: "allow",
+    }),
     ...readDeadline(options, problems),
     ...readPeriod(options, problems),
     payload,

@@ -60,12 +60,11 @@ export function readCount<T>(problems: ProblemList, field: string, value: unknow
   return bounds.fallback;
 }
 
-export function readChoice<T extends string>(
+export function readChoice<const T extends string>(
   problems: ProblemList,
   field: string,
   value: unknown,
-  choices: readonly T[],
-  fallback: T,
+  { choices, fallback }: { readonly choices: readonly T[]; readonly fallback: T },
 ): T {
   if (value === undefined) return fallback;
   const choice = choices.find((each) => each === value);

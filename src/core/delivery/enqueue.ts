@@ -125,7 +125,7 @@ function refuseConflicts(jobs: readonly NewJob[], answers: readonly InsertResult
   const job = jobs[index];
   const conflict = answers[index]?.conflict;
   if (job === undefined || conflict === null || conflict === undefined) return;
-  throw new KeyConflict(job.kind, job.key ?? "", answers[index]?.id ?? "", conflict.existingHash, conflict.hash);
+  throw new KeyConflict(job.kind, job.key ?? "", answers[index]?.id ?? "", conflict);
 }
 
 /** The first enqueue of a kind creates its slot groups: a job whose group does not exist would wait for ever. */

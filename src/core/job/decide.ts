@@ -1,14 +1,19 @@
 import { reasons } from "./reasons.ts";
-import type { Json } from "./job.ts";
+import type { FailureDetail, Json } from "./job.ts";
 import { contractLimits } from "./contract-limits.ts";
 import { backoffMs, type RetryPolicy } from "./backoff.ts";
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly detail?: FailureDetail;
+}
 
 /** How an attempt ended, as the worker saw it. */
 export type Outcome =
   | { readonly is: "success"; readonly result: Json | null }
-  | { readonly is: "retryable"; readonly code: string; readonly message: string; readonly afterMs: number | null }
-  | { readonly is: "permanent"; readonly code: string; readonly message: string }
-  | { readonly is: "ambiguous"; readonly code: string; readonly message: string }
+  | (Failure & { readonly is: "retryable"; readonly afterMs: number | null })
+  | (Failure & { readonly is: "permanent" | "ambiguous" })
   | { readonly is: "released"; readonly reason: string }
   /** Its task could not be started, so this is no failure. `counted`: it counts as an interruption, which have a cap. */
   | {
@@ -30,6 +35,7 @@ export interface Decision {
   readonly interruptions: 0 | 1;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+  readonly detail?: FailureDetail;
   readonly result: Json | null;
 }
 
@@ -75,13 +81,19 @@ const nothing = {
   result: null,
 } as const satisfies Omit<Decision, "to">;
 
-function failed(error: { code: string; message: string }, reason: string): Decision {
-  return { ...nothing, to: "FAILED", reason, failures: 1, errorCode: error.code, errorMessage: error.message };
+function failed(error: Failure, reason: string): Decision {
+  return { ...nothing, to: "FAILED", reason, failures: 1, ...describedBy(error) };
 }
+
+const describedBy = ({ code, message, detail }: Failure) => ({
+  errorCode: code,
+  errorMessage: message,
+  ...(detail === undefined ? {} : { detail }),
+});
 
 function retried(
   counters: AttemptCounters,
-  error: { code: string; message: string; afterMs: number | null },
+  error: Failure & { readonly afterMs: number | null },
   chance: number,
 ): Decision {
   if (counters.failures + 1 >= counters.maxAttempts) return failed(error, reasons.attemptsUsedUp);
@@ -91,8 +103,7 @@ function retried(
     reason: reasons.retry,
     delayMs: askedMs(error.afterMs) ?? backoffMs(counters.retry, counters.failures, chance),
     failures: 1,
-    errorCode: error.code,
-    errorMessage: error.message,
+    ...describedBy(error),
   };
 }
 

@@ -107,6 +107,38 @@ export interface AttemptView {
   readonly errorMessage: string | null;
 }
 
+/** What a person needs to find the cause of one failed attempt. Every text is cut. */
+export interface FailureDetail {
+  /** Null when something was thrown that has none. */
+  readonly stack: string | null;
+  /** The stacks, or else the texts, of `cause` and its causes. */
+  readonly causes: readonly string[];
+  /** What an outside service answered, where the error carries it as `response`. */
+  readonly response: { readonly status: number; readonly body: string | null } | null;
+  /** The last lines that the handler logged. */
+  readonly log: readonly LoggedLine[];
+}
+
+export interface LoggedLine {
+  /** Milliseconds since the attempt began. */
+  readonly atMs: number;
+  readonly level: string;
+  readonly text: string;
+}
+
+/** Where the time of one attempt went, and what is kept of its failure. */
+export interface AttemptTrace {
+  readonly kind: string;
+  /** Known of a job's newest attempt only, as the next two. */
+  readonly dueAt: Instant | null;
+  /** When its message was sent, or put into the outbox. */
+  readonly sentAt: Instant | null;
+  readonly startedAt: Instant | null;
+  /** Null while it runs. */
+  readonly endedAt: Instant | null;
+  readonly detail: FailureDetail | null;
+}
+
 /** One change of state as people see it. */
 export interface EventView {
   readonly id: string;

@@ -35,7 +35,7 @@ export interface Launcher {
    * ended, or that never was, is no error.
    */
   stop(task: string, reason: string): Promise<void>;
-  /** How many tasks of jobs, of the first `limits.tasksLookedAtMax`, run since before this instant. */
+  /** How many tasks of jobs, of the first `tasksLookedAtMax`, run since before this instant. */
   runningSince(before: Instant): Promise<number>;
 }
 

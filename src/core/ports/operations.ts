@@ -1,7 +1,7 @@
 /** The port for operators: searches, counts and changes of many jobs, each bounded. */
 import type { Aftermath } from "./aftermath.ts";
 import type { Message } from "./outbox.ts";
-import type { AttemptView, EventView, Instant, JobId } from "../job/job.ts";
+import type { AttemptTrace, AttemptView, EventView, Instant, JobId } from "../job/job.ts";
 import type { AuditRow, AuditView } from "./audit.ts";
 import type { Bulk, BulkAction } from "./bulk.ts";
 import type { Tally } from "./ports.ts";
@@ -34,6 +34,8 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   job(
     id: JobId,
   ): Promise<{ job: JobRecord; attempts: readonly AttemptView[]; events: readonly EventView[]; now: Instant } | null>;
+  /** One attempt that runs or has ended; null when there is no such attempt. */
+  attempt(id: JobId, attempt: number): Promise<AttemptTrace | null>;
   /** How many jobs match, up to `limit`: those found within `lookMs` (default `operationsLimits.searchMs`). */
   count(search: JobSearch, limit: number, lookMs?: number): Promise<BoundedCount>;
 

@@ -153,13 +153,13 @@ export interface WorstKind {
 
 /** What failed lately, and what waits for a person. */
 export interface Failures {
-  /** Jobs that ended FAILED in the last `limits.failuresMs`; counted up to a bound, as the others. */
+  /** Jobs that ended FAILED in the last `failuresMs`; counted up to a bound, as the others. */
   readonly jobs: number;
   /** Runs, likewise. */
   readonly runs: number;
   /** All jobs that are FAILED now. */
   readonly dead: number;
-  /** Over the last `limits.worstKindMs`; null where no kind has any. */
+  /** Over the last `worstKindMs`; null where no kind has any. */
   readonly worst: Readonly<Record<WorstIn, WorstKind | null>>;
 }
 

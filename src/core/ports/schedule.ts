@@ -83,13 +83,6 @@ export interface Carry {
   readonly edited?: true;
 }
 
-export const occurrenceOutcomes = [
-  "PLANNED",
-  "FIRED",
-  "CAUGHT_UP",
-  "COALESCED",
-  "SKIPPED",
-] as const satisfies readonly OccurrenceOutcome[];
 export type OccurrenceOutcome = "PLANNED" | "FIRED" | "CAUGHT_UP" | "COALESCED" | "SKIPPED";
 
 /**

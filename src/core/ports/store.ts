@@ -140,7 +140,7 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
 
   /**
    * Inserts jobs and their event; QUEUED with an outbox batch when due within the dispatch window, else PENDING.
-   * `lockWaitMs`: how long to wait for a key that another open transaction inserts; default `limits.claimLockTimeoutMs`.
+   * `lockWaitMs`: how long to wait for a key that another open transaction inserts; default `claimLockTimeoutMs`.
    */
   insert(
     jobs: readonly NewJob[],

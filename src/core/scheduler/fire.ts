@@ -7,6 +7,7 @@ import { slotKeysOfFire } from "./overlap.ts";
 import type { PlannedOccurrence, ScheduleRow } from "../ports/schedule.ts";
 
 export interface FireOptions {
+  readonly registry: Registry;
   readonly stage: string;
   readonly trace: string;
 }
@@ -34,7 +35,7 @@ export async function occurrencesOf(
     const { occurrence, failure } =
       definition === undefined
         ? withoutJob(row, decision)
-        : await occurrenceOf(row, decision, definition, registry, { stage, trace: trace() });
+        : await occurrenceOf(row, decision, definition, { registry, stage, trace: trace() });
     occurrences.push({ ...occurrence, version: row.version });
     if (failure !== null) failures.push(failure);
   }
@@ -54,12 +55,11 @@ export async function occurrenceOf(
   row: ScheduleRow,
   decision: TimeDecision,
   definition: JobDefinition,
-  registry: Registry,
   options: FireOptions,
 ): Promise<{ readonly occurrence: PlannedOccurrence; readonly failure: PayloadFailure | null }> {
   if (decision.outcome !== "PLANNED") return { occurrence: write(row, decision, null), failure: null };
   try {
-    const job = await jobOf(row, decision, definition, registry, options);
+    const job = await jobOf(row, decision, definition, options);
     return { occurrence: write(row, decision, job), failure: null };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -76,8 +76,7 @@ async function jobOf(
   row: ScheduleRow,
   decision: TimeDecision,
   definition: JobDefinition,
-  registry: Registry,
-  { stage, trace }: FireOptions,
+  { registry, stage, trace }: FireOptions,
 ): Promise<NewJob> {
   const given = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceFor(row, decision));
   const payload = checkedJson(definition.id, given);

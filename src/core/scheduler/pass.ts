@@ -38,7 +38,7 @@ export const schedulerLock = "belfry:scheduler";
 export async function runPasses(ports: Ports, registry: Registry, options: PassOptions): Promise<PassReport> {
   const startedMs = ports.clock.elapsedMs();
   const got = await acquire(ports, { ...options, lockName: schedulerLock });
-  if (!("lock" in got)) return report(ports, got.outcome, got.heldBy, 0, {});
+  if (!("lock" in got)) return report(ports, { outcome: got.outcome, heldBy: got.heldBy, passes: 0, counts: {} });
   const { lock, fence } = got;
   await ports.crashPoint("fence.installed");
   const signal = AbortSignal.any([options.signal, lock.lost]);
@@ -71,7 +71,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
     await lock.release();
   }
   ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds");
-  return report(ports, outcome, null, passes, totals);
+  return report(ports, { outcome, heldBy: null, passes, counts: totals });
 }
 
 const isWhole = (counts: Readonly<Record<string, number>>): boolean =>
@@ -158,15 +158,9 @@ async function isolated(
   }
 }
 
-function report(
-  ports: Ports,
-  outcome: PassReport["outcome"],
-  by: string | null,
-  passes: number,
-  counts: Readonly<Record<string, number>>,
-): PassReport {
+function report(ports: Ports, done: PassReport): PassReport {
   ports.metrics.flush();
-  return { outcome, heldBy: by, passes, counts };
+  return done;
 }
 
 function add(totals: Record<string, number>, counts: Readonly<Record<string, number>>): void {

@@ -75,7 +75,7 @@ async function runUnderLock(
   const row = await rowOnTime(ports, options);
   if (row === null) return { ...nothing, outcome: "unknown" };
   if (!row.spec.enabled) return { ...nothing, outcome: "disabled" };
-  const { occurrences, outbox } = await decide(ports, registry, row, options, fence);
+  const { occurrences, outbox } = await decide(ports, registry, row, { ...options, fence });
   if (outbox.length === 0) return { ...nothing, occurrences, outcome: occurrences === 0 ? "nothing-due" : "done" };
   const jobs = await work(ports, registry, outbox, options);
   return { outcome: "done", heldBy: null, occurrences, jobs };
@@ -92,6 +92,8 @@ async function rowOnTime({ store, clock }: Ports, { id, signal }: RunScheduleOpt
   return (await store.scheduleFacts(id))?.row ?? null;
 }
 
+type FencedOptions = RunScheduleOptions & { readonly fence: Fence };
+
 /**
  * Decides all undecided times up to now by the schedule's policies, one page for each version. The tick decides what does not
  * fit.
@@ -100,8 +102,7 @@ async function decide(
   ports: Ports,
   registry: Registry,
   row: ScheduleRow,
-  options: RunScheduleOptions,
-  fence: Fence,
+  options: FencedOptions,
 ): Promise<{ occurrences: number; outbox: readonly OutboxBatch[] }> {
   const older = tzProblem(row.spec);
   if (older !== null) throw new Error(`schedule "${row.id}": ${older}`);
@@ -110,7 +111,7 @@ async function decide(
   const outbox: OutboxBatch[] = [];
   let current: ScheduleRow | null = row;
   for (let round = 0; round < passLimits.tickRoundsMax && current !== null; round += 1) {
-    const page = await decidePage(ports, registry, current, options, fence);
+    const page = await decidePage(ports, registry, current, options);
     occurrences += page.occurrences;
     outbox.push(...page.outbox);
     current = page.isComplete ? null : ((await ports.store.scheduleFacts(row.id))?.row ?? null);
@@ -122,8 +123,7 @@ async function decidePage(
   ports: Ports,
   registry: Registry,
   row: ScheduleRow,
-  { stage, id }: RunScheduleOptions,
-  fence: Fence,
+  { stage, id, fence }: FencedOptions,
 ): Promise<{ occurrences: number; outbox: readonly OutboxBatch[]; isComplete: boolean }> {
   const now = await ports.store.now();
   const dueNow: ScheduleRow = { ...row, spec: { ...row.spec, launch: "tick", materializeBeforeMs: 0 } };

@@ -54,7 +54,8 @@ class AttemptContext implements Context {
     this.isCatchUp = job.isCatchUp;
     this.missedCount = job.missedCount;
     this.signal = scope.signal;
-    this.#newLog = () => ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace });
+    this.#newLog = () =>
+      scope.keptLog.over(ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace }));
     this.heartbeat = (progress) => {
       if (progress !== undefined) worker.leases.progress(job, checkedProgress(job.kind, progress));
       return Promise.resolve();
@@ -130,7 +131,7 @@ async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise
   const inserted = await ports.store.insert([child], { dispatchWindowMs: options.dispatchWindowMs, tx });
   scope.left.push(inserted.aftermath);
   for (const { id, conflict } of inserted.results) {
-    if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict.existingHash, conflict.hash);
+    if (conflict !== null) throw new KeyConflict(child.kind, child.key ?? "", id, conflict);
   }
 }
 

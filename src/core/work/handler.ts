@@ -1,11 +1,12 @@
 import { reasons } from "../job/reasons.ts";
-import { createInvocation, type Invocation } from "./invocation.ts";
+import { createInvocation, type Invocation, type RunningAttempt } from "./invocation.ts";
 import type { Outcome } from "../job/decide.ts";
 import type { JobDefinition } from "../define/definition.ts";
 import { AmbiguousError, InvalidPayload, PermanentError, RetryLater } from "../define/errors.ts";
 import { Interruption } from "./interruption.ts";
 import type { Json, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
+import { failureDetail } from "../job/failure-detail.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { checkedJson } from "../define/new-job.ts";
 import { type Claimed, isStoreAway } from "../ports/ports.ts";
@@ -29,14 +30,15 @@ export async function runHandler(worker: WorkerScope, job: Claimed, remainingMs:
   if ("is" in checked) return checked;
   const startedMs = ports.clock.elapsedMs();
   const timer = startTimer(worker, job, definition, remainingMs);
-  const invocation = createInvocation(worker, job, definition, checked.value, timer.signal);
+  const attempt = { worker, job, definition };
+  const invocation = createInvocation(attempt, checked.value, timer.signal);
   measureStart(worker, job, definition);
   try {
     // The worker may have been stopped just after the claim.
     const end = timer.signal.aborted
       ? { error: timer.signal.reason as unknown }
       : await race(worker, invocation.run(), timer.signal);
-    return finish(worker, job, definition, invocation, timer.signal, end);
+    return finish(attempt, invocation, timer.signal, end);
   } finally {
     timer.stop();
     invocation.close();
@@ -111,9 +113,7 @@ async function race(worker: WorkerScope, running: Promise<Json | void>, signal: 
 }
 
 function finish(
-  worker: WorkerScope,
-  job: Claimed,
-  definition: JobDefinition,
+  { worker, job, definition }: RunningAttempt,
   invocation: Invocation,
   signal: AbortSignal,
   end: End,
@@ -127,7 +127,13 @@ function finish(
   if (reason instanceof Interruption && reason.why === "lost") return { is: "lost" };
   // An expired lease may still be this worker's: the compare-and-set of the settle decides.
   if ("value" in end) return succeeded(job, definition, invocation, end.value);
-  return { is: "outcome", outcome: outcomeOf(end.error, reason), children: [] };
+  return { is: "outcome", outcome: withDetail(outcomeOf(end.error, reason), end.error, invocation), children: [] };
+}
+
+/** Of an attempt that its timeout ended, only the log shows where it was. */
+function withDetail(outcome: Outcome, error: unknown, invocation: Invocation): Outcome {
+  if (outcome.is === "success" || outcome.is === "released" || outcome.is === "postponed") return outcome;
+  return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, invocation.lines()) };
 }
 
 function succeeded(job: Claimed, definition: JobDefinition, invocation: Invocation, value: Json | void): HandlerEnd {

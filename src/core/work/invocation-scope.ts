@@ -1,6 +1,7 @@
 import type { JobDefinition } from "../define/definition.ts";
 import type { NewJob } from "../job/job.ts";
 import type { Aftermath, Claimed, Tx } from "../ports/ports.ts";
+import type { KeptLog } from "./kept-log.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /** The state that the context's methods share. Internal to the invocation. */
@@ -9,6 +10,7 @@ export interface InvocationScope {
   readonly job: Claimed;
   readonly definition: JobDefinition;
   readonly signal: AbortSignal;
+  readonly keptLog: KeptLog;
   readonly children: NewJob[];
   /** Aftermaths of the open transaction, for after its commit. */
   readonly left: Aftermath[];

@@ -1,37 +1,35 @@
 import { createContext } from "./handler-context.ts";
-import type { JobDefinition } from "../define/definition.ts";
-import type { Json, NewJob } from "../job/job.ts";
+import type { Json, LoggedLine, NewJob } from "../job/job.ts";
 import { contractLimits } from "../job/contract-limits.ts";
 import { checkedJson } from "../define/new-job.ts";
-import { mergeAftermaths, refuseBroken, UnknownOutcome, type Claimed, type StoreTx, type Tx } from "../ports/ports.ts";
+import { mergeAftermaths, refuseBroken, UnknownOutcome, type StoreTx, type Tx } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import { callHook } from "../delivery/settled-hook.ts";
+import { createKeptLog } from "./kept-log.ts";
 import { noteConflicts, toSettlement } from "./settler.ts";
 import { runBody } from "./run-body.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
-import type { WorkerScope } from "./worker-scope.ts";
 
 /** One attempt of one handler: its buffered children, and whether its own transaction already wrote the outcome. */
 export interface Invocation {
   run(): Promise<Json | void>;
   settled(): boolean;
   children(): readonly NewJob[];
+  /** What it logged last. */
+  lines(): readonly LoggedLine[];
   /** Ends it: every later call through the context is refused. */
   close(): void;
 }
 
-export function createInvocation(
-  worker: WorkerScope,
-  job: Claimed,
-  definition: JobDefinition,
-  payload: unknown,
-  signal: AbortSignal,
-): Invocation {
+/** The job that an attempt runs, its definition and its worker. */
+export type RunningAttempt = Pick<InvocationScope, "worker" | "job" | "definition">;
+
+export function createInvocation(attempt: RunningAttempt, payload: unknown, signal: AbortSignal): Invocation {
+  const { worker, definition } = attempt;
   const scope: InvocationScope = {
-    worker,
-    job,
-    definition,
+    ...attempt,
     signal,
+    keptLog: createKeptLog(worker.ports.clock.elapsedMs),
     children: [],
     left: [],
     ordinal: 0,
@@ -49,6 +47,7 @@ export function createInvocation(
     },
     settled: () => scope.stage === "settled",
     children: () => scope.children,
+    lines: () => scope.keptLog.lines(),
     close() {
       if (scope.stage === "transaction") abandoned.abort();
       if (scope.stage !== "settled") scope.stage = "closed";
@@ -102,7 +101,10 @@ const refusals = {
 async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Promise<void> {
   const { ports, registry, options } = scope.worker;
   const result = toResult(scope, done);
-  const settlement = toSettlement(ports, registry, scope.job, { is: "success", result }, scope.children);
+  const settlement = toSettlement(ports, registry, scope.job, {
+    outcome: { is: "success", result },
+    children: scope.children,
+  });
   if (scope.definition.onSettled !== null) {
     const { run, payload: own } = scope.job;
     const payload = run?.task == null ? own : run.input;

@@ -57,7 +57,7 @@ export async function planRun(
     onFailure,
     retentionMs: definition.retentionMs,
     sealed: true,
-    shape: await shapeHash(tasks),
+    shape: shapeHash(tasks),
     tasks: rowsOf(definition.body, tasks, { stage, trace: options.trace }),
   };
 }

@@ -47,6 +47,7 @@ interface Waiting {
 type SettlerPorts = Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint">;
 
 export function createSettler(ports: SettlerPorts, registry: Registry, options: WorkerOptions): Settler {
+  const scope = { ports, registry, options };
   let waiting: Waiting[] = [];
   let outstanding = 0;
   let cancel: (() => void) | null = null;
@@ -56,7 +57,7 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
     cancel = null;
     const group = waiting;
     waiting = [];
-    if (group.length > 0) void settleGroup(ports, registry, options, group);
+    if (group.length > 0) void settleGroup(scope, group);
   };
   const arrived = (): void => {
     outstanding -= 1;
@@ -69,7 +70,7 @@ export function createSettler(ports: SettlerPorts, registry: Registry, options: 
     },
     settle: (job, outcome, { children, untilMs }) =>
       new Promise((done) => {
-        const settlement = toSettlement(ports, registry, job, outcome, children);
+        const settlement = toSettlement(ports, registry, job, { outcome, children });
         waiting.push({ job, settlement, untilMs, done });
         arrived();
       }),
@@ -84,8 +85,7 @@ export function toSettlement(
   ports: Pick<Ports, "random" | "log">,
   registry: Registry,
   job: EndedAttempt,
-  outcome: Outcome,
-  children: readonly NewJob[],
+  { outcome, children }: { readonly outcome: Outcome; readonly children: readonly NewJob[] },
 ): Settlement {
   const definition: JobDefinition | undefined = registry.jobs.get(job.kind);
   const retry = definition?.retry ?? fallbackRetry;
@@ -126,44 +126,36 @@ const fallbackRetry = {
   jitter: true,
 } as const;
 
-async function settleGroup(
-  ports: SettlerPorts,
-  registry: Registry,
-  options: WorkerOptions,
-  group: readonly Waiting[],
-): Promise<void> {
-  const known = await write(ports, registry, options, group);
+interface SettlerScope {
+  readonly ports: SettlerPorts;
+  readonly registry: Registry;
+  readonly options: WorkerOptions;
+}
+
+async function settleGroup(scope: SettlerScope, group: readonly Waiting[]): Promise<void> {
+  const known = await write(scope, group);
   for (const item of group) item.done(known.get(item) ?? false);
 }
 
-async function write(
-  ports: SettlerPorts,
-  registry: Registry,
-  options: WorkerOptions,
-  group: readonly Waiting[],
-): Promise<ReadonlyMap<Waiting, boolean>> {
+async function write(scope: SettlerScope, group: readonly Waiting[]): Promise<ReadonlyMap<Waiting, boolean>> {
+  const { ports } = scope;
   try {
-    await writeWhileAway(ports, group, () => writeOnce(ports, registry, options, group));
+    await writeWhileAway(ports, group, () => writeOnce(scope, group));
     return new Map(group.map((item) => [item, true]));
   } catch (error) {
     if (isStoreAway(error)) return new Map(group.map((item) => [item, false]));
     if (group.length === 1 && group[0] !== undefined)
-      return new Map([[group[0], await writeAgain(ports, registry, options, group[0], error)]]);
+      return new Map([[group[0], await writeAgain(scope, group[0], error)]]);
     ports.log.warn("a settle group failed; settling one by one", { jobs: group.length, error });
     const known = new Map<Waiting, boolean>();
-    for (const item of group) known.set(item, (await write(ports, registry, options, [item])).get(item) ?? false);
+    for (const item of group) known.set(item, (await write(scope, [item])).get(item) ?? false);
     return known;
   }
 }
 
 /** A compare-and-set may be repeated: if the first was written, the second changes nothing. */
-async function writeAgain(
-  ports: SettlerPorts,
-  registry: Registry,
-  options: WorkerOptions,
-  item: Waiting,
-  first: unknown,
-): Promise<boolean> {
+async function writeAgain(scope: SettlerScope, item: Waiting, first: unknown): Promise<boolean> {
+  const { ports, registry } = scope;
   let error = first;
   let next = item;
   let hookFailures = 0;
@@ -182,7 +174,7 @@ async function writeAgain(
     }
     try {
       // The hook runs at most twice; then the job is settled without it, so a broken hook cannot block the job.
-      await writeWhileAway(ports, [next], () => writeOnce(ports, registry, options, [next], hookFailures < 2));
+      await writeWhileAway(ports, [next], () => writeOnce(scope, [next], hookFailures < 2));
       return true;
     } catch (again) {
       error = again;
@@ -197,16 +189,11 @@ function afterHookFailure(ports: SettlerPorts, registry: Registry, item: Waiting
   if (item.settlement.to !== "SUCCESS") return item;
   const message = error.cause instanceof Error ? error.cause.message : String(error.cause);
   const outcome: Outcome = { is: "retryable", code: "ON_SETTLED", message, afterMs: null };
-  return { ...item, settlement: toSettlement(ports, registry, item.job, outcome, []) };
+  return { ...item, settlement: toSettlement(ports, registry, item.job, { outcome, children: [] }) };
 }
 
-async function writeOnce(
-  ports: SettlerPorts,
-  registry: Registry,
-  options: WorkerOptions,
-  group: readonly Waiting[],
-  withHook = true,
-): Promise<void> {
+async function writeOnce(scope: SettlerScope, group: readonly Waiting[], withHook = true): Promise<void> {
+  const { ports, registry, options } = scope;
   const hook =
     withHook &&
     wantsHook(

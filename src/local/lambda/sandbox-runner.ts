@@ -12,7 +12,7 @@ process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit(0));
 
 const [file, functionName = "function"] = process.argv.slice(2);
-if (file === undefined) throw new Error("usage: sandbox-runner.ts FILE [NAME]");
+if (file === undefined) throw new Error("usage: sandbox-runner FILE [NAME]");
 const loaded = (await import(pathToFileURL(file).href)) as FunctionModule;
 process.on("message", (message: ToSandbox) => void receive(message));
 say({ say: "ready" });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 
 /** A loopback port that is free now. Another program may take it before it is used: the caller must expect that. */
 export async function freePort(): Promise<number> {
@@ -12,8 +13,18 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether a program listens on this loopback port, or the port may not be used. */
-export async function isPortTaken(port: number): Promise<boolean> {
+/** Whether a program still listens on this loopback port after `withinMs`, or the port may not be used. */
+export async function isPortTaken(port: number, withinMs = 0): Promise<boolean> {
+  for (let leftMs = withinMs; await isTakenNow(port); leftMs -= lookMs) {
+    if (leftMs <= 0) return true;
+    await wait(lookMs);
+  }
+  return false;
+}
+
+const lookMs = 50;
+
+async function isTakenNow(port: number): Promise<boolean> {
   const server = createServer();
   const taken = Promise.race([once(server, "error").then(() => true), once(server, "listening").then(() => false)]);
   server.listen(port, "127.0.0.1");

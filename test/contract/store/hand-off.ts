@@ -174,6 +174,18 @@ function requeue(open: OpenStore): void {
     expect((await show(store, waiting)).job.state).toBe("QUEUED");
   });
 
+  test("a row is overtaken by what its lane has claimed, also when that has ended again", async () => {
+    const { store, advance } = at();
+    const overtaken = { ...empty, evidence: "overtaken" } as const;
+    const lost = await insertOne(store);
+    await advance(60 * minute);
+    await settleOne(store, await running(store, { lane: "mail" }));
+    expect(await store.requeueLost(overtaken)).toBe(0);
+    await settleOne(store, await running(store));
+    expect(await store.requeueLost(overtaken)).toBe(1);
+    expect((await show(store, lost)).job.state).toBe("PENDING");
+  });
+
   test("under an older fence throws FenceLost", async () => {
     const { store } = at();
     await store.installFence({ name: "pass", token: 2 });

@@ -8,7 +8,7 @@ export function locksContract(open: OpenStore): void {
     fence(open);
   });
   describe("the lock row that stands in", () => {
-    standIn(open);
+    fallbackLock(open);
   });
 }
 
@@ -66,7 +66,7 @@ function fence(open: OpenStore): void {
   });
 }
 
-function standIn(open: OpenStore): void {
+function fallbackLock(open: OpenStore): void {
   const at = eachTest(open);
 
   test("one owner takes it and the next is told who holds it", async () => {

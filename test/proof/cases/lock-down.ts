@@ -12,7 +12,7 @@ import { letPass, until } from "../until.ts";
 
 const lockLeaseMs = 2_000;
 const streams = 2;
-/** A task tries the lock store for 10 s before the stand-in is asked; what is left of its time is for passes. */
+/** A task tries the lock store for 10 s before the fallback lock is used; what is left of its time is for passes. */
 const passMs = 22_000;
 const faultMs = 20_000;
 /** An unanswered call takes three times two seconds until it counts as failed. */

@@ -54,7 +54,7 @@ async function run(what: "serve" | "judge"): Promise<void> {
 }
 
 async function start(home: string, children: Children): Promise<Fakes> {
-  const ports = JSON.parse(need("STAND_IN_PORTS")) as Record<string, number>;
+  const ports = JSON.parse(need("FAKE_PORTS")) as Record<string, number>;
   const project = await ownProject();
   const fakes = await loadFakes(project, stageNamed(project, need("BELFRY_STAGE")));
   return startFakes(
@@ -97,6 +97,6 @@ function say(line: JudgeLine): void {
 
 function need(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: infra/constructs/stand-ins.ts gives it to this task`);
+  if (!value) throw new Error(`${name} is not set: infra/constructs/fakes.ts gives it to this task`);
   return value;
 }

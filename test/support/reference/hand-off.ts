@@ -99,16 +99,18 @@ export const countAhead = (t: Tables, options: { lane: string; sinceMs: number; 
 /** Since when a message could have been claimed. */
 const outSince = (row: JobRow): number => Math.max(row.handedAt ?? 0, row.dueAt);
 
-/** Two minutes before the 5th percentile of what the lane runs now. */
+/** Two minutes before the 5th percentile of the newest claims of the lane. */
 function overtakenBefore(t: Tables, lane: string): number {
-  const running = t
-    .inStates("RUNNING")
-    .filter((row) => row.lane === lane)
+  const claimed = [...t.jobs.values()]
+    .filter((row) => row.lane === lane && row.startedAt !== null && row.startedAt >= outSince(row))
+    .toSorted((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0))
+    .slice(0, claimsLookedAt)
     .map(outSince)
     .toSorted((a, b) => a - b);
-  const fifth = running[Math.max(0, Math.ceil(running.length * 0.05) - 1)];
+  const fifth = claimed[Math.max(0, Math.ceil(claimed.length / 20) - 1)];
   return fifth === undefined ? -Infinity : fifth - deliveryLimits.overtakenMs;
 }
+const claimsLookedAt = 300;
 
 const inLane = (row: { readonly lane: string }, lane: string | undefined): boolean =>
   lane === undefined || row.lane === lane;

@@ -14,22 +14,23 @@ export function acquire(
   owner: string,
   leaseMs: number,
 ): { fence: number } | { heldBy: string } {
-  const row = t.standIns.get(name);
+  const row = t.fallbackLocks.get(name);
   if (row !== undefined && row.owner !== null && row.owner !== owner && row.leaseUntil > t.now())
     return { heldBy: row.owner };
   const fence = Math.max(row?.fence ?? 0, t.fences.get(name) ?? 0) + 1;
-  t.standIns.set(name, { name, owner, fence, leaseUntil: t.now() + leaseMs });
+  t.fallbackLocks.set(name, { name, owner, fence, leaseUntil: t.now() + leaseMs });
   return { fence };
 }
 
 export function renew(t: Tables, name: string, owner: string, fence: number, leaseMs: number): boolean {
-  const row = t.standIns.get(name);
+  const row = t.fallbackLocks.get(name);
   if (row === undefined || row.owner !== owner || row.fence !== fence) return false;
-  t.standIns.set(name, { ...row, leaseUntil: t.now() + leaseMs });
+  t.fallbackLocks.set(name, { ...row, leaseUntil: t.now() + leaseMs });
   return true;
 }
 
 export function release(t: Tables, name: string, owner: string, fence: number): void {
-  const row = t.standIns.get(name);
-  if (row !== undefined && row.owner === owner && row.fence === fence) t.standIns.set(name, { ...row, owner: null });
+  const row = t.fallbackLocks.get(name);
+  if (row !== undefined && row.owner === owner && row.fence === fence)
+    t.fallbackLocks.set(name, { ...row, owner: null });
 }

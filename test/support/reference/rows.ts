@@ -151,7 +151,7 @@ export interface OccurrenceRow {
 }
 
 /** The lock row that stands in for the lock store. */
-export interface StandInRow {
+export interface FallbackLockRow {
   readonly name: string;
   readonly owner: string | null;
   readonly fence: number;

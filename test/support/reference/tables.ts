@@ -29,7 +29,7 @@ export class Tables {
   /** Who waits in the one seat of a queue-one group. */
   readonly seats = new Table<string, number>(this.journal);
   readonly fences = new Table<string, number>(this.journal);
-  readonly standIns = new Table<string, rows.StandInRow>(this.journal);
+  readonly fallbackLocks = new Table<string, rows.FallbackLockRow>(this.journal);
   readonly sights = new Table<string, rows.SightRow>(this.journal);
   readonly schedules = new Table<string, rows.StoredSchedule>(this.journal);
   readonly eras = new AppendOnly<rows.EraRow>(this.journal);

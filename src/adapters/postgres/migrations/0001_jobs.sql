@@ -242,7 +242,7 @@ create table belfry.history (
   caller        text,
   started_at    timestamptz,                            -- when the attempt began that this move ends
   error_code    text,
-  error_message text
+  error_message text, detail jsonb                      -- stack, causes, response and log of a failed attempt
 ) partition by range (at);
 create index history_job on belfry.history (job_id, id);
 create table belfry.history_rest partition of belfry.history default;

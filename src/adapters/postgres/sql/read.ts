@@ -48,6 +48,33 @@ select ${historyColumns} from (select * from belfry.history where job_id = $1::b
 order by h.id`,
 );
 
+export interface AttemptRow {
+  readonly kind: string;
+  readonly started_at: number | null;
+  readonly ended_at: number | null;
+  readonly due_at: number | null;
+  readonly sent_at: number | null;
+  readonly detail: unknown;
+}
+
+/**
+ * Of job $1 its attempt $2: what is kept of one that failed, and of the newest one when it was due and sent. Locks nothing.
+ */
+export const readAttempt = statement<AttemptRow>(
+  "attempt",
+  `
+select j.kind, belfry.ms(coalesce(h.started_at, n.started_at)) as started_at, belfry.ms(coalesce(h.at, n.finished_at)) as ended_at,
+  belfry.ms(n.due_at) as due_at, belfry.ms(n.dispatched_at) as sent_at, h.detail
+from belfry.job j
+left join belfry.job n on n.id = j.id and n.attempt = $2::int and n.started_at is not null
+  and n.state not in ('PENDING', 'QUEUED', 'RETRY_WAIT')
+left join lateral (
+  select started_at, at, detail from belfry.history
+  where job_id = j.id and attempt = $2::int and from_state = 'RUNNING' order by id desc limit 1
+) h on true
+where j.id = $1::bigint and (h.at is not null or n.id is not null)`,
+);
+
 /** The first of each of these jobs. Locks nothing. */
 export const readFirstHistory = statement<HistoryRowOf>(
   "first-history",

@@ -30,15 +30,20 @@ export const events = `recorded as (
   from moves group by event_id order by event_id
 )`;
 
-/** `moves` as above, and error_message. */
-export const history = `kept as (
+const keptWith = (detail: string): string => `kept as (
   insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, worker, reason, caller, started_at, error_code,
-    error_message)
-  select id, belfry.now(), from_state, to_state, attempt, generation, worker, reason, caller, started_at, error_code, error_message
+    error_message, detail)
+  select id, belfry.now(), from_state, to_state, attempt, generation, worker, reason, caller, started_at, error_code, error_message,
+    ${detail}
   from moves
   where case when from_state = 'RUNNING' then to_state <> 'SUCCESS' else reason is not null or caller is not null end
   order by event_id, id
 )`;
+
+/** `moves` as above, and error_message. */
+export const history = keptWith("null");
+/** `moves` as above, and detail. */
+export const historyWithDetail = keptWith("detail");
 
 /** `moves` as above, and lane. What became QUEUED, by lane; the rows of a statement find their batch by theirs. */
 export const outbox = `posted as (

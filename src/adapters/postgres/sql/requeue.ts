@@ -52,8 +52,9 @@ select count(*)::int as n from (
 );
 
 /**
- * Messages sent much later already run: those sent before them are lost. The mark is 2 minutes before the 5th percentile
- * of the lane's running jobs, and the row must also be older than $2. It looks at $4 running jobs at most. Locks as `requeue-empty`.
+ * Messages sent much later were claimed already: those sent before them are lost. The mark is 2 minutes before the 5th
+ * percentile of what the lane runs and of its newest claims, since short jobs seldom run at the moment of the look. The row
+ * must also be older than $2. It looks at $4 jobs of each at most, and only when a row is old enough. Locks as `requeue-empty`.
  */
 export const requeueOvertaken = statement<{ id: string }>(
   "requeue-overtaken",
@@ -62,10 +63,17 @@ with mark as materialized (
   select percentile_disc(0.05) within group (order by out_since) - interval '2 minutes' as at
   from (
     select greatest(dispatched_at, due_at) as out_since from belfry.job
-    where lease_id is not null and id = any(array(
-      select unnest(job_ids) from (select job_ids from belfry.lease where lane = $1 order by until limit $4) l limit $4
+    where lane = $1 and started_at >= greatest(dispatched_at, due_at) and id = any(array(
+      (select unnest(job_ids) from (select job_ids from belfry.lease where lane = $1 order by until limit $4) l limit $4)
+      union
+      (select unnest(job_ids) from (select job_ids, to_state from belfry.event order by xid desc, id desc limit 300) e
+        where to_state = 'RUNNING' limit $4)
     ))
-  ) running
+  ) claimed
+  where exists (
+    select from belfry.job where state = 'QUEUED' and dispatched_at is not null and finished_at is null and lane = $1
+      and dispatched_at < belfry.now() - belfry.span($2::float8)
+  )
 ), mine as materialized (
   select id, 'none'::belfry.job_hold as hold, '' as held_on, 'message-lost' as reason from belfry.job
   where state = 'QUEUED' and dispatched_at is not null and finished_at is null and lane = $1

@@ -1,5 +1,5 @@
 import { keptForAnySize, keptStatement, statement } from "../statement.ts";
-import { drawn, events, history, outbox } from "./record.ts";
+import { drawn, events, historyWithDetail, outbox } from "./record.ts";
 import { countEnds, releasedMoves, releaseWith } from "./release.ts";
 
 export interface SettledRow {
@@ -19,7 +19,7 @@ export interface SettledRow {
 
 /**
  * $1 ids, ascending, $2 attempts $3 states $4 whether it passes through RETRY_WAIT before that $5 numbers of its newest event
- * $6 reasons $7 delays $8 failures $9 interruptions $10 codes $11 messages $12 results $13 worker. A column that is null in
+ * $6 reasons $7 delays $8 failures $9 interruptions $10 codes $11 messages $12 results $13 worker $14 details. A column that is null in
  * every row may be null itself. A job's values are found by its place, in a search through $1: arrays that are unnested and
  * joined cost more than the update, and a planner that expects one row would compare each row with every other.
  */
@@ -44,7 +44,7 @@ const moved = `moved as (
   from mine g cross join drawn d
   where j.id = g.id
   returning j.event_id, j.id, j.state, j.attempt, j.generation, j.lane, j.trace, j.started_at, j.due_at, j.run_id, j.slot_keys,
-    j.error_code, j.error_message, ($6::text[])[g.place] as reason, g.passes, g.now, g.lease_id,
+    j.error_code, j.error_message, ($6::text[])[g.place] as reason, ($14::jsonb[])[g.place] as detail, g.passes, g.now, g.lease_id,
     d.ids[g.kind - g.passes::int] as first_event_id
 )`;
 
@@ -52,10 +52,10 @@ const moved = `moved as (
 const attemptEnds = `
   select first_event_id as event_id, id, 'RUNNING'::belfry.job_state as from_state,
     case when passes then 'RETRY_WAIT' else state end as to_state, attempt, generation - passes::int as generation, lane,
-    $13 as worker, reason, null::text as caller, error_code, error_message, started_at
+    $13 as worker, reason, null::text as caller, error_code, error_message, started_at, detail
   from moved`;
 const passages = `
-  select event_id, id, 'RETRY_WAIT', state, attempt, generation, lane, null, null, null, null, null, null
+  select event_id, id, 'RETRY_WAIT', state, attempt, generation, lane, null, null, null, null, null, null, null
   from moved where passes`;
 
 /**
@@ -92,13 +92,13 @@ with mine as materialized (
     for no key update of j
   ) j
 ), ${drawn}, ${moved}, moves as not materialized (${attemptEnds}
-), ${ended}, ${events}, ${history}
+), ${ended}, ${events}, ${historyWithDetail}
 select string_agg(id::text, ',') as ids from moved`,
 );
 
 /**
  * As `settle`, for all rows: frees their slots, and counts the end of a run's job at its successors and in its run's
- * deltas. A successor that may start within $14 ms is QUEUED here, $15 at most (the relay dispatches the rest); one that may
+ * deltas. A successor that may start within $15 ms is QUEUED here, $16 at most (the relay dispatches the rest); one that may
  * not is SKIPPED, and its own end is left for `resolve`. Wide joins are not locked: their predecessors append.
  *
  * Locks: its own rows and their narrow successors in one list in id order (waiting), since a successor may have the lower
@@ -127,7 +127,7 @@ with out_edges as materialized (
     (m.state <> 'SUCCESS' and r.on_failure <> 'continue')::int as bad, r.state as run_state
   from moved m join belfry.run r on r.id = m.run_id
   where m.state >= 'SUCCESS'
-), ${countEnds}, ${releaseWith({ windowMs: "$14", rows: "$15::int" })}, seats as (
+), ${countEnds}, ${releaseWith({ windowMs: "$15", rows: "$16::int" })}, seats as (
   update belfry.slot s set job_id = case when m.goes_on then m.id end, free_from = null,
     attempt = case when m.goes_on then m.attempt + 1 end, kept_for = case when m.goes_on then m.generation end
   from (select *, state = 'QUEUED' and not passes and due_at <= now as goes_on from moved) m
@@ -137,8 +137,8 @@ with out_edges as materialized (
   select key from seats where job_id is null
 ), moves as (${attemptEnds}
   union all ${passages}
-  union all ${releasedMoves}
-), ${ended}, ${events}, ${history}, ${outbox}
+  union all select *, null from (${releasedMoves}) successors
+), ${ended}, ${events}, ${historyWithDetail}, ${outbox}
 select m.id, m.state, m.generation, m.lane, m.trace, belfry.ms_until(m.due_at) as delay_ms, o.id as batch,
   (select array_agg(distinct key) from freed) as freed, true as own, case when m.state >= 'SUCCESS' then m.run_id end as run_id
 from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'

@@ -1,4 +1,4 @@
-/** The page's files with a stand-in for the API behind them, so that a test says what it answers. */
+/** The page's files with a fake API behind them, so that a test says what it answers. */
 import { once } from "node:events";
 import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ import * as system from "./scene-system.ts";
 
 export type Mode = "loaded" | "empty" | "error" | "hostile";
 
-export interface StandIn {
+export interface FakeApi {
   readonly url: string;
   /** What every request after this one is answered with. */
   mode: Mode;
@@ -25,7 +25,7 @@ export interface StandIn {
   stop(): Promise<void>;
 }
 
-export async function openStandIn(files: PageFiles): Promise<StandIn> {
+export async function openFakeApi(files: PageFiles): Promise<FakeApi> {
   const events = eventDesk();
   const state: { mode: Mode; asked: string[]; queries: string[]; bodies: object[] } = {
     mode: "loaded",
@@ -104,6 +104,7 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
       /^\/jobs\/\d+\/explain$/,
       () => ({ sentence: "It waits for a slot of cap:export-report.", advice: "raise the cap", waitsFor: ["3"] }),
     ],
+    [/^\/jobs\/\d+\/attempts\/\d+$/, () => scene.attempt],
     [/^\/jobs\/1$/, () => scene.detailOf(1, "FAILED")],
     [/^\/jobs\/2$/, () => scene.detailOf(2, "RUNNING")],
     [/^\/jobs\/\d+(\/[\w-]+)?$/, () => scene.detailOf(3, "PENDING")],

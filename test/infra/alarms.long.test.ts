@@ -4,6 +4,7 @@ import { noAlarms, usualAlarms } from "../../infra/constructs/alarm-choices.ts";
 import { ownNamespace } from "../../infra/constructs/alarm-maker.ts";
 import { catalog } from "../../src/adapters/telemetry/catalog.ts";
 import { namespace } from "../../src/adapters/telemetry/metrics.ts";
+import { deployments } from "../../infra/stages.ts";
 import { faults, healthy, idle } from "./alarm-faults.ts";
 import { AlarmWorld, emitted, watched } from "./alarm-world.ts";
 import { awsFaults, awsMetrics } from "./aws-metrics.ts";
@@ -143,7 +144,10 @@ test("only alarms of this account may publish to the topics", () => {
   expect(publishing.map(({ Condition }) => Condition)).toEqual([own, own]);
 });
 
-test("a scheduler that says nothing is an alarm after two wakes", () => {
+test("a scheduler that says nothing is an alarm after three wakes, after four where one may be refused", () => {
   const silent = alarms.find(({ id }) => id.includes("SchedulerSilent"));
-  expect(silent?.Properties).toMatchObject({ TreatMissingData: "breaching", EvaluationPeriods: 2, Period: 60 });
+  expect(silent?.Properties).toMatchObject({ TreatMissingData: "breaching", EvaluationPeriods: 3, Period: 60 });
+  for (const { spotPasses, alarms: chosen } of Object.values(deployments)) {
+    expect(chosen.schedulerSilentWakes).toBe(spotPasses === true ? 4 : 3);
+  }
 });

@@ -18,7 +18,7 @@ const container = (id: RegExp) =>
   listAt(resource("AWS::ECS::TaskDefinition", id).properties, "ContainerDefinitions")[0] ?? {};
 const variables = (id: RegExp): Readonly<Record<string, unknown>> =>
   Object.fromEntries(listAt(container(id), "Environment").map((each) => [at(each, "Name"), at(each, "Value")]));
-const ports = JSON.parse(String(variables(/StandInsTask/)["STAND_IN_PORTS"])) as Record<string, number>;
+const ports = JSON.parse(String(variables(/FakesTask/)["FAKE_PORTS"])) as Record<string, number>;
 const addresses = Object.fromEntries(
   targets.flatMap(({ name, address }) =>
     address === undefined
@@ -39,24 +39,24 @@ test("all handlers are told where their targets listen: each on a port of its ow
     expect(at(worker.properties, "Environment", "Variables")).toMatchObject(addresses);
   }
   expect(variables(/SchedulerTask/)).toMatchObject(addresses);
-  expect(resource("AWS::ServiceDiscovery::Service", /StandIns/).properties).toMatchObject({
+  expect(resource("AWS::ServiceDiscovery::Service", /Fakes/).properties).toMatchObject({
     Name: "targets",
     DnsConfig: { DnsRecords: [{ Type: "A" }] },
   });
-  expect(resource("AWS::ServiceDiscovery::PrivateDnsNamespace", /StandIns/).properties["Name"]).toBe(
+  expect(resource("AWS::ServiceDiscovery::PrivateDnsNamespace", /Fakes/).properties["Name"]).toBe(
     "smoke.belfry.internal",
   );
 });
 
 test("there is one such task and never two, because a second one would have ledgers of its own", () => {
-  expect(resource("AWS::ECS::Service", /StandIns/).properties).toMatchObject({
+  expect(resource("AWS::ECS::Service", /Fakes/).properties).toMatchObject({
     DesiredCount: 1,
     DeploymentConfiguration: { MinimumHealthyPercent: 0, MaximumPercent: 100 },
   });
 });
 
 test("only our own processes reach it, and only where its targets listen", () => {
-  const group = resource("AWS::EC2::SecurityGroup", /StandInsDoors/);
+  const group = resource("AWS::EC2::SecurityGroup", /FakesDoors/);
   expect(group.properties["SecurityGroupIngress"]).toBeUndefined();
   const doors = ofType(template, "AWS::EC2::SecurityGroupIngress").filter(
     ({ properties }) => listAt(properties, "GroupId", "Fn::GetAtt")[0] === group.id,
@@ -70,20 +70,20 @@ test("only our own processes reach it, and only where its targets listen", () =>
 });
 
 test("its root is read-only, what it writes is on a volume, and nothing is woken before it is ready", () => {
-  expect(container(/StandInsTask/)).toMatchObject({
+  expect(container(/FakesTask/)).toMatchObject({
     Command: ["judge"],
     ReadonlyRootFilesystem: true,
     MountPoints: [{ ContainerPath: "/state", ReadOnly: false, SourceVolume: "state" }],
     HealthCheck: { Command: ["CMD-SHELL", "test -e /state/ready"] },
   });
-  const { id } = resource("AWS::ECS::Service", /StandIns/);
+  const { id } = resource("AWS::ECS::Service", /Fakes/);
   const rules = ofType(template, "AWS::Events::Rule");
   expect(rules).toHaveLength(all.wakes.length + all.scheduleWakes.length);
   expect(rules.filter(({ dependsOn }) => !dependsOn.includes(id))).toEqual([]);
 });
 
 test("its role may connect, use its queue and call the API, where its judge's people ask; nothing else", () => {
-  const { properties } = resource("AWS::IAM::Policy", /StandInsTaskRole/);
+  const { properties } = resource("AWS::IAM::Policy", /FakesTaskRole/);
   const statements = listAt(properties, "PolicyDocument", "Statement");
   const queue = ["ChangeMessageVisibility", "DeleteMessage", "GetQueueAttributes", "GetQueueUrl", "ReceiveMessage"];
   const wanted = ["lambda:InvokeFunction", "lambda:InvokeFunctionUrl", "rds-db:connect", "sqs:SendMessage"];

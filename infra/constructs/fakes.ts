@@ -21,16 +21,16 @@ import { forOurOwn } from "./service-principal.ts";
 import type { FunctionShare } from "./vpc-function.ts";
 
 /** The outside targets of a stage's apps, where a stage has apps that only play with some. */
-export interface StandInsProps {
-  /** As `examples/fake.ts` describes them; one without an address is nobody's target. */
-  readonly targets: readonly StandInTarget[];
-  /** The target `stand-ins` of the Dockerfile. */
+export interface FakesProps {
+  /** As `examples/fake.ts` describes them; one without an address is not called. */
+  readonly targets: readonly FakeTarget[];
+  /** The target `fakes` of the Dockerfile. */
   readonly image: ContainerImage;
   /** `judge` also judges what reached them, for `npm run smoke:aws`. */
   readonly command: "serve" | "judge";
 }
 
-export interface StandInTarget {
+export interface FakeTarget {
   readonly name: string;
   readonly address?: { readonly variable: string; readonly scheme: string };
 }
@@ -49,18 +49,18 @@ const host = "targets";
 const state = "/state";
 
 /**
- * One task with all stand-ins, by a name in the VPC, on a port each. Only processes of ours reach it. It keeps the ledgers
- * for as long as it lives; a second task would have others, so there is never one beside it.
+ * One task with all fakes, by a name in the VPC, on a port each. Only Belfry's processes reach it. It keeps the ledgers
+ * while it runs; a second task would have other ledgers, so there is never one beside it.
  */
-export class StandIns extends Construct {
+export class Fakes extends Construct {
   /** For the processes that run handlers: where their targets are. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly #props: StandInsProps;
+  readonly #props: FakesProps;
   readonly #zone: string;
   readonly #ports: Readonly<Record<string, number>>;
   readonly #orders: Queue;
 
-  constructor(scope: Construct, id: string, { stage, ...props }: StandInsProps & { readonly stage: string }) {
+  constructor(scope: Construct, id: string, { stage, ...props }: FakesProps & { readonly stage: string }) {
     super(scope, id);
     this.#props = props;
     this.#zone = `${stage}.belfry.internal`;
@@ -87,7 +87,7 @@ export class StandIns extends Construct {
     this.#orders.grantSendMessages(task.taskRole);
     this.#orders.grantConsumeMessages(task.taskRole);
     if (this.#props.command === "judge") api.function.grantInvokeUrl(task.taskRole);
-    const doors = new SecurityGroup(this, "Doors", { vpc: network.vpc, description: "Stand-ins of outside targets" });
+    const doors = new SecurityGroup(this, "Doors", { vpc: network.vpc, description: "Fakes of outside services" });
     for (const [name, port] of Object.entries(this.#ports)) {
       doors.addIngressRule(database.clients, Port.tcp(port), `Processes of Belfry to ${name}`);
     }
@@ -115,7 +115,7 @@ export class StandIns extends Construct {
     return new PrivateDnsNamespace(this, "Zone", {
       name: this.#zone,
       vpc,
-      description: "Stand-ins of outside targets",
+      description: "Fakes of outside services",
     });
   }
 
@@ -140,7 +140,7 @@ export class StandIns extends Construct {
         BELFRY_HOME: state,
         BELFRY_URL: api.url,
         HOST: "0.0.0.0",
-        STAND_IN_PORTS: JSON.stringify(this.#ports),
+        FAKE_PORTS: JSON.stringify(this.#ports),
         ORDERS_QUEUE_URL: this.#orders.queueUrl,
         TIME_CAPSULE_AFTER_MINUTES: "15",
       },
@@ -159,10 +159,10 @@ export class StandIns extends Construct {
   }
 }
 
-/** Of the example that publishes to a queue: its stand-in in front of it, and behind it. */
+/** Of the example that publishes to a queue: its fake in front of it, and behind it. */
 function ordersQueue(scope: Construct): Queue {
   const queue = encryptedQueue(scope, "Orders", { retentionSeconds: 86_400 });
-  const reason = "Its only reader is the stand-in, which writes down whatever it gets.";
+  const reason = "Its only reader is the fake, which records what it gets.";
   Validations.of(queue).acknowledge({ id: "AwsSolutions-SQS3", reason }, { id: "Serverless-SQSRedrivePolicy", reason });
   return queue;
 }

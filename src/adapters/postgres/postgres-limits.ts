@@ -1,0 +1,17 @@
+/** Bounds of the SQL adapter alone. */
+export const postgresLimits = {
+  partitionDaysAhead: 7,
+  keptPlanRowsMax: 50,
+  serializationRetriesMax: 3,
+  serializationRetryMs: 50,
+  migrationLockMs: 5_000,
+  handlerLockMs: 10_000,
+  connectMs: 5_000,
+  connectionWaitMs: 60_000,
+  statementMs: 20_000,
+  idleInTransactionMs: 30_000,
+  commitLooksMax: 20,
+  commitLookMs: 100,
+  fenceWaitMs: 300,
+  fenceInstallTriesMax: 20,
+} as const;

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { ApiOptions } from "../options.ts";
+import { HttpProblem } from "../problem.ts";
+import { id } from "../query-fields.ts";
+import { attemptDetail, attemptDetailJson } from "../shape/attempt.ts";
+
+const attemptPath = z.strictObject({
+  id,
+  attempt: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, "must be a number like 2")
+    .transform(Number)
+    .meta({ description: "Counted from 1.", as: { type: "integer", minimum: 1 } }),
+});
+
+/** GET /jobs/:id/attempts/:attempt: where its time went, and what is known of its failure. */
+export const attemptEndpoint = ({ operations }: ApiOptions): Endpoint =>
+  endpoint({
+    method: "GET",
+    name: "getAttempt",
+    path: "/jobs/:id/attempts/:attempt",
+    refuses: ["unknown-attempt"],
+    summary: "One attempt with its stack, causes, response and last log lines",
+    role: "read",
+    params: attemptPath,
+    replies: { 200: attemptDetail },
+    async handle({ params }) {
+      const found = await operations.attempt(params.id, params.attempt);
+      if (found === null) {
+        const rule = "it has not started, was rescued, or its history is past its retention";
+        throw new HttpProblem("unknown-attempt", `job ${params.id} has no attempt ${params.attempt}: ${rule}`);
+      }
+      return { status: 200, body: attemptDetailJson(params.attempt, found) };
+    },
+  });

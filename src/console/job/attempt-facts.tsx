@@ -1,0 +1,111 @@
+import { useState } from "preact/hooks";
+import { loadAttempt } from "../client.ts";
+import { useResource } from "../resource.ts";
+import type { ShownAttempt } from "../shape.ts";
+import { durationText } from "../time.ts";
+import type { Try } from "./timeline.ts";
+
+interface AttemptFactsProps {
+  readonly job: string;
+  readonly of: Try;
+  readonly waited: number;
+  readonly ran: number;
+  /** Its failure is shown at once: that of the newest attempt. */
+  readonly isNewest: boolean;
+}
+
+/** How its time was spent, on which worker, and its whole error. What was kept of it is asked for when it is opened. */
+export function AttemptFacts({
+  job,
+  of: { attempt, outcome, error, worker },
+  waited,
+  ran,
+  isNewest,
+}: AttemptFactsProps) {
+  const [isOpen, setOpen] = useState(isNewest && error !== null);
+  const spent = [
+    waited > 0 ? `waited ${durationText(waited)}` : null,
+    ran > 0 ? `ran ${durationText(ran)}` : null,
+    worker === null || worker === "" ? null : `on ${worker}`,
+  ].filter((part) => part !== null);
+  return (
+    <details class="attempt-facts" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary class="dim">{spent.join(" · ")}</summary>
+      {error?.message == null ? null : <pre class="error-text">{error.message}</pre>}
+      {isOpen && outcome !== null ? <Kept job={job} attempt={attempt} outcome={outcome} /> : null}
+    </details>
+  );
+}
+
+function Kept({ job, attempt, outcome }: { readonly job: string; readonly attempt: number; readonly outcome: string }) {
+  const kept = useResource(`attempt ${job} ${attempt} ${outcome}`, (signal) => loadAttempt(job, attempt, signal), {
+    again: "never",
+  });
+  // An attempt whose worker was lost has nothing to show, which is no failure of the page.
+  if (kept.data === null) return null;
+  return (
+    <>
+      <Split of={kept.data} />
+      {kept.data.failure === null ? null : <Failure failure={kept.data.failure} />}
+    </>
+  );
+}
+
+/** Where the time of an attempt went, where it is known. */
+function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: ShownAttempt }) {
+  if (dueAt === null || sentAt === null || startedAt === null) return null;
+  const [due, sent, started] = [dueAt, sentAt, startedAt].map((each) => Date.parse(each));
+  if (due === undefined || sent === undefined || started === undefined) return null;
+  // A message may be sent ahead of the due time: until then it is no claiming.
+  const claimable = Math.min(started, Math.max(sent, due));
+  const parts = [
+    ["Waiting", claimable - Math.min(due, claimable)],
+    ["Claiming", started - claimable],
+    ...(endedAt === null ? [] : ([["Running", Date.parse(endedAt) - started]] as const)),
+  ] as const;
+  return (
+    <dl class="split">
+      {parts.map(([name, ms]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{durationText(ms)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const Failure = ({ failure }: { readonly failure: NonNullable<ShownAttempt["failure"]> }) => (
+  <>
+    {failure.response === null ? null : (
+      <Part title={`Response ${failure.response.status}`} text={failure.response.body ?? "without a body"} />
+    )}
+    {failure.stack === null ? null : <Part title="Stack" text={failure.stack} />}
+    {failure.causes.map((cause, index) => (
+      <Part key={index} title="Caused by" text={cause} />
+    ))}
+    {failure.log.length === 0 ? null : (
+      <section aria-label="Log">
+        <h3>{failure.log.length === 1 ? "Its log line" : `Its last ${failure.log.length} log lines`}</h3>
+        <ol class="log-lines mono">
+          {failure.log.map(({ atMs, level, text }, index) => (
+            <li key={index} class={`log-${level}`}>
+              <span class="dim">{`+${durationText(atMs)}`}</span>
+              <span>{level}</span>
+              <span>{text}</span>
+            </li>
+          ))}
+        </ol>
+      </section>
+    )}
+  </>
+);
+
+const Part = ({ title, text }: { readonly title: string; readonly text: string }) => (
+  <section aria-label={title}>
+    <h3>{title}</h3>
+    <pre class="error-text" tabIndex={0}>
+      {text}
+    </pre>
+  </section>
+);

@@ -1,0 +1,36 @@
+import { addresses } from "../address.ts";
+import { loadFailureGroups } from "../client.ts";
+import { quoted } from "../filter/terms.ts";
+import { useResource } from "../resource.ts";
+import type { ShownJob } from "../shape.ts";
+import { plural } from "../words.ts";
+
+const groupsShown = 5;
+
+/** What the other failures of this kind look like, the most frequent first. */
+export function OtherFailures({ job: { kind } }: { readonly job: ShownJob }) {
+  const found = useResource(`failures of ${kind}`, (signal) => loadFailureGroups(kind, signal), { again: "slow" });
+  const groups = (found.data?.groups ?? []).slice(0, groupsShown);
+  if (groups.length === 0) return null;
+  return (
+    <section class="card" aria-label="Failures of this kind">
+      <header class="card-head">
+        <h2>Failures of this kind</h2>
+      </header>
+      <ul class="other-failures">
+        {groups.map(({ fingerprint, jobs, errorCode, errorMessage }) => (
+          <li key={fingerprint}>
+            <a
+              class="link mono"
+              href={addresses.jobsWith(`state:failed kind:${quoted(kind)} fingerprint:${fingerprint}`)}
+            >
+              {errorCode ?? "no code"}
+            </a>
+            <span class="dim">{plural(jobs, "job")}</span>
+            <span class="clamp dim">{errorMessage}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,66 @@
+import { cleanText } from "../job/clean.ts";
+import { failureDetailLimits } from "../job/failure-detail.ts";
+import type { LoggedLine } from "../job/job.ts";
+import type { Log } from "../ports/ports.ts";
+
+/** The last lines of one attempt. They become text only if it fails. */
+export interface KeptLog {
+  /** Writes to `log` and keeps the line. */
+  over(log: Log): Log;
+  lines(): readonly LoggedLine[];
+}
+
+interface Line {
+  readonly atMs: number;
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+  readonly fields: Record<string, unknown> | undefined;
+}
+
+export function createKeptLog(elapsedMs: () => number): KeptLog {
+  const startedMs = elapsedMs();
+  const kept: Line[] = [];
+  const keep = (line: Line): void => {
+    if (kept.push(line) > failureDetailLimits.logLinesMax) kept.shift();
+  };
+  const over = (log: Log): Log => {
+    const write =
+      (level: Line["level"]): Log["info"] =>
+      (message, fields) => {
+        keep({ atMs: Math.max(0, Math.round(elapsedMs() - startedMs)), level, message, fields });
+        log[level](message, fields);
+      };
+    return {
+      debug: write("debug"),
+      info: write("info"),
+      warn: write("warn"),
+      error: write("error"),
+      child: (fields) => over(log.child(fields)),
+    };
+  };
+  return {
+    over,
+    lines: () => kept.map(({ atMs, level, message, fields }) => ({ atMs, level, text: textOf(message, fields) })),
+  };
+}
+
+/** Fields may be anything that a handler has at hand; what cannot be text must not cost the attempt its outcome. */
+function textOf(message: string, fields: Line["fields"]): string {
+  try {
+    return cleanText(`${message} ${fieldsText(fields)}`.trimEnd(), failureDetailLimits.logLineCharactersMax);
+  } catch {
+    return "a line that has no text";
+  }
+}
+
+function fieldsText(fields: Line["fields"]): string {
+  if (fields === undefined) return "";
+  try {
+    return JSON.stringify(fields, (_, value: unknown) => plain(value));
+  } catch {
+    return "(fields that JSON cannot say)";
+  }
+}
+
+const plain = (value: unknown): unknown =>
+  value instanceof Error ? value.message : typeof value === "bigint" ? String(value) : value;

