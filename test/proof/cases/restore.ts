@@ -161,7 +161,11 @@ class Servers {
   readonly #all: RunningPostgres[] = [];
 
   async start(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<RunningPostgres> {
-    const server = await startPostgres({ folder, port: 0, settings: { synchronous_commit: "off", ...settings } });
+    const server = await startPostgres({
+      folder,
+      port: 0,
+      settings: { synchronous_commit: "off", wal_keep_size: "256MB", ...settings },
+    });
     this.#all.push(server);
     return server;
   }
