@@ -1,4 +1,3 @@
-import type { JobId } from "../../src/core/job/job.ts";
 import {
   noAftermath,
   type Fence,
@@ -24,8 +23,6 @@ export interface StoreLine {
   readonly wire: Wire;
   readonly record: Record;
   readonly without: ReadonlySet<Layer>;
-  /** The newest attempt of a job: a heartbeat's answer names jobs only, and a worker may hold two attempts of one. */
-  readonly attemptOf: (jobId: JobId) => number;
 }
 
 /** The store as one process reaches it: over the wire, with what it was answered written down. */
@@ -209,12 +206,14 @@ function withHook<O extends { inSameTransaction?: (tx: StoreTx, rows: never) => 
 /** Commits when the work is done and the commit has reached the server; a process that dies before leaves nothing. */
 async function transaction<T>(process: SimProcess, line: StoreLine, work: (tx: StoreTx) => Promise<T>): Promise<T> {
   const facts: WorkerFact[] = [];
-  const value = await line.base.transaction(async (real) => {
-    facts.length = 0;
-    const done = await work(txFor(process, line, real, facts));
-    await line.wire.leg();
-    return done;
-  });
+  const value = await line.base.transaction(
+    async (real) => {
+      facts.length = 0;
+      const done = await work(txFor(process, line, real, facts));
+      await line.wire.leg();
+      return done;
+    },
+  );
   line.record.workers.push(...facts);
   return value;
 }
@@ -223,7 +222,9 @@ function txFor(process: SimProcess, line: StoreLine, real: StoreTx, facts: Worke
   const tx: StoreTx = {
     query: (text, values) => line.wire.call(process, "tx.query", () => real.query(text, values)),
     nested: (work) => real.nested(work),
-    brokenBy: null,
+    get brokenBy() {
+      return real.brokenBy;
+    },
   };
   transactions.set(tx, { real, facts });
   return tx;
