@@ -206,14 +206,12 @@ function withHook<O extends { inSameTransaction?: (tx: StoreTx, rows: never) => 
 /** Commits when the work is done and the commit has reached the server; a process that dies before leaves nothing. */
 async function transaction<T>(process: SimProcess, line: StoreLine, work: (tx: StoreTx) => Promise<T>): Promise<T> {
   const facts: WorkerFact[] = [];
-  const value = await line.base.transaction(
-    async (real) => {
-      facts.length = 0;
-      const done = await work(txFor(process, line, real, facts));
-      await line.wire.leg();
-      return done;
-    },
-  );
+  const value = await line.base.transaction(async (real) => {
+    facts.length = 0;
+    const done = await work(txFor(process, line, real, facts));
+    await line.wire.leg();
+    return done;
+  });
   line.record.workers.push(...facts);
   return value;
 }

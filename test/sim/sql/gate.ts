@@ -19,10 +19,16 @@ interface Call {
  */
 export class Gate {
   readonly #calls: Call[] = [];
+  #refused: Error | null = null;
   readonly #watch: LockWatch;
 
   constructor(watch: LockWatch) {
     this.#watch = watch;
+  }
+
+  /** Ends the run: what happens after a text that Postgres cannot read says nothing. */
+  refuse(error: Error): void {
+    this.#refused ??= error;
   }
 
   perform<T>(pid: number | null, io: () => Promise<T>): Promise<T> {
@@ -32,7 +38,7 @@ export class Gate {
         start: () =>
           io().then(
             (value) => void (call.deliver = () => resolve(value)),
-            (error: unknown) => void (call.deliver = () => reject(error as Error)),
+            (error: unknown) => void (call.deliver = () => reject(error)),
           ),
         ended: null,
         deliver: null,
@@ -41,9 +47,13 @@ export class Gate {
     });
   }
 
-  /** Resolves when each call was answered or waits for a lock that only time can free. */
+  /**
+   * Resolves when each call was answered or waits for a lock that only time can free.
+   * @throws Error of a text that Postgres could not read.
+   */
   async settled(): Promise<void> {
     for (;;) {
+      if (this.#refused !== null) throw this.#refused;
       await new Promise((resolve) => setImmediate(resolve));
       const answered = this.#calls.findIndex((call) => call.deliver !== null);
       if (answered >= 0) {

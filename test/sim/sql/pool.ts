@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from "pg";
 import { beginTransaction } from "../../../src/adapters/postgres/sql/transaction.ts";
 import { keepPlans, keptPlanSettings } from "../../../src/adapters/postgres/statement.ts";
 import type { SimProcess } from "../process.ts";
+import { Unfit } from "./faults.ts";
 import type { Gate } from "./gate.ts";
 
 type Query = string | { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] };
@@ -82,9 +83,14 @@ export class SimPool {
     const { gate, setClock, plant } = this.#options;
     return await gate.perform(backend.pid, async () => {
       await setClock();
-      return typeof query === "string"
-        ? await backend.client.query(plant(query), values as unknown[])
-        : await backend.client.query({ ...query, text: plant(query.text) } as pg.QueryConfig);
+      try {
+        return await sent(backend.client, query, values, plant);
+      } catch (error) {
+        if (error instanceof Unfit || (error instanceof pg.DatabaseError && error.code?.startsWith("42") === true)) {
+          gate.refuse(error);
+        }
+        throw error;
+      }
     });
   }
 
@@ -97,3 +103,13 @@ export class SimPool {
     return { client, pid: rows[0]?.pid ?? 0 };
   }
 }
+
+const sent = (
+  client: pg.Client,
+  query: Query,
+  values: readonly unknown[] | undefined,
+  plant: (text: string) => string,
+): Promise<unknown> =>
+  typeof query === "string"
+    ? client.query(plant(query), values as unknown[])
+    : client.query({ ...query, text: plant(query.text) } as pg.QueryConfig);

@@ -26,18 +26,13 @@ const settings = {
 };
 
 export interface SqlServer {
-  /** A database for one run. */
-  readonly open: OpenServer;
+  /** A database for each run. `plant` gives the text that is sent in place of a statement's: a planted fault. */
+  open(options: { readonly plant?: (text: string) => string }): OpenServer;
   close(): Promise<void>;
 }
 
-export interface SqlOptions {
-  /** Gives the text that is sent in place of a statement's: a planted fault. */
-  readonly plant?: (text: string) => string;
-}
-
 /** A Postgres of its own, which ends with this process. */
-export async function openSqlServer(): Promise<SqlServer & { with(options: SqlOptions): OpenServer }> {
+export async function openSqlServer(): Promise<SqlServer> {
   const folder = mkdtempSync(join(tmpdir(), "belfry-sim-"));
   const server = await startPostgres({ folder, port: 0, settings });
   const remove = (): void => {
@@ -53,15 +48,13 @@ export async function openSqlServer(): Promise<SqlServer & { with(options: SqlOp
   await migrateTemplate(at(server.url, "template_sim"));
   await prepareTemplate(at(server.url, "template_sim"));
   let made = 0;
-  const withOptions =
-    ({ plant = (text) => text }: SqlOptions): OpenServer =>
-    async (now, time) => {
-      made += 1;
-      return await openDatabase(admin, { server: server.url, name: `sim_${made}`, now, time, plant });
-    };
   return {
-    open: withOptions({}),
-    with: withOptions,
+    open:
+      ({ plant = (text) => text }) =>
+      async (now, time) => {
+        made += 1;
+        return await openDatabase(admin, { server: server.url, name: `sim_${made}`, now, time, plant });
+      },
     async close() {
       await admin.end();
       await server.stop("immediate");
@@ -93,6 +86,7 @@ async function openDatabase(admin: pg.Pool, { server, name, now, time, plant }: 
   await admin.query(`create database ${name} template template_sim`);
   const url = at(server, name);
   const own = new pg.Pool({ connectionString: url, max: 2 });
+  own.on("error", () => {});
   const gate = new Gate({
     // A wait that is older than the search for deadlocks is none.
     waiting: async (pids) => {
