@@ -10,11 +10,11 @@ const ahead = 10 * minute;
 const users = ["ada", "bob"];
 
 /** A schedule that fires once, at `at`, and whose job writes its targets ten minutes before. */
-const quizAt = (at: number, over: Partial<ScheduleSpec> = {}): ScheduleSpec =>
+export const quizAt = (at: number, over: Partial<ScheduleSpec> = {}): ScheduleSpec =>
   aSpec({ expression: { form: "at", at }, materializeBeforeMs: ahead, ...over });
 
 /** Begins the job of one nominal time: it has a run and one page of targets, and is still at it. */
-async function beginWriting(store: Store, nominalAt: number, version = 1) {
+export async function beginWriting(store: Store, nominalAt: number, version = 1) {
   const job = aJob({ kind: "sweep", dueAt: await store.now() });
   const {
     aftermath: { outbox },
@@ -30,7 +30,7 @@ async function beginWriting(store: Store, nominalAt: number, version = 1) {
 }
 
 /** A quiz in ten minutes, with its targets in the queue and its job done. */
-async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
+export async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
   const nominalAt = (await store.now()) + ahead;
   await store.createSchedule(quizAt(nominalAt, over));
   const { starter, runId, addPage } = await beginWriting(store, nominalAt);
@@ -44,11 +44,12 @@ async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
     nominalAt,
     runId,
     starter,
+    messages,
     claim: async () => (await store.claim(messages, { worker: "w", alone: false })).claimed,
   };
 }
 
-async function cancelPages(store: Store, runId: RunId): Promise<void> {
+export async function cancelPages(store: Store, runId: RunId): Promise<void> {
   while ((await store.cancelPage(runId, { limit: 1 })).canceled > 0);
   for (let more = true; more;) ({ more } = await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs }));
 }
