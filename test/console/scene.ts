@@ -129,6 +129,7 @@ const goodEnd: ShownEnd = {
   finishedAt: ago(3_598),
   tookMs: 2_000,
   error: null,
+  reason: null,
 };
 const failedEnd: ShownEnd = {
   ...goodEnd,

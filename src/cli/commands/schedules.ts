@@ -89,7 +89,7 @@ function history(world: World, out: Output): Command {
       const rows = answer.occurrences.map((each) => [
         each.localTime.replace("T", " "),
         each.outcome,
-        each.reason ?? "",
+        each.reason ?? each.end?.reason ?? "",
         each.latenessMs === null ? "" : `${each.latenessMs} ms`,
         each.jobId ?? "",
         endStateText(each.end),

@@ -84,7 +84,8 @@ function ended(job: JobRecord, { lastReason }: WaitingFacts, slot: SlotUse | nul
     const sentence = `it was SKIPPED: another job held its lock ${slot?.key ?? ""}`.trimEnd();
     return say("lock", sentence, { waitsFor: holders, advice: `run it again: belfry jobs retry ${job.id}` });
   }
-  const why = job.errorCode ?? lastReason;
+  // A job that was ended after a failed try has that try's error, and the reason that counts is the later one.
+  const why = job.state === "FAILED" ? (job.errorCode ?? lastReason) : (lastReason ?? job.errorCode);
   const at = job.finishedAt === null ? "" : ` at ${iso(job.finishedAt)}`;
   const advice = job.state === "SUCCESS" ? null : `run it again: belfry jobs retry ${job.id}`;
   return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}`, { advice });

@@ -93,6 +93,7 @@ export interface OccurrenceEndRow {
   readonly finished_at: number | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
+  readonly reason: string | null;
 }
 
 /** $1 job ids. Locks nothing. */
@@ -102,7 +103,9 @@ export const readOccurrenceEnds = statement<OccurrenceEndRow>(
 select o.job_id, j.state, r.id as run_id, r.state as run_state, r.failed as run_failed, ${result} as result,
   belfry.ms(coalesce(r.created_at, j.started_at)) as started_at,
   belfry.ms(case when r.id is null then j.finished_at else r.finished_at end) as finished_at,
-  j.error_code, coalesce(r.error, j.error_message) as error_message
+  j.error_code, coalesce(r.error, j.error_message) as error_message,
+  case when j.state in ('CANCELED', 'SKIPPED') then
+    (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) end as reason
 from unnest($1::bigint[]) as o (job_id) ${jobAndRun}
 where j.id is not null or r.id is not null`,
 );
