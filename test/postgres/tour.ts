@@ -72,8 +72,8 @@ async function slots(store: Store, clock: TestClock): Promise<void> {
   const both = await insert(store, [aJob({ slotKeys: [cap, "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
-  await store.lapsedLeases({ limit: 100 });
-  await store.lapsedLeases({ limit: 100, lane: "default" });
+  await store.endLeases("worker-0");
+  for (const lane of [{}, { lane: "default" }]) await store.lapsedLeases({ limit: 100, ...lane });
   await store.rescue({ limit: 100, interruptionsMax: 20, inSameTransaction: async () => {} });
   await store.cancel(ids);
 }

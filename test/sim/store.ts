@@ -60,6 +60,7 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     returnUndelivered: (messages, o) =>
       call("undelivered", () => base.returnUndelivered(messages, withHook(process, line, o))),
     quarantine: (lane, bodies) => call("quarantine", () => base.quarantine(lane, bodies)),
+    endLeases: (worker) => call("endLeases", () => base.endLeases(worker)),
     lapsedLeases: (o) => call("lapsedLeases", () => base.lapsedLeases(o)),
     rescue: (o) =>
       fenced("rescue", o.fence, async () =>
