@@ -161,7 +161,14 @@ test("6: what could be done in part only", async () => {
   const { retry } = store;
   const unpaid = await receiver(() => ({
     status: 200,
-    body: JSON.stringify({ dryRun: false, times: [], added: 1, again: 0, failed: ["09:00: no payload"], paceMs: 0 }),
+    body: JSON.stringify({
+      times: [],
+      failed: ["09:00: no payload"],
+      paceMs: 0,
+      state: "DONE",
+      changed: 1,
+      refused: 1,
+    }),
   }));
   const parts: Readonly<Record<string, string>> = {
     "jobs retry": "jobs retry 999999 ENDED",
