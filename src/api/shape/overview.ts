@@ -173,6 +173,7 @@ export const auditList = z
   })
   .meta({ id: "AuditList" });
 
+export type AuditListReply = z.infer<typeof auditList>;
 export type LaneReply = z.infer<typeof lane>;
 export type LaneListReply = z.infer<typeof laneList>;
 export type WorkerListReply = z.infer<typeof workerList>;

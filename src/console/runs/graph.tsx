@@ -5,10 +5,11 @@ import { Icon } from "../parts/icon.tsx";
 import { MiddleCut } from "../parts/middle-cut.tsx";
 import { type JobState, jobStates } from "../shape.ts";
 import { durationText } from "../time.ts";
-import { counted, plural, stateWords } from "../words.ts";
 import { groupedRun, layersByPlace, type TaskGroup } from "./groups.ts";
 import { type LaidOut, layOut } from "./layout.ts";
 import { criticalPath, type LoadedMap, type MapTask } from "./run-map.ts";
+import { words } from "../language/words.ts";
+import { counted } from "../language/number.ts";
 
 const laidOutMax = 150;
 /** Of one layer: with more, the layers before and after would not be visible. */
@@ -49,9 +50,9 @@ function CriticalPath({ map }: { readonly map: LoadedMap }) {
   const shown = path.slice(-pathShown);
   return (
     <p class="critical-path">
-      <strong>Critical path</strong>{" "}
+      <strong>{words.tasks.criticalPath}</strong>{" "}
       <span class="dim">
-        {durationText(last.finishedAt - first.startedAt)}, {plural(path.length, "task")}
+        {durationText(last.finishedAt - first.startedAt)}, {words.many.task(path.length)}
       </span>{" "}
       {shown.length < path.length ? <span class="dim">… </span> : null}
       {shown.map((task, index) => (
@@ -77,7 +78,7 @@ function SingleTasks({ map: { tasks, edges } }: { readonly map: LoadedMap }) {
   const byJob = new Map(tasks.map((task) => [task.job, task]));
   return (
     <Drawn
-      label="Graph of the tasks"
+      label={words.tasks.graph}
       nodes={nodes}
       lines={lines}
       size={box}
@@ -93,13 +94,13 @@ const TaskBox = ({ task }: { readonly task: MapTask }) => (
   <a
     href={addresses.job(task.job)}
     class={`state-${task.state.toLowerCase()}`}
-    title={`${task.name}: ${stateWords[task.state]}`}
+    title={`${task.name}: ${words.states[task.state]}`}
   >
     <Icon name={task.state} size={14} />
     <span class="node-name">
       <MiddleCut text={task.name} />
     </span>
-    <span class="hidden">{stateWords[task.state]}</span>
+    <span class="hidden">{words.states[task.state]}</span>
   </a>
 );
 
@@ -108,7 +109,7 @@ function Groups({ map, onGroup }: TaskGraphProps) {
   const byId = new Map(grouped.groups.map((group) => [group.id, group]));
   return (
     <Drawn
-      label="Graph of the groups of tasks"
+      label={words.tasks.groupGraph}
       nodes={grouped.groups.map(({ id }) => id)}
       lines={grouped.edges.map(([from, to]) => ({ from, to, isTaken: true }))}
       size={groupBox}
@@ -136,7 +137,7 @@ const GroupBox = ({ group, onOpen }: { readonly group: TaskGroup; readonly onOpe
     </span>
     <span class="group-words">
       {statesOf(group)
-        .map((state) => `${counted(group.counts.get(state) ?? 0)} ${stateWords[state].toLowerCase()}`)
+        .map((state) => words.tasks.group(group.counts.get(state) ?? 0, words.states[state]))
         .join(", ")}
     </span>
   </button>
@@ -176,7 +177,7 @@ function Drawn({ label, nodes, lines, size, node }: DrawnProps) {
     return () => asked.abort();
   }, [shape, again]);
   if (error !== null) return <Failure error={error} onRetry={() => setAgain(again + 1)} />;
-  if (laidOut === null) return <p class="loading">Drawing…</p>;
+  if (laidOut === null) return <p class="loading">{words.tasks.drawing}</p>;
   const places = new Map(laidOut.places.map((place) => [place.id, place]));
   return (
     <div class="graph" tabIndex={0} role="region" aria-label={label}>

@@ -6,7 +6,7 @@ import { Time } from "../parts/time.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
 import type { ShownSchedule } from "../shape.ts";
-import { plural } from "../words.ts";
+import { words } from "../language/words.ts";
 
 interface BackfillFormProps {
   readonly schedule: Pick<ShownSchedule, "id" | "timezone">;
@@ -27,30 +27,29 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
     try {
       return await requestBackfill(schedule.id, { from: instant(range.from), to: instant(range.to), dryRun });
     } catch (error) {
-      sayFailed("The backfill was refused", error);
+      sayFailed(words.backfill.refused, error);
       return null;
     }
   };
   const run = async (times: number): Promise<void> => {
-    const what = plural(times, "time");
-    const text = `They run one after the other, beside the times that come on their own.`;
-    if (!(await confirmed({ title: `Backfill ${what}?`, text, action: `Backfill ${what}` }))) return;
+    const question = { title: words.backfill.question(times), text: words.backfill.text };
+    if (!(await confirmed({ ...question, action: words.backfill.action(times) }))) return;
     const done = await ask(false);
     if (done === null) return;
-    say(`${plural(done.added + done.again, "time")} planned`, {
-      text: "Show jobs",
+    say(words.backfill.planned(done.added + done.again), {
+      text: words.shared.showJobs,
       href: addresses.jobsWith(`schedule:${schedule.id}`),
     });
     setPreview(null);
     onDone();
   };
   return (
-    <section class="card" aria-label="Backfill">
+    <section class="card" aria-label={words.backfill.title}>
       <header class="card-head">
-        <h2>Backfill</h2>
-        <span class="dim">times in UTC</span>
+        <h2>{words.backfill.title}</h2>
+        <span class="dim">{words.backfill.inZone("UTC")}</span>
       </header>
-      <p class="form-lead">Runs the times of a range that have not run. The preview shows each and changes nothing.</p>
+      <p class="form-lead">{words.backfill.about}</p>
       <form
         class="form"
         onSubmit={(event) => {
@@ -59,7 +58,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
         }}
       >
         <label>
-          From
+          {words.backfill.from}
           <input
             class="field"
             type="datetime-local"
@@ -68,7 +67,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
           />
         </label>
         <label>
-          To
+          {words.backfill.to}
           <input
             class="field"
             type="datetime-local"
@@ -77,7 +76,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
           />
         </label>
         <button type="submit" class="button">
-          Preview
+          {words.backfill.preview}
         </button>
       </form>
       {preview === null ? null : (
@@ -103,17 +102,15 @@ function Preview({ preview: { times }, zone, onRun }: PreviewProps) {
         {times.slice(0, shownMax).map(({ nominalAt, runs, was }) => (
           <li key={nominalAt}>
             <Time at={nominalAt} zone={zone} />
-            <span class={runs ? "" : "dim"}>{runs ? `will run, was ${was}` : `stays ${was}`}</span>
+            <span class={runs ? "" : "dim"}>{runs ? words.backfill.willRun(was) : words.backfill.stays(was)}</span>
           </li>
         ))}
       </ul>
-      {times.length > shownMax ? (
-        <p class="dim">{`and ${plural(times.length - shownMax, "more time", "more times")}`}</p>
-      ) : null}
-      {times.length === 0 ? <p class="dim">No time of this schedule lies in this range</p> : null}
+      {times.length > shownMax ? <p class="dim">{words.many.moreTimes(times.length - shownMax)}</p> : null}
+      {times.length === 0 ? <p class="dim">{words.backfill.none}</p> : null}
       {wanted === 0 ? null : (
         <button type="button" class="button primary" onClick={() => onRun(wanted)}>
-          {`Backfill ${plural(wanted, "time")}`}
+          {words.backfill.action(wanted)}
         </button>
       )}
     </div>

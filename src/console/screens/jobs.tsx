@@ -13,6 +13,7 @@ import { useKnown } from "../jobs/known.ts";
 import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
 import { StateTabs } from "../jobs/state-tabs.tsx";
+import { later } from "../parts/later.tsx";
 import { JobTable } from "../jobs/table.tsx";
 import { useKeys } from "../keys.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -20,12 +21,15 @@ import { Failure } from "../parts/failure.tsx";
 import { useResource } from "../resource.ts";
 import { type ShownCount, type ShownJobCounts, jobStates } from "../shape.ts";
 import { useTitle } from "../title.ts";
+import { words } from "../language/words.ts";
+
+const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx")).EnqueueForm);
 
 /** The list. Its address holds the whole filter: a link shows the same list to another person. */
 export function JobsScreen() {
   const { query, route } = useLocation();
   const text = query["q"] ?? "";
-  useTitle(text === "" ? "Jobs" : `Jobs ${text}`);
+  useTitle(text === "" ? words.jobs.title : words.jobs.titleOf(text));
   const filter = useMemo(() => parseFilter(text), [text]);
   const known = useKnown();
   const asked = filter.problems.length === 0 ? queryOf(filter, currentTime()) : null;
@@ -49,26 +53,32 @@ export function JobsScreen() {
     setCurrent(index);
   };
   useEffect(() => move(-1), [text]);
+  const [isEnqueuing, setEnqueuing] = useState(false);
   const apply = (next: string): void => route(next === "" ? addresses.jobs : addresses.jobsWith(next));
   const step = (by: number): void => move(Math.max(0, Math.min(rows.jobs.length - 1, at.current + by)));
   useKeys([
-    { keys: "/", does: "Write a filter", run: () => document.getElementById(filterFieldId)?.focus() },
-    { keys: "j", does: "Next row", run: () => step(1) },
-    { keys: "k", does: "Row before", run: () => step(-1) },
-    { keys: "x", does: "Mark the row", run: () => selection.toggle(at.current, false) },
-    { keys: "X", does: "Mark up to the row", run: () => selection.toggle(at.current, true) },
-    { keys: "Enter", does: "Open the row", run: () => open(rows.jobs[at.current]?.id, route) },
+    { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
+    { keys: "j", does: words.filter.nextRow, run: () => step(1) },
+    { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
+    { keys: "x", does: words.jobs.markRow, run: () => selection.toggle(at.current, false) },
+    { keys: "X", does: words.jobs.markUpToRow, run: () => selection.toggle(at.current, true) },
+    { keys: "Enter", does: words.filter.openRow, run: () => open(rows.jobs[at.current]?.id, route) },
   ]);
   return (
     <div class="fill">
       <div class="screen-head">
-        <h1>Jobs</h1>
+        <h1>{words.jobs.title}</h1>
         <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
+        <span class="space" />
+        <button type="button" class="button" onClick={() => setEnqueuing(true)}>
+          {words.enqueue.open}
+        </button>
+        {isEnqueuing ? <EnqueueForm onClose={() => setEnqueuing(false)} /> : null}
       </div>
       <FilterBar
         text={text}
-        label="Filter jobs"
-        placeholder="Search, or filter: state:failed kind:… payload.userId:42"
+        label={words.jobs.filter}
+        placeholder={words.jobs.placeholder}
         suggest={(word) => suggest(word, known)}
         onFilter={apply}
       />
@@ -110,16 +120,14 @@ function open(id: string | undefined, route: (url: string) => void): void {
 
 const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) =>
   isFiltered ? (
-    <Empty title="No job matches this filter">
+    <Empty title={words.jobs.noMatch}>
       <button type="button" class="button" onClick={onClear}>
-        Clear the filter
+        {words.filter.clear}
       </button>
     </Empty>
   ) : (
-    <Empty title="No jobs yet">
-      <p>
-        Save a change in <code>jobs/hello.ts</code>: its schedule enqueues one each minute. Or enqueue one by hand:
-      </p>
+    <Empty title={words.jobs.noneYet}>
+      <p>{words.jobs.howToBegin(<code>jobs/hello.ts</code>)}</p>
       <pre class="command">npx belfry jobs enqueue hello</pre>
     </Empty>
   );

@@ -2,19 +2,13 @@ import { now } from "../clock.ts";
 import { connection, heardAt } from "../live.ts";
 import { Icon } from "../parts/icon.tsx";
 import { relative } from "../time.ts";
-
-const words = {
-  connecting: "Connecting",
-  live: "Live",
-  stale: "Stale",
-  paused: "Paused",
-} as const;
+import { words } from "../language/words.ts";
 
 /** Whether what the page shows is fresh. */
 export const ConnectionMark = () => (
   <span class={`connection ${connection.value}`} role="status">
     <i aria-hidden="true" />
-    {words[connection.value]}
+    {words.shell.connection[connection.value]}
   </span>
 );
 
@@ -27,9 +21,7 @@ export function StaleBanner() {
   return (
     <div class="stale-banner" role="alert">
       <Icon name="warning" size={14} />
-      {age === null
-        ? "No live connection: what you see may be old. Trying again…"
-        : `The live connection is down, last heard ${age}: what you see may be old. Trying again…`}
+      {age === null ? words.shell.neverHeard : words.shell.lastHeard(age)}
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { StaleBanner } from "./connection.tsx";
 import { Nav } from "./nav.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { TopBar } from "./top-bar.tsx";
+import { words } from "../language/words.ts";
 
 /** A screen that breaks takes nothing else with it. */
 function Held({ children }: { readonly children: ComponentChildren }) {
@@ -19,7 +20,7 @@ function Held({ children }: { readonly children: ComponentChildren }) {
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => (
   <div class="shell">
     <a class="skip" href="#main">
-      Skip to the content
+      {words.shell.skip}
     </a>
     <Nav />
     <div class="page">
