@@ -178,6 +178,7 @@ export const loadLanes = (signal?: AbortSignal) =>
   get<{ lanes: readonly ShownLane[]; caps: readonly ShownSlotUse[]; isMore: boolean }>("/lanes", signal);
 export const pauseLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/pause`);
 export const resumeLane = (name: string) => post<ShownLane>(`/lanes/${at(name)}/resume`);
+export const changeCap = (kind: string, size: number) => send<unknown>("PUT", `/caps/${at(kind)}`, { size });
 export const loadWorkers = async (signal?: AbortSignal): Promise<readonly ShownWorker[]> =>
   (await get<{ workers: readonly ShownWorker[] }>("/workers", signal)).workers;
 export const loadLocks = (signal?: AbortSignal) =>

@@ -1,11 +1,14 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { RejectedSave } from "../api/saves.ts";
 import type { Children } from "./process/children.ts";
 import { freePort } from "./process/free-port.ts";
 
 export interface ApiProcess {
   readonly url: string;
+  /** The code that was saved cannot be used: the open pages show why, until one can. */
+  reject(save: RejectedSave): void;
   /** The code changed: the same address, the new code. */
   refresh(): Promise<void>;
   stop(): Promise<void>;
@@ -68,6 +71,7 @@ export async function startApi(options: {
   };
   return {
     url: `http://127.0.0.1:${port}`,
+    reject: (rejected) => void current?.send({ rejected }, () => {}),
     async refresh() {
       await end();
       if (!stopped) await begin();

@@ -5,6 +5,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
 import type { PageFiles } from "../api/console.ts";
+import { keptSaves, type RejectedSave } from "../api/saves.ts";
 import { consoleFiles } from "../console-files.ts";
 import { upkeep } from "../core/admin/upkeep.ts";
 import { readConfig } from "../config.ts";
@@ -20,6 +21,7 @@ process.on("disconnect", () => process.exit(0));
 const config = readConfig(process.env, await ownProject());
 const runtime = await openRuntime(config, { role: "api" });
 await runtime.checkDatabase();
+const saves = keptSaves();
 const api = createApi({
   ports: runtime.ports,
   operations: runtime.operations,
@@ -31,6 +33,7 @@ const api = createApi({
   dispatchWindowMs: config.dispatchWindowMs,
   stage: config.stage.name,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
+  saves,
   console: pageFiles,
 });
 const server = createAdaptorServer({ fetch: api.fetch }) as Server;
@@ -43,8 +46,11 @@ void upkeep(runtime.ports, runtime.registry, runtime.operations, {
   signal: ending.signal,
 });
 process.send?.({ say: "ready", port });
-// The parent asks every few seconds whether this process hangs.
-process.on("message", () => process.send?.({ say: "alive" }));
+// The parent asks every few seconds whether this process hangs, and passes on what became of a save.
+process.on("message", (message: string | { readonly rejected: RejectedSave }) => {
+  if (typeof message === "object") saves.reject(message.rejected);
+  process.send?.({ say: "alive" });
+});
 
 let files: Promise<PageFiles> | null = null;
 

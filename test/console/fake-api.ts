@@ -223,6 +223,8 @@ export interface EventDesk {
   open(c: Context): Response;
   /** Tells everybody who listens, and keeps it for those who come back. */
   send(change: object): void;
+  /** What became of a save of the code: null for one that runs. */
+  save(rejected: { readonly file: string; readonly problem: string } | null): void;
   /** Breaks every connection. @returns how many there were. */
   cut(): number;
   /** Whether each answer ends with what there is, as on Lambda; the page is to ask again after 50 ms. */
@@ -274,6 +276,9 @@ function eventDesk(): EventDesk {
       const text = `id: ${kept.length + 1}\nevent: job\ndata: ${JSON.stringify(change)}\n\n`;
       kept.push(text);
       for (const listener of open) listener.write(text);
+    },
+    save(rejected) {
+      for (const listener of open) listener.write(`event: save\ndata: ${JSON.stringify(rejected)}\n\n`);
     },
     cut() {
       const all = [...open];

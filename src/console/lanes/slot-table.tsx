@@ -1,4 +1,6 @@
+import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
+import { CapForm } from "./cap-form.tsx";
 import { Time } from "../parts/time.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import type { ShownSlotUse } from "../shape.ts";
@@ -7,8 +9,15 @@ import { counted } from "../language/number.ts";
 
 const shownHolders = 4;
 
+interface SlotTableProps {
+  readonly title: string;
+  readonly slots: readonly ShownSlotUse[];
+  /** Of caps, which may be changed here. */
+  readonly onDone?: () => void;
+}
+
 /** Slots in use, who holds them, and how many wait. */
-export const SlotTable = ({ title, slots }: { readonly title: string; readonly slots: readonly ShownSlotUse[] }) => (
+export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
   <section class="card" aria-label={title}>
     <header class="card-head">
       <h2>{title}</h2>
@@ -20,6 +29,7 @@ export const SlotTable = ({ title, slots }: { readonly title: string; readonly s
           words.lanes.inUse,
           { name: words.lanes.columns.waiting, isNumber: true },
           words.lanes.heldBy,
+          { name: words.shared.actions, isHidden: true },
         ]}
       />
       <tbody>
@@ -46,9 +56,30 @@ export const SlotTable = ({ title, slots }: { readonly title: string; readonly s
                 <span class="dim">{words.many.more(holders.length - shownHolders)}</span>
               ) : null}
             </td>
+            <td>{onDone === undefined ? null : <ChangeCap slots={key} size={size} onDone={onDone} />}</td>
           </tr>
         ))}
       </tbody>
     </table>
   </section>
 );
+
+interface ChangeCapProps {
+  /** `cap:KIND` */
+  readonly slots: string;
+  readonly size: number;
+  readonly onDone: () => void;
+}
+
+function ChangeCap({ slots, size, onDone }: ChangeCapProps) {
+  const [isOpen, setOpen] = useState(false);
+  const kind = slots.replace(/^cap:/, "");
+  return (
+    <span class="actions">
+      {isOpen ? <CapForm kind={kind} size={size} onClose={() => setOpen(false)} onDone={onDone} /> : null}
+      <button type="button" class="button small" aria-label={words.caps.open(kind)} onClick={() => setOpen(true)}>
+        {words.caps.change}
+      </button>
+    </span>
+  );
+}

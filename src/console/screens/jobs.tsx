@@ -53,27 +53,20 @@ export function JobsScreen() {
     setCurrent(index);
   };
   useEffect(() => move(-1), [text]);
-  const [isEnqueuing, setEnqueuing] = useState(false);
   const apply = (next: string): void => route(next === "" ? addresses.jobs : addresses.jobsWith(next));
   const step = (by: number): void => move(Math.max(0, Math.min(rows.jobs.length - 1, at.current + by)));
-  useKeys([
-    { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
-    { keys: "j", does: words.filter.nextRow, run: () => step(1) },
-    { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
-    { keys: "x", does: words.jobs.markRow, run: () => selection.toggle(at.current, false) },
-    { keys: "X", does: words.jobs.markUpToRow, run: () => selection.toggle(at.current, true) },
-    { keys: "Enter", does: words.filter.openRow, run: () => open(rows.jobs[at.current]?.id, route) },
-  ]);
+  useRowKeys({
+    step,
+    mark: (isRange) => selection.toggle(at.current, isRange),
+    open: () => open(rows.jobs[at.current]?.id, route),
+  });
   return (
     <div class="fill">
       <div class="screen-head">
         <h1>{words.jobs.title}</h1>
         <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
         <span class="space" />
-        <button type="button" class="button" onClick={() => setEnqueuing(true)}>
-          {words.enqueue.open}
-        </button>
-        {isEnqueuing ? <EnqueueForm onClose={() => setEnqueuing(false)} /> : null}
+        <EnqueueButton />
       </div>
       <FilterBar
         text={text}
@@ -101,6 +94,22 @@ export function JobsScreen() {
     </div>
   );
 }
+
+interface RowKeys {
+  readonly step: (by: number) => void;
+  readonly mark: (isRange: boolean) => void;
+  readonly open: () => void;
+}
+
+const useRowKeys = ({ step, mark, open: openRow }: RowKeys): void =>
+  useKeys([
+    { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
+    { keys: "j", does: words.filter.nextRow, run: () => step(1) },
+    { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
+    { keys: "x", does: words.jobs.markRow, run: () => mark(false) },
+    { keys: "X", does: words.jobs.markUpToRow, run: () => mark(true) },
+    { keys: "Enter", does: words.filter.openRow, run: openRow },
+  ]);
 
 function totalOf({ state }: JobQuery, counts: ShownJobCounts | null): ShownCount | null {
   if (counts === null) return null;
@@ -131,3 +140,15 @@ const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonl
       <pre class="command">npx belfry jobs enqueue hello</pre>
     </Empty>
   );
+
+function EnqueueButton() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setOpen(true)}>
+        {words.enqueue.open}
+      </button>
+      {isOpen ? <EnqueueForm onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}

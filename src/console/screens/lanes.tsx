@@ -28,7 +28,9 @@ export function LanesScreen() {
             <section class="card" aria-label={words.lanes.lanes}>
               <LaneTable lanes={found.lanes} onToggle={(lane) => void toggle(lane, lanes.reload)} />
             </section>
-            {found.caps.length === 0 ? null : <SlotTable title={words.lanes.caps} slots={found.caps} />}
+            {found.caps.length === 0 ? null : (
+              <SlotTable title={words.lanes.caps} slots={found.caps} onDone={lanes.reload} />
+            )}
           </>
         )}
       </Loaded>

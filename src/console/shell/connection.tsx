@@ -1,5 +1,5 @@
 import { now } from "../clock.ts";
-import { connection, heardAt } from "../live.ts";
+import { connection, heardAt, rejectedSave } from "../live.ts";
 import { Icon } from "../parts/icon.tsx";
 import { relative } from "../time.ts";
 import { words } from "../language/words.ts";
@@ -22,6 +22,23 @@ export function StaleBanner() {
     <div class="stale-banner" role="alert">
       <Icon name="warning" size={14} />
       {age === null ? words.shell.neverHeard : words.shell.lastHeard(age)}
+    </div>
+  );
+}
+
+/** A save that cannot be used: where and why. The code before it runs on. */
+export function SaveBanner() {
+  const save = rejectedSave.value;
+  if (save === null) return null;
+  return (
+    <div class="save-banner" role="alert">
+      <Icon name="warning" size={14} />
+      <div>
+        <p>{words.shell.rejectedSave(save.file)}</p>
+        <pre class="error-text" lang="en">
+          {save.problem}
+        </pre>
+      </div>
     </div>
   );
 }

@@ -23,4 +23,15 @@ const enqueue = {
   copyText: (id: string) => `Job ${id} stays as it is. The key of the new one names it.`,
 };
 
-export const enChange = { payload, enqueue };
+/** How many jobs of a kind run at once. */
+const caps = {
+  open: (kind: string) => `Change the cap of ${kind}`,
+  change: "Change",
+  title: (kind: string) => `Cap of ${kind}`,
+  action: "Change the cap",
+  size: "Jobs at once",
+  hint: "It holds until the next release brings its own number.",
+  changed: (kind: string, size: string) => `${kind}: at most ${size} at once`,
+};
+
+export const enChange = { payload, enqueue, caps };

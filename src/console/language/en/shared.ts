@@ -114,6 +114,7 @@ const shell = {
   connection: { connecting: "Connecting", live: "Live", stale: "Stale", paused: "Paused" },
   neverHeard: "No live connection: what you see may be old. Trying again…",
   lastHeard: (ago: string) => `The live connection is down, last heard ${ago}: what you see may be old. Trying again…`,
+  rejectedSave: (file: string) => `The save of ${file} cannot be used; the code before it runs on.`,
   keyboard: "Keyboard",
   keyboardKey: "Keyboard: ?",
   keyboardShortcuts: "Keyboard shortcuts",

@@ -241,7 +241,6 @@ const tasks = {
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   fit: "Fit the graph",
-  map: "Map of the graph",
   funnel: "Funnel",
   steps: {
     written: "Written",

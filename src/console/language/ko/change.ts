@@ -23,4 +23,14 @@ const enqueue: Words["enqueue"] = {
   copyText: (id) => `작업 ${id}: 그대로 남습니다. 새 작업의 키가 그 번호를 가리킵니다.`,
 };
 
-export const koChange = { payload, enqueue };
+const caps: Words["caps"] = {
+  open: (kind) => `${kind} 상한 바꾸기`,
+  change: "바꾸기",
+  title: (kind) => `${kind}: 상한`,
+  action: "상한 바꾸기",
+  size: "동시에 실행할 작업 수",
+  hint: "다음 릴리스가 정한 수를 가져올 때까지 유지됩니다.",
+  changed: (kind, size) => `${kind}: 동시에 최대 ${size}개`,
+};
+
+export const koChange = { payload, enqueue, caps };

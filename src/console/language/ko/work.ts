@@ -230,7 +230,6 @@ const tasks: Words["tasks"] = {
   zoomIn: "확대",
   zoomOut: "축소",
   fit: "그래프 맞춤",
-  map: "그래프 지도",
   funnel: "깔때기",
   steps: {
     written: "기록됨",
