@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type DatabaseAuth, databasePassword } from "../src/adapters/aws/database-password.ts";
+import { endTasks } from "../src/adapters/aws/end-tasks.ts";
+import { ecsClient } from "../src/adapters/aws/endpoint.ts";
 import {
   type AccessOptions,
   applicationRole,
@@ -9,6 +11,7 @@ import {
   grantOwnRows,
 } from "../src/adapters/postgres/access.ts";
 import { migrate, type Migrated } from "../src/adapters/postgres/migrate.ts";
+import { createLog } from "../src/adapters/telemetry/log.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { installDefinitions } from "../src/core/scheduler/install-schedules.ts";
 import { ownProject } from "../src/project.ts";
@@ -18,6 +21,8 @@ import { openRuntime } from "../src/runtime.ts";
 interface ReleaseEvent {
   readonly RequestType: "Create" | "Update" | "Delete";
   readonly PhysicalResourceId?: string;
+  /** By hand, never by CloudFormation: a copy of the database's disks took its place. */
+  readonly Restored?: boolean;
 }
 
 interface ReleaseAnswer {
@@ -27,9 +32,16 @@ interface ReleaseAnswer {
 
 const physicalId = "belfry-migration";
 
+const lookMs = 5_000;
+/** A task may take two minutes to stop; the function has ten. */
+const endMsMax = 480_000;
+
 /** A release that goes leaves the tables: they hold what was promised. A throw fails the deployment. */
 export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
-  if (event.RequestType === "Delete") return { PhysicalResourceId: event.PhysicalResourceId ?? physicalId };
+  if (event.RequestType === "Delete") {
+    await endOwnTasks();
+    return { PhysicalResourceId: event.PhysicalResourceId ?? physicalId };
+  }
   const config = readConfig(process.env, await ownProject());
   const ca = config.databaseCaFile === null ? {} : { ca: readFileSync(config.databaseCaFile, "utf8") };
   const target = accessBy(config, config.databaseUrl, config.databaseAuth, ca);
@@ -42,7 +54,7 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
       const made = await ensureDatabaseRoles({ owner: target, administrators, apiConnections });
       if (made) runtime.ports.log.info("the administrator made the roles", { apiConnections });
     }
-    const own = await migrate(target);
+    const own = await migrate({ ...target, isRestored: event.Restored === true });
     report("belfry", own);
     for (const { name, migrations } of runtime.apps) {
       if (migrations === null) continue;
@@ -63,6 +75,25 @@ export async function handler(event: ReleaseEvent): Promise<ReleaseAnswer> {
     if (epoch !== null) runtime.ports.log.warn("the database was restored or moved: a new epoch begins", { epoch });
     // What CloudFormation asks for when it rolls a release back, and a deployment of an older commit.
     if (newer.length > 0) runtime.ports.log.warn("this release is older than the database", { name, newer, version });
+  }
+}
+
+/**
+ * By now no rule starts one, and the cluster goes next. What fails here is only logged: the cluster then says what it still has.
+ */
+async function endOwnTasks(): Promise<void> {
+  const cluster = process.env["BELFRY_CLUSTER"];
+  if (!cluster) return;
+  const { aws, logLevel } = readConfig(process.env, await ownProject());
+  const log = createLog({ service: "setup", level: logLevel });
+  const client = ecsClient(aws);
+  try {
+    const stopped = await endTasks(client, cluster, { lookMs, signal: AbortSignal.timeout(endMsMax) });
+    log.info("no task is left in the cluster", { cluster, stopped });
+  } catch (error) {
+    log.error("tasks may be left in the cluster", { cluster, error });
+  } finally {
+    client.destroy();
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * The roles that `.github/workflows` take by GitHub's OIDC provider, once per account, by a person:
- * `npx cdk deploy --app "node infra/github.ts" -c repository=OWNER/NAME`.
+ * `npx cdk deploy --app "node infra/github.ts" -c repository=OWNER/NAME`, with `-c provider=ARN` where the account knows GitHub
+ * already: it may do so once.
  */
 import { App, Aws, CfnOutput, Stack } from "aws-cdk-lib";
 import { ManagedPolicy, OidcProviderNative, PolicyStatement, Role, WebIdentityPrincipal } from "aws-cdk-lib/aws-iam";
@@ -11,18 +12,25 @@ const issuer = "token.actions.githubusercontent.com";
 /** The roles of the CDK's bootstrap, by the tag that it gives them. */
 type BootstrapRole = "deploy" | "file-publishing" | "image-publishing" | "lookup";
 
+export interface GithubRolesProps {
+  /** OWNER/NAME. */
+  readonly repository: string;
+  /** The ARN of the account's OIDC provider for GitHub. Left out, the stack makes it. */
+  readonly provider?: string | undefined;
+}
+
 export class GithubRoles extends Stack {
-  constructor(scope: Construct, id: string, repository: string) {
+  constructor(scope: Construct, id: string, { repository, provider }: GithubRolesProps) {
     super(scope, id, { description: "What Belfry's workflows may do" });
-    const provider = new OidcProviderNative(this, "Provider", {
-      url: `https://${issuer}`,
-      clientIds: ["sts.amazonaws.com"],
-    });
+    const audience = "sts.amazonaws.com";
+    const trusted =
+      provider ??
+      new OidcProviderNative(this, "Provider", { url: `https://${issuer}`, clientIds: [audience] }).oidcProviderArn;
     const role = (name: string, subjects: readonly string[]): Role => {
       const made = new Role(this, name, {
-        assumedBy: new WebIdentityPrincipal(provider.oidcProviderArn, {
+        assumedBy: new WebIdentityPrincipal(trusted, {
           StringEquals: {
-            [`${issuer}:aud`]: "sts.amazonaws.com",
+            [`${issuer}:aud`]: audience,
             [`${issuer}:sub`]: subjects.map((subject) => `repo:${repository}:${subject}`),
           },
         }),
@@ -70,6 +78,7 @@ if (import.meta.main) {
   if (typeof repository !== "string" || !/^[\w.-]+\/[\w.-]+$/.test(repository)) {
     throw new Error("name the repository: -c repository=OWNER/NAME");
   }
-  new GithubRoles(app, "belfry-github", repository);
+  const provider: unknown = app.node.tryGetContext("provider");
+  new GithubRoles(app, "belfry-github", { repository, provider: typeof provider === "string" ? provider : undefined });
   app.synth();
 }

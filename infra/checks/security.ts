@@ -23,16 +23,19 @@ export const securityChecks: readonly Check[] = [
   },
   {
     id: "run-task",
-    rule: "tasks are started of one definition and in one cluster, both named",
+    rule: "tasks are started of one definition and in one cluster, both named, and of each of its revisions: a deployment replaces them",
     find: (template) =>
       statements(template)
         .filter(({ statement }) => actionsOf(statement).some((action) => /^ecs:(RunTask|\*)$/.test(action)))
-        .filter(
-          ({ statement }) =>
-            JSON.stringify(at(statement, "Resource")).includes('"*"') ||
-            at(statement, "Condition", "ArnEquals", "ecs:cluster") === undefined,
-        )
-        .map(({ id }) => ({ resource: id, detail: "ecs:RunTask of any task or in any cluster" })),
+        .flatMap(({ id, statement }) => {
+          const resource = JSON.stringify(at(statement, "Resource"));
+          const isAny =
+            resource.includes('"*"') || at(statement, "Condition", "ArnEquals", "ecs:cluster") === undefined;
+          return [
+            ...(isAny ? ["ecs:RunTask of any task or in any cluster"] : []),
+            ...(/:task-definition\/\w+:\*"/.test(resource) ? [] : ["ecs:RunTask of one revision"]),
+          ].map((detail) => ({ resource: id, detail }));
+        }),
   },
   {
     id: "signed-url",

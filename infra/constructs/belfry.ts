@@ -10,6 +10,7 @@ import { Alarms } from "./alarms.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
 import { subscribe, type Subscribers } from "./alarm-subscribers.ts";
 import { AlarmTopics, type Topics } from "./alarm-topics.ts";
+import { addDatabaseEvents } from "./database-events.ts";
 import { createDatabase, type DatabaseProps } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
 import { FargateJobs } from "./fargate-jobs.ts";
@@ -115,6 +116,7 @@ export class Belfry extends Construct {
       code: code.functions.migrate,
       release: code.release,
       administration: database.administration,
+      cluster: props.cluster === undefined ? cluster : null,
     });
     this.#order(migration, database, [
       ...this.lanes,
@@ -135,6 +137,8 @@ export class Belfry extends Construct {
     // Who has topics has subscribers too.
     if (props.topics === undefined || props.subscribers !== undefined) subscribe(this, topics, props.subscribers);
     const { workers, migration, drain, database, network } = parts;
+    // A team's own topic may not take what RDS sends.
+    if (props.topics === undefined && database instanceof Construct) addDatabaseEvents(this, database, topics.warn);
     new Alarms(this, "Alarms", {
       topology: props.topology,
       choices: props.alarms,

@@ -9,7 +9,7 @@ import {
 } from "aws-cdk-lib/aws-ecs";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
-import { type IRole, PolicyStatement, Role } from "aws-cdk-lib/aws-iam";
+import { type IRole, Role } from "aws-cdk-lib/aws-iam";
 import type { Code, Function } from "aws-cdk-lib/aws-lambda";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
@@ -20,7 +20,7 @@ import type { Lane } from "./lane.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { imageAuthorities } from "./scheduler-task.ts";
 import { forOurOwn } from "./service-principal.ts";
-import { acknowledgeTasks, grantTaskTags, tasksOf } from "./task-tags.ts";
+import { grantTaskStart, grantTaskStop } from "./task-rights.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface FargateJobsProps {
@@ -81,40 +81,17 @@ export class FargateJobs extends Construct {
 
   /** RunTask of this task in this cluster, with its two roles. */
   grantLaunch(worker: Function, lane: Lane): void {
-    const { cluster } = this.#props;
     // One task definition for all lanes: which lane a task is for, and what its handlers are given, comes with its launch.
     lane.grantPrincipal.join(this.role);
     worker.addEnvironment("BELFRY_TASKS", this.#place(lane));
-    worker.addToRolePolicy(
-      new PolicyStatement({
-        actions: ["ecs:RunTask"],
-        resources: [this.#task.taskDefinitionArn],
-        conditions: { ArnEquals: { "ecs:cluster": cluster.clusterArn } },
-      }),
-    );
-    worker.addToRolePolicy(
-      new PolicyStatement({
-        actions: ["iam:PassRole"],
-        resources: [this.#task.taskRole, this.#task.obtainExecutionRole()].map((role) => role.roleArn),
-        conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
-      }),
-    );
-    if (worker.role !== undefined) grantTaskTags(worker.role, cluster);
+    if (worker.role !== undefined) grantTaskStart(worker.role, this.#task, this.#props.cluster);
   }
 
   /** For what cancels jobs: the API, and the scheduler task, which works off changes of many. */
   grantStop(canceler: Canceler): void {
     const { cluster } = this.#props;
     canceler.addEnvironment("BELFRY_TASKS", this.#place());
-    if (canceler.role === undefined) return;
-    canceler.role.addToPrincipalPolicy(
-      new PolicyStatement({
-        actions: ["ecs:StopTask"],
-        resources: [tasksOf(cluster)],
-        conditions: { ArnEquals: { "ecs:cluster": cluster.clusterArn } },
-      }),
-    );
-    acknowledgeTasks(canceler.role, cluster);
+    if (canceler.role !== undefined) grantTaskStop(canceler.role, cluster);
   }
 
   /** Only tasks of this family: others may run tasks in the cluster too. */

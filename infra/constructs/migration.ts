@@ -1,9 +1,11 @@
 import { CustomResource, Duration, Stack, Validations } from "aws-cdk-lib";
+import type { ICluster } from "aws-cdk-lib/aws-ecs";
 import type { CfnFunction, Code, Function } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct, type IDependable } from "constructs";
 import type { DatabaseAccess } from "./database.ts";
+import { grantTaskLook, grantTaskStop } from "./task-rights.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface MigrationProps {
@@ -12,6 +14,8 @@ export interface MigrationProps {
   /** Differs whenever there may be something to migrate: the hash of the migration's bundle. */
   readonly release: string;
   readonly administration: DatabaseAccess | null;
+  /** One that goes with the stack: its tasks have to end first. Null where it is the team's own. */
+  readonly cluster: ICluster | null;
 }
 
 const timeoutSeconds = 600;
@@ -21,13 +25,14 @@ const serviceTimeoutSeconds = 900;
 /**
  * Brings the database to the release before anything of the release runs. Statements wait 5 s for a lock at most and each
  * file is applied whole or not at all. One that fails fails the deployment; the files before it stay, and the old release,
- * which CloudFormation brings back, accepts them while they only expand the tables.
+ * which CloudFormation brings back, accepts them while they only expand the tables. When the stack goes, it ends the tasks that
+ * still run, after the rules that start them are gone: ECS deletes no cluster with tasks, https://github.com/aws/aws-cdk/issues/8654
  */
 export class Migration extends Construct {
   readonly function: Function;
   readonly #resource: CustomResource;
 
-  constructor(scope: Construct, id: string, { share, code, release, administration }: MigrationProps) {
+  constructor(scope: Construct, id: string, { share, code, release, administration, cluster }: MigrationProps) {
     super(scope, id);
     this.function = new VpcFunction(this, "Migrate", {
       share,
@@ -35,7 +40,10 @@ export class Migration extends Construct {
       description: "Brings the database to this release's schema and writes its definitions",
       timeoutSeconds,
       memoryMb: 512,
-      environment: { BELFRY_POOL_SIZE: "2" },
+      environment: {
+        BELFRY_POOL_SIZE: "2",
+        ...(cluster === null ? {} : { BELFRY_CLUSTER: cluster.clusterName }),
+      },
       access: administration,
     }).function;
     const provider = new Provider(this, "Provider", {
@@ -49,6 +57,11 @@ export class Migration extends Construct {
       serviceTimeout: Duration.seconds(serviceTimeoutSeconds),
       properties: { Release: release },
     });
+    const { role } = this.function;
+    if (cluster === null || role === undefined) return;
+    grantTaskLook(role, cluster);
+    grantTaskStop(role, cluster);
+    this.goesAfter(cluster);
   }
 
   /** What runs the release's code waits for its schema. */

@@ -22,7 +22,7 @@ import { grantRead, secretsVariable } from "./lane-settings.ts";
 import type { Network } from "./network.ts";
 import { deadLetterQueue } from "./queue.ts";
 import { forOurOwn } from "./service-principal.ts";
-import { grantTaskTags } from "./task-tags.ts";
+import { grantTaskLook, grantTaskStart } from "./task-rights.ts";
 
 export interface SchedulerTaskProps {
   readonly topology: Topology;
@@ -53,7 +53,8 @@ export class SchedulerTask extends Construct {
     super(scope, id);
     const task = taskDefinition(this, props);
     props.database.grantConnect(task.taskRole);
-    grantLook(task.taskRole, props.cluster);
+    // The scheduler reports tasks that never end.
+    grantTaskLook(task.taskRole, props.cluster);
     if (props.topology.eventBus !== undefined) grantPutEvents(task.taskRole, this, props.topology.eventBus);
     if (props.topology.eventWebhook !== undefined) grantRead(this, props.topology.eventWebhook.secret, task.taskRole);
     this.lostWakes = deadLetterQueue(this, "LostWakes", { retentionSeconds: 14 * 86_400 });
@@ -81,17 +82,6 @@ export class SchedulerTask extends Construct {
   addEnvironment(name: string, value: string): void {
     this.#task.defaultContainer?.addEnvironment(name, value);
   }
-}
-
-/** Which tasks run in the cluster, and for how long: the scheduler reports those that never end. */
-function grantLook(role: IRole, cluster: ICluster): void {
-  const conditions = { ArnEquals: { "ecs:cluster": cluster.clusterArn } };
-  const actions = ["ecs:ListTasks", "ecs:DescribeTasks"];
-  role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ["*"], conditions }));
-  Validations.of(role).acknowledge({
-    id: "AwsSolutions-IAM5[Resource::*]",
-    reason: "Listing tasks takes no resource; the cluster is named by a condition.",
-  });
 }
 
 /** The task publishes the events of the stage. */
@@ -152,22 +142,7 @@ function webhookEnvironment(scope: Construct, { eventWebhook }: Topology): Reado
 /** EventBridge may start this task and give it its two roles, and nothing else. */
 function wakeRole(scope: Construct, task: FargateTaskDefinition, cluster: ICluster): Role {
   const role = new Role(scope, "WakeRole", { assumedBy: forOurOwn("rules") });
-  role.addToPolicy(
-    new PolicyStatement({
-      actions: ["ecs:RunTask"],
-      resources: [task.taskDefinitionArn],
-      conditions: { ArnEquals: { "ecs:cluster": cluster.clusterArn } },
-    }),
-  );
-  const roles = [task.taskRole, task.obtainExecutionRole()];
-  role.addToPolicy(
-    new PolicyStatement({
-      actions: ["iam:PassRole"],
-      resources: roles.map((each) => each.roleArn),
-      conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
-    }),
-  );
-  grantTaskTags(role, cluster);
+  grantTaskStart(role, task, cluster);
   return role;
 }
 

@@ -76,6 +76,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   "AWS::RDS::DBParameterGroup": free,
   "AWS::RDS::DBSubnetGroup": free,
+  "AWS::RDS::EventSubscription": free,
   "AWS::SNS::Subscription": free,
   "AWS::SNS::Topic": free,
   "AWS::SNS::TopicPolicy": free,

@@ -24,7 +24,7 @@ export function deployedApi(stage: string, given: { url: string | undefined; env
     found ??= given.url === undefined ? urlOf(stage, region, given.env) : Promise.resolve(given.url);
     const headers = { "content-type": "application/json" };
     const url = new URL(path, await found).href;
-    return signed({
+    const response = await signed({
       url,
       method,
       service: "lambda",
@@ -33,8 +33,20 @@ export function deployedApi(stage: string, given: { url: string | undefined; env
       headers,
       ...(body === undefined ? {} : { body }),
     });
+    if (isRefusedByIam(response)) throw notAllowed(url, response.status);
+    return response;
   });
 }
+
+/** The API itself says why, as a problem. */
+const isRefusedByIam = ({ status, headers }: Response): boolean =>
+  (status === 401 || status === 403) && headers.get("content-type")?.includes("problem") !== true;
+
+/** IAM asks for both rights since October 2025: https://docs.aws.amazon.com/lambda/latest/dg/urls-auth.html */
+export const notAllowed = (url: string, status: number): CliError =>
+  new CliError(exitCodes.auth, "not-allowed", `${url} refused your credentials (${status})`, [
+    "your role needs lambda:InvokeFunctionUrl and lambda:InvokeFunction on the API's function: docs/deploy.md, The console of a stage",
+  ]);
 
 /** The URL of the stage's API, from the outputs of its stack. @throws CliError when there is none or nothing can be signed. */
 export async function urlOf(stage: string, region: string, env: Environment): Promise<string> {

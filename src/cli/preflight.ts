@@ -29,9 +29,14 @@ export async function preflight(
 ): Promise<readonly Finding[]> {
   const deployment = await ownDeployment(project, stage);
   const all = topology(await loadApps(project, stageNamed(project, stage)), stageNamed(project, stage));
+  const stack = deployment === null ? "" : await describedStack(aws, stage);
   const looks: readonly Look[] = [
     ["bootstrap", `npx cdk bootstrap aws://${aws.account}/${aws.region}`, () => bootstrapped(aws)],
-    ["stack", "docs/deploy.md, The first deploy failed", () => stackState(aws, stage, deployment)],
+    [
+      "stack",
+      "docs/deploy.md, The first deploy failed",
+      async () => (deployment === null ? teamStack(aws, stage) : stackState(stage, deployment, stack)),
+    ],
     ["image", "start Docker, or name a builder in CDK_DOCKER, or name a built image", async () => builder(images)],
     ["ECS role", "aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com", () => ecsRole(aws)],
     [
@@ -39,7 +44,10 @@ export async function preflight(
       "ask for a higher quota, or lower apiConcurrency and the lanes'",
       () => concurrency(aws, all),
     ],
-    ...(deployment === null ? [] : [...networkLooks(aws, deployment), ...engineLooks(aws, deployment)]),
+    ...secretLooks(aws, all),
+    // A stack that is there has its network.
+    ...(deployment === null || !isAbsent(stack) ? [] : networkLooks(aws, deployment)),
+    ...(deployment === null ? [] : engineLooks(aws, deployment)),
   ];
   return Promise.all(
     looks.map(async ([name, fix, look]) => {
@@ -62,15 +70,28 @@ async function ownDeployment(project: Project, stage: string): Promise<Deploymen
 function networkLooks(aws: Aws, { network }: Deployment): readonly Look[] {
   if (network.kind !== "small" && network.kind !== "default") return [];
   const fix = "ask for a higher quota, or delete what is not used";
-  const vpcs: Look = [
-    "VPCs",
-    fix,
-    () => room(aws, { action: "DescribeVpcs", pattern: /\bvpc-[0-9a-f]+\b/g, quota: 5, more: 1 }),
-  ];
+  const ofVpcs = { action: "DescribeVpcs", pattern: /\bvpc-[0-9a-f]+\b/g, quota: ["vpc", "L-F678F1CE"] } as const;
+  const vpcs: Look = ["VPCs", fix, () => room(aws, { ...ofVpcs, more: 1 })];
   if (network.ipv4 !== "gateway") return [vpcs];
-  const more = network.gateways;
-  const addresses = { action: "DescribeAddresses", pattern: /\beipalloc-[0-9a-f]+\b/g, quota: 5, more };
+  const ofAddresses = { action: "DescribeAddresses", pattern: /\beipalloc-[0-9a-f]+\b/g } as const;
+  const addresses = { ...ofAddresses, quota: ["ec2", "L-0263D0A3"], more: network.gateways } as const;
   return [vpcs, ["Elastic IPs", fix, () => room(aws, addresses)]];
+}
+
+/** What lanes and the webhook name: a process without its secret does not start. */
+function secretLooks(aws: Aws, { lanes, eventWebhook }: Topology): readonly Look[] {
+  const named = [...lanes.flatMap(({ secrets }) => Object.values(secrets)), eventWebhook?.secret ?? ""];
+  const references = [...new Set(named)].filter((each) => each !== "");
+  const fix = "write it before you deploy: docs/deploy.md, What handlers are given";
+  return references.map((reference) => [`secret ${reference}`, fix, () => secretThere(aws, reference)]);
+}
+
+/** Looks without reading its value. */
+async function secretThere(aws: Aws, reference: string): Promise<string> {
+  if (/^arn:[\w-]+:secretsmanager:/.test(reference)) {
+    await aws.json("secretsmanager", "secretsmanager.DescribeSecret", { SecretId: reference });
+  } else await aws.json("ssm", "AmazonSSM.GetParameter", { Name: reference });
+  return "is there";
 }
 
 function engineLooks(aws: Aws, { database }: Deployment): readonly Look[] {
@@ -133,31 +154,48 @@ async function engineThere(aws: Aws, engine: keyof typeof engineVersions): Promi
 interface Counted {
   readonly action: string;
   readonly pattern: RegExp;
-  /** AWS's default for a new account; a higher one is not looked up. */
-  readonly quota: number;
+  /** Of Service Quotas: service and code. */
+  readonly quota: readonly [service: string, code: string];
   readonly more: number;
 }
+
+/** Of both, in an account that asked for no more. */
+const quotaOfNewAccount = 5;
 
 async function room(aws: Aws, { action, pattern, quota, more }: Counted): Promise<string> {
   const text = await aws.form("ec2", action, { Version: "2016-11-15" });
   const used = new Set([...text.matchAll(pattern)].map(([id]) => id)).size;
-  if (used + more > quota)
-    throw new Error(`${used} are there, ${more} more are needed, and a new account has ${quota}`);
-  return `${used} are there, ${more} more are needed`;
+  const most = await quotaOf(aws, quota);
+  if (used + more > most) throw new Error(`${used} are there, ${more} more are needed, and ${most} are allowed`);
+  return `${used} of ${most} are there, ${more} more are needed`;
+}
+
+/** What the account may have; where that cannot be asked, what a new one may. */
+async function quotaOf(aws: Aws, [ServiceCode, QuotaCode]: Counted["quota"]): Promise<number> {
+  try {
+    const target = "ServiceQuotasV20190624.GetServiceQuota";
+    const { Quota } = await aws.json<{ Quota: { Value: number } }>("servicequotas", target, { ServiceCode, QuotaCode });
+    return Quota.Value;
+  } catch {
+    return quotaOfNewAccount;
+  }
 }
 
 /** States that a deployment leaves behind and the next one does not get over by itself. */
-const wrecks = /^(CREATE_FAILED|ROLLBACK_COMPLETE|ROLLBACK_FAILED|UPDATE_ROLLBACK_FAILED|DELETE_FAILED)$/;
+const wrecks = /^(CREATE_FAILED|UPDATE_FAILED|ROLLBACK_COMPLETE|ROLLBACK_FAILED|UPDATE_ROLLBACK_FAILED|DELETE_FAILED)$/;
 
-async function stackState(aws: Aws, stage: string, deployment: Deployment | null): Promise<string> {
-  if (deployment === null) return teamStack(aws, stage);
-  const input = { Version: "2010-05-15", StackName: stackOf(stage) };
-  const found = await aws.form("cloudformation", "DescribeStacks", input).catch((error: unknown) => String(error));
-  if (/does not exist/.test(found)) {
-    return `${stackOf(stage)} is not there: npx cdk deploy ${stackOf(stage)} --no-rollback`;
-  }
-  const status = /<StackStatus>([^<]+)</.exec(found)?.[1];
-  if (status === undefined) throw new Error(found);
+/** The answer of CloudFormation, or why there is none. */
+const describedStack = (aws: Aws, stage: string): Promise<string> =>
+  aws
+    .form("cloudformation", "DescribeStacks", { Version: "2010-05-15", StackName: stackOf(stage) })
+    .catch((error: unknown) => String(error));
+
+const isAbsent = (described: string): boolean => /does not exist/.test(described);
+
+function stackState(stage: string, deployment: Deployment, described: string): string {
+  if (isAbsent(described)) return `${stackOf(stage)} is not there: npx cdk deploy ${stackOf(stage)} --no-rollback`;
+  const status = /<StackStatus>([^<]+)</.exec(described)?.[1];
+  if (status === undefined) throw new Error(described);
   if (wrecks.test(status)) throw new Error(`${stackOf(stage)} is ${status}`);
   return `${stackOf(stage)} is ${status}${protection(deployment)}`;
 }

@@ -99,6 +99,10 @@ test("console says what it needs: a stage, a region, permission, a stage that is
   expect(await belfry(["console", "--url", "http://127.0.0.1:9"])).toMatchObject({ code: 2 });
   expect(await belfry(["console", "--port", "x", "--url", "http://127.0.0.1:9"])).toMatchObject({ code: 2 });
   const { url } = await receiver(() => ({ status: 403 }));
-  expect(await belfry(["console", "--url", url], { env })).toMatchObject({ code: 4 });
+  const rights = expect.stringMatching(/lambda:InvokeFunctionUrl and lambda:InvokeFunction/) as unknown;
+  expect(await belfry(["console", "--url", url], { env })).toMatchObject({ code: 4, err: rights });
+  const stacks = await receiver(() => ({ status: 200, body: stackWithApi("belfry-prod", "prod", `${url}/`) }));
+  const found = { ...env, AWS_ENDPOINT_URL_CLOUDFORMATION: stacks.url };
+  expect(await belfry(["--stage", "prod", "jobs", "list"], { env: found })).toMatchObject({ code: 4, err: rights });
   expect(await belfry(["console", "--url", "http://127.0.0.1:9"], { env })).toMatchObject({ code: 1 });
 });

@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { belfry, signIn } from "./harness.ts";
@@ -12,6 +15,8 @@ const ready = {
   "account-settings": settings(1_000, 900),
   DescribeVpcs: "<vpcId>vpc-1a</vpcId>",
   DescribeAddresses: "",
+  GetServiceQuota: null as string | null,
+  DescribeSecret: null as string | null,
   DescribeDBEngineVersions: "<EngineVersion>17.10</EngineVersion>",
 };
 type Answers = typeof ready;
@@ -69,7 +74,12 @@ const wrong: readonly (readonly [stage: string, over: Partial<Answers>, name: st
     "Lambda concurrency",
     /9 of 10 at once are free, the stage may use 10/,
   ],
-  ["small", { DescribeVpcs: "vpc-1 vpc-2 vpc-3 vpc-4 vpc-5" }, "VPCs", /5 are there, 1 more are needed/],
+  [
+    "small",
+    { DescribeVpcs: "vpc-1 vpc-2 vpc-3 vpc-4 vpc-5" },
+    "VPCs",
+    /5 are there, 1 more are needed, and 5 are allowed/,
+  ],
   ["prod", { DescribeAddresses: "eipalloc-1 eipalloc-2 eipalloc-3 eipalloc-4" }, "Elastic IPs", /4 are there, 2 more/],
   [
     "prod",
@@ -86,6 +96,45 @@ test.each(wrong)("what would fail late in %s is found early: %j", async (stage, 
   expect(found[0]?.detail).toMatch(says);
   expect(found[0]?.fix).toBeTruthy();
   expect(code).toBe(1);
+});
+
+test("an account that was allowed more has room, and a stack that is there needs none", async () => {
+  const vpcs = async (over: Partial<Answers>) => {
+    const { findings } = await look("small", { DescribeVpcs: "vpc-1 vpc-2 vpc-3 vpc-4 vpc-5", ...over });
+    return findings.filter(({ name }) => name === "VPCs").map(({ ok, detail }) => `${ok} ${detail}`);
+  };
+  expect(await vpcs({ GetServiceQuota: JSON.stringify({ Quota: { Value: 20 } }) })).toEqual([
+    "true 5 of 20 are there, 1 more are needed",
+  ]);
+  expect(await vpcs({ DescribeStacks: "<StackStatus>UPDATE_COMPLETE</StackStatus>" })).toEqual([]);
+});
+
+test("a secret that a lane names and nobody wrote is found before its worker fails to start", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "belfry-doctor-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const own = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
+  writeFileSync(
+    join(folder, "jobs.mjs"),
+    `import { defineApp } from ${own("../../src/core/define/define-app.ts")};
+     import { defineJob } from ${own("../../src/core/define/define-job.ts")};
+     export default defineApp({ name: "shop", jobs: [defineJob({ id: "pay", secrets: ["KEY"], run: () => {} })] });`,
+  );
+  writeFileSync(
+    join(folder, "belfry.config.mjs"),
+    `export default { apps: { shop: "./jobs.mjs" }, stages: { live: { apps: ["shop"],
+       lanes: { default: { secrets: { KEY: "/live/key", OLD: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:old" } } } } } };`,
+  );
+  const look = async (over: Partial<Answers>) => {
+    const env = { AWS_REGION: "eu-west-1", AWS_ENDPOINT_URL: await account(over) };
+    const { json } = await belfry(["doctor", "--stage", "live", "--json"], {
+      env: { ...env, BELFRY_PROJECT: join(folder, "belfry.config.mjs") },
+    });
+    return json.findings.filter(({ name }) => name.startsWith("secret ")).map(({ name, ok }) => `${ok} ${name}`);
+  };
+  signIn();
+  const old = "secret arn:aws:secretsmanager:eu-west-1:123456789012:secret:old";
+  expect(await look({ DescribeSecret: "{}" })).toEqual(["true secret /live/key", `true ${old}`]);
+  expect(await look({})).toEqual(["true secret /live/key", `false ${old}`]);
 });
 
 test("a stage that runs and must last is told to be protected, one that may go is not", async () => {

@@ -41,12 +41,12 @@ test("a job's task has its own role, size and time to stop, and writes nothing t
   });
 });
 
-test("whoever cancels may stop a task: the API, and the scheduler task that works off a change of many jobs", () => {
+test("a task may be stopped by the API, the scheduler task, which cancel jobs, and by the migration when the stack goes", () => {
   const stopping = resources(template, "AWS::IAM::Policy").filter(({ Properties }) =>
     JSON.stringify(Properties["PolicyDocument"]).includes('"ecs:StopTask"'),
   );
-  const whose = new Set(stopping.map(({ id }) => /HttpApi|Scheduler/.exec(id)?.[0] ?? id));
-  expect(whose).toEqual(new Set(["HttpApi", "Scheduler"]));
+  const whose = new Set(stopping.map(({ id }) => /HttpApi|Scheduler|Migration/.exec(id)?.[0] ?? id));
+  expect(whose).toEqual(new Set(["HttpApi", "Scheduler", "Migration"]));
   expect(JSON.stringify(taskOf("Pass").Properties["ContainerDefinitions"])).toContain('"Name":"BELFRY_TASKS"');
   expect(JSON.stringify(taskOf("Job").Properties["ContainerDefinitions"])).not.toContain("BELFRY_TASKS");
 });

@@ -1,4 +1,5 @@
 import { Vpc, SubnetType } from "aws-cdk-lib/aws-ec2";
+import { Cluster } from "aws-cdk-lib/aws-ecs";
 import { ManagedPolicy } from "aws-cdk-lib/aws-iam";
 import { Template } from "aws-cdk-lib/assertions";
 import { Stack } from "aws-cdk-lib";
@@ -87,6 +88,39 @@ test("subnets without a way out hold the database, and only clients of ours reac
       MasterUserAuthenticationType: "iam-db-auth",
     },
   });
+});
+
+test("what RDS says about a server of ours is sent on, by a topic that takes it from this account", () => {
+  const template = templateOf(all);
+  const [{ id } = { id: "" }] = resources(template, "AWS::RDS::DBInstance");
+  const [events] = resources(template, "AWS::RDS::EventSubscription");
+  expect(events?.Properties).toMatchObject({ SourceType: "db-instance", SourceIds: [{ Ref: id }] });
+  expect(JSON.stringify(events?.Properties["SnsTopicArn"])).toContain("BelfryTopicsWarn");
+  const policies = resources(template, "AWS::SNS::TopicPolicy").filter((policy) => policy.id.includes("Warn"));
+  expect(JSON.stringify(policies)).toContain("events.rds.amazonaws.com");
+  expect(JSON.stringify(events)).toContain(policies[0]?.id);
+});
+
+test("a cluster of ours goes after the tasks in it were ended, and a team's own keeps its tasks", () => {
+  const migration = (template: Template) =>
+    Object.values(template.findResources("Custom::BelfryMigration")) as unknown as readonly {
+      readonly DependsOn: readonly string[];
+    }[];
+  const template = templateOf(all);
+  const [cluster] = resources(template, "AWS::ECS::Cluster");
+  expect(migration(template)[0]?.DependsOn).toContain(cluster?.id);
+  const stack = new Stack(newApp(), "team");
+  const theirs = Cluster.fromClusterAttributes(stack, "Theirs", {
+    clusterName: "theirs",
+    vpc: new Vpc(stack, "Vpc") as never,
+  });
+  const network = { kind: "default", ipv4: "gateway", gateways: 1 } as const;
+  new Belfry(stack, "Belfry", { topology: all, code, image, alarms: noAlarms, database, network, cluster: theirs });
+  const team = Template.fromStack(stack);
+  const policies = resources(team, "AWS::IAM::Policy").filter((policy) => policy.id.includes("MigrationMigrate"));
+  expect(policies).toHaveLength(1);
+  expect(JSON.stringify(policies)).not.toContain("ecs:");
+  expect(JSON.stringify(resources(team, "AWS::Lambda::Function"))).not.toContain("BELFRY_CLUSTER");
 });
 
 test("Aurora Serverless takes the instance's place by one property", () => {

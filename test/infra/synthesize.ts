@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { App, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
@@ -30,9 +32,16 @@ export const code: ReleaseCode = {
 };
 export const image = ContainerImage.fromRegistry("belfry");
 
+const outputs = mkdtempSync(join(tmpdir(), "belfry-synthesized-"));
+process.once("exit", () => rmSync(outputs, { recursive: true, force: true }));
+
 /** An app with the flags of cdk.json, which the CLI would pass. */
 export const newApp = (): App =>
-  new App({ context: { ...context, "aws:cdk:enable-path-metadata": true }, analyticsReporting: false });
+  new App({
+    context: { ...context, "aws:cdk:enable-path-metadata": true },
+    analyticsReporting: false,
+    outdir: mkdtempSync(join(outputs, "app-")),
+  });
 
 /** Of the stage's own network and database, or of the given ones. */
 export function templateOf(topology: Topology, over: Partial<Deployment> = {}, fakes?: FakesProps): Template {

@@ -94,6 +94,22 @@ test("an app whose newer file does more than expand keeps the old release out, w
   );
 }, 60_000);
 
+test("an operator who restored a copy of the disks says so by hand, and a new epoch begins", async () => {
+  await handler({ RequestType: "Create" });
+  const epochs = async () => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query<{ count: number }>("select count(*)::int as count from belfry.epoch");
+    await client.end();
+    return rows[0]?.count ?? 0;
+  };
+  const before = await epochs();
+  await handler(update("same", "same"));
+  expect(await epochs()).toBe(before);
+  await handler({ RequestType: "Update", Restored: true });
+  expect(await epochs()).toBe(before + 1);
+}, 60_000);
+
 test("a deleted stack leaves the tables, and a rollback of its first deployment needs no database", async () => {
   await handler({ RequestType: "Create" });
   vi.stubEnv("DATABASE_URL", "postgresql://127.0.0.1:1/gone");

@@ -25,6 +25,7 @@ export interface JobRow {
   readonly payload: unknown;
   readonly worker: string | null;
   readonly dueAt: number;
+  readonly createdAt: number;
   readonly runId: string | null;
 }
 
@@ -90,9 +91,9 @@ const texts = {
   jobs: `select id::text, kind, key, lane, state, hold, blocked, generation, attempt, failures, interruptions,
       dead_letters as "deadLetters", max_attempts as "maxAttempts", slot_keys as "slotKeys", schedule_id as "scheduleId",
       ${milliseconds("scheduled_for")} as "scheduledFor", error_code as "errorCode", error_message as "errorMessage",
-      payload, worker, ${milliseconds("due_at")} as "dueAt", run_id::text as "runId"
+      payload, worker, ${milliseconds("due_at")} as "dueAt", ${milliseconds("created_at")} as "createdAt", run_id::text as "runId"
     from belfry.job order by job.id`,
-  events: `select event_id || '.' || place as id, job_id::text as "jobId", kept_for as "keptFor", ${milliseconds("at")} as at, from_state as "from",
+  events: `select event_id || '.' || place as id, job_id::text as "jobId", ${milliseconds("at")} as at, from_state as "from",
       to_state as "to", attempt, generation, worker, reason
     from belfry.move order by event_id, place`,
   attempts: `select job_id::text as "jobId", attempt, worker, ${milliseconds("started_at")} as "startedAt",
@@ -101,12 +102,13 @@ const texts = {
   occurrences: `select schedule_id as "scheduleId", ${milliseconds("nominal_at")} as "nominalAt", outcome, reason,
       job_id::text as "jobId"
     from belfry.occurrence order by schedule_id, nominal_at`,
-  slots: `select key, n, job_id::text as "jobId", ${milliseconds("free_from")} as "freeFrom"
+  slots: `select key, n, job_id::text as "jobId", kept_for as "keptFor", ${milliseconds("free_from")} as "freeFrom"
     from belfry.slot where n > 0 order by key, n`,
   outbox: `select id::text, (select jsonb_agg(jsonb_build_object('jobId', job::text, 'generation', gen))
       from unnest(job_ids, generations) as m (job, gen)) as members
     from belfry.outbox order by outbox.id`,
   runs: `select r.id::text, r.state, r.sealed, r.on_failure as "onFailure", ${milliseconds("r.created_at")} as "createdAt",
+      ${milliseconds("r.finished_at")} as "finishedAt",
       r.starter_id::text as "starterId", p.total, p.ok, p.failed, p.skipped, coalesce(t.tasks, '[]') as tasks
     from belfry.run r join belfry.run_progress p on p.id = r.id left join lateral (
       select jsonb_agg(jsonb_build_object('jobId', j.id::text, 'state', j.state, 'notTaken', j.not_taken, 'blocked', j.blocked,

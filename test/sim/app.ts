@@ -123,7 +123,7 @@ function simple(world: Surroundings): Job<Payload>[] {
     throw new Error("failed this time");
   };
   const log = async (_payload: Payload, settled: { jobId: string; attempt: number }, tx: { query: Query }) => {
-    await tx.query("insert into log", [settled.jobId, settled.attempt]);
+    await tx.query("insert into log (job_id, attempt) values ($1, $2)", [settled.jobId, settled.attempt]);
   };
   return [
     defineJob({ id: "plain", ...quick, run }),
@@ -184,7 +184,7 @@ function families(world: Surroundings): Job<Payload>[] {
       run: async (payload, ctx) => {
         await world.sleep(payload.workMs, ctx.signal);
         await ctx.tx(async (tx) => {
-          await tx.query("insert into effect", [ctx.jobId, ctx.attempt]);
+          await tx.query("insert into effect (job_id, attempt) values ($1, $2)", [ctx.jobId, ctx.attempt]);
           await ctx.enqueue(child, { ...from(ctx), workMs: 50 });
           await world.sleep(payload.workMs % 400, ctx.signal);
         });

@@ -1,14 +1,17 @@
 /** `npm run sim`: random faults on virtual time, thousands of runs a minute; a seed replays its run to the byte. */
 import { Worker } from "node:worker_threads";
 import { Command, InvalidArgumentError } from "commander";
-import { mutantSeedsMax } from "./find.ts";
+import { seedsMax } from "./find.ts";
 import type { Caught, FoundViolation } from "./find.ts";
 import { mutantNamed, mutants } from "./mutants/index.ts";
 import type { Report, Task } from "./shard.ts";
 import { simulate } from "./simulate.ts";
+import { sqlFaultNamed, sqlFaults } from "./sql/faults.ts";
+import { openVariants } from "./variants.ts";
 
 interface Options {
-  readonly seeds: number;
+  readonly sql?: boolean;
+  readonly seeds?: number;
   readonly seed?: number;
   readonly mutant?: string;
   readonly mutants?: boolean;
@@ -22,25 +25,36 @@ const count = (text: string): number => {
   return Number(text);
 };
 
+const list = (bugs: readonly { name: string }[]): string => bugs.map((bug) => bug.name).join(", ");
+
 const options: Options = new Command("sim")
   .description("Runs the real core on virtual time against faults chosen by a seed, and checks the invariants.")
-  .option("--seeds <n>", "how many seeds", count, 1_000)
+  .option("--sql", "on a real Postgres in place of the reference store: slower, and sees every statement")
+  .option("--seeds <n>", "how many seeds (default: 1000, with --sql 40)", count)
   .option("--seed <s>", "the first seed; with --trace the only one", count)
-  .option("--mutant <name>", `plants one bug and looks for it: ${mutants.map((mutant) => mutant.name).join(", ")}`)
-  .option("--mutants", `plants each bug in turn; each must be found within ${mutantSeedsMax} seeds`)
+  .option("--mutant <name>", `plants one bug and looks for it: ${list(mutants)}; with --sql: ${list(sqlFaults)}`)
+  .option(
+    "--mutants",
+    `plants each bug in turn; each must be found within ${seedsMax.mutant} seeds, with --sql ${seedsMax.fault}`,
+  )
   .option("--workers <n>", "threads", count, 2)
   .option("--trace", "prints what one seed does, line by line")
   .option("--json", "one JSON object on stdout")
   .parse()
   .opts<Options>();
 
+const sql = options.sql === true;
+const seeds = options.seeds ?? (sql ? 40 : 1_000);
 const from = options.seed ?? 1;
+const bug =
+  options.mutant === undefined ? null : (sql ? sqlFaultNamed(options.mutant) : mutantNamed(options.mutant)).name;
 const say = (line: string): void => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
 process.exitCode = await (options.trace ? trace() : options.mutants ? plantAll() : run());
 
 async function trace(): Promise<number> {
-  const mutant = options.mutant === undefined ? {} : mutantNamed(options.mutant);
-  const { violations, restedAtMs } = await simulate(from, { ...mutant, trace: say });
+  const variants = await openVariants({ sql });
+  const { violations, restedAtMs } = await simulate(from, { ...variants.of(bug), trace: say });
+  await variants.close();
   for (const { invariant, detail } of violations) say(`${invariant} ${detail}`);
   say(`seed ${from}: ${violations.length} violations, at rest after ${restedAtMs / 1_000} s`);
   return violations.length === 0 ? 0 : 1;
@@ -48,11 +62,10 @@ async function trace(): Promise<number> {
 
 /** Exits 0 when nothing was broken; with a mutant, when it was. */
 async function run(): Promise<number> {
-  const mutant = options.mutant === undefined ? null : mutantNamed(options.mutant).name;
   const startedMs = performance.now();
-  const to = from + options.seeds - 1;
+  const to = from + seeds - 1;
   const done = Array.from({ length: options.workers }, () => 0);
-  const tasks = done.map((_, n): Task => ({ is: "seeds", from: from + n, to, step: options.workers, mutant }));
+  const tasks = done.map((_, n): Task => ({ is: "seeds", sql, from: from + n, to, step: options.workers, bug }));
   const violations: FoundViolation[] = [];
   await Promise.all(
     tasks.map((task, n) =>
@@ -64,28 +77,28 @@ async function run(): Promise<number> {
   );
   violations.sort((a, b) => a.seed - b.seed);
   for (const { seed, invariant, detail } of violations.slice(0, 50)) {
-    say(`seed ${seed}: ${invariant} ${detail}   (npm run sim -- --seed ${seed} --trace)`);
+    say(`seed ${seed}: ${invariant} ${detail}   (npm run sim -- ${sql ? "--sql " : ""}--seed ${seed} --trace)`);
   }
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
-  say(`${options.seeds} seeds from ${from} in ${seconds} s: ${violations.length} violations`);
-  const pass = mutant === null ? violations.length === 0 : violations.length > 0;
-  const caught = mutant === null ? [] : [{ name: mutant, caughtAtSeed: violations[0]?.seed ?? null }];
-  answer({ pass, seeds: options.seeds, violations: mutant === null ? violations : [], mutants: caught });
+  say(`${seeds} seeds from ${from} in ${seconds} s: ${violations.length} violations`);
+  const pass = bug === null ? violations.length === 0 : violations.length > 0;
+  const caught = bug === null ? [] : [{ name: bug, caughtAtSeed: violations[0]?.seed ?? null }];
+  answer({ pass, seeds, violations: bug === null ? violations : [], mutants: caught });
   return pass ? 0 : 1;
 }
 
-function tell(done: number[], shardNumber: number, seeds: number): void {
-  done[shardNumber] = seeds;
+function tell(done: number[], shardNumber: number, seedsDone: number): void {
+  done[shardNumber] = seedsDone;
   const sum = done.reduce((a, b) => a + b, 0);
-  if (sum % 500 === 0) say(`${sum} of ${options.seeds} seeds`);
+  if (sum % (sql ? 10 : 500) === 0) say(`${sum} of ${seeds} seeds`);
 }
 
 async function plantAll(): Promise<number> {
   const found: Caught[] = [];
-  const names = mutants.map((mutant) => mutant.name);
+  const names = (sql ? sqlFaults : mutants).map(({ name }) => name);
   const tasks = Array.from({ length: options.workers }, (_, n): Task => {
     const share = names.filter((_name, index) => index % options.workers === n);
-    return { is: "mutants", names: share, from, seedsMax: mutantSeedsMax };
+    return { is: "bugs", sql, names: share, from };
   });
   await Promise.all(
     tasks.map((task) =>
@@ -99,7 +112,7 @@ async function plantAll(): Promise<number> {
   );
   const pass = found.every((caught) => caught.caughtAtSeed !== null);
   const caught = found.map(({ name, caughtAtSeed }) => ({ name, caughtAtSeed }));
-  answer({ pass, seeds: mutantSeedsMax, violations: [], mutants: caught });
+  answer({ pass, seeds: sql ? seedsMax.fault : seedsMax.mutant, violations: [], mutants: caught });
   return pass ? 0 : 1;
 }
 

@@ -9,6 +9,7 @@ import type { VirtualTime } from "../support/virtual-clock.ts";
 export class SimProcess {
   readonly name: string;
   readonly clock: Clock;
+  readonly #died = new AbortController();
   readonly #time: VirtualTime;
   readonly #onKill: (process: SimProcess, why: string) => void;
   #isAlive = true;
@@ -33,6 +34,11 @@ export class SimProcess {
     return this.#isAlive;
   }
 
+  /** Aborted by its death: its connections close. */
+  get died(): AbortSignal {
+    return this.#died.signal;
+  }
+
   get isStopped(): boolean {
     return this.#isStopped;
   }
@@ -49,6 +55,7 @@ export class SimProcess {
     if (!this.#isAlive) return;
     this.#isAlive = false;
     this.#backlog = [];
+    this.#died.abort();
     this.#onKill(this, why);
   }
 

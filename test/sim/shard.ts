@@ -1,18 +1,18 @@
 /** One of the threads that share the seeds, or the planted bugs, of a run. */
 import { parentPort, workerData } from "node:worker_threads";
-import { catchMutant, runSeeds } from "./find.ts";
+import { findBug, runSeeds, seedsMax } from "./find.ts";
 import type { Caught, FoundViolation } from "./find.ts";
-import { mutantNamed } from "./mutants/index.ts";
+import { openVariants } from "./variants.ts";
+
+interface Shard {
+  /** On a real Postgres. */
+  readonly sql: boolean;
+  readonly from: number;
+}
 
 export type Task =
-  | {
-      readonly is: "seeds";
-      readonly from: number;
-      readonly to: number;
-      readonly step: number;
-      readonly mutant: string | null;
-    }
-  | { readonly is: "mutants"; readonly names: readonly string[]; readonly from: number; readonly seedsMax: number };
+  | (Shard & { readonly is: "seeds"; readonly to: number; readonly step: number; readonly bug: string | null })
+  | (Shard & { readonly is: "bugs"; readonly names: readonly string[] });
 
 export type Report =
   | { readonly is: "progress"; readonly done: number }
@@ -27,11 +27,19 @@ function* seedsOf({ from, to, step }: { from: number; to: number; step: number }
   for (let seed = from; seed <= to; seed += step) yield seed;
 }
 
-if (task.is === "seeds") {
-  const mutant = task.mutant === null ? null : mutantNamed(task.mutant);
-  const violations = await runSeeds(seedsOf(task), mutant, (done) => report({ is: "progress", done }));
-  report({ is: "done", violations });
-} else {
-  for (const name of task.names) report({ is: "caught", caught: await catchMutant(name, task.from, task.seedsMax) });
-  report({ is: "done", violations: [] });
+const variants = await openVariants(task);
+try {
+  if (task.is === "seeds") {
+    const progress = { each: task.sql ? 5 : 50, report: (done: number) => report({ is: "progress", done }) };
+    const violations = await runSeeds(seedsOf(task), variants.of(task.bug), progress);
+    report({ is: "done", violations });
+  } else {
+    const range = { from: task.from, max: task.sql ? seedsMax.fault : seedsMax.mutant };
+    for (const name of task.names) {
+      report({ is: "caught", caught: await findBug(name, variants.of(name), range) });
+    }
+    report({ is: "done", violations: [] });
+  }
+} finally {
+  await variants.close();
 }

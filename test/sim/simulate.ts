@@ -9,6 +9,7 @@ import { calmQueue } from "./queue.ts";
 import { restMsMax, World } from "./world.ts";
 import type { Planted } from "./world.ts";
 import type { Layer } from "./store.ts";
+import type { OpenServer } from "./server.ts";
 import { noFaults } from "./wire.ts";
 
 export interface Simulated {
@@ -24,12 +25,23 @@ export interface SimulateOptions {
   /** Layers switched off; by default the seed decides. */
   readonly without?: readonly Layer[];
   readonly trace?: (line: string) => void;
+  /** Left out: the reference store. */
+  readonly open?: OpenServer;
 }
 
 /** One run: a world, its troubles, rest, and the judgement. The same seed gives the same run, to the byte. */
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Simulated> {
   const without = new Set<Layer>(options.without ?? (seed % 4 === 0 ? ["requeue"] : []));
-  const world = new World({ seed, planted: options.planted ?? {}, without, trace: options.trace ?? null });
+  const { planted = {}, trace = null, open } = options;
+  const world = await World.open({ seed, planted, without, trace, ...(open === undefined ? {} : { open }) });
+  try {
+    return await lived(world);
+  } finally {
+    await world.server.close();
+  }
+}
+
+async function lived(world: World): Promise<Simulated> {
   const faultyMs = world.random.between(40_000, 90_000);
   await begin(world, faultyMs);
   await world.time.runUntil(faultyMs);
@@ -37,13 +49,13 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
   await world.time.runUntil(faultyMs + 15_000);
   const endedBefore = world.now();
   let restedAtMs = world.time.nowMs;
-  while (!isAtRest(world, endedBefore) && restedAtMs < faultyMs + restMsMax) {
+  while (!(await isAtRest(world, endedBefore)) && restedAtMs < faultyMs + restMsMax) {
     restedAtMs += 5_000;
     await world.time.runUntil(restedAtMs);
   }
-  const evidence = gather(world, endedBefore);
+  const evidence = await gather(world, endedBefore);
   return {
-    violations: [...checkInvariants(evidence), ...(isCalm(seed) ? unneededHelp(evidence) : [])],
+    violations: [...checkInvariants(evidence), ...(isCalm(world.seed) ? unneededHelp(evidence) : [])],
     restedAtMs,
     jobs: evidence.jobs.length,
     events: evidence.events.length,

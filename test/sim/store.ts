@@ -1,4 +1,3 @@
-import type { JobId } from "../../src/core/job/job.ts";
 import {
   noAftermath,
   type Fence,
@@ -24,8 +23,6 @@ export interface StoreLine {
   readonly wire: Wire;
   readonly record: Record;
   readonly without: ReadonlySet<Layer>;
-  /** The newest attempt of a job: a heartbeat's answer names jobs only, and a worker may hold two attempts of one. */
-  readonly attemptOf: (jobId: JobId) => number;
 }
 
 /** The store as one process reaches it: over the wire, with what it was answered written down. */
@@ -223,7 +220,9 @@ function txFor(process: SimProcess, line: StoreLine, real: StoreTx, facts: Worke
   const tx: StoreTx = {
     query: (text, values) => line.wire.call(process, "tx.query", () => real.query(text, values)),
     nested: (work) => real.nested(work),
-    brokenBy: null,
+    get brokenBy() {
+      return real.brokenBy;
+    },
   };
   transactions.set(tx, { real, facts });
   return tx;

@@ -1,10 +1,8 @@
-import type { JobId } from "../../src/core/job/job.ts";
 import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
 import type { Log, LockStore, Metrics, Ports, Store } from "../../src/core/ports/ports.ts";
 import type { Worker } from "../../src/core/work/worker.ts";
 import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import type { MemoryLockStore } from "../../src/testing/memory-lock-store.ts";
-import { referenceStore } from "../support/reference-store.ts";
 import type { ReferenceStore } from "../support/reference-store.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
@@ -12,12 +10,14 @@ import { virtualTime } from "../support/virtual-clock.ts";
 import type { VirtualTime } from "../support/virtual-clock.ts";
 import { simApp } from "./app.ts";
 import type { SimApp } from "./app.ts";
-import { watchEras } from "./versions.ts";
 import { locksFor } from "./locks.ts";
+import { memoryServer } from "./memory-server.ts";
 import { SimProcess, never } from "./process.ts";
 import { queueFor, SimQueue } from "./queue.ts";
 import { emptyRecord } from "./record.ts";
 import type { Record } from "./record.ts";
+import { noteEras } from "./server.ts";
+import type { OpenServer, SimServer } from "./server.ts";
 import { storeFor } from "./store.ts";
 import type { Layer } from "./store.ts";
 import { Wire } from "./wire.ts";
@@ -45,17 +45,19 @@ export interface WorldOptions {
   readonly planted: Partial<Planted>;
   readonly without: ReadonlySet<Layer>;
   readonly trace: ((line: string) => void) | null;
+  /** Left out: the reference store. */
+  readonly open?: OpenServer;
 }
 
 const epochMs = Date.UTC(2026, 10, 1, 0, 0, 0);
 
 /** Servers, time and chance, shared by all processes of one run. */
 export class World {
-  readonly time: VirtualTime = virtualTime();
+  readonly time: VirtualTime = virtualTime(() => this.server.settled());
   readonly seed: number;
   readonly random: SeededRandom;
   readonly record: Record = emptyRecord();
-  readonly reference: ReferenceStore;
+  server: SimServer;
   readonly lockTable = createMemoryLockStore();
   readonly queue: SimQueue;
   readonly wire: Wire;
@@ -67,7 +69,6 @@ export class World {
   /** The period that the newest release gives the schedule `often`. */
   everyMs = 15_000;
   isFaulty = false;
-  readonly #store: Store;
   readonly #living = new Map<SimProcess, (() => void) | null>();
   readonly #hostClocks = new Map<string, number>();
 
@@ -80,9 +81,16 @@ export class World {
     this.trace = trace === null ? null : (line) => trace(`${String(this.time.nowMs).padStart(7)} ${line}`);
     this.queue = new SimQueue(this.time, this.random.fork("queue"));
     this.wire = new Wire(this.time, this.random.fork("wire"), this.trace);
-    this.reference = referenceStore(() => this.now());
-    watchEras(this.reference, this.record);
-    this.#store = this.planted.store(this.reference, this);
+    this.server = memoryServer(
+      () => this.now(),
+      (base) => this.planted.store(base, this),
+    );
+  }
+
+  static async open(options: WorldOptions): Promise<World> {
+    const world = new World(options);
+    if (options.open !== undefined) world.server = await options.open(() => world.now(), world.time);
+    return world;
   }
 
   /** The database's clock. */
@@ -140,8 +148,10 @@ export class World {
   inside(process: SimProcess): { ports: Ports; app: SimApp } {
     const { wire, record, time, without } = this;
     const random = this.random.fork(process.name);
+    const store = this.server.storeOf(process);
+    const installSchedules = noteEras(this.server, record, store.installSchedules);
     const ports: Ports = {
-      store: storeFor(process, { base: this.#store, wire, record, without, attemptOf: (id) => this.#attemptOf(id) }),
+      store: storeFor(process, { base: { ...store, installSchedules }, wire, record, without }),
       queue: this.planted.queue(queueFor(process, wire, this.queue, random)),
       locks: locksFor(process, { base: this.planted.locks(this.lockTable, this, process), wire, record, time }),
       clock: process.clock,
@@ -166,18 +176,6 @@ export class World {
         await never();
       },
     };
-  }
-
-  #attemptOf(id: JobId): number {
-    return this.reference.tables.jobs.get(Number(id))?.attempt ?? 0;
-  }
-
-  /** The rows of a kind that run, for bugs that count. */
-  running(kind: string): readonly JobId[] {
-    return this.reference.tables
-      .inStates("RUNNING")
-      .filter((row) => row.kind === kind)
-      .map((row) => String(row.id) as JobId);
   }
 }
 

@@ -21,7 +21,8 @@ interface Entry {
   run: (() => void) | null;
 }
 
-export function virtualTime(): VirtualTime {
+/** @param settled resolves when no promise has anything left to do; left out, after one turn of the event loop. */
+export function virtualTime(settled: () => Promise<void> = nextTurn): VirtualTime {
   const heap: Entry[] = [];
   let nowMs = 0;
   let order = 0;
@@ -76,8 +77,8 @@ export function clockOf(timers: {
   };
 }
 
-/** Resolves when no promise has anything left to do: the turn of the real event loop ends only then. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** The turn of the real event loop ends when no promise has anything left to do. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const isBefore = (a: Entry, b: Entry): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 

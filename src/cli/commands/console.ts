@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Command, InvalidArgumentError } from "commander";
 import { signedFetch, type SignedRequest } from "../../adapters/aws/signed-fetch.ts";
-import { urlOf } from "../deployed.ts";
+import { notAllowed, urlOf } from "../deployed.ts";
 import { awsEnvironment } from "../api.ts";
 import { regionOf } from "../region.ts";
 import { CliError, exitCodes } from "../exit.ts";
@@ -82,9 +82,7 @@ async function reach(target: StageAddress): Promise<void> {
   });
   await answer.body?.cancel();
   if (answer.status !== 401 && answer.status !== 403) return;
-  throw new CliError(exitCodes.auth, "not-allowed", `${target.url} refused your credentials (${answer.status})`, [
-    "your role needs lambda:InvokeFunctionUrl on the API's function",
-  ]);
+  throw notAllowed(target.url, answer.status);
 }
 
 function forward({ url, region }: StageAddress, { method, path, headers, body }: Forwarded): Promise<Response> {

@@ -145,7 +145,11 @@ function call(service: Service, operation: string, input: Record<string, unknown
     stopTask(service, task, "UserInitiated", reason ?? "Task stopped by user");
     return { task: shown(task) };
   }
-  if (operation === "ListTasks") return { taskArns: [...service.running.values()].map(({ task }) => task.arn) };
+  if (operation === "ListTasks") {
+    const wanted = input["desiredStatus"] ?? "RUNNING";
+    const listed = [...service.tasks.values()].filter(({ desiredStatus }) => desiredStatus === wanted);
+    return { taskArns: listed.map(({ arn }) => arn) };
+  }
   if (operation === "DescribeTasks") return describeTasks(service, input["tasks"] as readonly string[]);
   throw new ApiError("UnknownOperationException", `${operation} is not part of the local ECS API`);
 }

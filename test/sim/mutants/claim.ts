@@ -86,13 +86,16 @@ function claimEarly(base: ReferenceStore, world: World): Store["claim"] {
   };
 }
 
+const running = (base: ReferenceStore, kind: string): number =>
+  base.tables.inStates("RUNNING").filter((row) => row.kind === kind).length;
+
 /** Counts, and claims a moment later, as on a busy database: two workers that count together see the same room. */
 function claimByCounting(base: ReferenceStore, world: World): Store["claim"] {
   return async (messages, options) => {
-    const room = 2 - world.running("capped").length;
+    const room = 2 - running(base, "capped");
     const busyMs = world.random.between(0, 300);
     await new Promise<void>((resolve) => world.time.after(busyMs, resolve));
-    const size = Math.max(1, world.running("capped").length + room);
+    const size = Math.max(1, running(base, "capped") + room);
     await base.installSlots([{ key: "cap:capped", size, onRefusal: "hold", reason: "slot" }]);
     return await base.claim(messages, options);
   };
