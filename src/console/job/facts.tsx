@@ -14,6 +14,13 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
     </header>
     <dl class="facts">
       <Fact name={words.job.key}>{job.key === null ? null : <span class="mono">{job.key}</span>}</Fact>
+      <Fact name={words.job.copiedFrom}>
+        {sourceOf(job) === null ? null : (
+          <a class="link" href={addresses.job(sourceOf(job) ?? "")}>
+            {`#${sourceOf(job)}`}
+          </a>
+        )}
+      </Fact>
       <Fact name={words.job.lane}>
         <a class="link" href={addresses.jobsWith(`lane:${job.lane}`)}>
           {job.lane}
@@ -60,6 +67,9 @@ export const Facts = ({ job, zone }: { readonly job: ShownJobDetail; readonly zo
     </dl>
   </section>
 );
+
+/** The job whose payload it began with: its key says it. */
+const sourceOf = ({ key }: ShownJobDetail): string | null => /^copy-of-(\d+)-\d+$/.exec(key ?? "")?.[1] ?? null;
 
 /** A fact that is null is left out. */
 const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) =>

@@ -5,6 +5,7 @@ import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
+import { myZone } from "../time.ts";
 import type { ShownSchedule } from "../shape.ts";
 import { words } from "../language/words.ts";
 
@@ -13,11 +14,11 @@ interface BackfillFormProps {
   readonly onDone: () => void;
 }
 
-const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 
 /** Runs past times that have not run. The preview shows what would happen to each before anything does. */
 export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
-  const [range, setRange] = useState(() => ({ from: field(currentTime() - hourMs), to: field(currentTime()) }));
+  const [range, setRange] = useState(() => ({ from: field(currentTime() - dayMs), to: field(currentTime()) }));
   const [preview, setPreview] = useState<ShownBackfill | null>(null);
   const change = (part: Partial<typeof range>): void => {
     setRange({ ...range, ...part });
@@ -47,7 +48,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
     <section class="card" aria-label={words.backfill.title}>
       <header class="card-head">
         <h2>{words.backfill.title}</h2>
-        <span class="dim">{words.backfill.inZone("UTC")}</span>
+        <span class="dim">{words.backfill.inZone(myZone)}</span>
       </header>
       <p class="form-lead">{words.backfill.about}</p>
       <form
@@ -117,6 +118,7 @@ function Preview({ preview: { times }, zone, onRun }: PreviewProps) {
   );
 }
 
-/** `datetime-local` knows no zone: the page says UTC beside it. */
-const field = (at: number): string => new Date(at).toISOString().slice(0, 16);
-const instant = (value: string): string => `${value}:00.000Z`;
+/** `datetime-local` is in the reader's zone, which stands beside it. */
+const field = (at: number): string =>
+  new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+const instant = (value: string): string => new Date(value).toISOString();
