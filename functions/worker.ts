@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { readConfig } from "../src/config.ts";
 import { createLaneGate } from "../src/core/work/lane-gate.ts";
@@ -7,13 +6,15 @@ import { workerLimits } from "../src/core/work/worker-limits.ts";
 import manifest from "../package.json" with { type: "json" };
 import { ownProject } from "../src/project.ts";
 import { openRuntime } from "../src/runtime.ts";
+import { endPredecessor, workerPrefix } from "../src/adapters/worker-process.ts";
 
 // One runtime a process: what is opened here serves every later invocation of the same sandbox.
 const config = readConfig(process.env, await ownProject());
 const lane = process.env["BELFRY_LANE"] ?? "default";
 const runtime = await openRuntime(config, { role: "worker", lane });
 await runtime.checkDatabase({ patient: true });
-const id = `${lane}@${hostname()}:${process.pid}:${runtime.ports.random.id().slice(0, 8)}`;
+const id = `${workerPrefix(lane, process.pid)}${runtime.ports.random.id().slice(0, 8)}`;
+await endPredecessor(runtime.ports, { lane, worker: id });
 // For display only: a worker whose version was not written works all the same.
 void runtime.operations
   .registerWorker({ id, lane, version: manifest.version })

@@ -12,6 +12,7 @@ import type {
 } from "../api/shape/schedule.ts";
 import type { OccurrenceListReply, ScheduleOutcomeListReply } from "../api/shape/schedule-outcome.ts";
 import { CliError, type ExitCode, exitCodes } from "./exit.ts";
+import type { UpcomingReply } from "../api/shape/upcoming.ts";
 
 export interface JobRequest {
   readonly kind: string;
@@ -30,7 +31,7 @@ export interface ScheduleClient {
   create(schedule: object): Promise<ScheduleReply>;
   update(id: string, schedule: object): Promise<ScheduleReply>;
   remove(id: string): Promise<DeletedScheduleReply>;
-  pause(id: string): Promise<ScheduleReply>;
+  pause(id: string, how?: object): Promise<ScheduleReply>;
   resume(id: string): Promise<ScheduleReply>;
   trigger(id: string, key: string | undefined): Promise<TriggeredReply>;
   backfill(id: string, body: object): Promise<BackfilledReply>;
@@ -38,6 +39,7 @@ export interface ScheduleClient {
   history(id: string, limit: string | undefined, cursor?: string): Promise<OccurrenceListReply>;
   explain(id: string, time: string): Promise<ExplainedTimesReply>;
   preview(query: Query): Promise<ExpressionReply>;
+  upcoming(query: Query): Promise<UpcomingReply>;
 }
 
 export interface ApiClient {
@@ -122,7 +124,7 @@ function scheduleClient({ read, write, change }: Calls): ScheduleClient {
     create: (schedule) => write("/schedules", schedule),
     update: (id, schedule) => change("PUT", at(id), schedule),
     remove: (id) => change("DELETE", at(id), {}),
-    pause: (id) => write(`${at(id)}/pause`, {}),
+    pause: (id, how = {}) => write(`${at(id)}/pause`, how),
     resume: (id) => write(`${at(id)}/resume`, {}),
     trigger: (id, key) => write(`${at(id)}/trigger`, key === undefined ? {} : { key }),
     backfill: (id, body) => write(`${at(id)}/backfill`, body),
@@ -130,6 +132,7 @@ function scheduleClient({ read, write, change }: Calls): ScheduleClient {
     history: (id, limit, cursor) => read(`${at(id)}/occurrences${queryOf({ limit, cursor })}`),
     explain: (id, time) => read(`${at(id)}/explain${queryOf({ time })}`),
     preview: (query) => read(`/preview${queryOf(query)}`),
+    upcoming: (query) => read(`/upcoming${queryOf(query)}`),
   };
 }
 

@@ -5,6 +5,7 @@ import { type ApiProcess, startApi } from "./api-process.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { Children } from "./process/children.ts";
 import { claimHome, type Home } from "./home.ts";
+import { createDeadWorkers } from "./lambda/dead-workers.ts";
 import { createLanes, type Lanes } from "./lambda/lanes.ts";
 import { type Parts, startParts } from "./services/parts.ts";
 import { setUp, type SetupFlag } from "./setup/run-setup.ts";
@@ -230,6 +231,9 @@ function beginLanes(started: Started, env: Readonly<Record<string, string>>): La
   const { children, options, parts, setup, stops, report } = started;
   const region = parts.env["AWS_REGION"] ?? "us-east-1";
   const client = sqsClient({ region, sqsEndpoint: parts.env["AWS_ENDPOINT_URL_SQS"] ?? null, dynamodbEndpoint: null });
+  const deadWorkers = createDeadWorkers(parts.env["DATABASE_URL"] ?? "", (error) =>
+    report({ is: "problem", from: "worker", what: "ended, and its jobs wait for the end of its lease", error }),
+  );
   const lanes = createLanes({
     children,
     client,
@@ -237,6 +241,7 @@ function beginLanes(started: Started, env: Readonly<Record<string, string>>): La
     env: { ...env, ...options.workerEnv },
     timeScale: options.timeScale ?? 1,
     onLine: linesOf("worker", started),
+    onWorkerEnded: (lane, pid) => deadWorkers.ended(lane, pid),
     onProblem(from, what, error) {
       if (!started.saves.areBroken()) report({ is: "problem", from, what, error });
     },
@@ -244,6 +249,7 @@ function beginLanes(started: Started, env: Readonly<Record<string, string>>): La
   lanes.apply(setup.queues, setup.topology);
   stops.push(async () => {
     await lanes.stop();
+    await deadWorkers.close();
     client.destroy();
   });
   return lanes;

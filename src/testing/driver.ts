@@ -128,7 +128,7 @@ async function nextTime(
     ...fires,
     ...waiting.jobs.map(({ dueAt }) => dueAt),
     // Rescued when it stood for a while at two looks.
-    ...running.jobs.map(({ leaseUntil }) => Math.max(now, leaseUntil ?? now) + deliveryLimits.rescueLookMs),
+    ...running.jobs.map(({ leaseUntil }) => Math.max(now, leaseUntil ?? now) + deliveryLimits.rescueLookMsMax),
     ...messages.map((at) => now + (at ?? 0) - elapsed.ms),
   );
 }

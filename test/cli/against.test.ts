@@ -2,8 +2,9 @@ import { createServer } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { checkAgainst } from "../../src/core/define/against.ts";
+import type { Json } from "../../src/core/job/job.ts";
 import { describe as told } from "../../src/core/define/problem.ts";
-import { defineApp, defineGraph, defineJob } from "../../src/core/index.ts";
+import { defineApp, defineDataGraph, defineGraph, defineJob, type Job } from "../../src/core/index.ts";
 import { definitionOf } from "../../src/core/define/define-job.ts";
 import { isGraph, planRun } from "../../src/core/work/run-graph.ts";
 import { listenOnLoopback } from "../../src/local/services/server.ts";
@@ -21,11 +22,11 @@ const graph = (version: number, { more = false } = {}) =>
     },
   });
 /** As `belfry runs` shows one that this graph started. */
-async function startedBy(job: ReturnType<typeof graph>) {
+async function startedBy(job: Job<never>, input: Json = null) {
   const definition = definitionOf(job);
   if (!isGraph(definition)) throw new Error("not a graph");
   const options = { stage: "prod", key: "k", trace: "t", starterId: null, parentId: null };
-  const { kind, version, shape } = await planRun(definition, null, options);
+  const { kind, version, shape } = await planRun(definition, input, options);
   return { id: "3", kind, version, shape, input: null };
 }
 const waits = (payload: unknown) => ({ jobs: [{ id: "7", kind: "mail", payload }], runs: [] });
@@ -67,6 +68,32 @@ test("a graph whose tasks or edges changed under the same version is refused; an
   const [only] = await against([graph(2, { more: true })], { jobs: [], runs: [run] });
   expect(only).toMatch(/kinds\.night\.version 2 must have the tasks and edges of run 3, .*; raise the version/);
   expect(await against([graph(3, { more: true })], { jobs: [], runs: [run] })).toEqual([]);
+});
+
+test("a graph that comes as data is compared for the input of the open run, unless its tasks cannot be computed", async () => {
+  const layers = (version: number, tasks: (n: number) => readonly { name: string }[]) =>
+    defineDataGraph({
+      id: "night",
+      version,
+      input: z.object({ n: z.number(), key: z.string() }),
+      graph: ({ n }) => tasks(n),
+      run: () => {},
+    });
+  const named = (prefix: string) => (n: number) => Array.from({ length: n }, (_, k) => ({ name: `${prefix}${k}` }));
+  const before = layers(2, named("a"));
+  const input = { n: 3, key: "k" };
+  const run = { ...(await startedBy(before, input)), input };
+  expect(await against([before], { jobs: [], runs: [run] })).toEqual([]);
+  const renamed = layers(2, named("b"));
+  const [only] = await against([renamed], { jobs: [], runs: [run] });
+  expect(only).toMatch(/kinds\.night\.version 2 must have the tasks and edges of run 3/);
+  expect(await against([layers(3, named("b"))], { jobs: [], runs: [run] })).toEqual([]);
+  const hidden = { ...run, input: { n: 3, key: "[hidden]" } };
+  expect(await against([renamed], { jobs: [], runs: [hidden] })).toEqual([]);
+  const away = layers(2, () => {
+    throw new Error("the file is not here");
+  });
+  expect(await against([away], { jobs: [], runs: [run] })).toEqual([]);
 });
 
 test("check --against reads what waits through the API, and refuses by name", async () => {

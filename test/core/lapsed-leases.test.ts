@@ -7,7 +7,7 @@ import { rescue } from "../../src/core/delivery/rescue.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { jobOf, shop, world } from "./world.ts";
 
-const lease = (id: string, until: number) => ({ id, until: until as never });
+const lease = (id: string, until: number, ms = 3_000) => ({ id, until: until as never, ms });
 
 describe("a lease is rescued", () => {
   test("when it stood expired and unchanged between two looks", () => {
@@ -15,6 +15,19 @@ describe("a lease is rescued", () => {
     expect(lapsed.look([lease("1", 10)], 0)).toEqual([]);
     expect(lapsed.look([lease("1", 10)], deliveryLimits.rescueLookMs - 1)).toEqual([]);
     expect(lapsed.look([lease("1", 10)], deliveryLimits.rescueLookMs)).toEqual(["1"]);
+  });
+
+  test("at the first look, when its worker is known to be dead", () => {
+    expect(createLapsedLeases().look([lease("1", 0), lease("2", 10)], 0)).toEqual(["1"]);
+  });
+
+  test("no sooner than its worker would have renewed it, and after 20 s at most", () => {
+    const lapsed = createLapsedLeases();
+    const leases = [lease("20 s", 10, 20_000), lease("an hour", 10, 3_600_000)];
+    expect(lapsed.look(leases, 0)).toEqual([]);
+    expect(lapsed.look(leases, 7_600)).toEqual([]);
+    expect(lapsed.look(leases, 7_700)).toEqual(["20 s"]);
+    expect(lapsed.look(leases, 20_000)).toEqual(["20 s", "an hour"]);
   });
 
   test("not when its worker renewed it between the looks", () => {

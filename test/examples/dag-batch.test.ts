@@ -145,7 +145,7 @@ describe("graphs that come as data", () => {
     const release = { ...on.registry, jobs: new Map([...on.registry.jobs, ["workflow", next]]) };
     await on.work();
     expect(await runOf(on, `${when}:islands`)).toMatchObject({ status: "RUNNING" });
-    const options = { stage: "dev", dispatchWindowMs: contractLimits.dispatchWindowMs };
+    const options = { stage: "examples", dispatchWindowMs: contractLimits.dispatchWindowMs };
     const newer = createWorker(on.world, release, { ...options, worker: "newer", lane: "cluster" });
     await runAll(on, newer);
     const first = await runOf(on, `${when}:islands`);

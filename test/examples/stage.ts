@@ -64,8 +64,8 @@ export async function stageOf(
   await db.pool.query(`alter table belfry.job alter id restart with ${++stages * 10_000}`);
   const ports = world(() => ({ store: db.store, crashPoint }));
   const registry = registryOf([app]);
-  await installDefinitions(ports, registry, { stage: "dev" });
-  const options = { stage: "dev", dispatchWindowMs: contractLimits.dispatchWindowMs };
+  await installDefinitions(ports, registry, { stage: "examples" });
+  const options = { stage: "examples", dispatchWindowMs: contractLimits.dispatchWindowMs };
   const another = (name: string): Worker => createWorker(ports, registry, { ...options, worker: name, lane });
   const client = createClient(ports, options);
   const worker = another("worker-1");

@@ -1,6 +1,6 @@
 /** What can go wrong, each through the entry point that would meet it. Which alarms ring is written in docs/runbook.md. */
 import { vi } from "vitest";
-import { deliveryLimits } from "../../src/core/ports/delivery-limits.ts";
+import { contractLimits } from "../../src/core/job/contract-limits.ts";
 import { scheduleLimits } from "../../src/core/ports/schedule-limits.ts";
 import type { Act } from "./alarm-app.ts";
 import { type AlarmWorld, outside } from "./alarm-world.ts";
@@ -172,8 +172,8 @@ export const faults: Readonly<Record<string, Fault>> = {
     const claim = { jobId: first?.id as never, generation: 1, trace: "" };
     await world.database.store.claim([claim], { worker: "died", alone: false });
     await world.database.clock.advance(25_000);
-    // Only what one process saw expired twice is rescued.
-    await within({ BELFRY_PASS_MS: String(deliveryLimits.rescueLookMs + 2_000) }, () => world.pass());
+    // Only what one process saw expired twice is rescued, a heartbeat apart.
+    await within({ BELFRY_PASS_MS: String(contractLimits.leaseMsDefault / 2) }, () => world.pass());
     await world.database.clock.advance(60_000);
     await world.pass();
   },

@@ -124,6 +124,13 @@ async function query(sql: string): Promise<readonly { count: number }[]> {
   }
 }
 
+async function receivedBody(): Promise<string> {
+  const sqs = sqsClient(readConfig({ DATABASE_URL: database.url, ...services }, project).aws);
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 5 }));
+  sqs.destroy();
+  return Messages[0]?.Body ?? "";
+}
+
 /** What the API's function hands to its URL. */
 interface Reply {
   readonly statusCode: number;
@@ -157,11 +164,8 @@ test("every bundled function does its work under the Runtime API, by the templat
     expect.stringMatching(/^retry: 3000\n\nevent: snapshot\ndata: \{"jobs":\[\{.*\n\nid: \S+\n\n$/),
   ]);
 
-  const sqs = sqsClient(readConfig({ DATABASE_URL: database.url, ...services }, project).aws);
-  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 5 }));
-  sqs.destroy();
   const worker = await start("worker", /LanedefaultWorker/);
-  const ran: unknown = JSON.parse(await worker.invoke(message(Messages[0]?.Body ?? "")));
+  const ran: unknown = JSON.parse(await worker.invoke(message(await receivedBody())));
   expect(ran).toEqual({ batchItemFailures: [] });
   expect(await count("select count(*)::int as count from belfry.job where state = 'SUCCESS'")).toBe(1);
 
@@ -178,6 +182,22 @@ test("a function whose time is over is killed, and the next invocation gets a pr
   const again: unknown = JSON.parse(await migrate.invoke({ RequestType: "Update" }));
   expect(again).toMatchObject({ PhysicalResourceId: "belfry-migration" });
   expect(new Set(migrate.pids).size).toBe(2);
+}, 60_000);
+
+test("what a worker had claimed that was killed is given back by the process that follows it there", async () => {
+  const open = "select count(*)::int as count from belfry.lease";
+  const api = await start("api", /HttpApi/);
+  await api.invoke(asked("POST", "/jobs", { kind: "hello", key: "lost" }));
+  await query(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$;
+    create trigger refuse before update on belfry.job for each row when (new.state = 'SUCCESS') execute function refuse()`);
+  const worker = await start("worker", /LanedefaultWorker/);
+  await worker.invoke(message(await receivedBody()));
+  expect(await count(`${open} where until > now()`)).toBe(1);
+  await expect(worker.invoke({ Records: [] }, { timeoutMs: 0 })).rejects.toThrow("timed out");
+  await query("drop function refuse cascade");
+  await worker.invoke({ Records: [] });
+  expect(worker.pids).toHaveLength(2);
+  expect(await count(`${open} where until = 'epoch'`)).toBe(1);
 }, 60_000);
 
 test("a function that cannot start says why", async () => {

@@ -1,8 +1,11 @@
 /** Lambda's Runtime API on loopback: one function, one sandbox at a time, killed at the end of its time. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface LambdaFunction {
@@ -32,6 +35,7 @@ const bootstrap = fileURLToPath(new URL("./bootstrap.mjs", import.meta.url));
 
 export async function startLambda(fn: LambdaFunction): Promise<Lambda> {
   const pids: number[] = [];
+  const tmp = mkdtempSync(join(tmpdir(), "belfry-lambda-tmp-"));
   let sandbox: ChildProcess | null = null;
   let said = "";
   let current: Waiting | null = null;
@@ -72,7 +76,10 @@ export async function startLambda(fn: LambdaFunction): Promise<Lambda> {
         PATH: process.env["PATH"] ?? "",
         TZ: "UTC",
         AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}`,
+        AWS_LAMBDA_FUNCTION_NAME: "belfry-test",
         LAMBDA_TASK_ROOT: fn.folder,
+        // It stays when a sandbox is started again after a crash.
+        TMPDIR: tmp,
         _HANDLER: fn.handler,
       },
     });
@@ -114,6 +121,7 @@ export async function startLambda(fn: LambdaFunction): Promise<Lambda> {
       }
       server.closeAllConnections();
       server.close();
+      rmSync(tmp, { recursive: true, force: true });
     },
   };
 }

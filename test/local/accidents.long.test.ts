@@ -1,7 +1,12 @@
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
+import type { JobView } from "../../src/core/job/job.ts";
+import type { State } from "../../src/core/job/state.ts";
+import type { Store } from "../../src/core/ports/ports.ts";
+import { freshFolder } from "./folder.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { beginProcess, finished, newApp, slowMs, startProcess, storeOf } from "./greeting-system.ts";
 import { until } from "./until.ts";
@@ -64,7 +69,43 @@ describe("the local system after an accident", () => {
     },
     4 * slowMs,
   );
+
+  it(
+    "gives back at once what a killed worker had claimed",
+    async () => {
+      const { home, app } = appThatHangs();
+      const system = await startProcess(home, app);
+      const store = storeOf(system.database);
+      const begun = await until("a job to run", () => attemptOf(store, "RUNNING"), slowMs);
+      const pid = Number(begun.worker?.split(":").at(-2));
+      process.kill(pid, "SIGKILL");
+      const killedMs = performance.now();
+      const again = await until("its next try", () => attemptOf(store, "SUCCESS"), slowMs);
+      expect(again).toMatchObject({ id: begun.id, attempt: 2 });
+      // Its lease has 20 s; a pass looks each second.
+      expect(performance.now() - killedMs).toBeLessThan(10_000);
+    },
+    4 * slowMs,
+  );
 });
+
+const attemptOf = async (store: Store, state: State): Promise<JobView | null> =>
+  (await store.jobs({ states: [state], limit: 1 }))[0] ?? null;
+
+/** An app whose one job never ends in its first try. */
+function appThatHangs(): { home: string; app: URL } {
+  const home = freshFolder();
+  const file = join(freshFolder(), "app.ts");
+  writeFileSync(
+    file,
+    `import { defineApp, defineJob, defineSchedule } from ${JSON.stringify(new URL("../../src/core/index.ts", import.meta.url).href)};
+const hang = defineJob({ id: "hang", timeout: "10m", run: (_, ctx) => (ctx.attempt === 1 ? new Promise(() => {}) : null) });
+const once = defineSchedule({ id: "hang-hourly", every: "2s", run: hang, overlap: "skip" });
+export default [defineApp({ name: "hanging", schedules: [once] })];
+`,
+  );
+  return { home, app: pathToFileURL(file) };
+}
 
 /** The pid of the process that runs under this name. */
 function recorded(home: string, name: string): number | null {

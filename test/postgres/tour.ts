@@ -72,8 +72,8 @@ async function slots(store: Store, clock: TestClock): Promise<void> {
   const both = await insert(store, [aJob({ slotKeys: [cap, "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
-  await store.lapsedLeases({ limit: 100 });
-  await store.lapsedLeases({ limit: 100, lane: "default" });
+  await store.endLeases("worker-0");
+  for (const lane of [{}, { lane: "default" }]) await store.lapsedLeases({ limit: 100, ...lane });
   await store.rescue({ limit: 100, interruptionsMax: 20, inSameTransaction: async () => {} });
   await store.cancel(ids);
 }
@@ -134,8 +134,8 @@ async function scheduleControl(store: Store, clock: TestClock, tag: string): Pro
   const spec = { ...specOf(`${tag}-api`), app: "api" };
   await store.createSchedule(spec);
   await store.updateSchedule({ ...spec, overlap: "skip" });
-  await store.pauseSchedule(spec.id, true);
-  await store.pauseSchedule(spec.id, false);
+  await store.pauseSchedule(spec.id, { by: "ada", reason: null, until: null });
+  await store.pauseSchedule(spec.id, null);
   await clock.advance(10 * minute);
   const nominalAt = (await store.now()) - 5 * minute;
   const occurrence = {

@@ -5,6 +5,7 @@ import { crashWorker } from "./cases/crash-worker.ts";
 import { clockSkew } from "./cases/clock-skew.ts";
 import { clockAhead, dbOutage } from "./cases/db-outage.ts";
 import { dailyQuiz } from "./cases/daily-quiz.ts";
+import { diskFull } from "./cases/disk-full.ts";
 import { ecsStop } from "./cases/ecs-stop.ts";
 import { firstTries } from "./cases/first-tries.ts";
 import { killAll } from "./cases/kill-all.ts";
@@ -26,6 +27,9 @@ import { timeCapsule } from "./cases/time-capsule.ts";
 import { transfersProof } from "./cases/transfers.ts";
 import { upgrade } from "./cases/upgrade.ts";
 import { zombie } from "./cases/zombie.ts";
+import { heldOrder } from "./cases/held-order.ts";
+import { overlapCatchUp } from "./cases/overlap-catch-up.ts";
+import { takeover } from "./cases/takeover.ts";
 import { hostileInput } from "./cases/hostile-input.ts";
 import { cron } from "./cases/cron.ts";
 import { zones } from "./cases/zones.ts";
@@ -62,6 +66,10 @@ export const proofs: readonly Proof[] = [
   orphanRun,
   dbOutage,
   clockAhead,
+  takeover,
+  heldOrder,
+  overlapCatchUp,
+  diskFull,
   restore,
   move,
   ecsStop,

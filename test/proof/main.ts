@@ -31,7 +31,7 @@ interface CaseResult extends Verdict {
   readonly seconds: number;
 }
 
-const caseMsMax = 10 * 60_000;
+const minutesMaxDefault = 10;
 
 const command = new Command("proof")
   .description("Real processes, a real Postgres, real APIs, injected faults. Exits 1 when a case does not hold.")
@@ -108,22 +108,24 @@ async function runCase(
       postgresUrl: parts.postgresUrl,
       log,
     });
-    log(`${verdict.pass ? "holds" : "DOES NOT HOLD"} · ${verdict.detail}`);
+    log(`${verdict.isSkipped ? "SKIPPED" : verdict.pass ? "holds" : "DOES NOT HOLD"} · ${verdict.detail}`);
     verdicts.push(verdict);
   }
   const failed = verdicts.find((verdict) => !verdict.pass);
   const shown = failed ?? verdicts.at(-1) ?? { pass: false, detail: "not run" };
   const seconds = Math.round((elapsedMs() - startedMs) / 100) / 10;
-  return { name: proof.name, rounds: verdicts.length, pass: failed === undefined, detail: shown.detail, seconds };
+  const { detail, isSkipped = false } = shown;
+  return { name: proof.name, rounds: verdicts.length, pass: failed === undefined, isSkipped, detail, seconds };
 }
 
 /** A case that does not end is one that does not hold. What it started is stopped. */
 async function bounded(proof: Proof, context: Parameters<Proof["run"]>[0]): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
+  const { minutesMax = minutesMaxDefault } = proof;
   const late = new Promise<Verdict>((resolve) => {
     timer = setTimeout(
-      () => resolve({ pass: false, detail: `did not end within ${caseMsMax / 60_000} minutes` }),
-      caseMsMax,
+      () => resolve({ pass: false, detail: `did not end within ${minutesMax} minutes` }),
+      minutesMax * 60_000,
     );
   });
   try {
@@ -164,14 +166,14 @@ function describe({ name, about, guards }: Proof): string {
 }
 
 function table(results: readonly CaseResult[]): string {
-  const wide = Math.max(40, (process.stdout.columns ?? 140) - 46);
+  const wide = Math.max(40, (process.stdout.columns ?? 140) - 48);
   const out = new Table({
     head: ["case", "rounds", "seconds", "holds", "detail"],
-    colWidths: [18, 8, 9, 7, wide],
+    colWidths: [18, 8, 9, 9, wide],
     wordWrap: true,
     style: { head: [], border: [] },
   });
-  for (const { name, rounds, seconds, pass, detail } of results)
-    out.push([name, rounds, seconds, pass ? "yes" : "NO", detail]);
+  for (const { name, rounds, seconds, pass, isSkipped, detail } of results)
+    out.push([name, rounds, seconds, isSkipped ? "skipped" : pass ? "yes" : "NO", detail]);
   return out.toString();
 }

@@ -176,8 +176,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   "two-looks": [
     {
       file: "/src/core/delivery/lapsed-leases.ts",
-      from: "nowMs - sinceMs >= deliveryLimits.rescueLookMs",
-      to: "nowMs - sinceMs >= 0",
+      from: "nowMs - lease.sinceMs >= lookMs(lease)",
+      to: "nowMs - lease.sinceMs >= 0",
     },
   ],
   /** A run whose starter ended otherwise stays as it is. */
@@ -186,6 +186,25 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   epoch: [
     { file: "/src/adapters/postgres/sql/epoch.ts", from: "server = belfry.server() as is_here", to: "true as is_here" },
   ],
+  /** A scheduler that waits for a silent holder begins to count at its own start. */
+  "kept-sight": [{ file: "/src/core/lock/lock.ts", from: "nowMs - item.silentMs", to: "nowMs" }],
+  /** A newcomer takes a free slot although another job is held for it, also the one that a wake has freed. */
+  "first-held": [
+    { file: "/src/adapters/postgres/sql/claim.ts", from: "and (h.id is null or", to: "and (true or" },
+    {
+      file: "/src/adapters/postgres/sql/wake.ts",
+      from: "from mine m where s.key = m.key and s.n = m.n",
+      to: "from mine m where false and s.key = m.key and s.n = m.n",
+    },
+  ],
+  /** A caught-up job contends with other caught-up jobs only. */
+  "both-slots": [
+    { file: "/src/core/scheduler/overlap.ts", from: "[catchUpKey(spec.id), ...overlap]", to: "[catchUpKey(spec.id)]" },
+  ],
+  /** A full disk is any other error. */
+  "full-code": [{ file: "/src/api/store-failure.ts", from: 'error.code === "53100"', to: 'error.code === "0"' }],
+  /** A log that cannot be written is an error that no listener takes. */
+  "log-error": [{ file: "/src/local/process/log-file.ts", from: 'stream.on("error"', to: 'stream.on("never"' }],
   /** Each page of a sweep begins at the first row again. */
   "next-page": [{ file: "/src/core/work/run-sweep.ts", from: "after = page;", to: "after = null;" }],
   /** Keys differ from page to page, and no page leaves a cursor. */

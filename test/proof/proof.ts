@@ -22,6 +22,8 @@ export interface ProofContext {
 export interface Verdict {
   readonly pass: boolean;
   readonly detail: string;
+  /** It could not run here, and says why. */
+  readonly isSkipped?: boolean;
 }
 
 export interface Proof {
@@ -30,6 +32,8 @@ export interface Proof {
   readonly about: string;
   /** Guards that `--without` can take away. */
   readonly guards?: readonly string[];
+  /** After which it does not hold; 10 when left out. */
+  readonly minutesMax?: number;
   run(context: ProofContext): Promise<Verdict>;
 }
 

@@ -18,7 +18,7 @@ import { confirm, countAhead, keepSights, relay, reopen, requeueLost, sights, wa
 import { insert } from "./reference/insert.ts";
 import { acquire, renew, installFence, release } from "./reference/locks.ts";
 import { counts, job, jobs, occurrences } from "./reference/read.ts";
-import { lapsedLeases, rescue, undelivered } from "./reference/rescue.ts";
+import { endLeases, lapsedLeases, rescue, undelivered } from "./reference/rescue.ts";
 import { resolve } from "./reference/resolve.ts";
 import { resumeRun } from "./reference/resume.ts";
 import {
@@ -90,6 +90,7 @@ export function referenceStore(now: () => number): ReferenceStore {
       run(() => bodies.forEach((body) => t.quarantine.append({ at: now(), lane, body }))),
     rescue: async (options) =>
       await moving(() => fenced(t, options.fence, () => rescue(t, options)), options.inSameTransaction),
+    endLeases: async (worker) => run(() => endLeases(t, worker)),
     lapsedLeases: async (options) => run(() => lapsedLeases(t, options)),
     cancel: async (ids, hook) => await moving(() => cancel(t, ids), hook),
     retry: async (ids) => run(() => retry(t, ids)),

@@ -12,15 +12,18 @@ import { execute } from "./statement.ts";
 export function aheadStore(session: Session): Pick<RunStore, "decidePrematerialized"> {
   return {
     async decidePrematerialized({ limit, fence }) {
-      const [row] = await session.fenced(fence, decideAhead, [null, limit]);
+      const [row] = await session.fenced(fence, decideAhead, [null, limit, 0]);
       return { decided: row?.decided ?? 0, withdrawn: row?.withdrawn ?? 0 };
     },
   };
 }
 
-/** Before a change of these schedules: decides prematerialized runs whose time has come, by the schedules as they are. */
+/**
+ * Before a change of these schedules: decides prematerialized runs whose time has come, or comes before the change is
+ * committed for certain, by the schedules as they are. Else the change would meet some of a run's targets and not the others.
+ */
 export async function decideAheadOf(tx: Tx, ids: readonly string[]): Promise<void> {
-  await execute(tx, decideAhead, [ids, runLimits.aheadRunsMax]);
+  await execute(tx, decideAhead, [ids, runLimits.aheadRunsMax, runLimits.aheadMarginMs]);
 }
 
 /** Withdraws prematerialized runs for times that `next` does not have. The schedules' rows are locked. */

@@ -4,12 +4,16 @@ import type { Store } from "../../core/ports/ports.ts";
 import { moveRows } from "./moved.ts";
 import { newestColumns } from "./newest.ts";
 import type { Session } from "./session.ts";
+import { endLeases } from "./sql/lease.ts";
 import { findLapsed, keepBodies, rescueLost, returnUndelivered } from "./sql/rescue.ts";
 
 export function rescueStore(
   session: Session,
-): Pick<Store, "lapsedLeases" | "rescue" | "returnUndelivered" | "quarantine"> {
+): Pick<Store, "endLeases" | "lapsedLeases" | "rescue" | "returnUndelivered" | "quarantine"> {
   return {
+    async endLeases(worker) {
+      await session.run(endLeases, [worker]);
+    },
     lapsedLeases: ({ limit, lane }) => session.run(findLapsed, [limit, lane ?? null]),
     rescue: ({ limit, interruptionsMax, lane, leases, ...options }) =>
       moveRows(session, rescueLost, [limit, interruptionsMax, lane ?? null, leases ?? null], options),

@@ -73,4 +73,5 @@ const endView = (row: OccurrenceEndRow): OccurrenceEnd => ({
   finishedAt: row.finished_at,
   errorCode: row.error_code,
   errorMessage: row.error_message,
+  reason: row.reason,
 });

@@ -19,6 +19,8 @@ export const occurrenceEnd = z
     finishedAt: maybeTime,
     tookMs: z.number().min(0).nullable(),
     error: failure,
+    /** Why the job was CANCELED or SKIPPED, for example `expired` after a try whose worker was lost. */
+    reason: z.string().nullable(),
   })
   .meta({ id: "OccurrenceEnd" });
 
@@ -88,6 +90,7 @@ export function endOf({ jobId }: OccurrenceView, ends: Ends): OccurrenceEndReply
     finishedAt: maybeIso(finishedAt),
     tookMs: startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt),
     error: errorOf(end),
+    reason: end.reason,
   };
 }
 

@@ -60,7 +60,7 @@ function PastTime({ occurrence }: { readonly occurrence: ShownOccurrence }) {
           {words.occurrences.decisions[outcome]}
         </span>
       </td>
-      <td class="dim">{reasonText(reason)}</td>
+      <td class="dim">{reasonText(reason ?? end?.reason ?? null)}</td>
       <td class="number">{latenessMs === null ? <Nothing /> : durationText(latenessMs)}</td>
       <td>
         {jobId === null ? (

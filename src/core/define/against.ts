@@ -1,5 +1,6 @@
 import { type AppDefinition, graphVersionOf, type JobDefinition, registry } from "./definition.ts";
-import { shapeHash } from "./graph-shape.ts";
+import { readGraph } from "./define-data-graph.ts";
+import { type GraphTask, shapeHash } from "./graph-shape.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 
 export interface WaitingJob {
@@ -36,15 +37,33 @@ export async function checkAgainst(
     const definition = known.get(run.kind);
     if (definition === undefined) found.gone("run", run);
     else if ((graphVersionOf(definition) ?? run.version) < run.version) found.older(run, definition);
-    else if (isReshaped(run, definition)) found.reshaped(run, definition);
+    else if (await isReshaped(run, definition)) found.reshaped(run, definition);
     else await found.payload("run", run, definition, run.input);
   }
   return found.problems();
 }
 
-/** The tasks of a graph that comes as data depend on its input, so only those that are written down are compared. */
-const isReshaped = (run: WaitingRun, { body }: JobDefinition): boolean =>
-  body.is === "graph" && body.version === run.version && run.shape !== null && shapeHash(body.tasks) !== run.shape;
+async function isReshaped(run: WaitingRun, definition: JobDefinition): Promise<boolean> {
+  const { body } = definition;
+  if (!("version" in body) || body.version !== run.version || run.shape === null) return false;
+  const tasks = body.is === "graph" ? body.tasks : await tasksOfInput(run, definition);
+  return tasks !== null && shapeHash(tasks) !== run.shape;
+}
+
+/** As an answer of the API shows a member that is sensitive. */
+const hidden = '"[hidden]"';
+
+/** Of a graph that comes as data, for the input of that run. Null when they cannot be computed here: nothing is compared then. */
+async function tasksOfInput(run: WaitingRun, { body, check }: JobDefinition): Promise<readonly GraphTask[] | null> {
+  if (body.is !== "dataGraph" || JSON.stringify(run.input ?? null).includes(hidden)) return null;
+  const input = await check(run.input);
+  if (!input.ok) return null;
+  try {
+    return readGraph(run.kind, await body.tasksOf(input.value));
+  } catch {
+    return null;
+  }
+}
 
 type Thing = "job" | "run";
 interface Named {

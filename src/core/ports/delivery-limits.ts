@@ -1,7 +1,10 @@
 /** Bounds of dispatching, resending and requeueing. */
 export const deliveryLimits = {
-  /** How long a lease must be expired, seen twice by one process, before its jobs are rescued. */
+  /** How long a lease must be expired, seen twice by one process, before its jobs are rescued: at least, and at most. */
   rescueLookMs: 3_000,
+  rescueLookMsMax: 20_000,
+  /** What a heartbeat may take. */
+  heartbeatTakesMs: 1_000,
   quarantineCharactersMax: 65_536,
   deadLetterBackoffMs: 60_000,
   insertRoundsMax: 5,

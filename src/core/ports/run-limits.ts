@@ -14,6 +14,8 @@ export const runLimits = {
   cancelRoundsMax: 1_000,
   cancelingRunsMax: 10,
   aheadRunsMax: 1_000,
+  /** A change of a schedule this short before a nominal time counts as one after it: longer than its transaction takes. */
+  aheadMarginMs: 3_000,
   withdrawnKeyCharactersMax: 480,
   fanOutPageRowsMax: 1_000,
 } as const;

@@ -19,6 +19,8 @@ export interface OccurrenceEnd {
   readonly finishedAt: Instant | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+  /** Why a job that was CANCELED or SKIPPED was ended, for example `expired`; null for the others. */
+  readonly reason: string | null;
 }
 
 /** `failing`: the last one that ended failed. `late`: its next time is past and nothing was decided. */

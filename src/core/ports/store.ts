@@ -59,10 +59,11 @@ export interface QueueObservation {
   readonly emptyMs: number;
 }
 
-/** A lease that was not renewed in time. A later `until` means that it was renewed since. */
+/** A lease that was not renewed in time. A later `until` means that it was renewed since; 0: its worker is known to be dead. */
 export interface LapsedLease {
   readonly id: string;
   readonly until: Instant;
+  readonly ms: number;
 }
 
 /** The present state of a row that a claim did not return. */
@@ -230,6 +231,8 @@ export interface Store extends FallbackLock, ScheduleControlStore, RunStore {
   /** Keeps a body that could not be read. */
   quarantine(lane: string, bodies: readonly string[]): Promise<void>;
 
+  /** Of a worker that is dead, by the beginning of its name: a rescue takes its jobs at once. One that lives renews them. */
+  endLeases(worker: string): Promise<void>;
   /** Expired leases, oldest first. */
   lapsedLeases(options: { limit: number; lane?: string | undefined }): Promise<readonly LapsedLease[]>;
   /**

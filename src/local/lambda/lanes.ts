@@ -16,6 +16,8 @@ export interface LanesOptions {
   readonly timeScale: number;
   readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
   readonly onProblem: (where: string, what: string, error: unknown) => void;
+  /** The process of a worker is gone, for whatever reason. */
+  readonly onWorkerEnded: (lane: string, pid: number) => void;
 }
 
 /** The workers of all lanes and the consumers of their dead-letter queues. */
@@ -90,19 +92,22 @@ interface FunctionAbout {
 }
 
 function startFunction(name: string, about: FunctionAbout, options: LanesOptions): Function {
-  const { children, timeScale, onLine, onProblem } = options;
+  const { children, timeScale, onLine, onProblem, onWorkerEnded } = options;
   const pool = new SandboxPool({
     max: about.concurrency,
     onBroken: (error) => onProblem(name, "could not start", error),
-    create: () =>
-      createSandbox({
+    create() {
+      const sandbox = createSandbox({
         children,
         name,
         file: about.file,
         env: { BELFRY_POOL_SIZE: String(about.poolSize), ...options.env, BELFRY_LANE: about.lane },
         timeoutMs: Math.max(1_000, (about.timeoutSeconds * 1_000) / timeScale),
         ...(onLine === undefined ? {} : { onLine }),
-      }),
+      });
+      if (about.file === worker) void sandbox.ended.then(() => onWorkerEnded(about.lane, sandbox.pid));
+      return sandbox;
+    },
   });
   const source = startEventSource({
     queue: createSourceQueue({ client: options.client, url: about.url, region: options.region }),

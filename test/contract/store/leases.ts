@@ -50,6 +50,19 @@ export function leasesContract(open: OpenStore): void {
       expect(await rescued(store)).toEqual([second.jobId]);
     });
 
+    test("the leases of a worker that is known to be dead end at once, no other's, and one that lives renews them", async () => {
+      const { store } = at();
+      const [first] = await pair(store);
+      const messages = await Promise.all((await insertMany(store, [{ leaseMs }])).map((id) => messageFor(store, id)));
+      await store.claim(messages, { worker: "other-1", alone: false });
+      await store.endLeases("worker-");
+      expect(await store.lapsedLeases({ limit: 10 })).toEqual([{ id: expect.any(String), until: 0, ms: leaseMs }]);
+      expect(await store.heartbeat([first], "worker-1")).toHaveLength(1);
+      expect(await rescued(store)).toEqual([]);
+      await store.endLeases("worker-1");
+      expect(await rescued(store)).toHaveLength(2);
+    });
+
     test("jobs of one claim with other lease lengths or lanes hold leases of their own", async () => {
       const { store, advance } = at();
       const [short, long, elsewhere] = await claimTogether(store, [leaseMs, minute, leaseMs], ["a", "a", "b"]);

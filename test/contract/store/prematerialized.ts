@@ -4,17 +4,18 @@ import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import { aJob, claimOne, eachTest, minute, only, type OpenStore, settleOne, show } from "./fixture.ts";
 import { aRun } from "./run-fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+import { aPause } from "../../support/pause.ts";
 
 const dispatchWindowMs = 20 * minute;
 const ahead = 10 * minute;
 const users = ["ada", "bob"];
 
 /** A schedule that fires once, at `at`, and whose job writes its targets ten minutes before. */
-const quizAt = (at: number, over: Partial<ScheduleSpec> = {}): ScheduleSpec =>
+export const quizAt = (at: number, over: Partial<ScheduleSpec> = {}): ScheduleSpec =>
   aSpec({ expression: { form: "at", at }, materializeBeforeMs: ahead, ...over });
 
 /** Begins the job of one nominal time: it has a run and one page of targets, and is still at it. */
-async function beginWriting(store: Store, nominalAt: number, version = 1) {
+export async function beginWriting(store: Store, nominalAt: number, version = 1) {
   const job = aJob({ kind: "sweep", dueAt: await store.now() });
   const {
     aftermath: { outbox },
@@ -30,7 +31,7 @@ async function beginWriting(store: Store, nominalAt: number, version = 1) {
 }
 
 /** A quiz in ten minutes, with its targets in the queue and its job done. */
-async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
+export async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
   const nominalAt = (await store.now()) + ahead;
   await store.createSchedule(quizAt(nominalAt, over));
   const { starter, runId, addPage } = await beginWriting(store, nominalAt);
@@ -44,11 +45,12 @@ async function writtenAhead(store: Store, over: Partial<ScheduleSpec> = {}) {
     nominalAt,
     runId,
     starter,
+    messages,
     claim: async () => (await store.claim(messages, { worker: "w", alone: false })).claimed,
   };
 }
 
-async function cancelPages(store: Store, runId: RunId): Promise<void> {
+export async function cancelPages(store: Store, runId: RunId): Promise<void> {
   while ((await store.cancelPage(runId, { limit: 1 })).canceled > 0);
   for (let more = true; more;) ({ more } = await store.resolve({ runs: [runId], limit: 10, dispatchWindowMs }));
 }
@@ -71,7 +73,7 @@ function pausing(open: OpenStore): void {
     const { store, advance } = at();
     const { runId, claim } = await writtenAhead(store);
     await advance(ahead);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
     expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING" });
@@ -81,13 +83,13 @@ function pausing(open: OpenStore): void {
   test("does not run when the schedule is paused at its time, nor after a later resume; the time is SKIPPED", async () => {
     const { store, advance } = at();
     const { runId, claim } = await writtenAhead(store);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     await advance(ahead);
     expect((await claim()).map((job) => [job.state, job.reason])).toEqual([
       ["SKIPPED", "paused"],
       ["SKIPPED", "paused"],
     ]);
-    await store.pauseSchedule("every-minute", false);
+    await store.pauseSchedule("every-minute", null);
     expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "paused" });
     await cancelPages(store, runId);
     expect(await store.run(runId)).toMatchObject({ state: "CANCELED", skipped: 2 });
@@ -96,7 +98,7 @@ function pausing(open: OpenStore): void {
   test("that nobody claimed while the schedule was paused is CANCELED by the pass that decides its time", async () => {
     const { store, advance } = at();
     const { claim } = await writtenAhead(store);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
     await advance(ahead);
     expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 1, withdrawn: 1 });
@@ -108,9 +110,9 @@ function pausing(open: OpenStore): void {
   test("runs when the schedule was resumed before its time", async () => {
     const { store, advance } = at();
     const { claim } = await writtenAhead(store);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     await advance(ahead / 2);
-    await store.pauseSchedule("every-minute", false);
+    await store.pauseSchedule("every-minute", null);
     await advance(ahead / 2);
     expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
     expect(only(await ledger(store))).toMatchObject({ outcome: "FIRED" });

@@ -17,6 +17,19 @@ const gated = defineJob({
   },
 });
 
+export const seats = 2;
+/** Two at once: more arrive than that. */
+const seated = defineJob({
+  id: "seated",
+  lane: "seated",
+  concurrency: seats,
+  payload: z.object({ n: z.number() }),
+  async run(_, ctx) {
+    await wait(60);
+    await tell("effect", ctx);
+  },
+});
+
 const push = defineJob({ id: "push", lane: "push", payload: z.object({ to: z.number() }), run: () => {} });
 
 export const targets = 2_500;
@@ -38,5 +51,10 @@ const orphan = defineFanOut({
   payload: (row) => ({ to: row.id }),
 });
 
-const lanes = { gated: { batchSize: 10, concurrency: 30 }, push: { batchSize: 10, concurrency: 3 }, pages: {} };
-export default [defineApp({ name: "proof", jobs: [gated, push, orphan], lanes })];
+const lanes = {
+  gated: { batchSize: 10, concurrency: 30 },
+  push: { batchSize: 10, concurrency: 3 },
+  seated: { batchSize: 2, concurrency: 6 },
+  pages: {},
+};
+export default [defineApp({ name: "proof", jobs: [gated, seated, push, orphan], lanes })];

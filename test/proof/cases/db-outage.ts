@@ -15,6 +15,7 @@ const settings = { max_connections: "200" };
 export const dbOutage: Proof = {
   name: "db-outage",
   about: "Postgres away for 1, 10 and 60 s while 200 handlers end, three times each: none runs again, none is charged",
+  minutesMax: 14,
   guards: ["patient-settle"],
   async run(context) {
     const list = new Checklist();

@@ -1,6 +1,7 @@
 import type { JobId } from "../../../src/core/job/job.ts";
 import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import { isWithdrawn } from "../../../src/core/scheduler/prematerialized.ts";
+import { runLimits } from "../../../src/core/ports/run-limits.ts";
 import { isFinal } from "../../../src/core/job/state.ts";
 import { cancel } from "./control.ts";
 import type { OccurrenceRow, RunRow } from "./rows.ts";
@@ -8,15 +9,17 @@ import { addDelta } from "./runs.ts";
 import { dropPassed } from "./slots.ts";
 import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
+import { pauseAt } from "../../../src/core/ports/pause.ts";
 
 /** Lets go, or withdraws, what was written ahead for times that have come. */
 export function decideAhead(t: Tables, limit: number, scheduleId?: string): { decided: number; withdrawn: number } {
+  const untilAt = t.now() + (scheduleId === undefined ? 0 : runLimits.aheadMarginMs);
   const due = [...t.runs.values()]
-    .filter(({ ahead }) => ahead !== null && ahead.of <= t.now() && (scheduleId ?? ahead.by) === ahead.by)
+    .filter(({ ahead }) => ahead !== null && ahead.of <= untilAt && (scheduleId ?? ahead.by) === ahead.by)
     .slice(0, limit);
   const whys = due.map((run) => {
     const starter = run.starterId === null ? undefined : t.jobs.get(run.starterId);
-    const isPaused = t.schedules.get(run.ahead?.by ?? "")?.paused === true;
+    const isPaused = pauseAt(t.schedules.get(run.ahead?.by ?? "") ?? null, t.now()) !== null;
     const why = isPaused ? "paused" : !run.sealed && starter?.state === "CANCELED" ? "withdrawn" : null;
     if (why === null) t.runs.set(run.id, { ...run, ahead: null });
     else withdrawRun(t, run, why);
@@ -27,7 +30,7 @@ export function decideAhead(t: Tables, limit: number, scheduleId?: string): { de
         outcome: "SKIPPED",
         reason: "paused",
         decidedAt: t.now(),
-        latenessMs: t.now() - occurrence.nominalAt,
+        latenessMs: Math.max(0, t.now() - occurrence.nominalAt),
       });
     }
     return why;

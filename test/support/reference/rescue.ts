@@ -16,10 +16,15 @@ import type { Tables } from "./tables.ts";
 
 const lost = { code: "WORKER_LOST", message: "its lease ended without an outcome" } as const;
 
+export function endLeases(t: Tables, worker: string): void {
+  const mine = [...t.leases.values()].filter((lease) => lease.worker.startsWith(worker));
+  for (const lease of mine) t.leases.set(lease.id, { ...lease, until: 0 });
+}
+
 export function lapsedLeases(t: Tables, options: { limit: number; lane?: string | undefined }): readonly LapsedLease[] {
   return expiredOf(t, options.lane)
     .slice(0, options.limit)
-    .map(({ id, until }) => ({ id: String(id), until }));
+    .map(({ id, until, leaseMs: ms }) => ({ id: String(id), until, ms }));
 }
 
 const expiredOf = (t: Tables, lane: string | undefined) =>

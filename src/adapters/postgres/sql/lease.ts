@@ -32,6 +32,16 @@ returning j.id, state, null as reason, kind, key, payload, generation, attempt, 
   belfry.ms_since(coalesce(scheduled_for, due_at)) as lateness_ms, catch_up, missed, run_id`,
 );
 
+/** The leases of the worker whose name begins with $1 end, at a time that says so. Locks: its leases in id order, waiting. */
+export const endLeases = statement<never>(
+  "lease-end",
+  `
+with mine as materialized (
+  select id from belfry.lease where starts_with(worker, $1) order by id for no key update
+)
+update belfry.lease l set until = 'epoch' from mine m where l.id = m.id`,
+);
+
 /**
  * Renews the leases of these jobs, for all the jobs of each, and answers the attempts still held. $1 ids $2 attempts
  * $3 progress $4 worker. Locks: leases in id order, waiting, while it holds no job; then jobs with SKIP LOCKED: progress may

@@ -3,16 +3,16 @@ import { statement } from "../statement.ts";
 /**
  * Prematerialized runs whose nominal time has come: released, or, when their schedule is paused, withdrawn with the
  * occurrence SKIPPED `paused`. A run whose starter was canceled before its last page is withdrawn too: no job continues it.
- * $1 schedules, or null for all $2 limit. Locks: the runs in id order, waiting; then their slots; then their occurrences.
+ * $1 schedules, or null for all $2 limit $3 milliseconds by which a time may still be ahead. Locks: the runs in id order, waiting; then their slots; then their occurrences.
  */
 export const decideAhead = statement<{ decided: number; withdrawn: number }>(
   "ahead-decide",
   `
 with due as materialized (
   select r.id, r.starter_id,
-    case when s.paused then 'paused' when not r.sealed and j.state = 'CANCELED' then 'withdrawn' end as why
+    case when s.paused_until > belfry.now() then 'paused' when not r.sealed and j.state = 'CANCELED' then 'withdrawn' end as why
   from belfry.run r left join belfry.schedule s on s.id = r.ahead_by left join belfry.job j on j.id = r.starter_id
-  where r.ahead_of <= belfry.now() and ($1::text[] is null or r.ahead_by = any($1::text[]))
+  where r.ahead_of <= belfry.now() + belfry.span($3::float8) and ($1::text[] is null or r.ahead_by = any($1::text[]))
   order by r.id limit $2
   for no key update of r
 ), moved as (

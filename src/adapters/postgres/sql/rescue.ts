@@ -20,10 +20,10 @@ export interface MovedRow {
 }
 
 /** Expired leases, oldest first. $1 limit $2 lane, or null for all. Locks nothing. */
-export const findLapsed = statement<{ id: string; until: number }>(
+export const findLapsed = statement<{ id: string; until: number; ms: number }>(
   "lease-lapsed",
   `
-select id, (extract(epoch from until) * 1000)::float8 as until from belfry.lease
+select id, (extract(epoch from until) * 1000)::float8 as until, ms from belfry.lease
 where until < belfry.now() and ($2::text is null or lane = $2)
 order by until, id limit $1`,
 );

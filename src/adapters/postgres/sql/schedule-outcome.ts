@@ -1,5 +1,6 @@
 import { statement } from "../statement.ts";
 import type { OccurrenceRow, StoredScheduleRow } from "./schedule.ts";
+import { isPaused, pauseColumns } from "./pause.ts";
 
 /** The run that a job started decides: a starter that succeeded says nothing about its tasks. */
 const result = `case
@@ -22,7 +23,7 @@ export const searchSchedules = statement<{ total: number } & (StoredScheduleRow 
   "schedules-search",
   `
 with named as materialized (
-  select id, app, paused, enabled, next_at, spec -> 'job' ->> 'kind' as kind, spec ->> 'timezone' as zone,
+  select id, app, ${isPaused} as paused, enabled, next_at, spec -> 'job' ->> 'kind' as kind, spec ->> 'timezone' as zone,
     next_at + belfry.span(coalesce((spec ->> 'materializeBeforeMs')::float8, 0)) as fires_at
   from belfry.schedule where removed_at is null and ($1::jsonb ->> 'id' is null or id = $1::jsonb ->> 'id')
 ), known as materialized (
@@ -62,9 +63,8 @@ with named as materialized (
 )
 select (select count(*)::int from judged) as total, s.*
 from (select true) as one left join lateral (
-  select p.place, d.id, d.version, d.source, d.paused, d.spec, belfry.ms(d.decided_until) as decided_until,
-    belfry.ms(d.next_at) as next_at, d.carry
-  from page p join belfry.schedule d on d.id = p.id
+  select place, id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+  from page p join belfry.schedule d using (id)
 ) s on true
 order by s.place`,
 );
@@ -93,6 +93,7 @@ export interface OccurrenceEndRow {
   readonly finished_at: number | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
+  readonly reason: string | null;
 }
 
 /** $1 job ids. Locks nothing. */
@@ -102,7 +103,9 @@ export const readOccurrenceEnds = statement<OccurrenceEndRow>(
 select o.job_id, j.state, r.id as run_id, r.state as run_state, r.failed as run_failed, ${result} as result,
   belfry.ms(coalesce(r.created_at, j.started_at)) as started_at,
   belfry.ms(case when r.id is null then j.finished_at else r.finished_at end) as finished_at,
-  j.error_code, coalesce(r.error, j.error_message) as error_message
+  j.error_code, coalesce(r.error, j.error_message) as error_message,
+  case when j.state in ('CANCELED', 'SKIPPED') then
+    (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) end as reason
 from unnest($1::bigint[]) as o (job_id) ${jobAndRun}
 where j.id is not null or r.id is not null`,
 );

@@ -1,0 +1,27 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Ports } from "../core/ports/ports.ts";
+
+/** How the name of a worker begins: its lane, machine and process. */
+export const workerPrefix = (lane: string, pid: number): string => `${lane}@${hostname()}:${pid}:`;
+
+/**
+ * On Lambda: ends the leases of the process that ran here before this one. Lambda keeps `/tmp` when it starts the environment
+ * of an invocation again that crashed or ran out of time, and runs one process at a time there. Never throws: the leases
+ * end by themselves.
+ */
+export async function endPredecessor(
+  { store, log }: Pick<Ports, "store" | "log">,
+  { lane, worker }: { readonly lane: string; readonly worker: string },
+): Promise<void> {
+  if (process.env["AWS_LAMBDA_FUNCTION_NAME"] === undefined) return;
+  const file = join(tmpdir(), `belfry-worker-${lane}`);
+  try {
+    const before = await readFile(file, "utf8").catch(() => null);
+    if (before !== null) await store.endLeases(before);
+    await writeFile(file, worker);
+  } catch (error) {
+    log.warn("the leases of the process before this one could not be ended; they end by themselves", { error });
+  }
+}

@@ -1,0 +1,260 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import nodemailer from "nodemailer";
+import { Client } from "pg";
+import { startApi } from "../../../src/local/api-process.ts";
+import { keepPostgres } from "../../../src/local/services/kept-postgres.ts";
+import { Checklist, type Proof, type ProofContext } from "../proof.ts";
+import { startSystem } from "../system.ts";
+import { mountSmallDisk, type SmallDisk } from "../tmpfs.ts";
+import { elapsedMs, letPass, until } from "../until.ts";
+
+const megabytes = 400;
+const fullMs = 15_000;
+/** Small, so that what fills the disk is the case's own file and not the server's log of changes. */
+const settings = { max_connections: "200", max_wal_size: "64MB", min_wal_size: "32MB" };
+
+/** The disk of the database is full, then that of a whole local system. */
+export const diskFull: Proof = {
+  name: "disk-full",
+  about: "a real full disk, of the database and of npm start: 503 store-full, no process dies of it, nothing is lost",
+  guards: ["full-code", "log-error"],
+  async run(context) {
+    const reasons: string[] = [];
+    const disk = mountSmallDisk(megabytes, (reason) => reasons.push(reason));
+    if (disk === null) return { pass: true, isSkipped: true, detail: reasons.join() };
+    const list = new Checklist();
+    try {
+      await ofDatabase(list, context, disk);
+      await ofNpmStart(list, context, disk);
+    } finally {
+      disk.remove();
+    }
+    return list.verdict();
+  },
+};
+
+async function ofDatabase(list: Checklist, context: ProofContext, disk: SmallDisk): Promise<void> {
+  const deaths: string[] = [];
+  const folder = join(disk.folder, "database");
+  const postgres = await keepPostgres({ folder, port: 0, settings }, (error) => deaths.push(String(error)));
+  try {
+    const system = await startSystem({
+      app: "noted",
+      folder: join(context.folder, "system"),
+      postgresUrl: postgres.url,
+    });
+    await system.install();
+    const api = await startApi({ children: system.processes, env: system.env, port: 0 });
+    const wakes = system.wakes({ everyMs: 1_000 });
+    const fleet = system.fleet();
+    const caller = callOf(api.url);
+    await callFor(caller, 2_000);
+    disk.fill();
+    await callFor(caller, fullMs);
+    const ready = await fetch(`${api.url}/readyz`).then(({ status }) => status);
+    list.expect("database: /readyz is not ready while the disk is full", ready === 503, ready);
+    disk.free();
+    const freedMs = elapsedMs();
+    await until("an enqueue to be taken again", 60_000, () => caller.post());
+    list.figure(`database: the first answer ${Math.round(elapsedMs() - freedMs)} ms after space was back`);
+    await allRun(list, "database", caller.acknowledged, () => states(system.databaseUrl));
+    assessAnswers(list, "database", caller.answers);
+    list.expect("database: a full disk is told by its code", (caller.answers.get("503 store-full") ?? 0) > 0);
+    list.figure(`database: died ${deaths.length} times`);
+    await api.stop();
+    await wakes.stop();
+    await fleet.stop();
+    await system.stop();
+  } finally {
+    await postgres.stop("immediate");
+  }
+}
+
+async function ofNpmStart(list: Checklist, context: ProofContext, disk: SmallDisk): Promise<void> {
+  const home = join(disk.folder, "home");
+  const main = startMain(home, context.without);
+  try {
+    const started = await until("npm start", 90_000, () => {
+      if (main.child.exitCode !== null) throw new Error(main.errors.join("\n"));
+      return main.lines.find((line) => line["is"] === "started");
+    });
+    const { api, database, mail } = started["urls"] as Record<"api" | "database" | "mail", string>;
+    const caller = callOf(api);
+    await callFor(caller, 2_000);
+    const sent = await mailTo(mail);
+    list.expect("npm start: a mail is taken", sent === "taken", sent);
+    disk.fill();
+    await callFor(caller, fullMs);
+    const refused = await mailTo(mail);
+    list.expect("npm start: a mail that cannot be kept is refused", refused !== "taken", refused);
+    list.expect("npm start: it runs on", main.child.exitCode === null && main.child.signalCode === null);
+    disk.free();
+    const freedMs = elapsedMs();
+    await until("an enqueue to be taken again", 90_000, () => caller.post());
+    list.figure(`npm start: the first answer ${Math.round(elapsedMs() - freedMs)} ms after space was back`);
+    await allRun(list, "npm start", caller.acknowledged, () => states(withPassword(database, home)));
+    assessAnswers(list, "npm start", caller.answers);
+    const again = await mailTo(mail);
+    list.expect("npm start: a mail is taken again", again === "taken", again);
+    const said = main.lines.filter((line) => /cannot be written .* MB free in /.test(String(line["what"])));
+    list.expect("npm start: it says which file cannot be written, and the free space", said.length > 0);
+    list.figure(
+      `npm start: said ${said.length} times; ${main.errors.length} lines of stderr: ${main.errors.slice(0, 2).join(" ")}`,
+    );
+  } finally {
+    disk.free();
+    await endMain(main.child);
+  }
+}
+
+interface Caller {
+  /** Keys whose enqueue was answered with 2xx. */
+  readonly acknowledged: readonly string[];
+  /** How many there were of each status and code. */
+  readonly answers: ReadonlyMap<string, number>;
+  /** @returns whether it was taken. */
+  post(): Promise<boolean>;
+}
+
+function callOf(api: string): Caller {
+  const acknowledged: string[] = [];
+  const answers = new Map<string, number>();
+  let made = 0;
+  return {
+    acknowledged,
+    answers,
+    async post() {
+      const key = `k${(made += 1)}`;
+      const body = JSON.stringify({
+        kind: "noted",
+        key,
+        payload: { n: made, pad: randomBytes(6_000).toString("base64") },
+      });
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(`${api}/jobs`, { method: "POST", headers, body }).catch(() => null);
+      const told = response === null ? "no answer" : await toldBy(response);
+      answers.set(told, (answers.get(told) ?? 0) + 1);
+      if (response?.ok === true) acknowledged.push(key);
+      return response?.ok === true;
+    },
+  };
+}
+
+/** For example `201`, or `503 store-full`. */
+async function toldBy(response: Response): Promise<string> {
+  const { code = "" } = (await response.json().catch(() => ({}))) as { code?: string };
+  return response.ok ? String(response.status) : `${response.status} ${code}`;
+}
+
+async function callFor(caller: Caller, ms: number): Promise<void> {
+  const untilMs = elapsedMs() + ms;
+  while (elapsedMs() < untilMs) {
+    await caller.post();
+    // The rate of the calls.
+    await letPass(20);
+  }
+}
+
+function assessAnswers(list: Checklist, what: string, answers: Caller["answers"]): void {
+  const odd = [...answers.keys()].filter((told) => !/^(20[01]|503 (store|outcome)-\w+)$/.test(told));
+  list.expectNone(`${what}: each answer is 2xx or a 503 of the store`, odd);
+  list.expect(
+    `${what}: some were refused`,
+    [...answers.keys()].some((told) => told.startsWith("503")),
+  );
+  list.figure(`${what}: ${[...answers].map(([told, n]) => `${n} x ${told}`).join(", ")}`);
+}
+
+async function allRun(
+  list: Checklist,
+  what: string,
+  keys: readonly string[],
+  read: () => Promise<ReadonlyMap<string, string>>,
+): Promise<void> {
+  let seen: ReadonlyMap<string, string> = new Map();
+  await until("all that was acknowledged to run", 120_000, async () => {
+    seen = await read().catch(() => new Map<string, string>());
+    return keys.every((key) => seen.get(key) === "SUCCESS");
+  }).catch(() => false);
+  const lost = keys.filter((key) => seen.get(key) !== "SUCCESS");
+  list.expectNone(
+    `${what}: each acknowledged job succeeds`,
+    lost.map((key) => `${key} ${seen.get(key) ?? "is gone"}`),
+  );
+  list.figure(`${what}: ${keys.length} acknowledged`);
+}
+
+async function states(databaseUrl: string): Promise<ReadonlyMap<string, string>> {
+  const client = new Client({ connectionString: databaseUrl });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ key: string; state: string }>(
+      "select key, state from belfry.job where kind = 'noted'",
+    );
+    return new Map(rows.map(({ key, state }) => [key, state]));
+  } finally {
+    await client.end();
+  }
+}
+
+interface Main {
+  readonly child: ChildProcess;
+  readonly lines: readonly Record<string, unknown>[];
+  readonly errors: readonly string[];
+}
+
+const preload = `--import=${new URL("../preload.ts", import.meta.url).href}`;
+
+function startMain(home: string, without: string | null): Main {
+  const program = fileURLToPath(new URL("../../../src/local/main.ts", import.meta.url));
+  const { PATH = "", HOME = "", TZ = "UTC" } = process.env;
+  const apps = new URL("../app/noted.ts", import.meta.url).href;
+  const guard = without === null ? {} : { NODE_OPTIONS: preload, BELFRY_PROOF_WITHOUT: without };
+  const child = spawn(process.execPath, [program, "start", "--json"], {
+    env: { PATH, HOME, TZ, BELFRY_HOME: home, BELFRY_APPS: apps, ...guard },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines: Record<string, unknown>[] = [];
+  const errors: string[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    if (line.startsWith("{")) lines.push(JSON.parse(line) as Record<string, unknown>);
+  });
+  createInterface({ input: child.stderr }).on("line", (line) => errors.push(line));
+  return { child, lines, errors };
+}
+
+async function endMain(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGINT");
+  await Promise.race([ended, letPass(40_000)]);
+  child.kill("SIGKILL");
+}
+
+/** What is printed hides it. */
+function withPassword(shown: string, home: string): string {
+  const { password } = JSON.parse(readFileSync(join(home, "postgres", "postgres.json"), "utf8")) as {
+    password: string;
+  };
+  return shown.replace("***", password);
+}
+
+/** @returns `taken`, or why it was not. */
+async function mailTo(url: string): Promise<string> {
+  const transport = nodemailer.createTransport({ url, connectionTimeout: 5_000, socketTimeout: 5_000 });
+  try {
+    await transport.sendMail({ from: "a@example.com", to: "b@example.com", text: "x".repeat(20_000) });
+    return "taken";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    transport.close();
+  }
+}
