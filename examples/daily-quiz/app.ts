@@ -6,7 +6,7 @@ import { recordTry } from "./push-log.ts";
 import { isStillSubscribed } from "./subscribers.ts";
 
 /** One notification to one user. 408, 425, 429, 5xx and no answer: again in 5 minutes, 3 times; any other 4xx: dead letter. */
-const sendPush = defineJob({
+export const sendPush = defineJob({
   id: "send-push",
   lane: "push",
   timeout: "20s",

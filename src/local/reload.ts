@@ -60,6 +60,8 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
     } catch (error) {
       // What failed to load is watched too: it is where the next edit will be.
       if (error instanceof SetupFailed && error.loaded !== null) loaded = both(loaded, error.loaded);
+      // Ctrl-C ends what just starts with the new code.
+      if (isOver) return;
       options.onRejected(file, error);
       api?.reject({ file: relative(root, file), problem: error instanceof Error ? error.message : String(error) });
     }

@@ -10,7 +10,8 @@ import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import type { RunId } from "../../src/core/ports/ports.ts";
 import { readLedger } from "../../examples/fake/ledger.ts";
 import { expectedEnds } from "../demo/graph-oracle.ts";
-import { type ExampleStage, stageOf, type FakeProcess, startFake } from "./stage.ts";
+import { type FakeProcess, startFake } from "../../examples/fake/start.ts";
+import { type ExampleStage, stageOf } from "./stage.ts";
 
 let services: FakeProcess;
 

@@ -136,7 +136,7 @@ const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonl
     </Empty>
   ) : (
     <Empty title={words.jobs.noneYet}>
-      <p>{words.jobs.howToBegin(<code>jobs/hello.ts</code>)}</p>
+      <p>{words.jobs.howToBegin(<code>jobs/</code>)}</p>
       <pre class="command">npx belfry jobs enqueue hello</pre>
     </Empty>
   );

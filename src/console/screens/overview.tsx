@@ -78,7 +78,7 @@ const Untouched = () => (
     <pre class="command">npx belfry jobs enqueue hello</pre>
     <p>
       {words.overview.addSchedule(
-        <code>jobs/hello.ts</code>,
+        <code>jobs/</code>,
         <a class="link" href={addresses.jobs}>
           {words.overview.jobsListed}
         </a>,

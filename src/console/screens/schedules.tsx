@@ -137,7 +137,7 @@ function None({ isAsked, isFiltered, onClear }: NoneProps) {
     </Empty>
   ) : (
     <Empty title={words.schedules.noneYet}>
-      <p>{words.schedules.howToAdd(<code>defineSchedule</code>, <code>jobs/hello.ts</code>)}</p>
+      <p>{words.schedules.howToAdd(<code>defineSchedule</code>, <code>jobs/</code>)}</p>
     </Empty>
   );
 }

@@ -9,11 +9,7 @@ const jobs = {
   placeholder: "Search, or filter: state:failed kind:… payload.userId:42",
   noMatch: "No job matches this filter",
   noneYet: "No jobs yet",
-  howToBegin: (file: Part): Sentence => [
-    "Save a change in ",
-    file,
-    ": its schedule enqueues one each minute. Or enqueue one by hand:",
-  ],
+  howToBegin: (file: Part): Sentence => ["Save a job and its schedule in ", file, ". Or enqueue one by hand:"],
   columns: {
     marked: "Marked",
     state: "State",

@@ -43,7 +43,7 @@ const overview: Words["overview"] = {
   ended: "끝",
   nothingRan: "아직 실행된 것이 없습니다",
   enqueue: "작업을 넣으면 여기에 나타납니다:",
-  addSchedule: (file, jobs) => ["또는 ", file, "에 스케줄을 더하세요. 실행되면 ", jobs, "."],
+  addSchedule: (file, jobs) => ["또는 ", file, " 폴더에 스케줄을 더하세요. 실행되면 ", jobs, "."],
   jobsListed: "작업이 목록에 나옵니다",
 };
 

@@ -8,7 +8,7 @@ const jobs: Words["jobs"] = {
   placeholder: "검색하거나 필터: state:failed kind:… payload.userId:42",
   noMatch: "이 필터에 맞는 작업이 없습니다",
   noneYet: "아직 작업이 없습니다",
-  howToBegin: (file) => [file, "를 고쳐 저장하면 스케줄이 1분마다 하나씩 넣습니다. 직접 넣을 수도 있습니다:"],
+  howToBegin: (file) => [file, " 폴더에 작업과 스케줄을 저장하세요. 직접 넣을 수도 있습니다:"],
   columns: {
     marked: "선택",
     state: "상태",
