@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { settingsOf, splitExpression } from "../../src/console/schedules/when.ts";
+import { changedSettings, splitExpression } from "../../src/console/schedules/when.ts";
 import { violations } from "./browser.ts";
 import { describeInBrowser, tabTo } from "./in-browser.ts";
 
@@ -13,13 +13,13 @@ const before = {
 } as const;
 
 test("a changed schedule sends only what was changed, and its time zone only with cron", () => {
-  expect(settingsOf(before, before)).toEqual({});
-  expect(settingsOf({ ...before, timezone: "UTC" }, before)).toEqual({ cron: "0 8 * * *", timezone: "UTC" });
-  expect(settingsOf({ ...before, form: "every", text: "5m", overlap: "allow" }, before)).toEqual({
+  expect(changedSettings(before, before)).toEqual({});
+  expect(changedSettings({ ...before, timezone: "UTC" }, before)).toEqual({ cron: "0 8 * * *", timezone: "UTC" });
+  expect(changedSettings({ ...before, form: "every", text: "5m", overlap: "allow" }, before)).toEqual({
     every: "5m",
     overlap: "allow",
   });
-  expect(settingsOf(before, null)).toMatchObject({ kind: "clean-up", cron: "0 8 * * *", misfire: "all" });
+  expect(changedSettings(before, null)).toMatchObject({ kind: "clean-up", cron: "0 8 * * *", misfire: "all" });
 });
 
 test("an expression as it is listed goes back into its form", () => {

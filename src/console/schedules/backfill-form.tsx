@@ -119,6 +119,6 @@ function Preview({ preview: { times }, zone, onRun }: PreviewProps) {
 }
 
 /** `datetime-local` is in the reader's zone, which stands beside it. */
-const field = (at: number): string =>
-  new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+const local = new Intl.DateTimeFormat("sv-SE", { timeZone: myZone, dateStyle: "short", timeStyle: "short" });
+const field = (at: number): string => local.format(at).replace(" ", "T");
 const instant = (value: string): string => new Date(value).toISOString();

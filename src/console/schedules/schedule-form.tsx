@@ -12,7 +12,7 @@ import { useResource } from "../resource.ts";
 import type { ShownKind, ShownOutcome } from "../shape.ts";
 import { myZone } from "../time.ts";
 import { TimesPreview } from "./times-preview.tsx";
-import { type ScheduleDraft, type ScheduleSettings, settingsOf, splitExpression, whenForms } from "./when.ts";
+import { type ScheduleDraft, type ScheduleSettings, changedSettings, splitExpression, whenForms } from "./when.ts";
 
 interface ScheduleFormProps {
   /** The one to change; without it a new one is made. */
@@ -40,7 +40,7 @@ export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleF
   const send = async (): Promise<void> => {
     if (written !== null && "problem" in written) throw new Error(written.problem);
     const settings: ScheduleSettings = {
-      ...settingsOf(draft, schedule === undefined ? null : initial),
+      ...changedSettings(draft, schedule === undefined ? null : initial),
       ...(written === null || written.payload === undefined ? {} : { payload: written.payload }),
     };
     await (schedule === undefined ? createSchedule(id, settings) : changeSchedule(schedule, settings));

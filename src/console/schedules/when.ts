@@ -24,7 +24,7 @@ export function splitExpression(expression: string): Pick<ScheduleDraft, "form" 
 }
 
 /** All settings of a new schedule, or those that differ from `before`. */
-export function settingsOf(draft: ScheduleDraft, before: ScheduleDraft | null): ScheduleSettings {
+export function changedSettings(draft: ScheduleDraft, before: ScheduleDraft | null): ScheduleSettings {
   const { kind, form, text, timezone, overlap, misfire } = draft;
   const isMoved =
     before === null ||
