@@ -127,11 +127,11 @@ export const previewTimes = (
   signal?: AbortSignal,
 ) => get<{ times: readonly FireTime[]; notes: readonly string[]; timezone: string }>(`/preview${query(asked)}`, signal);
 
-export const createSchedule = (id: string, settings: ScheduleSettings) =>
+export const requestSchedule = (id: string, settings: ScheduleSettings) =>
   post<ShownSchedule>("/schedules", { id, ...settings });
 export const changeSchedule = ({ id, version }: Pick<ShownSchedule, "id" | "version">, settings: ScheduleSettings) =>
   send<ShownSchedule>("PATCH", `/schedules/${at(id)}`, settings, version);
-export const deleteSchedule = ({ id, version }: Pick<ShownSchedule, "id" | "version">) =>
+export const requestDeletion = ({ id, version }: Pick<ShownSchedule, "id" | "version">) =>
   send<unknown>("DELETE", `/schedules/${at(id)}`, undefined, version);
 /** The fixed payload of a schedule; null when its definition computes one for each time. */
 export const loadPayload = async (id: string, signal?: AbortSignal): Promise<unknown> => {

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { enqueueJob, loadKinds } from "../client.ts";
 import { words } from "../language/words.ts";
-import { Field } from "../parts/field.tsx";
+import { FormField } from "../parts/field.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { say } from "../parts/toast.tsx";
@@ -46,7 +46,7 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
           return (
             <>
               {source === undefined ? (
-                <Field name={words.enqueue.kind} isRequired>
+                <FormField name={words.enqueue.kind} isRequired>
                   <select
                     class="select"
                     required
@@ -65,7 +65,7 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
                         </option>
                       ))}
                   </select>
-                </Field>
+                </FormField>
               ) : null}
               {kind === "" ? null : (
                 <PayloadForm
@@ -79,12 +79,12 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
           );
         }}
       </Loaded>
-      <Field name={words.enqueue.key} hint={words.enqueue.keyHint}>
+      <FormField name={words.enqueue.key} hint={words.enqueue.keyHint}>
         <input class="field" value={key} onInput={({ currentTarget }) => setKey(currentTarget.value)} />
-      </Field>
-      <Field name={words.enqueue.delay} hint={words.enqueue.delayHint}>
+      </FormField>
+      <FormField name={words.enqueue.delay} hint={words.enqueue.delayHint}>
         <input class="field" value={delay} onInput={({ currentTarget }) => setDelay(currentTarget.value)} />
-      </Field>
+      </FormField>
     </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { changeCap } from "../client.ts";
 import { words } from "../language/words.ts";
-import { Field } from "../parts/field.tsx";
+import { FormField } from "../parts/field.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { say } from "../parts/toast.tsx";
 
@@ -22,7 +22,7 @@ export function CapForm({ kind, size, onClose, onDone }: CapFormProps) {
   };
   return (
     <FormDialog title={words.caps.title(kind)} action={words.caps.action} onSend={send} onClose={onClose}>
-      <Field name={words.caps.size} hint={words.caps.hint} isRequired>
+      <FormField name={words.caps.size} hint={words.caps.hint} isRequired>
         <input
           class="field"
           type="number"
@@ -31,7 +31,7 @@ export function CapForm({ kind, size, onClose, onDone }: CapFormProps) {
           value={wanted}
           onInput={({ currentTarget }) => setWanted(currentTarget.value)}
         />
-      </Field>
+      </FormField>
     </FormDialog>
   );
 }

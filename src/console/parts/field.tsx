@@ -8,7 +8,7 @@ interface FieldProps {
 }
 
 /** A field of a form with its name above it, and what may stand in it below. */
-export const Field = ({ name, hint = "", isRequired = false, children }: FieldProps) => (
+export const FormField = ({ name, hint = "", isRequired = false, children }: FieldProps) => (
   <label class="form-field">
     <span>
       {name}

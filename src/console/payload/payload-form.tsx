@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { words } from "../language/words.ts";
-import { Field } from "../parts/field.tsx";
+import { FormField } from "../parts/field.tsx";
 import { type Draft, draftOf, fieldsOf, parsedJson, type PayloadField, payloadOf } from "./fields.ts";
 
 /** A payload as it is being written: its value, or why it is none. */
@@ -63,7 +63,7 @@ interface MemberProps {
 }
 
 const Member = ({ field: { name, is, isRequired, choices, hint }, value, onWrite }: MemberProps) => (
-  <Field name={name} hint={hint} isRequired={isRequired}>
+  <FormField name={name} hint={hint} isRequired={isRequired}>
     {is === "choice" ? (
       <select class="select" value={value} onChange={({ currentTarget }) => onWrite(name, currentTarget.value)}>
         <option value="">–</option>
@@ -84,5 +84,5 @@ const Member = ({ field: { name, is, isRequired, choices, hint }, value, onWrite
         onInput={({ currentTarget }) => onWrite(name, currentTarget.value)}
       />
     )}
-  </Field>
+  </FormField>
 );

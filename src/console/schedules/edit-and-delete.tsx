@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { deleteSchedule } from "../client.ts";
+import { requestDeletion } from "../client.ts";
 import { words } from "../language/words.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { say, sayFailed } from "../parts/toast.tsx";
@@ -22,7 +22,7 @@ export function EditAndDelete({ schedule, onDone }: EditAndDeleteProps) {
     const { removeText: text, removeAction: action } = words.schedules;
     if (!(await confirmed({ title: words.schedules.removeQuestion(id), text, action, danger: true }))) return;
     try {
-      await deleteSchedule(schedule);
+      await requestDeletion(schedule);
       say(words.schedules.removed(id));
       route(addresses.schedules);
     } catch (error) {

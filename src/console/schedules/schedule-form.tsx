@@ -1,9 +1,9 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { changeSchedule, createSchedule, loadKinds, loadPayload } from "../client.ts";
+import { changeSchedule, requestSchedule, loadKinds, loadPayload } from "../client.ts";
 import { words } from "../language/words.ts";
-import { Field } from "../parts/field.tsx";
+import { FormField } from "../parts/field.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { say } from "../parts/toast.tsx";
@@ -43,7 +43,7 @@ export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleF
       ...changedSettings(draft, schedule === undefined ? null : initial),
       ...(written === null || written.payload === undefined ? {} : { payload: written.payload }),
     };
-    await (schedule === undefined ? createSchedule(id, settings) : changeSchedule(schedule, settings));
+    await (schedule === undefined ? requestSchedule(id, settings) : changeSchedule(schedule, settings));
     say(words.schedules.saved(id));
     if (schedule === undefined) route(addresses.schedule(id));
     onDone();
@@ -57,9 +57,9 @@ export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleF
     >
       <div class="field-pair">
         {schedule === undefined ? (
-          <Field name={names.id} isRequired>
+          <FormField name={names.id} isRequired>
             <input class="field" required value={id} onInput={({ currentTarget }) => setId(currentTarget.value)} />
-          </Field>
+          </FormField>
         ) : null}
         <KindAndPayload
           draft={draft}
@@ -103,7 +103,7 @@ const When = ({ draft: { form, text, timezone }, onChange }: WhenProps) => (
       value={form}
       onChoose={(value) => onChange({ form: whenForms.find((each) => each === value) ?? "cron" })}
     />
-    <Field name={names.forms[form]} hint={names.hints[form]} isRequired>
+    <FormField name={names.forms[form]} hint={names.hints[form]} isRequired>
       <input
         class="field mono"
         required
@@ -111,9 +111,9 @@ const When = ({ draft: { form, text, timezone }, onChange }: WhenProps) => (
         value={text}
         onInput={({ currentTarget }) => onChange({ text: currentTarget.value })}
       />
-    </Field>
+    </FormField>
     {form === "cron" ? (
-      <Field name={names.zone} isRequired>
+      <FormField name={names.zone} isRequired>
         <input
           class="field"
           list="zones"
@@ -126,7 +126,7 @@ const When = ({ draft: { form, text, timezone }, onChange }: WhenProps) => (
             <option key={zone} value={zone} />
           ))}
         </datalist>
-      </Field>
+      </FormField>
     ) : null}
   </div>
 );
@@ -140,7 +140,7 @@ interface ChoiceProps {
 }
 
 const Choice = ({ name, of, value, onChoose }: ChoiceProps) => (
-  <Field name={name}>
+  <FormField name={name}>
     <select class="select" value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
       {Object.entries(of).map(([each, text]) => (
         <option key={each} value={each}>
@@ -148,7 +148,7 @@ const Choice = ({ name, of, value, onChoose }: ChoiceProps) => (
         </option>
       ))}
     </select>
-  </Field>
+  </FormField>
 );
 
 interface KindAndPayloadProps {
