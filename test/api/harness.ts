@@ -91,6 +91,7 @@ export async function openApi(
     logged,
     advance,
     documentation,
+    options: apiOptions,
     call: caller(api, documentation),
   };
 }

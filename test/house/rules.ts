@@ -37,7 +37,7 @@ export const rules: readonly Rule[] = [
     mayImport: [
       /^src\/cli\//,
       /^src\/(apps|stages|topology|config|project|lane-settings)\.ts$/,
-      /^src\/core\/define\/(check|problem)\.ts$/,
+      /^src\/core\/define\/(check|problem|scope)\.ts$/,
     ],
     packages: "any",
   },
@@ -110,7 +110,12 @@ export const rules: readonly Rule[] = [
     packages: { named: [/^pg$/, /^node:/] },
   },
   // Plain data about a deployment.
-  { files: /^src\/stages\.ts$/, mayImport: [], packages: { named: [] } },
+  {
+    files: /^src\/stages\.ts$/,
+    mayImport: [],
+    typesOf: [/^src\/core\/define\/scope\.ts$/],
+    packages: { named: [] },
+  },
   { files: /^src\/(define-config|bundled-project)\.ts$/, mayImport: [/^src\/stages\.ts$/], packages: { named: [] } },
   {
     files: /^src\/project\.ts$/,
@@ -161,7 +166,7 @@ export const rules: readonly Rule[] = [
     mayImport: [
       /^infra\//,
       /^src\/(topology|lane-settings|stages|apps|project|bundle-console|console-files|deployed-api)\.ts$/,
-      /^src\/core\/define\/(check|problem)\.ts$/,
+      /^src\/core\/define\/(check|problem|scope)\.ts$/,
     ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },
   },

@@ -128,7 +128,11 @@ function toResult(scope: InvocationScope, done: unknown): Json | null {
   try {
     return checkedJson(scope.definition.id, done, contractLimits.resultBytesMax);
   } catch (error) {
-    scope.worker.ports.log.warn("what ctx.tx returned is not kept as the result", { job: scope.job.jobId, error });
+    scope.worker.ports.log.warn("what ctx.tx returned is not kept as the result", {
+      job: scope.job.jobId,
+      kind: scope.job.kind,
+      error,
+    });
     return null;
   }
 }
