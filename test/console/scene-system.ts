@@ -1,6 +1,6 @@
 /** Lanes, workers, locks and dead letters of the fake API. */
 import type { ShownAudit, ShownFailureGroup, ShownLane, ShownLock, ShownWorker } from "../../src/console/shape.ts";
-import { ago } from "./scene.ts";
+import { ago, notPaused } from "./scene.ts";
 
 export const groups: readonly ShownFailureGroup[] = [
   group("a1", "send-open-mail", "HTTP_503", "the mail server answered 503 Service Unavailable", 42),
@@ -16,8 +16,6 @@ function group(
 ): ShownFailureGroup {
   return { fingerprint, kind, errorCode, errorMessage, jobs, firstAt: ago(9_000), lastAt: ago(60), newest: "5" };
 }
-
-export const notPaused = { paused: false, pausedBy: null, pausedAt: null, pausedUntil: null, pauseReason: null };
 
 const held = { slot: 2, paused: 0, predecessors: 1 };
 const free = {
