@@ -9,7 +9,9 @@ const config = defineConfig({
     examples: "./examples/index.ts",
   },
   stages: {
-    dev: { apps: ["jobs", "examples"], database: { maxConnections: 100, poolPerWorker: 2 } },
+    dev: { apps: ["jobs"], database: { maxConnections: 100, poolPerWorker: 2 } },
+    /** `npm start -- --examples`. */
+    examples: { apps: ["jobs", "examples"], deployed: false, database: { maxConnections: 100, poolPerWorker: 2 } },
     demo: { apps: ["jobs", "examples"], deployed: false, database: { maxConnections: 200, poolPerWorker: 2 } },
     /** What `npm run deploy:emulator` deploys. */
     emulator: { apps: ["jobs", "drill"], deployed: false, database: { maxConnections: 100, poolPerWorker: 2 } },

@@ -21,10 +21,8 @@ export async function makeRelease(project: Project, stage: Stage, out: string): 
   mkdirSync(image, { recursive: true });
   writeFileSync(join(out, releaseFiles.topology), `${JSON.stringify(all, null, 2)}\n`);
   writeFileSync(join(image, "Dockerfile"), dockerfile);
-  await Promise.all([
-    bundleFunctions(join(out, releaseFiles.functions), project, stage.apps),
-    bundle("scheduler-task/main", join(image, "main.mjs"), { project, apps: stage.apps }),
-  ]);
+  await bundleFunctions(join(out, releaseFiles.functions), project, stage.apps);
+  await bundle("scheduler-task/main", join(image, "main.mjs"), { project, apps: stage.apps });
 }
 
 /** What `check` refuses is not bundled either. */

@@ -1,6 +1,6 @@
 import { type AlarmChoices, spotAlarms, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { Subscribers } from "./constructs/alarm-subscribers.ts";
-import type { DatabaseProps } from "./constructs/database-choice.ts";
+import { type DatabaseProps, smallDatabase } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
 
 /** Where and how large a stage is deployed; what runs in it is in `belfry.config.ts`, under the same name. */
@@ -31,17 +31,9 @@ export interface Deployment {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** One zone, one small instance: what fits a team that begins. */
-const smallDatabase = {
-  kind: "instance",
-  instanceClass: "db.t4g.micro",
-  storageGb: 20,
-  maxStorageGb: 100,
-  multiAz: false,
-  backupDays: 1,
-  onDelete: "snapshot",
-  deletionProtection: false,
-} as const;
+/** Off until the first deployment has succeeded. */
+const unprotected = { ...smallDatabase, deletionProtection: false } as const;
+const tried = { ...unprotected, backupDays: 1 } as const;
 
 const unheard = { acknowledged: "a stage to try things in: its console shows what fails" } as const;
 
@@ -49,7 +41,7 @@ const unheard = { acknowledged: "a stage to try things in: its console shows wha
 export const deployments: Readonly<Record<string, Deployment>> = {
   dev: {
     network: { kind: "small", ipv4: "none" },
-    database: smallDatabase,
+    database: tried,
     spotPasses: true,
     alarms: spotAlarms,
     subscribers: unheard,
@@ -68,7 +60,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   },
   smoke: {
     network: { kind: "small", ipv4: "none" },
-    database: smallDatabase,
+    database: tried,
     spotPasses: true,
     judged: true,
     alarms: spotAlarms,
@@ -78,7 +70,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   },
   small: {
     network: { kind: "small", ipv4: "none" },
-    database: { ...smallDatabase, backupDays: 7, onDelete: "keep" },
+    database: { ...unprotected, onDelete: "keep" },
     spotPasses: true,
     alarms: spotAlarms,
     terminationProtection: false,

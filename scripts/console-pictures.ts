@@ -1,5 +1,5 @@
 /**
- * `node scripts/console-pictures.ts [--out FOLDER] [--seconds N]`: runs `npm start` on fresh state, gives it work of all
+ * `node scripts/console-pictures.ts [--out FOLDER] [--seconds N]`: runs `npm start -- --examples` on fresh state, gives it work of all
  * kinds, walks through the console as a newcomer does, and photographs the terminal and every screen in
  * both themes and in a narrow window. Without --out only the README's pictures are kept, in docs/pictures. Exits 1 when
  * the walk took three minutes or more, when the page reported an error, or when a picture of the README is too large.

@@ -1,4 +1,4 @@
-import type { AppDefinition } from "./core/define/definition.ts";
+import { type AppDefinition, appFormat } from "./core/define/definition.ts";
 import type { Project } from "./project.ts";
 import type { Stage } from "./stages.ts";
 
@@ -8,8 +8,11 @@ export async function loadApps(project: Project, stage: Pick<Stage, "apps">): Pr
     stage.apps.map(async (set) => {
       const module = (await project.apps[set]?.()) as { readonly default?: unknown } | undefined;
       const apps = [module?.default].flat();
-      if (apps.length > 0 && apps.every(isApp)) return apps;
       const where = project.appFiles[set] ?? set;
+      if (apps.length > 0 && apps.every(isApp)) {
+        if (apps.every(({ format }) => format === appFormat)) return apps;
+        throw new TypeError(`${where}: another major version of belfry made this app; npm ls belfry shows both`);
+      }
       throw new TypeError(
         `${where} must export an app, or an array of apps, as its default: export default defineApp(...)`,
       );

@@ -44,6 +44,7 @@ export default defineConfig({
       {
         text: "In depth",
         items: links(
+          "how-it-works",
           "definitions",
           "schedules",
           "schedules-operation",
@@ -53,7 +54,7 @@ export default defineConfig({
           "state-machine",
         ),
       },
-      { text: "Operation", items: links("deploy", "runbook", "console", "security", "api", "costs") },
+      { text: "Operation", items: links("deploy", "operate", "runbook", "console", "security", "api", "costs") },
       { text: "Decisions", collapsed: true, items: group("", "adr").items },
     ],
   },

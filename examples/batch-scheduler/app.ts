@@ -13,7 +13,7 @@ import { beginTurn, type RetryParts } from "./use-case.ts";
 
 /** Tries an item has, and the wait after the first failed one; each further wait is twice as long. */
 const tries = 3;
-const backoffMs: ByStage<number> & { readonly default: number } = { default: 60_000, dev: 5_000, demo: 1_000 };
+const backoffMs: ByStage<number> & { readonly default: number } = { default: 60_000, examples: 5_000, demo: 1_000 };
 
 /**
  * One run of a scheduler: bounded batches of the use case until nothing is left or the limit is reached.
@@ -45,20 +45,20 @@ const externalDownloadRetry = defineJob({
 
 const outboxRetrySchedule = defineSchedule({
   id: "outbox-retry",
-  every: { prod: "1m", dev: "1m", demo: "30s", smoke: "1m" },
+  every: { prod: "1m", examples: "1m", demo: "30s", smoke: "1m" },
   run: outboxRetry,
   overlap: "skip",
-  enabled: { prod: true, dev: true, demo: true, smoke: true },
+  enabled: { prod: true, examples: true, demo: true, smoke: true },
   // A rule starts a process for each fire, which a demonstration in compressed time has no patience for.
   launch: { default: "rule", demo: "tick" },
 });
 
 const externalDownloadRetrySchedule = defineSchedule({
   id: "external-download-retry",
-  every: { prod: "5m", dev: "2m", demo: "45s", smoke: "2m" },
+  every: { prod: "5m", examples: "2m", demo: "45s", smoke: "2m" },
   run: externalDownloadRetry,
   overlap: "skip",
-  enabled: { prod: true, dev: true, demo: true, smoke: true },
+  enabled: { prod: true, examples: true, demo: true, smoke: true },
   // A rule starts a process for each fire, which a demonstration in compressed time has no patience for.
   launch: { default: "rule", demo: "tick" },
 });

@@ -73,7 +73,7 @@ const nightlyWorkflows = defineFanOut({
   payload: (row, s) => ({ graph: row.id, day: s.day }),
 });
 
-const everywhere = { prod: true, dev: true, demo: true };
+const everywhere = { prod: true, examples: true, demo: true };
 const timezone = "Asia/Seoul";
 
 const settle = defineSchedule({
@@ -97,6 +97,6 @@ const workflows = defineSchedule({
 export default defineApp({
   name: "dag-batch",
   schedules: [settle, workflows],
-  lanes: { cluster: { batchSize: 10, concurrency: { default: 5, dev: 2, demo: 2 } } },
+  lanes: { cluster: { batchSize: 10, concurrency: { default: 5, examples: 2, demo: 2 } } },
   migrations: new URL("./migrations/", import.meta.url),
 });

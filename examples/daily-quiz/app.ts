@@ -6,7 +6,7 @@ import { recordTry } from "./push-log.ts";
 import { isStillSubscribed } from "./subscribers.ts";
 
 /** One notification to one user. 408, 425, 429, 5xx and no answer: again in 5 minutes, 3 times; any other 4xx: dead letter. */
-const sendPush = defineJob({
+export const sendPush = defineJob({
   id: "send-push",
   lane: "push",
   timeout: "20s",
@@ -31,7 +31,7 @@ const dailyQuiz = defineFanOut({
   stillWanted: (user) => isStillSubscribed(user.id),
 });
 
-const everywhere = { prod: true, dev: true, demo: true };
+const everywhere = { prod: true, examples: true, demo: true };
 
 /** Both are the same instant, and two different days. */
 const seoul = defineSchedule({
@@ -56,6 +56,6 @@ export default defineApp({
   name: "daily-quiz",
   schedules: [seoul, saoPaulo],
   // Workers times their batch is what the push service gets at once at most: 50, and no slot rows are needed for it.
-  lanes: { push: { batchSize: 10, concurrency: { default: 5, dev: 2, demo: 2 } } },
+  lanes: { push: { batchSize: 10, concurrency: { default: 5, examples: 2, demo: 2 } } },
   migrations: new URL("./migrations/", import.meta.url),
 });

@@ -1,12 +1,11 @@
 /** `belfry/cdk`: a stage of a project in a CDK app of your own. */
-export { Belfry, type BelfryProps } from "./belfry.ts";
+export { Belfry, type BelfryProps } from "../constructs/belfry.ts";
 export type { Subscribers } from "../constructs/alarm-subscribers.ts";
 export type { Lane } from "../constructs/lane.ts";
 export { BelfryChecks } from "../checks/plugin.ts";
 export { type AlarmChoices, type Choice, usualAlarms } from "../constructs/alarm-choices.ts";
 export type { Topics } from "../constructs/alarm-topics.ts";
 export type { AuroraServerlessProps } from "../constructs/aurora-serverless.ts";
-export { Belfry as StageParts } from "../constructs/belfry.ts";
 export type { DatabaseProps } from "../constructs/database-choice.ts";
 export type { ExistingDatabaseProps } from "../constructs/existing-database.ts";
 export type { LanePrincipal } from "../constructs/lane-principal.ts";

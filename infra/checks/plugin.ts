@@ -3,7 +3,7 @@ import type { IPolicyValidationContext, IPolicyValidationPlugin, PolicyValidatio
 import { checks } from "./index.ts";
 import { pathOf, type Template } from "./template.ts";
 
-/** Our own checks as a validation of every synthesis: a finding fails it. */
+/** Our own checks as a validation of every synthesis: a finding fails it. @beta */
 export class BelfryChecks implements IPolicyValidationPlugin {
   readonly name = "Belfry";
   readonly ruleIds = checks.map(({ id }) => id);

@@ -1,7 +1,7 @@
-/** A threshold, or the word `none`: an alarm can be left out, but not by forgetting it. */
+/** A threshold, or the word `none`: an alarm can be left out, but not by forgetting it. @beta */
 export type Choice = number | "none";
 
-/** Every alarm there is. A new one does not compile until each stage has chosen. Their sections are in docs/runbook.md. */
+/** Every alarm there is. A new one does not compile until each stage has chosen. Their sections are in docs/runbook.md. @beta */
 export interface AlarmChoices {
   /** Wakes without a finished task; missing data counts. Page. */
   readonly schedulerSilentWakes: Choice;
@@ -97,7 +97,7 @@ export interface AlarmChoices {
   readonly wayOutFailures: Choice;
 }
 
-/** What fits most stages; spread it and change single ones. */
+/** What fits most stages; spread it and change single ones. @beta */
 export const usualAlarms: AlarmChoices = {
   // Starts of tasks take 15 to 60 s, so that two minutes without an end are no fault.
   schedulerSilentWakes: 3,

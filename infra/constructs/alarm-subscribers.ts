@@ -3,7 +3,7 @@ import { SubscriptionProtocol } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import type { Topics } from "./alarm-topics.ts";
 
-/** Subscribers of both alarm topics: mail and `https` addresses. Or the reason why the deployment has none. */
+/** Subscribers of both alarm topics: mail and `https` addresses. Or the reason why the deployment has none. @beta */
 export type Subscribers = readonly string[] | { readonly acknowledged: string };
 
 /**

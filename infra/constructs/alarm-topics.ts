@@ -3,6 +3,7 @@ import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 
+/** @beta */
 export interface Topics {
   /** Wakes a person. */
   readonly page: ITopic;

@@ -4,6 +4,7 @@ import type { Construct } from "constructs";
 import { engineVersions } from "../engines.ts";
 import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
 
+/** @beta */
 export interface AuroraServerlessProps extends ServerProps {
   /** Capacity units of half a gigabyte steps. 0 pauses when idle, which a scheduler that wakes each minute prevents. */
   readonly minCapacity: number;

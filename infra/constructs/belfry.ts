@@ -4,14 +4,14 @@ import { type IManagedPolicy, type IGrantable, PermissionsBoundary } from "aws-c
 import type { Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { Topology } from "../../src/topology.ts";
-import type { ReleaseCode } from "../code.ts";
+import { bundledRelease, type Release } from "../bundled-release.ts";
 import type { Database } from "./database.ts";
 import { Alarms } from "./alarms.ts";
-import type { AlarmChoices } from "./alarm-choices.ts";
+import { type AlarmChoices, usualAlarms } from "./alarm-choices.ts";
 import { subscribe, type Subscribers } from "./alarm-subscribers.ts";
 import { AlarmTopics, type Topics } from "./alarm-topics.ts";
 import { addDatabaseEvents } from "./database-events.ts";
-import { createDatabase, type DatabaseProps } from "./database-choice.ts";
+import { createDatabase, type DatabaseProps, smallDatabase } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
 import { FargateJobs } from "./fargate-jobs.ts";
 import { HttpApi } from "./http-api.ts";
@@ -20,34 +20,45 @@ import { LockTable } from "./lock-table.ts";
 import { Migration } from "./migration.ts";
 import { Network, type NetworkProps } from "./network.ts";
 import { SchedulerTask } from "./scheduler-task.ts";
-import { Fakes, type FakesProps } from "./fakes.ts";
+import type { Fakes } from "./fakes.ts";
 import type { FunctionShare } from "./vpc-function.ts";
 
+/** @beta */
 export interface BelfryProps {
-  /** What has to exist: `topology(apps, stage)` of `src/topology.ts`. */
-  readonly topology: Topology;
-  /** The bundles of the release: `bundleFunctions` and `releaseCode`. */
-  readonly code: ReleaseCode;
-  /** Of the scheduler task: built from the Dockerfile, or `ContainerImage.fromRegistry` where others build images. */
-  readonly image: ContainerImage;
-  readonly network: NetworkProps;
-  readonly database: DatabaseProps;
-  /** A threshold or `none` for each alarm. */
-  readonly alarms: AlarmChoices;
-  /** The team's own topics. Default: two new ones, to subscribe to. */
+  /** Of belfry.config.ts. */
+  readonly stage: string;
+  /** The project's folder. Default: the nearest belfry.config.ts from the working folder. */
+  readonly project?: string;
+  /** Default: `{ kind: "small", ipv4: "none" }`. */
+  readonly network?: NetworkProps;
+  /** Default: one small RDS instance in one zone, backed up for 7 days and protected from deletion. */
+  readonly database?: DatabaseProps;
+  /** A threshold or `none` for each alarm. Default: `usualAlarms`. */
+  readonly alarms?: AlarmChoices;
+  /** Where alarms go. Default: two new topics, to subscribe to. */
   readonly topics?: Topics;
-  /** Their subscribers. Left out: subscribe later; each synthesis warns of it. */
+  /** Who receives them. Left out: subscribe later; each synthesis warns of it. */
   readonly subscribers?: Subscribers;
-  /** Left out: what the apps call is real. */
-  readonly fakes?: FakesProps;
-  /** Whether passes run on spare capacity, which a cluster of the team's own must have too. Default false. */
+  /** Whether passes run on spare capacity, which a cluster of your own must have too. Default false. */
   readonly spotPasses?: boolean;
   /** Where tasks run. Default: a cluster of its own. */
   readonly cluster?: ICluster;
+  /** Of the scheduler task. Default: built from the bundle when it is deployed. */
+  readonly image?: ContainerImage;
   /** Put on every role this makes, as some organisations require. */
   readonly permissionsBoundary?: IManagedPolicy;
   /** On everything that can carry tags, besides `belfry:stage`. */
   readonly tags?: Readonly<Record<string, string>>;
+  /**
+   * Left out: made by `belfry bundle`.
+   * @internal
+   */
+  readonly release?: Release;
+  /**
+   * Left out: what the apps call is real.
+   * @internal
+   */
+  readonly fakes?: (scope: Construct) => Fakes;
 }
 
 interface AlarmedParts {
@@ -58,7 +69,11 @@ interface AlarmedParts {
   readonly network: Network;
 }
 
-/** One whole deployment of Belfry, to put into any stack. */
+/**
+ * One stage of a project, for any stack. Its code is checked and bundled by `belfry bundle` in a process of its own, so a
+ * CDK app may be CommonJS or run on any Node that the CDK supports. @throws Error with what `belfry check` says.
+ * @beta
+ */
 export class Belfry extends Construct {
   readonly lanes: readonly Lane[];
   /** @internal */
@@ -72,15 +87,21 @@ export class Belfry extends Construct {
   readonly jobs: FargateJobs | null;
 
   /** @internal */
+  readonly topology: Topology;
+
   constructor(scope: Construct, id: string, props: BelfryProps) {
     super(scope, id);
-    const { topology, code } = props;
+    const release = props.release ?? bundledRelease(this, props);
+    const { topology, code } = release;
+    this.topology = topology;
     const { stage, logRetentionDays } = topology;
-    const network = new Network(this, "Network", { network: props.network, stage, logRetentionDays });
-    const database = createDatabase(this, "Database", { database: props.database, network, topology });
+    const image = props.image ?? release.image;
+    const given = props.network ?? { kind: "small", ipv4: "none" };
+    const network = new Network(this, "Network", { network: given, stage, logRetentionDays });
+    const database = createDatabase(this, "Database", { database: props.database ?? smallDatabase, network, topology });
     const locks = new LockTable(this, "Locks");
     this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology }));
-    const fakes = props.fakes === undefined ? null : new Fakes(this, "Fakes", { ...props.fakes, stage });
+    const fakes = props.fakes?.(this) ?? null;
     const environment = {
       ...sharedEnvironment(this, topology, this.lanes, locks),
       ...fakes?.environment,
@@ -101,13 +122,13 @@ export class Belfry extends Construct {
       network,
       database,
       cluster,
-      image: props.image,
+      image,
       isSpot,
       environment: { ...environment, BELFRY_POOL_SIZE: String(topology.database.poolPerSchedulerTask) },
       lanes: this.lanes,
     });
     this.#allow(locks, { workers, senders: [drain.function, this.api.function, this.scheduler.role] }, topology);
-    this.jobs = this.#fargateJobs(props, { share, cluster, locks, workers });
+    this.jobs = this.#fargateJobs({ ...release, image }, { share, cluster, locks, workers });
     const targets = fakes?.addTask({ share, cluster, stage, api: this.api });
     // Their seeds run before the first job.
     if (targets !== undefined) for (const rule of this.scheduler.rules) rule.node.addDependency(targets);
@@ -129,7 +150,7 @@ export class Belfry extends Construct {
     this.#alarm(props, { drain, workers, migration, database, network });
     decorate(this, props);
     releaseOnFailedCreate(this);
-    describe(this, topology);
+    describe(this);
   }
 
   #alarm(props: BelfryProps, parts: AlarmedParts): void {
@@ -140,8 +161,8 @@ export class Belfry extends Construct {
     // A team's own topic may not take what RDS sends.
     if (props.topics === undefined && database instanceof Construct) addDatabaseEvents(this, database, topics.warn);
     new Alarms(this, "Alarms", {
-      topology: props.topology,
-      choices: props.alarms,
+      topology: this.topology,
+      choices: props.alarms ?? usualAlarms,
       topics,
       lanes: this.lanes,
       functions: {
@@ -166,7 +187,7 @@ export class Belfry extends Construct {
 
   /** Workers launch, every process that cancels stops, and a task may do what a worker may. */
   #fargateJobs(
-    { topology, code, image }: BelfryProps,
+    { topology, code, image }: Release,
     parts: { share: FunctionShare; cluster: ICluster; locks: LockTable; workers: readonly Function[] },
   ): FargateJobs | null {
     const { jobTask } = topology;
@@ -245,11 +266,12 @@ function ownCluster(scope: Construct, network: Network, hasSpot: boolean): IClus
 }
 
 /** What the checks of the template cannot read from its resources. */
-function describe(belfry: Belfry, topology: Topology): void {
+function describe(belfry: Belfry): void {
+  const { database } = belfry.topology;
   const { region } = Stack.of(belfry);
   Stack.of(belfry).addMetadata("Belfry", {
-    MaxConnections: topology.database.maxConnections,
-    ApiConnections: topology.database.apiConnections,
+    MaxConnections: database.maxConnections,
+    ApiConnections: database.apiConnections,
     ...(Token.isUnresolved(region) ? {} : { Region: region }),
   });
 }
@@ -262,8 +284,8 @@ function releaseOnFailedCreate(belfry: Belfry): void {
   }
 }
 
-function decorate(belfry: Belfry, { topology, permissionsBoundary, tags = {} }: BelfryProps): void {
-  for (const [name, value] of Object.entries({ "belfry:stage": topology.stage, ...tags })) {
+function decorate(belfry: Belfry, { permissionsBoundary, tags = {} }: BelfryProps): void {
+  for (const [name, value] of Object.entries({ "belfry:stage": belfry.topology.stage, ...tags })) {
     // CloudFormation documents tags of dashboards, but the registry schema that validators use refuses them.
     Tags.of(belfry).add(name, value, { excludeResourceTypes: ["AWS::CloudWatch::Dashboard"] });
   }

@@ -7,11 +7,23 @@ import type { Network } from "./network.ts";
 import { RdsDatabase } from "./rds-database.ts";
 import { makeInstance, type RdsInstanceProps } from "./rds-instance.ts";
 
-/** Which Postgres a deployment has. Belfry is the only user of one that it makes. */
+/** Which Postgres a deployment has. Belfry is the only user of one that it makes. @beta */
 export type DatabaseProps =
   | ({ readonly kind: "instance" } & RdsInstanceProps)
   | ({ readonly kind: "aurora-serverless" } & AuroraServerlessProps)
   | ({ readonly kind: "existing" } & ExistingDatabaseProps);
+
+/** One zone, one small instance: what fits a team that begins. */
+export const smallDatabase = {
+  kind: "instance",
+  instanceClass: "db.t4g.micro",
+  storageGb: 20,
+  maxStorageGb: 100,
+  multiAz: false,
+  backupDays: 7,
+  onDelete: "snapshot",
+  deletionProtection: true,
+} as const satisfies DatabaseProps;
 
 export function createDatabase(
   scope: Construct,

@@ -6,7 +6,7 @@ import { Construct } from "constructs";
 import type { Database } from "./database.ts";
 import type { Network } from "./network.ts";
 
-/** A field that is left out is read from an SSM parameter of the account, so that no account's ids are in the code. */
+/** A field that is left out is read from an SSM parameter of the account, so that no account's ids are in the code. @beta */
 export interface ExistingDatabaseProps {
   /** Of the writer, without a password: `postgresql://belfry@host:5432/belfry`. Default `/belfry/<stage>/database-url`. */
   readonly url?: string;

@@ -28,6 +28,7 @@ export interface FakesProps {
   readonly image: ContainerImage;
   /** `judge` also judges what reached them, for `npm run smoke:aws`. */
   readonly command: "serve" | "judge";
+  readonly stage: string;
 }
 
 export interface FakeTarget {
@@ -55,12 +56,12 @@ const state = "/state";
 export class Fakes extends Construct {
   /** For the processes that run handlers: where their targets are. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly #props: FakesProps;
+  readonly #props: Omit<FakesProps, "stage">;
   readonly #zone: string;
   readonly #ports: Readonly<Record<string, number>>;
   readonly #orders: Queue;
 
-  constructor(scope: Construct, id: string, { stage, ...props }: FakesProps & { readonly stage: string }) {
+  constructor(scope: Construct, id: string, { stage, ...props }: FakesProps) {
     super(scope, id);
     this.#props = props;
     this.#zone = `${stage}.belfry.internal`;

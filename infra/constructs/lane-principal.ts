@@ -11,6 +11,7 @@ import { DependencyGroup } from "constructs";
 /**
  * Whatever runs handlers of one lane, as one principal: the function, and the tasks of its jobs on Fargate and of its
  * schedules with a rule of their own. A role that joins later gets what was granted before.
+ * @beta
  */
 export class LanePrincipal implements IPrincipal {
   readonly grantPrincipal = this;

@@ -22,6 +22,7 @@ export interface LaneQueuesProps {
 /**
  * One lane: its queue, its dead-letter queue and, once `addWorker` was called, its worker. What is granted to it, and the
  * variables and secrets it is given, are for all that runs its jobs, functions and tasks.
+ * @beta
  */
 export class Lane extends Construct implements IGrantable {
   readonly name: string;

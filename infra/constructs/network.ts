@@ -15,7 +15,7 @@ import { Construct } from "constructs";
 import { addNatInstance } from "./nat-instance.ts";
 import { forOurOwn } from "./service-principal.ts";
 
-/** How processes reach the targets outside AWS that answer over IPv4 only. AWS's own services need none of it. */
+/** How processes reach the targets outside AWS that answer over IPv4 only. AWS's own services need none of it. @beta */
 export type Ipv4 =
   /** Not at all. A handler that calls such a target fails with ENETUNREACH. */
   | { readonly ipv4: "none" }
@@ -24,7 +24,7 @@ export type Ipv4 =
   /** An instance that forwards, of an Amazon Linux 2023 image for ARM that you name, so that no new image replaces it. */
   | { readonly ipv4: "instance"; readonly imageId: string };
 
-/** Where a deployment runs. A network that Belfry makes spans two zones, because RDS asks for two, and has IPv6. */
+/** Where a deployment runs. A network that Belfry makes spans two zones, because RDS asks for two, and has IPv6. @beta */
 export type NetworkProps =
   | ({
       /** Nothing in it has a public address but its gateways. */

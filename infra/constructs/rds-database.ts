@@ -15,7 +15,7 @@ const apiUser = "belfry_api";
 const administrator = "belfry_admin";
 const port = 5432;
 
-/** What is asked of every server that RDS runs for us. */
+/** What is asked of every server that RDS runs for us. @beta */
 export interface ServerProps {
   /** Days that backups, and with them any second in between, are kept. */
   readonly backupDays: number;

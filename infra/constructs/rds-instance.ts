@@ -4,6 +4,7 @@ import type { Construct } from "constructs";
 import { engineVersions } from "../engines.ts";
 import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
 
+/** @beta */
 export interface RdsInstanceProps extends ServerProps {
   /** For example `db.t4g.micro`. */
   readonly instanceClass: string;

@@ -24,6 +24,7 @@ export async function synthesized(name: string): Promise<Synthesized> {
   const code = Code.fromInline("exports.handler = 1");
   const functions = { worker: code, "dead-letter": code, "ecs-events": code, migrate: code, api: code };
   const image = ContainerImage.fromRegistry("belfry");
-  const stack = addStage(app, all, deploymentOf(name), { code: { functions, release: "1" }, image });
+  const release = { topology: all, code: { functions, release: "1" }, image };
+  const stack = addStage(app, name, deploymentOf(name), { release });
   return { topology: all, template: app.synth().getStackArtifact(stack.artifactId).template as Template };
 }

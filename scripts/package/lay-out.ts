@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const notPublished = [
   "src/bundle-console.*",
   "src/adapters/postgres/dump-schema.*",
-  "infra/{stages,github}.*",
+  "infra/{stages,github,constructs/fakes}.*",
   "{functions,scheduler-task}/**/*.d.ts",
   "src/{api,cli,local}/**/*.d.ts",
 ];

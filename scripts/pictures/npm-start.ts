@@ -23,7 +23,7 @@ export async function npmStart(): Promise<Started> {
   const home = mkdtempSync(join(tmpdir(), "belfry-pictures-"));
   // Postgres may run as another user, and keeps its data here when that one may come in.
   chmodSync(home, 0o755);
-  const child = spawn("script", ["-qfec", "npm start", "/dev/null"], {
+  const child = spawn("script", ["-qfec", "npm start -- --examples", "/dev/null"], {
     cwd: project,
     env: { ...process.env, BELFRY_HOME: home },
     stdio: ["pipe", "pipe", "ignore"],

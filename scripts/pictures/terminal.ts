@@ -34,7 +34,7 @@ export async function terminalPicture(
     pre { margin: 0; padding: 16px 20px; font: 13px/1.55 "DejaVu Sans Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere }
     b { font-weight: 700 } .dim { color: ${look.dim} } .red { color: ${look.red} } .green { color: ${look.green} }
     .yellow { color: ${look.yellow} } .cyan { color: ${look.cyan} }
-  </style><pre><span class="dim">$</span> npm start\n${htmlOf(screen)}</pre>`);
+  </style><pre><span class="dim">$</span> npm start -- --examples\n${htmlOf(screen)}</pre>`);
   await page.locator("pre").screenshot({ path });
   await page.close();
 }

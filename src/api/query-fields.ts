@@ -56,3 +56,14 @@ export const someOf = <const T extends readonly [string, ...string[]]>(values: T
     .transform((value) => (typeof value === "string" ? value.split(",") : value).map((each) => each.toUpperCase()))
     .pipe(z.array(z.enum(values)).min(1, "must name one"))
     .meta({ description, as: { type: "array", items: { type: "string", enum: values }, minItems: 1 } });
+
+/** Several names: in a query with commas between them, in a body also as an array. */
+export const textsOf = (max: number, description: string) =>
+  z
+    .union([z.string(), z.array(z.string())], "must be a text, or several")
+    .transform((value) => (typeof value === "string" ? value.split(",") : value))
+    .pipe(z.array(text(200)).min(1, "must name one").max(max, `must name at most ${max}`))
+    .meta({
+      description,
+      as: { type: "array", items: { type: "string", minLength: 1, maxLength: 200 }, minItems: 1, maxItems: max },
+    });

@@ -2,6 +2,7 @@ import { formatDuration } from "../core/calendar/duration.ts";
 import type { AttemptView, EventView, Instant, JobView } from "../core/job/job.ts";
 import type { OccurrenceView, ScheduleRow } from "../core/ports/schedule.ts";
 import { isFinal } from "../core/job/state.ts";
+import { pauseJson } from "./shape/pause.ts";
 
 /** What the API answers for a job. Times are ISO 8601 in UTC, durations milliseconds; members are only ever added. */
 export const jobJson = (job: JobView & { readonly blocked?: boolean }, now: Instant) => ({
@@ -60,7 +61,7 @@ export const scheduleJson = (row: ScheduleRow) => ({
   expression: expressionOf(row.spec.expression),
   timezone: row.spec.timezone,
   enabled: row.spec.enabled,
-  paused: row.paused,
+  ...pauseJson(row.pause),
   overlap: row.spec.overlap,
   misfire: row.spec.misfire.rule,
   decidedUntil: iso(row.decidedUntil),

@@ -34,17 +34,25 @@ export async function changeMatching(
     );
   }
   let bulk = await client.post<BulkReply>(path, body);
-  let reported = -1;
+  let reported = "";
   while (bulk.state === "RUNNING" && options.wait !== false) {
-    if (bulk.changed !== reported) out.note(`${bulk.changed} of ${dry.matched.count} done`);
-    reported = bulk.changed;
+    const progress = `${bulk.changed} of ${dry.matched.count} done${waitsForCanary(bulk)}; to stop it: npx belfry dead-letters stop ${bulk.id}`;
+    if (progress !== reported) out.note(progress);
+    reported = progress;
     await wait(lookMs);
     bulk = await client.get<BulkReply>(`/bulk/${bulk.id}`);
   }
   const { changed, takenAlong, refused, state } = bulk;
+  const why =
+    bulk.canary?.state === "failed" ? `: a canary did not succeed, see jobs ${bulk.canary.jobs.join(", ")}` : "";
   const along = takenAlong === 0 ? "" : ` and took ${takenAlong} of their runs along`;
   out.result(bulk, () => {
-    return `${state.toLowerCase()}: ${changed} jobs changed${along}, ${refused} had moved before their turn`;
+    return `${state.toLowerCase()}: ${changed} jobs changed${along}, ${refused} had moved before their turn${why}`;
   });
   if (refused > 0 || state === "STOPPED") throw new Finished(exitCodes.partial);
 }
+
+const waitsForCanary = ({ canary }: BulkReply): string =>
+  canary?.state === "out"
+    ? `, the rest waits for job${canary.jobs.length === 1 ? "" : "s"} ${canary.jobs.join(", ")}`
+    : "";

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { CreatedJobReply, JobDetailReply, JobListReply } from "../api/shape/job.ts";
 import type {
   BackfilledReply,
@@ -12,6 +13,7 @@ import type {
 } from "../api/shape/schedule.ts";
 import type { OccurrenceListReply, ScheduleOutcomeListReply } from "../api/shape/schedule-outcome.ts";
 import { CliError, type ExitCode, exitCodes } from "./exit.ts";
+import type { UpcomingReply } from "../api/shape/upcoming.ts";
 
 export interface JobRequest {
   readonly kind: string;
@@ -30,7 +32,7 @@ export interface ScheduleClient {
   create(schedule: object): Promise<ScheduleReply>;
   update(id: string, schedule: object): Promise<ScheduleReply>;
   remove(id: string): Promise<DeletedScheduleReply>;
-  pause(id: string): Promise<ScheduleReply>;
+  pause(id: string, how?: object): Promise<ScheduleReply>;
   resume(id: string): Promise<ScheduleReply>;
   trigger(id: string, key: string | undefined): Promise<TriggeredReply>;
   backfill(id: string, body: object): Promise<BackfilledReply>;
@@ -38,6 +40,7 @@ export interface ScheduleClient {
   history(id: string, limit: string | undefined, cursor?: string): Promise<OccurrenceListReply>;
   explain(id: string, time: string): Promise<ExplainedTimesReply>;
   preview(query: Query): Promise<ExpressionReply>;
+  upcoming(query: Query): Promise<UpcomingReply>;
 }
 
 export interface ApiClient {
@@ -74,12 +77,30 @@ export interface ApiRequest {
 /** Makes one request of the API. */
 export type Send = (request: ApiRequest) => Promise<Response>;
 
-const plainly =
+export const plainly =
   (url: string): Send =>
   ({ method, path, body }) => {
     const write = body === undefined ? {} : { body, headers: { "content-type": "application/json" } };
     return fetch(new URL(path, url), { method, signal: AbortSignal.timeout(timeoutMs), ...write });
   };
+
+const reloadMsMax = 15_000;
+const lookMs = 200;
+
+/** A local system replaces its API after a save: a refused connection sent nothing, so it is tried again while the system runs. */
+export function patiently(send: Send, isRunning: () => boolean): Send {
+  const again = async (request: ApiRequest, giveUp: number): Promise<Response> => {
+    try {
+      return await send(request);
+    } catch (error) {
+      const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+      if (cause?.code !== "ECONNREFUSED" || performance.now() > giveUp || !isRunning()) throw error;
+      await wait(lookMs);
+      return await again(request, giveUp);
+    }
+  };
+  return (request) => again(request, performance.now() + reloadMsMax);
+}
 
 /**
  * Speaks to the HTTP API and to nothing else. @throws CliError for every answer that is not 2xx, and for none.
@@ -122,7 +143,7 @@ function scheduleClient({ read, write, change }: Calls): ScheduleClient {
     create: (schedule) => write("/schedules", schedule),
     update: (id, schedule) => change("PUT", at(id), schedule),
     remove: (id) => change("DELETE", at(id), {}),
-    pause: (id) => write(`${at(id)}/pause`, {}),
+    pause: (id, how = {}) => write(`${at(id)}/pause`, how),
     resume: (id) => write(`${at(id)}/resume`, {}),
     trigger: (id, key) => write(`${at(id)}/trigger`, key === undefined ? {} : { key }),
     backfill: (id, body) => write(`${at(id)}/backfill`, body),
@@ -130,6 +151,7 @@ function scheduleClient({ read, write, change }: Calls): ScheduleClient {
     history: (id, limit, cursor) => read(`${at(id)}/occurrences${queryOf({ limit, cursor })}`),
     explain: (id, time) => read(`${at(id)}/explain${queryOf({ time })}`),
     preview: (query) => read(`/preview${queryOf(query)}`),
+    upcoming: (query) => read(`/upcoming${queryOf(query)}`),
   };
 }
 

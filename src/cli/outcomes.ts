@@ -1,5 +1,6 @@
 import type { OccurrenceEndReply, ScheduleOutcomeReply } from "../api/shape/schedule-outcome.ts";
 import { table } from "./output.ts";
+import { pausedText } from "./pausing.ts";
 
 /** One line a schedule, with how its last time ended. */
 export function outcomesText(schedules: readonly ScheduleOutcomeReply[], isTerminal: boolean): string {
@@ -10,7 +11,7 @@ export function outcomesText(schedules: readonly ScheduleOutcomeReply[], isTermi
     each.expression,
     each.timezone,
     each.kind,
-    each.paused ? "paused" : each.enabled ? "on" : "off",
+    each.paused ? pausedText(each) : each.enabled ? "on" : "off",
     each.firesAt ?? "",
     lastText(each),
   ]);

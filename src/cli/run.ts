@@ -1,7 +1,9 @@
+import { dirname } from "node:path";
 import type { CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { CliError, type ExitCode, exitCodes, Finished } from "./exit.ts";
 import { output, type Output } from "./output.ts";
+import { thrownAt } from "../thrown-at.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -33,8 +35,9 @@ async function toEnd(args: readonly string[], world: World): Promise<ExitCode> {
   } catch (error) {
     if (error instanceof Finished) return error.exitCode;
     if (isOfCommander(error)) return parsed(error, out);
-    out.error(error instanceof CliError ? error : new CliError(exitCodes.failure, "unexpected", text(error)));
-    return error instanceof CliError ? error.exitCode : exitCodes.failure;
+    const shown = error instanceof CliError ? error : await unexpected(error, world);
+    out.error(shown);
+    return shown.exitCode;
   }
 }
 
@@ -52,5 +55,14 @@ const asksVersion = ([first, ...rest]: readonly string[]): boolean =>
 const isOfCommander = (error: unknown): error is CommanderError =>
   error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
 
-/** An unforeseen error: its stack is what helps. */
-const text = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+/** Of the project's own code its place is what helps, of anything else its stack. */
+async function unexpected(error: unknown, { folder }: World): Promise<CliError> {
+  const { findConfig } = await import("../project.ts").catch(() => ({ findConfig: () => null }));
+  const config = findConfig(folder);
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new CliError(
+    exitCodes.failure,
+    "unexpected",
+    thrownAt(error, config === null ? folder : dirname(config)) ?? stack,
+  );
+}

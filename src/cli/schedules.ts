@@ -4,6 +4,7 @@ import type { ScheduleReply } from "../api/shape/schedule.ts";
 import type { ScheduleClient } from "./client.ts";
 import { table } from "./output.ts";
 import type { World } from "./world.ts";
+import { pausedText } from "./pausing.ts";
 
 /** The schedules of the API that this command line speaks to. */
 export const client = (world: World, command: Command): ScheduleClient => api(world, command).schedule;
@@ -17,7 +18,7 @@ export function listText(schedules: readonly ScheduleReply[], isTerminal: boolea
     each.expression,
     each.timezone,
     each.kind,
-    each.paused ? "paused" : each.enabled ? "on" : "off",
+    each.paused ? pausedText(each) : each.enabled ? "on" : "off",
     each.nextAt ?? "",
   ]);
   return table(["ID", "APP", "WHEN", "ZONE", "RUNS", "STATUS", "NEXT"], rows, isTerminal);

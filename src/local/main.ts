@@ -14,6 +14,7 @@ import { type LocalSystem, startLocal } from "./system.ts";
 const usage = `usage: belfry dev [options]
   --port N     of the API (4400, or a free one when that is taken)
   --stage NAME of belfry.config.ts (dev)
+  --examples   the stage examples of belfry.config.ts
   --json       one JSON object a line
 The state lies in .belfry beside belfry.config.ts (BELFRY_HOME overrides) and survives. DATABASE_URL and AWS_ENDPOINT_URL* replace parts.`;
 
@@ -64,6 +65,7 @@ function readArguments(args: readonly string[]): Arguments | null {
       options: {
         port: { type: "string" },
         stage: { type: "string" },
+        examples: { type: "boolean" },
         json: { type: "boolean" },
         help: { type: "boolean" },
       },
@@ -76,7 +78,7 @@ function readArguments(args: readonly string[]): Arguments | null {
     if (command !== "start" || rest.length > 0) throw new Error(usage);
     return {
       port,
-      stage: values.stage ?? process.env["BELFRY_STAGE"] ?? "dev",
+      stage: stageOf(values, process.env["BELFRY_STAGE"]),
       json: values.json === true,
       help: values.help === true,
     };
@@ -84,6 +86,12 @@ function readArguments(args: readonly string[]): Arguments | null {
     console.error(textOf(error));
     return null;
   }
+}
+
+function stageOf({ stage, examples }: { stage?: string; examples?: boolean }, environment?: string): string {
+  if (examples !== true) return stage ?? environment ?? "dev";
+  if (stage !== undefined) throw new Error("--examples is a stage of its own: leave out --stage");
+  return "examples";
 }
 
 async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalSystem> {

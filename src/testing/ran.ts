@@ -1,6 +1,6 @@
 import type { JobId, JobView } from "../core/job/job.ts";
 
-/** One attempt that ended. */
+/** One attempt that ended. @beta */
 export interface Ran {
   readonly id: JobId;
   readonly kind: string;

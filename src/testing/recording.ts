@@ -1,13 +1,13 @@
 import type { Log, Metrics } from "../core/ports/ports.ts";
 
-/** One line that a handler, or Belfry, wrote to its log. */
+/** One line that a handler, or Belfry, wrote to its log. @beta */
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** One value that a handler, or Belfry, counted. */
+/** One value that a handler, or Belfry, counted. @beta */
 export interface Metric {
   readonly name: string;
   readonly value: number;

@@ -14,6 +14,7 @@ import { createMemoryLockStore } from "./memory-lock-store.ts";
 import { type LogLine, type Metric, recordingLog, recordingMetrics } from "./recording.ts";
 import { instantOf } from "./times-of.ts";
 
+/** @beta */
 export interface RunJobOptions {
   /** Default 1. */
   readonly attempt?: number;
@@ -26,7 +27,7 @@ export interface RunJobOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a handler did, nothing of it written anywhere. */
+/** What a handler did, nothing of it written anywhere. @beta */
 export interface JobRun {
   /** Null also for a handler that returns nothing. */
   readonly result: Json;
@@ -39,7 +40,7 @@ export interface JobRun {
   readonly progress: readonly number[];
 }
 
-/** Runs one handler alone, without a database. @throws InvalidPayload when the payload does not fit its schema. */
+/** Runs one handler alone, without a database. @throws InvalidPayload when the payload does not fit its schema. @beta */
 export async function runJob<I>(job: Job<I>, payload: I, options: RunJobOptions = {}): Promise<JobRun> {
   const definition = definitionOf(job);
   const checked = await definition.check(payload);

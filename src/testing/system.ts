@@ -25,6 +25,7 @@ import type { Ran } from "./ran.ts";
 import { testDatabase } from "./server.ts";
 import { instantOf } from "./times-of.ts";
 
+/** @beta */
 export interface TestSystemOptions {
   readonly apps: readonly AppDefinition[];
   /** Where the clock stands at first, like `2031-01-01T08:00:00Z`. Default: now. It moves by `advance` alone. */
@@ -35,6 +36,7 @@ export interface TestSystemOptions {
   readonly databaseUrl?: string;
 }
 
+/** @beta */
 export interface EnqueuedJob<I> {
   readonly id: JobId;
   readonly payload: I;
@@ -42,7 +44,7 @@ export interface EnqueuedJob<I> {
   readonly key: string | null;
 }
 
-/** Belfry's real core on a real Postgres; time, messages and locks are in the test's hand. */
+/** Belfry's real core on a real Postgres; time, messages and locks are in the test's hand. @beta */
 export interface TestSystem extends AsyncDisposable {
   /** With the tables of the apps. */
   readonly database: Pool;
@@ -72,6 +74,7 @@ let isOpen = false;
 /**
  * A fresh system: the first of a process takes about two seconds, each later one 0.1 s. `job.enqueue()` works in this
  * process until it is disposed; only one can be open in a process. @throws ProblemsFound for definitions that `check` refuses.
+ * @beta
  */
 export async function createTestSystem(options: TestSystemOptions): Promise<TestSystem> {
   const { apps, stage = "test" } = options;

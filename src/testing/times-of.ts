@@ -1,6 +1,7 @@
 import { timetable } from "../core/calendar/timetable.ts";
 import type { ScheduleDefinition } from "../core/define/definition.ts";
 
+/** @beta */
 export interface TimesOptions {
   /** The first time counts when it is later than this, as `2031-03-30T00:00:00Z` or another text with a zone. */
   readonly after: string;
@@ -9,6 +10,7 @@ export interface TimesOptions {
   readonly stage?: string;
 }
 
+/** @beta */
 export interface ScheduledTime {
   readonly at: string;
   /** The reading in the schedule's own zone. */
@@ -17,7 +19,7 @@ export interface ScheduledTime {
   readonly kind: "fires" | "merged" | "dst-gap";
 }
 
-/** The nominal times of a schedule, as the scheduler decides them. @throws RangeError for a time that cannot be read. */
+/** The nominal times of a schedule, as the scheduler decides them. @throws RangeError for a time that cannot be read. @beta */
 export function timesOf(schedule: ScheduleDefinition, options: TimesOptions): readonly ScheduledTime[] {
   const table = timetable(schedule.spec(options.stage ?? "test", "test"));
   return [...table.times(instantOf("after", options.after), instantOf("until", options.until))].map((time) => ({

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { JobId } from "../../src/core/job/job.ts";
 import { openApi } from "./harness.ts";
+import { aPause } from "../support/pause.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -66,7 +67,7 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
   [
     "a paused schedule",
     async (o) => {
-      await o.store.pauseSchedule("ping-often", true);
+      await o.store.pauseSchedule("ping-often", aPause);
       return await plant(o, "state, due_at, schedule_id", "'QUEUED', belfry.now() + interval '1 min', 'ping-often'");
     },
     { cause: "paused" },
@@ -74,7 +75,7 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
   [
     "a paused lane",
     async (o) => {
-      await o.operations.pauseLane("default", true, "ada");
+      await o.operations.pauseLane("default", aPause);
       return await plant(o, "state, due_at, hold, held_on", "'PENDING', belfry.now(), 'paused', 'lane:default'");
     },
     { cause: "lane-paused", advice: "resume the lane: belfry lanes resume default" },

@@ -81,7 +81,7 @@ test("a job that a worker put on hold a moment after its lane was resumed is let
   await post(opened, "/lanes/default/pause");
   await round();
   expect(await store.relay({ dispatchWindowMs: 0, limit: 10 })).toEqual([]);
-  await operations.pauseLane("default", false, "ada");
+  await operations.pauseLane("default", null);
   await round();
   expect(await store.relay({ dispatchWindowMs: 0, limit: 10 })).toMatchObject([{ messages: [{ jobId: id }] }]);
 });
@@ -126,17 +126,6 @@ test("retrying all that match counts first, answers at once, and tells its progr
   ]);
 });
 
-test("a redrive keeps its pace in the due times", async () => {
-  const opened = await openApi();
-  await plantFailed(opened, 5);
-  const begun = await post(opened, "/dead-letters/redrive", { filter: { kind: "ping" }, pace: "10m" });
-  expect(await bulkEnds(opened, begun.body["id"])).toMatchObject({ action: "retry", changed: 5, paceMs: 600_000 });
-  const { rows } = await opened.pool.query(
-    "select extract(epoch from due_at - belfry.now())::int / 60 as minutes from belfry.job order by due_at",
-  );
-  expect(rows.map((row: { minutes: number }) => row.minutes)).toEqual([0, 10, 20, 30, 40]);
-});
-
 test("another process goes on with a change whose process died, and a stopped one changes nothing more", async () => {
   const opened = await openApi();
   await plantFailed(opened, 1_100);
@@ -147,6 +136,7 @@ test("another process goes on with a change whose process died, and a stopped on
     caller: "ada",
     matched: { count: 0, isMore: false },
     paceMs: 0,
+    canary: false,
   });
   const step = (owner: string) => runBulkPage(ports, registry([]), operations, { owner, dispatchWindowMs: 0 });
   expect(await operations.takeBulk("dead")).toMatchObject({ id: bulk.id });
@@ -154,7 +144,7 @@ test("another process goes on with a change whose process died, and a stopped on
   await opened.advance(11_000);
   expect(await step("other")).toBe(true);
   expect(await operations.bulks({ id: bulk.id, limit: 1 })).toMatchObject([{ state: "DONE", changed: 0 }]);
-  const retry = { action: "retry", search: { states: ["FAILED"] }, caller: "ada", paceMs: 0 } as const;
+  const retry = { action: "retry", search: { states: ["FAILED"] }, caller: "ada", paceMs: 0, canary: false } as const;
   const second = await operations.createBulk({ ...retry, matched: { count: 1_100, isMore: false } });
   expect(await step("other")).toBe(true);
   expect(await post(opened, `/bulk/${second.id}/stop`)).toMatchObject({ body: { state: "STOPPED", changed: 500 } });

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -5,6 +6,7 @@ import { expect, test } from "vitest";
 import { scaffold } from "../../src/scaffold/scaffold.ts";
 import { belfry, emptyFolder } from "./harness.ts";
 
+const main = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
 const packages = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
 // From its tarball, with all that follows an install: test/package.
@@ -22,7 +24,7 @@ test("init makes a project that check accepts", async () => {
   // The definitions import `belfry`, which a checkout has not installed under its own name.
   writeFileSync(
     join(project, "jobs/index.ts"),
-    'export default [{ is: "app", name: "reports", jobs: [], schedules: [], lanes: {}, migrations: null, routes: null }];',
+    'export default [{ is: "app", format: 1, name: "reports", jobs: [], schedules: [], lanes: {}, migrations: null, routes: null }];',
   );
   writeFileSync(
     config,
@@ -37,6 +39,33 @@ test("without a project in reach, check says how to get one", async () => {
   const told = await belfry(["check"], { folder: emptyFolder(), env: { BELFRY_PROJECT: "" } });
   expect(told).toMatchObject({ code: 2 });
   expect(told.err).toContain("npx create-belfry");
+});
+
+test("what a file of the project throws, and a package that it misses, is told by the file and once", async () => {
+  const folder = emptyFolder();
+  writeFileSync(
+    join(folder, "belfry.config.ts"),
+    'export default { apps: { jobs: "./jobs.ts" }, stages: { dev: {} } };',
+  );
+  const told = async (text: string): Promise<string> => {
+    const name = `jobs-${text.length}.ts`;
+    writeFileSync(join(folder, name), text);
+    writeFileSync(
+      join(folder, "belfry.config.ts"),
+      `export default { apps: { jobs: "./${name}" }, stages: { dev: {} } };`,
+    );
+    const { stdout, stderr } = spawnSync(process.execPath, [main, "check"], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"] },
+      encoding: "utf8",
+    });
+    expect(stdout).toBe("");
+    return stderr.trim();
+  };
+  expect(await told('import "left-pad";')).toBe(
+    'error: jobs-18.ts  package "left-pad" is not installed: npm install left-pad',
+  );
+  expect(await told('\nthrow new Error("no key");')).toBe("error: jobs-27.ts:2  Error: no key");
 });
 
 test("a config with slips is refused with all of them", async () => {

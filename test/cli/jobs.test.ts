@@ -1,6 +1,12 @@
-import { expect, test } from "vitest";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import type { JobId } from "../../src/core/job/job.ts";
 import type { Settlement } from "../../src/core/ports/ports.ts";
+import { freePort } from "../../src/local/process/free-port.ts";
 import { belfry as bare, emptyFolder, serveApi } from "./harness.ts";
 
 async function fail(store: Awaited<ReturnType<typeof serveApi>>["store"], id: string): Promise<void> {
@@ -147,6 +153,23 @@ test("a system that does not answer is named with its address", async () => {
   const { code, err } = await bare(["jobs", "list"], { env: { BELFRY_URL: "http://127.0.0.1:9" } });
   expect(code).toBe(1);
   expect(err).toContain("http://127.0.0.1:9");
+});
+
+test("a system whose API is replaced after a save is waited for, as long as it lives", async () => {
+  const folder = emptyFolder();
+  const port = await freePort();
+  const system = (pid: number): void =>
+    writeFileSync(join(folder, ".belfry", "system.json"), JSON.stringify({ pid, api: `http://127.0.0.1:${port}` }));
+  mkdirSync(join(folder, ".belfry"));
+  const gone = spawnSync(process.execPath, ["-e", ""]);
+  system(gone.pid);
+  expect(await bare(["jobs", "list"], { folder })).toMatchObject({ code: 1 });
+  system(process.pid);
+  const listed = bare(["jobs", "list", "--json"], { folder });
+  const server = createServer((_, response) => response.end(JSON.stringify({ jobs: [], cursor: null })));
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  expect(await listed).toMatchObject({ code: 0, json: { jobs: [] } });
 });
 
 test("the CSV keeps what a spreadsheet would run, quote or break inside its cell", async () => {

@@ -38,6 +38,7 @@ export const given: Readonly<Record<string, string>> = {
   "schedules history": "ping-often",
   "schedules explain": "ping-often 08:00",
   "schedules preview": "5m --count 1",
+  "schedules upcoming": "--hours 24",
   "schedules create": "weekly --kind ping --every 7d",
   "schedules update": "nightly --kind ping --every 6h",
   "schedules pause": "nightly",
@@ -48,6 +49,8 @@ export const given: Readonly<Record<string, string>> = {
   "dead-letters list": "",
   "dead-letters show": "GROUP",
   "dead-letters redrive": "--kind ping --yes",
+  // What the redrive before it began.
+  "dead-letters stop": "1",
   "lanes list": "",
   "lanes pause": "default",
   "lanes resume": "default",

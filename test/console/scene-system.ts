@@ -17,11 +17,11 @@ function group(
   return { fingerprint, kind, errorCode, errorMessage, jobs, firstAt: ago(9_000), lastAt: ago(60), newest: "5" };
 }
 
+export const notPaused = { paused: false, pausedBy: null, pausedAt: null, pausedUntil: null, pauseReason: null };
+
 const held = { slot: 2, paused: 0, predecessors: 1 };
 const free = {
-  paused: false,
-  pausedBy: null,
-  pausedAt: null,
+  ...notPaused,
   retrying: 1,
   scheduled: 38,
   concurrency: 5,

@@ -15,6 +15,7 @@ import type {
   ShownUpcoming,
 } from "../../src/console/shape.ts";
 import { jobStates } from "../../src/console/shape.ts";
+import { notPaused } from "./scene-system.ts";
 
 export const sceneNow = Date.now();
 export const ago = (seconds: number): string => new Date(sceneNow - seconds * 1_000).toISOString();
@@ -111,7 +112,7 @@ function schedule(id: string, expression: string, timezone: string, nextAt: stri
     expression,
     timezone,
     enabled: true,
-    paused: false,
+    ...notPaused,
     overlap: "skip",
     misfire: "latest",
     decidedUntil: ago(-300),
@@ -225,8 +226,19 @@ export const upcoming: ShownUpcoming = {
     timezone: "UTC",
     paused: index === 2,
     mayOverlap: index === 1,
+    capped: false,
   })),
   parts: Array.from({ length: 60 }, (_, part) => (part % 7) + 1),
+  lanes: [
+    {
+      lane: "default",
+      times: 3,
+      unknown: 0,
+      expectedMs: 90_000,
+      capacityMs: 3_600_000,
+      busiest: { at: ago(-60), share: 0.4 },
+    },
+  ],
   isMore: false,
 };
 

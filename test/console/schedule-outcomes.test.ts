@@ -1,44 +1,10 @@
-import type { Pool } from "pg";
 import { expect, test } from "vitest";
 import type { ScheduleOutcomeListReply } from "../../src/api/shape/schedule-outcome.ts";
 import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
 import { openApi } from "../api/harness.ts";
+import { past } from "./past.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
-type End = "SUCCESS" | "FAILED" | "QUEUED";
-
-/** Occurrences of a schedule, the oldest first, ten minutes apart up to now, each with a job that stands as given. */
-async function past(pool: Pool, schedule: string, ends: readonly End[]): Promise<readonly string[]> {
-  const client = await pool.connect();
-  // The rows are planted as no statement would write them.
-  await client.query("set session_replication_role = replica");
-  const ids: string[] = [];
-  for (const [index, state] of ends.entries()) {
-    const ago = `belfry.now() - ${(ends.length - 1 - index) * 10} * interval '1 minute'`;
-    const isFinal = state !== "QUEUED";
-    const isBad = state === "FAILED";
-    const { rows } = await client.query<{ id: string }>(
-      `insert into belfry.job (kind, payload, payload_hash, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-         lease_ms, retention_ms, trace, worker, started_at, finished_at, created_at, schedule_id, scheduled_for, dispatched_at,
-         error_code, error_message)
-       values ('ping', '{}', '\\x00', 'default', $2::belfry.job_state, 1, ${ago}, 1, 1, 0, 4, 20000, 2592000000, 't', 'w', ${ago},
-         case when $4::boolean then ${ago} + interval '2 seconds' end, ${ago}, $1, ${ago}, ${ago}, $3, $5) returning id`,
-      [schedule, state, isBad ? "BROKEN" : null, isFinal, isBad ? "no disk" : null],
-    );
-    const id = rows[0]?.id ?? "";
-    ids.push(id);
-    await client.query(
-      `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, job_id,
-         planned_at, decided_at, lateness_ms)
-       values ($1, $2, 0, 'UTC', ${ago}, 'FIRED', 1, $3, ${ago}, ${ago}, $4)`,
-      [schedule, `t${index}`, id, index === 0 ? 90_000 : 40],
-    );
-  }
-  await client.query("reset session_replication_role");
-  client.release();
-  return ids;
-}
-
 async function outcomes(opened: Opened, query = ""): Promise<ScheduleOutcomeListReply> {
   const { status, body } = await opened.call("GET", `/schedule-outcomes${query}`);
   expect({ status, body }).toMatchObject({ status: 200 });
@@ -153,5 +119,14 @@ test("what comes up is listed over all schedules, with what is paused and what h
     false,
   ]);
   expect(await at("hours=12&lane=none")).toEqual([]);
+  await opened.call("POST", "/schedules/ping-often/pause", { until: "25m" });
+  expect((await at("hours=1")).map(([, due, paused]) => [due, paused])).toEqual([
+    ["08:10", true],
+    ["08:20", true],
+    ["08:30", false],
+    ["08:40", false],
+    ["08:50", false],
+    ["09:00", false],
+  ]);
   expect((await opened.call("GET", "/upcoming?hours=25")).status).toBe(400);
 });

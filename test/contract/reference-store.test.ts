@@ -9,10 +9,6 @@ storeContract("the reference store in memory", async () => {
     advance: async (ms) => {
       now += ms;
     },
-    pauseSchedule: async (id) => {
-      store.tables.schedules.set(id, { ...store.tables.schedules.row(id), paused: true });
-      store.tables.journal.length = 0;
-    },
     close: async () => {},
   };
 });

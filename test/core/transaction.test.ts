@@ -158,6 +158,14 @@ describe("ctx.tx", () => {
     expect(row).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
   });
 
+  test("that returns a driver's answer has no result, and no warning", async () => {
+    const ports = withStore(() => ({}));
+    const answer = { command: "INSERT", rowCount: 1, rows: [], parse: () => {} };
+    const { row } = await runOne((ctx) => ctx.tx(async () => answer), ports);
+    expect(row).toMatchObject({ state: "SUCCESS", result: null });
+    expect(ports.lines.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+
   test("is refused after the signal aborted", async () => {
     let refused = "";
     const job = defineJob({

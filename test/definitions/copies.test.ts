@@ -1,6 +1,8 @@
 /** Two copies of Belfry in one process, as two packages of a workspace may bring them. */
 import { expect, test, vi } from "vitest";
 import * as one from "belfry";
+import { loadApps } from "../../src/apps.ts";
+import type { Project } from "../../src/project.ts";
 import { bindClient } from "../../src/core/ports/client.ts";
 import { definitionOf } from "../../src/core/define/define-job.ts";
 import { outcomeOf } from "../../src/core/work/handler.ts";
@@ -40,4 +42,20 @@ test("a class that extends one of them is told apart from it", () => {
 
 test("what no copy made is refused with what to look at", () => {
   expect(() => definitionOf({ id: "plain" })).toThrow("npm ls belfry");
+});
+
+test("an app of a version that works in another way is refused with what to look at", async () => {
+  const project = (format: number): Project => ({
+    root: "/",
+    configFile: "/belfry.config.ts",
+    stages: {},
+    apps: { shared: async () => ({ default: { ...one.defineApp({ name: "theirs" }), format } }) },
+    appFiles: { shared: "/shared.ts" },
+    fakes: null,
+    fakesFile: null,
+  });
+  expect(await loadApps(project(1), { apps: ["shared"] })).toHaveLength(1);
+  await expect(loadApps(project(2), { apps: ["shared"] })).rejects.toThrow(
+    "/shared.ts: another major version of belfry made this app; npm ls belfry shows both",
+  );
 });

@@ -26,9 +26,12 @@ if (import.meta.main) {
   const migrations = join(folder, "migrate", "src", "adapters", "postgres", "migrations");
   writeFileSync(join(migrations, file), "create table belfry.next_release (id int)");
   const deployment = deploymentOf(stages.emulator.name);
-  const stack = addStage(app, topology(await loadApps(stages.emulator), stages.emulator), deployment, {
-    code: releaseCode(folder),
-    image: ContainerImage.fromRegistry(deployment.image ?? "belfry-emulator"),
+  const stack = addStage(app, stages.emulator.name, deployment, {
+    release: {
+      topology: topology(await loadApps(stages.emulator), stages.emulator),
+      code: releaseCode(folder),
+      image: ContainerImage.fromRegistry(deployment.image ?? "belfry-emulator"),
+    },
   });
   if (app.node.tryGetContext("fails") === "yes") addRefused(stack);
   app.synth();

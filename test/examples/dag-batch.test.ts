@@ -10,7 +10,8 @@ import { createWorker, type Worker } from "../../src/core/work/worker.ts";
 import type { RunId } from "../../src/core/ports/ports.ts";
 import { readLedger } from "../../examples/fake/ledger.ts";
 import { expectedEnds } from "../demo/graph-oracle.ts";
-import { type ExampleStage, stageOf, type FakeProcess, startFake } from "./stage.ts";
+import { type FakeProcess, startFake } from "../../examples/fake/start.ts";
+import { type ExampleStage, stageOf } from "./stage.ts";
 
 let services: FakeProcess;
 
@@ -145,7 +146,7 @@ describe("graphs that come as data", () => {
     const release = { ...on.registry, jobs: new Map([...on.registry.jobs, ["workflow", next]]) };
     await on.work();
     expect(await runOf(on, `${when}:islands`)).toMatchObject({ status: "RUNNING" });
-    const options = { stage: "dev", dispatchWindowMs: contractLimits.dispatchWindowMs };
+    const options = { stage: "examples", dispatchWindowMs: contractLimits.dispatchWindowMs };
     const newer = createWorker(on.world, release, { ...options, worker: "newer", lane: "cluster" });
     await runAll(on, newer);
     const first = await runOf(on, `${when}:islands`);

@@ -1,11 +1,6 @@
 import { atOnce } from "../support/rescue-at-once.ts";
 /** An example's app on a database of its own, driven by hand: real tables, a queue in memory, clocks that the test moves. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { type AppDefinition, registry as registryOf, type Registry } from "../../src/core/define/definition.ts";
@@ -64,8 +59,8 @@ export async function stageOf(
   await db.pool.query(`alter table belfry.job alter id restart with ${++stages * 10_000}`);
   const ports = world(() => ({ store: db.store, crashPoint }));
   const registry = registryOf([app]);
-  await installDefinitions(ports, registry, { stage: "dev" });
-  const options = { stage: "dev", dispatchWindowMs: contractLimits.dispatchWindowMs };
+  await installDefinitions(ports, registry, { stage: "examples" });
+  const options = { stage: "examples", dispatchWindowMs: contractLimits.dispatchWindowMs };
   const another = (name: string): Worker => createWorker(ports, registry, { ...options, worker: name, lane });
   const client = createClient(ports, options);
   const worker = another("worker-1");
@@ -126,31 +121,4 @@ async function enqueue(
   const [enqueued] = await client.enqueue(definition, [item]);
   if (enqueued === undefined) throw new Error("enqueue gave no answer");
   return enqueued.id;
-}
-
-export interface FakeProcess {
-  /** The folder with its ledger. */
-  readonly home: string;
-  /** What it told about itself. */
-  readonly env: Readonly<Record<string, string>>;
-  stop(): Promise<void>;
-}
-
-/** Starts one fake as the local system does. */
-export async function startFake(file: URL, env: Readonly<Record<string, string>> = {}): Promise<FakeProcess> {
-  const home = mkdtempSync(join(tmpdir(), "belfry-example-"));
-  const child = spawn(process.execPath, [fileURLToPath(file)], {
-    env: { PATH: process.env["PATH"] ?? "", FAKE_HOME: home, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  return {
-    home,
-    env: (JSON.parse(line) as { env: Record<string, string> }).env,
-    async stop() {
-      child.kill("SIGTERM");
-      await once(child, "exit");
-      rmSync(home, { recursive: true, force: true });
-    },
-  };
 }

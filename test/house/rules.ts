@@ -86,6 +86,12 @@ export const rules: readonly Rule[] = [
   },
   { files: /^src\/cli\/commands\/dev\.ts$/, mayImport: [/^src\/cli\//, /^src\/local\//], packages: "any" },
   {
+    files: /^src\/cli\/run\.ts$/,
+    mayImport: [/^src\/cli\//, /^src\/(project|thrown-at)\.ts$/, /^package\.json$/],
+    packages: "any",
+  },
+  { files: /^src\/thrown-at\.ts$/, mayImport: [], packages: { named: [/^node:/] } },
+  {
     files: /^src\/cli\//,
     mayImport: [/^src\/cli\//, /^package\.json$/],
     typesOf: [/^src\/api\/shape\//, /^src\/adapters\/aws\//],
@@ -137,6 +143,12 @@ export const rules: readonly Rule[] = [
   {
     files: /^examples\/(index|fakes|pool|fake\/.*)\.ts$/,
     mayImport: [publicSurface, adaptersForApps, /^examples\//],
+    packages: "any",
+  },
+  // As a user's test: the public entries, with the shared Postgres.
+  {
+    files: /^examples\/([^/]+)\/[^/]+\.test\.ts$/,
+    mayImport: [publicSurface, adaptersForApps, /^src\/testing\/index\.ts$/, /^examples\/OWN\//, /^examples\/fake\//],
     packages: "any",
   },
   {

@@ -24,7 +24,7 @@ const faults = await Promise.all(
     ...((await import(`./faults/${file}`)) as { default: Fault }).default,
   })),
 );
-const all = topology(await loadApps(stages.dev), stages.dev);
+const all = topology(await loadApps(stages.smoke), stages.smoke);
 const networks = {
   none: { kind: "small", ipv4: "none" },
   instance: { kind: "small", ipv4: "instance", imageId: "ami-0123456789abcdef0" },
@@ -85,7 +85,7 @@ describe.each(faults)("$file: $name", ({ file, refusedBy, plant, ipv4 = "none", 
     const refusals = added.filter((finding) => finding.startsWith(refusedBy));
     expect(refusals.filter((finding) => finding.includes(at) && saying.test(finding))).not.toEqual([]);
     // With the construct's path, or the whole template where no single construct is to blame.
-    const nameless = refusals.filter((finding) => !/ (test|belfry-dev)\/|\(template\)/.test(finding));
+    const nameless = refusals.filter((finding) => !/ (test|belfry-smoke)\/|\(template\)/.test(finding));
     expect(isNag ? [] : nameless).toEqual([]);
   });
 });

@@ -115,7 +115,8 @@ test("a cluster of ours goes after the tasks in it were ended, and a team's own 
     vpc: new Vpc(stack, "Vpc") as never,
   });
   const network = { kind: "default", ipv4: "gateway", gateways: 1 } as const;
-  new Belfry(stack, "Belfry", { topology: all, code, image, alarms: noAlarms, database, network, cluster: theirs });
+  const release = { topology: all, code, image };
+  new Belfry(stack, "Belfry", { stage: all.stage, release, alarms: noAlarms, database, network, cluster: theirs });
   const team = Template.fromStack(stack);
   const policies = resources(team, "AWS::IAM::Policy").filter((policy) => policy.id.includes("MigrationMigrate"));
   expect(policies).toHaveLength(1);
@@ -145,9 +146,8 @@ test("a team puts Belfry into its own stack, with its own network, boundary and 
     ],
   });
   new Belfry(stack, "Belfry", {
-    topology: all,
-    code,
-    image,
+    stage: all.stage,
+    release: { topology: all, code, image },
     alarms: noAlarms,
     database,
     network: { kind: "existing", vpc: vpc as never },

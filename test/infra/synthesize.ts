@@ -8,8 +8,8 @@ import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { vi } from "vitest";
 import type { ReleaseCode } from "../../infra/code.ts";
-import type { FakesProps } from "../../infra/constructs/fakes.ts";
-import { addStage, type BelfryStack } from "../../infra/stack.ts";
+import { Fakes, type FakesProps } from "../../infra/constructs/fakes.ts";
+import { addStage } from "../../infra/stack.ts";
 import { type Deployment, deploymentOf } from "../../infra/stages.ts";
 import type { Topology } from "../../src/topology.ts";
 
@@ -43,14 +43,19 @@ export const newApp = (): App =>
     outdir: mkdtempSync(join(outputs, "app-")),
   });
 
+type FakesOptions = Omit<FakesProps, "stage">;
+
 /** Of the stage's own network and database, or of the given ones. */
-export function templateOf(topology: Topology, over: Partial<Deployment> = {}, fakes?: FakesProps): Template {
+export function templateOf(topology: Topology, over: Partial<Deployment> = {}, fakes?: FakesOptions): Template {
   return Template.fromStack(stackOf(newApp(), topology, over, fakes));
 }
 
-export function stackOf(app: App, topology: Topology, over: Partial<Deployment> = {}, fakes?: FakesProps): BelfryStack {
+export function stackOf(app: App, topology: Topology, over: Partial<Deployment> = {}, fakes?: FakesOptions): Stack {
   const deployment = { ...deploymentOf(topology.stage), ...over };
-  return addStage(app, topology, deployment, { code, image, ...(fakes === undefined ? {} : { fakes }) });
+  return addStage(app, topology.stage, deployment, {
+    release: { topology, code, image },
+    ...(fakes && { fakes: (scope) => new Fakes(scope, "Fakes", { stage: topology.stage, ...fakes }) }),
+  });
 }
 
 /** The template of a stack that holds only what `build` adds. */

@@ -45,6 +45,7 @@ describe("npm start", () => {
     [["--port", "http"], '--port is "http"; it must be a number from 1 to 65535'],
     [["--prot", "80"], "Unknown option '--prot'"],
     [["again"], "usage: belfry dev"],
+    [["--examples", "--stage", "demo"], "--examples is a stage of its own"],
   ])("%j is a matter of usage", (args, text) => {
     const { status, stderr } = start(...args);
     expect(stderr).toContain(text);

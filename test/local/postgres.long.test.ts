@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
@@ -55,6 +55,18 @@ it("starts a folder that was made when its user was called belfry, as that user"
   writeRecord(folder, record);
   const { url } = await begin(folder);
   expect(await query(url, "select current_user")).toEqual(["belfry"]);
+});
+
+it("refuses data of another major version, and says what to do", async () => {
+  const folder = join(freshFolder(), "postgres");
+  mkdirSync(folder, { recursive: true });
+  const record = newRecord(folder, unprivilegedUser());
+  mkdirSync(record.dataFolder, { recursive: true });
+  writeFileSync(join(record.dataFolder, "PG_VERSION"), "16\n");
+  writeRecord(folder, record);
+  await expect(begin(folder)).rejects.toThrow(
+    /was written by Postgres 16, and Postgres 17 is installed: .*DATABASE_URL/,
+  );
 });
 
 it("listens on loopback only, asks for its password, and keeps UTC", async () => {

@@ -1,11 +1,13 @@
 /** `npm run package:check -- --all`: the combinations that users have and that take minutes: each an empty folder of its own. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { step } from "../support/steps.ts";
+import { ownServer } from "./own-server.ts";
 import { run } from "./world.ts";
 
-/** The ends of what docs/guides/upgrades.md says. The newest aws-cdk-lib is the lowest one that it names. */
+/** The ends of what docs/guides/upgrades.md says; the project itself has the newest compiler, and Postgres 17. */
 const compilers = ["5.5.4", "6.0.3"];
+const servers = ["15.18.0-beta.17", "18.4.0-beta.17"];
 const pnpm = "pnpm@10.34.8";
 
 export interface Tarballs {
@@ -15,15 +17,42 @@ export interface Tarballs {
 
 export async function combinations(folder: string, tarballs: Tarballs): Promise<void> {
   const project = join(folder, "my-jobs");
+  writeFileSync(join(project, "tsconfig.older.json"), JSON.stringify(olderTsconfig));
   for (const version of compilers) {
     await step(`tsc ${version}`, async () => {
       await run(project, "npm", "install", "--no-save", `typescript@${version}`);
-      return run(project, "npx", "tsc");
+      return run(project, "npx", "tsc", "-p", "tsconfig.older.json");
     });
   }
   await step("npm install", () => run(project, "npm", "install"));
+  for (const version of servers) {
+    await step(`Postgres ${version}: test`, () => onServer(folder, version, tarballs));
+  }
   await step("pnpm: install, tsc, check, test", () => withPnpm(folder, tarballs));
   await step("a workspace: an app with its tables in a sibling package", () => workspace(folder, tarballs));
+}
+
+/** The project's tests on a server of another version, which the user runs: belfry-local brings only one. */
+async function onServer(folder: string, version: string, tarballs: Tarballs): Promise<string> {
+  const major = version.slice(0, 2);
+  const project = join(folder, `postgres-${major}`);
+  await run(folder, "node", join(tarballs.folder, "create-belfry", "index.mjs"), `postgres-${major}`);
+  point(join(project, "package.json"), tarballs);
+  const greet = join(project, "test", "greet.test.ts");
+  writeFileSync(greet, readFileSync(greet, "utf8").replaceAll("apps: [app]", "apps: [app], databaseUrl"));
+  writeFileSync(join(project, "test", "server.test.ts"), serverTest(major));
+  await run(project, "npm", "install");
+  const server = await ownServer(join(folder, `server-${major}`), version);
+  try {
+    const set = `const databaseUrl = ${JSON.stringify(server.url)};\n`;
+    for (const name of ["greet", "server"]) {
+      const file = join(project, "test", `${name}.test.ts`);
+      writeFileSync(file, set + readFileSync(file, "utf8"));
+    }
+    return passed(await run(project, "npm", "test"));
+  } finally {
+    server.stop();
+  }
 }
 
 /** Its tree is strict: nothing is found that no manifest names. */
@@ -67,8 +96,8 @@ async function workspace(folder: string, tarballs: Tarballs): Promise<string> {
   await run(root, "npm", "install");
   await run(project, "npx", "belfry", "check");
   await run(project, "npx", "belfry", "bundle", "--stage", "prod", "--out", "bundle");
-  const migration = readFileSync(join(project, "bundle", "functions", "migrate", "index.mjs"), "utf8");
-  if (!migration.includes("create table visit")) throw new Error("the bundle lacks the tables of the sibling package");
+  const table = join(project, "bundle", "functions", "migrate", "app", "_up", "shared", "sql", "0001_visit.sql");
+  if (!existsSync(table)) throw new Error("the bundle lacks the tables of the sibling package");
   return passed(await run(project, "npm", "test"));
 }
 
@@ -81,6 +110,35 @@ function point(file: string, { folder, version }: Tarballs): void {
 }
 
 export const passed = (output: string): string => /^# pass.*|^ℹ pass.*/m.exec(output)?.[0] ?? "";
+
+/** Without the options that came after the oldest compiler. */
+const olderTsconfig = {
+  compilerOptions: {
+    target: "es2023",
+    lib: ["es2023", "esnext.disposable"],
+    module: "nodenext",
+    types: ["node"],
+    noEmit: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    verbatimModuleSyntax: true,
+  },
+  include: ["*.ts", "jobs", "infra", "test"],
+};
+
+const serverTest = (major: string): string => `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createTestSystem } from "belfry/testing";
+import app from "../jobs/index.ts";
+
+test("the server is the one that was asked for", async () => {
+  await using system = await createTestSystem({ apps: [app], databaseUrl });
+  const { rows } = await system.database.query("show server_version");
+  assert.equal(rows[0].server_version.split(".")[0], "${major}");
+});
+`;
 
 const sharedApp = `import { defineApp, defineJob } from "belfry";
 export const visit = defineJob({

@@ -3,6 +3,7 @@ import type { StreamCursor, StreamEvent } from "../../src/core/ports/event-strea
 import type { Operations } from "../../src/core/ports/operations.ts";
 import type { RunId } from "../../src/core/ports/run.ts";
 import { jobSorts } from "../../src/core/ports/job-search.ts";
+import { aPause } from "../support/pause.ts";
 
 /** Uses what operators look at and steer once or more, so that each of its statements runs. */
 export async function operationsTour(operations: Operations): Promise<void> {
@@ -76,7 +77,7 @@ const event: StreamEvent = {
 };
 
 async function steer(operations: Operations, ids: readonly JobId[]): Promise<void> {
-  await operations.pauseLane("tour", true, "ada");
+  await operations.pauseLane("tour", aPause);
   await operations.isPaused("tour");
   await operations.lastPass("tour");
   await operations.probeDisk();
@@ -87,10 +88,18 @@ async function steer(operations: Operations, ids: readonly JobId[]): Promise<voi
   await operations.retryPaced([], { dueAt: 0, paceMs: 1, dispatchWindowMs: 0 });
   const search = { kind: "none" };
   const matched = { count: 0, isMore: false };
-  const bulk = await operations.createBulk({ action: "retry", search, caller: "ada", matched, paceMs: 0 });
+  const bulk = await operations.createBulk({
+    action: "retry",
+    search,
+    caller: "ada",
+    matched,
+    paceMs: 0,
+    canary: true,
+  });
   const taken = await operations.takeBulk("tour");
+  await operations.sendCanaries(bulk.id, "tour", { jobs: [], takenAlong: 0 });
   await operations.bulkPage(taken ?? bulk, 10);
-  await operations.advanceBulk(bulk.id, "tour", { next: "1", changed: 0, takenAlong: 0, refused: 0, dueAt: 0 });
+  await operations.advanceBulk(bulk.id, "tour", { next: "1", changed: 0, takenAlong: 0, refused: 0 });
   await operations.bulks({ id: bulk.id, limit: 1 });
   await operations.stopBulk(bulk.id);
 }

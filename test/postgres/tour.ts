@@ -134,8 +134,8 @@ async function scheduleControl(store: Store, clock: TestClock, tag: string): Pro
   const spec = { ...specOf(`${tag}-api`), app: "api" };
   await store.createSchedule(spec);
   await store.updateSchedule({ ...spec, overlap: "skip" });
-  await store.pauseSchedule(spec.id, true);
-  await store.pauseSchedule(spec.id, false);
+  await store.pauseSchedule(spec.id, { by: "ada", reason: null, until: null });
+  await store.pauseSchedule(spec.id, null);
   await clock.advance(10 * minute);
   const nominalAt = (await store.now()) - 5 * minute;
   const occurrence = {

@@ -10,7 +10,7 @@ import { blocksOf, commandsOf } from "./blocks.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(`${root}README.md`, "utf8");
-const blocks = blocksOf(readme);
+const blocks = blocksOf(readme + readFileSync(`${root}docs/operate.md`, "utf8"));
 const [job = "", program = "", ...moreCode] = blocks.filter((each) => each.language === "ts").map((each) => each.text);
 
 // Inside the package, so that `belfry` resolves; git ignores it.

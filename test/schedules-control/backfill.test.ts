@@ -3,6 +3,7 @@ import { defineSchedule } from "../../src/core/define/define-schedule.ts";
 import type { OccurrenceView } from "../../src/core/ports/schedule.ts";
 import { occurrenceKey } from "../support/reference/tables.ts";
 import { hour, midnight, minute, stage, type Stage, work } from "./stage.ts";
+import { aPause } from "../support/pause.ts";
 
 const often = (cron: string, over: object = {}) =>
   defineSchedule({ id: "s", cron, timezone: "UTC", run: work, misfire: "skip", ...over } as never);
@@ -161,9 +162,9 @@ describe("backfill", () => {
     const from = midnight;
     await expect(at.backfill("s", { from, to: at.now() })).rejects.toThrow("are more than 10000 times: narrow it");
     await expect(at.backfill("s", { from: at.now(), to: from })).rejects.toThrow("must not be after to");
-    await at.store.pauseSchedule("s", true);
+    await at.store.pauseSchedule("s", aPause);
     await expect(at.backfill("s", { from, to: from + hour })).rejects.toThrow('"s" is paused');
-    await at.store.pauseSchedule("s", false);
+    await at.store.pauseSchedule("s", null);
     await edit(at, "* * * * *", { enabled: false });
     await expect(at.backfill("s", { from, to: from + hour })).rejects.toThrow('"s" is off in this stage');
     await expect(at.backfill("never", { from, to: from + hour })).rejects.toThrow('no schedule "never"');

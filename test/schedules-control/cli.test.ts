@@ -12,6 +12,17 @@ test("create, show, update, next, pause, resume, trigger, history and delete", a
   expect((await belfry("schedules", "show", "nightly")).out).toContain("2\t2026-11-21T08:00:00.000Z\tevery 6h UTC");
   expect((await belfry("schedules", "pause", "nightly")).out).toContain("\tpaused\t");
   expect((await belfry("schedules", "next", "nightly")).err).toContain("it is paused");
+  const until = ["--until", "6:00", "--timezone", "Asia/Seoul", "--reason", "the provider is away"];
+  const again = await belfry("schedules", "pause", "nightly", ...until, "--json");
+  expect(again.json).toMatchObject({
+    schedules: [
+      { paused: true, pausedUntil: "2026-11-21T21:00:00.000Z", pauseReason: "the provider is away", pausedBy: "ada" },
+    ],
+  });
+  expect((await belfry("schedules", "next", "nightly")).err).toContain(": the provider is away; until then");
+  expect((await belfry("schedules", "pause", "nightly", "--until", "yesterday")).err).toContain(
+    "until: must be like 2h",
+  );
   expect((await belfry("schedules", "resume", "nightly")).out).toContain("\ton\t");
   expect((await belfry("schedules", "trigger", "nightly", "--key", "k")).out).toMatch(/^job \d+\n$/);
   expect((await belfry("schedules", "trigger", "nightly", "--key", "k")).err).toContain("has this key already");
@@ -26,6 +37,23 @@ test("exit codes: not found 3, conflict 5, usage 2", async () => {
   expect((await belfry("schedules", "create", "ping-often", "--kind", "ping", "--every", "5m")).code).toBe(5);
   expect((await belfry("schedules", "create", "x", "--every", "5m")).code).toBe(2);
   expect((await belfry("schedules", "explain", "ping-often", "soon")).code).not.toBe(0);
+});
+
+test("what comes up is shown with its risks, the load beside the capacity, and by lane and app", async () => {
+  const { belfry } = await serveApi();
+  await belfry(...create);
+  await belfry("schedules", "pause", "ping-often", "--until", "20m");
+  const { out } = await belfry("schedules", "upcoming", "--timezone", "UTC");
+  expect(out).toContain("2026-11-21 08:10:00\tin 10m\tping-often\tping\tdefault\tpaused: will be skipped");
+  expect(out).toContain("2026-11-21 08:20:00\tin 20m\tping-often\tping\tdefault\t\n");
+  expect(out).toContain(
+    "LANE\tTIMES\tEXPECTED WORK\tCAPACITY\tBUSIEST\ndefault\t5\t0s and 5 of unknown length\t20h\t\n",
+  );
+  expect((await belfry("schedules", "upcoming", "--lane", "mail")).out).toBe("nothing is scheduled in this span\n");
+  expect(
+    (await belfry("schedules", "upcoming", "--hours", "24", "--app", "tests", "--json")).json.schedules,
+  ).toBeUndefined();
+  expect((await belfry("schedules", "upcoming", "--hours", "25")).code).toBe(2);
 });
 
 test("more than one is confirmed, and one that fails does not stop the others", async () => {

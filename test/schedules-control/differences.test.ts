@@ -6,6 +6,7 @@ import { installDefinitions } from "../../src/core/scheduler/install-schedules.t
 import { belfry } from "../cli/harness.ts";
 import { freshDatabase } from "../support/database.ts";
 import { stage, work } from "./stage.ts";
+import { aPause } from "../support/pause.ts";
 
 const schedule = (id: string, every: `${number}m`) => defineSchedule({ id, every, run: work });
 const said = (differences: readonly { id: string; what: string }[]) =>
@@ -16,7 +17,7 @@ test("a start says what its code changes and what people changed", async () => {
   const spec = (id: string) => schedule(id, "5m").spec("test", "test");
   await at.store.createSchedule(spec("by-hand"));
   await at.store.createSchedule(spec("taken"));
-  await at.store.pauseSchedule("kept", true);
+  await at.store.pauseSchedule("kept", aPause);
   await at.store.installSchedules([{ ...spec("elsewhere"), app: "other" }]);
   const next = defineApp({
     name: "test",
@@ -36,6 +37,18 @@ test("a start says what its code changes and what people changed", async () => {
   );
   const again = await installDefinitions(at.ports, registry([next]), { stage: "test" });
   expect(said(again.differences)).toEqual(["by-hand api", "kept paused", "taken api"]);
+});
+
+test("a system that is alone on its database removes what another stage left there; beside others it stays", async () => {
+  const at = await stage([schedule("kept", "5m")]);
+  await at.store.installSchedules([{ ...schedule("left", "5m").spec("test", "test"), app: "other" }]);
+  await at.store.createSchedule(schedule("by-hand", "5m").spec("test", "test"));
+  const app = registry([defineApp({ name: "test", schedules: [schedule("kept", "5m")] })]);
+  const ids = async () => (await at.store.schedules()).map(({ id }) => id).toSorted();
+  await installDefinitions(at.ports, app, { stage: "test" });
+  expect(await ids()).toEqual(["by-hand", "kept", "left"]);
+  await installDefinitions(at.ports, app, { stage: "test", isAlone: true });
+  expect(await ids()).toEqual(["by-hand", "kept"]);
 });
 
 test("check compares with the database it knows, and says when that does not answer", async () => {

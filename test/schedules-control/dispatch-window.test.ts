@@ -10,6 +10,7 @@ import {
   triggerSchedule,
   updateSchedule,
 } from "../../src/core/admin/schedule-control.ts";
+import { aPause } from "../support/pause.ts";
 
 const often = (cron: Cron) => defineSchedule({ id: "s", cron, timezone: "UTC", run: work });
 const input = { id: "made", kind: "work", cron: "*/2 * * * *", timezone: "UTC" };
@@ -47,9 +48,9 @@ describe("what was handed to the queue already", () => {
 
   test("does not run while paused, and the next time after a resume does", async () => {
     const at = await handedOff();
-    await pauseSchedule(at.ports, "made", true);
+    await pauseSchedule(at.ports, "made", aPause);
     await at.liveUntil(midnight + 3 * minute);
-    await pauseSchedule(at.ports, "made", false);
+    await pauseSchedule(at.ports, "made", null);
     await at.liveUntil(midnight + 5 * minute);
     expect(outcomes(await at.ledger("made")).slice(0, 2)).toEqual([
       ["00:02", "SKIPPED"],
@@ -109,7 +110,7 @@ describe("people and code", () => {
     });
     await expect(updateSchedule(at.ports, at.definitions, mine, control)).rejects.toThrow("change it there and deploy");
     await expect(deleteSchedule(at.ports, at.definitions, "s")).rejects.toThrow("defined in code");
-    expect(await pauseSchedule(at.ports, "s", true)).toMatchObject({ paused: true, source: "code" });
+    expect(await pauseSchedule(at.ports, "s", aPause)).toMatchObject({ pause: aPause, source: "code" });
   });
 
   test("after a clock that ran ahead was put right, an edit makes it decide from now on, and nothing runs twice", async () => {
@@ -176,7 +177,7 @@ describe("trigger", () => {
     const at = await stage([often("0 * * * *")]);
     await at.tick();
     const before = await at.ledger("s");
-    await at.store.pauseSchedule("s", true);
+    await at.store.pauseSchedule("s", aPause);
     const made = await triggerSchedule(at.ports, at.definitions, "s", control);
     await at.work();
     expect(at.ran).toEqual([made.id]);

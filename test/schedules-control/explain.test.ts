@@ -46,7 +46,7 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
   test("a pause", async () => {
     const at = await stage([often()], nine + minute);
     await at.tick();
-    await at.store.pauseSchedule("often", true);
+    await at.store.pauseSchedule("often", { by: "ada", reason: null, until: null });
     await at.liveUntil(nine + 6 * minute);
     expect(await at.why("often", "09:05")).toMatchObject({
       verdict: "skipped-paused",
@@ -217,7 +217,7 @@ describe("times that are none", () => {
     await at.tick();
     expect(await at.why("often", "09:30")).toMatchObject({ verdict: "not-due", advice: null });
     expect(await at.why("often", "09:05")).toMatchObject({ verdict: "planned", advice: null });
-    await at.store.pauseSchedule("often", true);
+    await at.store.pauseSchedule("often", { by: "ada", reason: null, until: null });
     expect(await at.why("often", "09:30")).toMatchObject({
       verdict: "not-due",
       sentence: expect.stringContaining("paused"),

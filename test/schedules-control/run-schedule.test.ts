@@ -7,6 +7,7 @@ import type { Ports } from "../../src/core/ports/ports.ts";
 import { runSchedule, scheduleLock } from "../../src/core/scheduler/run-schedule.ts";
 import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { hour, midnight, minute, stage, work } from "./stage.ts";
+import { aPause } from "../support/pause.ts";
 
 const ruled = (over: object = {}) =>
   defineSchedule({ id: "s", cron: "*/5 * * * *", timezone: "UTC", run: work, launch: "rule", ...over } as never);
@@ -143,7 +144,7 @@ test("after an outage the misfire policy decides, and the paced ones are left to
 test("a pause is decided at claim; off in this stage and unknown end at once", async () => {
   const at = await woken();
   await at.advance(5 * minute);
-  await at.store.pauseSchedule("s", true);
+  await at.store.pauseSchedule("s", aPause);
   expect(await at.wake()).toMatchObject({ jobs: [{ state: "SKIPPED" }] });
   expect(await at.wake("none")).toMatchObject({ outcome: "unknown" });
   const off = await woken({ enabled: { prod: true } });

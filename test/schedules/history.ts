@@ -10,6 +10,7 @@ import type { OccurrenceView, ScheduleRow, ScheduleSpec } from "../../src/core/p
 import { type RowByHand, rowsByHand, type Seen, watch } from "./clock.ts";
 import { aSpec, hour, minute } from "./spec.ts";
 import { type Ground, world } from "./world.ts";
+import { aPause } from "../support/pause.ts";
 
 /**
  * P4 as a property: whatever the expression, zone, rules, policy, outages of scheduler and workers, pauses, edits and
@@ -124,7 +125,7 @@ export async function live<S extends Store>(history: History, ground: Ground<S>)
       await life.end();
     }
   }
-  await at.store.pauseSchedule("s", false);
+  await at.store.pauseSchedule("s", null);
   await at.advance(1);
   await at.tick();
   await drain(at);
@@ -207,7 +208,7 @@ async function pass(
   one: Exclude<Step, { do: "edit" | "delete" }>,
   { beatMs, end }: { beatMs: number; end: number },
 ) {
-  await at.store.pauseSchedule("s", one.do === "pause");
+  await at.store.pauseSchedule("s", one.do === "pause" ? aPause : null);
   const until = Math.min(at.now() + one.minutes * minute, end);
   while (at.now() < until) {
     await at.advance(Math.min(beatMs, until - at.now()));

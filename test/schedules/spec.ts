@@ -36,7 +36,7 @@ export const aRow = (over: Partial<ScheduleRow> = {}): ScheduleRow => ({
   id: "s",
   version: 1,
   source: "code",
-  paused: false,
+  pause: null,
   spec: aSpec(),
   decidedUntil: midnight,
   nextAt: midnight,

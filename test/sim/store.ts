@@ -107,7 +107,7 @@ function scheduleControlFor(call: Call, base: Store): ScheduleControlStore {
     scheduleFacts: (id) => call("scheduleFacts", () => base.scheduleFacts(id)),
     createSchedule: (spec) => call("createSchedule", () => base.createSchedule(spec)),
     updateSchedule: (spec, options) => call("updateSchedule", () => base.updateSchedule(spec, options)),
-    pauseSchedule: (id, paused) => call("pauseSchedule", () => base.pauseSchedule(id, paused)),
+    pauseSchedule: (id, pause) => call("pauseSchedule", () => base.pauseSchedule(id, pause)),
     deleteSchedule: (id, options) => call("deleteSchedule", () => base.deleteSchedule(id, options)),
     occurrencesAt: (id, at) => call("occurrencesAt", () => base.occurrencesAt(id, at)),
     occurrencesBetween: (id, from, until, limit) =>

@@ -4,6 +4,7 @@ import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import { worstIn, type WorstIn, type WorstKind } from "../../core/ports/overview.ts";
 import type { State } from "../../core/job/state.ts";
+import { pauseOf } from "./pause.ts";
 import type { Session } from "./session.ts";
 import { countLive, readFailureGroups, readFences, readLanes, readSlots, readWorkers } from "./sql/overview.ts";
 import { writeWorker } from "./sql/worker.ts";
@@ -36,12 +37,7 @@ export function overviewStore(session: Session): OverviewStore {
     live: () => live(session),
     async lanePauses() {
       const rows = await session.run(readLanes, [operationsLimits.slotGroupsShownMax]);
-      return rows.map((row) => ({
-        lane: row.name,
-        paused: row.paused,
-        pausedBy: row.paused_by,
-        pausedAt: row.paused_at,
-      }));
+      return rows.map((row) => ({ lane: row.name, pause: pauseOf(row) }));
     },
     async slots(prefix) {
       const { slotGroupsShownMax, slotHoldersShownMax, countRowsMax } = operationsLimits;
@@ -137,11 +133,8 @@ async function waiting(session: Session, id: JobId, limit: number): ReturnType<O
   if (row === undefined) return null;
   const bounded = (count: number) => ({ count: Math.min(count, limit), isMore: count > limit });
   return {
-    isLanePaused: row.lane_paused,
-    schedule:
-      row.schedule_paused === null || row.schedule_enabled === null
-        ? null
-        : { paused: row.schedule_paused, enabled: row.schedule_enabled },
+    lanePause: row.lane_pause === null ? null : pauseOf(row.lane_pause),
+    schedule: row.schedule === null ? null : { pause: pauseOf(row.schedule), enabled: row.schedule.enabled },
     openPredecessors: row.preds_open,
     predecessors: (row.preds ?? []) as JobId[],
     ahead: bounded(row.ahead),
@@ -179,6 +172,7 @@ async function failureGroups(session: Session, kind: string | null): ReturnType<
     operationsLimits.failureRowsMax,
     kind,
     operationsLimits.failureGroupsMax,
+    operationsLimits.failureSamplesShown,
   ]);
   return {
     isMore: (rows[0]?.looked ?? 0) >= operationsLimits.failureRowsMax,
@@ -186,11 +180,11 @@ async function failureGroups(session: Session, kind: string | null): ReturnType<
       fingerprint: row.fingerprint,
       kind: row.kind,
       errorCode: row.error_code,
-      errorMessage: row.error_message,
+      errorMessage: row.samples[0]?.message ?? null,
       jobs: row.jobs,
       firstAt: row.first_at,
       lastAt: row.last_at,
-      newestId: row.newest_id as JobId,
+      samples: row.samples.map((sample) => ({ ...sample, jobId: sample.jobId as JobId })),
     })),
   };
 }

@@ -23,17 +23,19 @@ import {
   readOccurrencesAt,
   readOccurrencesBetween,
   readSchedule,
-  setPaused,
+  setPause,
 } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
 import { decideAheadOf } from "./prematerialized.ts";
+import type { NewPause } from "../../core/ports/pause.ts";
+import { pauseValues } from "./pause.ts";
 
 export function scheduleControlStore(session: Session): ScheduleControlStore {
   return {
     scheduleFacts: (id) => session.transaction((tx) => facts(tx, id)),
     createSchedule: (spec) => session.transaction((tx) => create(tx, spec)),
     updateSchedule: (spec, options) => session.transaction((tx) => update(tx, spec, options)),
-    pauseSchedule: (id, paused) => session.transaction((tx) => pause(tx, id, paused)),
+    pauseSchedule: (id, wanted) => session.transaction((tx) => pause(tx, id, wanted)),
     deleteSchedule: (id, options) => session.transaction((tx) => remove(tx, id, options)),
     async occurrencesAt(id, { localTimes, instants }) {
       return (await session.run(readOccurrencesAt, [id, localTimes, instants, scheduleLimits.answersMax])).map(
@@ -89,11 +91,11 @@ async function update(
   return stored(tx, spec.id);
 }
 
-async function pause(tx: Tx, id: string, paused: boolean): Promise<ScheduleRow | ScheduleRefusal> {
+async function pause(tx: Tx, id: string, wanted: NewPause | null): Promise<ScheduleRow | ScheduleRefusal> {
   const [locked] = await execute(tx, lockSchedule, [id, null]);
   if (locked === undefined) return { refused: "unknown" };
   await decideAheadOf(tx, [id]);
-  await execute(tx, setPaused, [id, paused]);
+  await execute(tx, setPause, [id, ...pauseValues(wanted)]);
   return stored(tx, id);
 }
 

@@ -32,6 +32,7 @@ import {
 import { findWaiting } from "./sql/schedule-control.ts";
 import { columns, execute } from "./statement.ts";
 import { decideAheadOf, takeBackAhead } from "./prematerialized.ts";
+import { pauseOf } from "./pause.ts";
 
 type ScheduleMethods = "installSchedules" | "dueSchedules" | "plan" | "schedules" | "occurrences";
 
@@ -173,7 +174,7 @@ export const scheduleRow = (row: StoredScheduleRow): ScheduleRow => ({
   id: row.id,
   version: row.version,
   source: row.source,
-  paused: row.paused,
+  pause: pauseOf(row),
   spec: row.spec as ScheduleSpec,
   decidedUntil: row.decided_until,
   nextAt: row.next_at,

@@ -5,9 +5,19 @@ import type { JobSearch } from "../../core/ports/job-search.ts";
 import type { Operations } from "../../core/ports/operations.ts";
 import { newestColumns } from "./newest.ts";
 import { aftermathOf } from "./outbox.ts";
+import { pauseValues } from "./pause.ts";
 import { parameter } from "./search-store.ts";
 import type { Session } from "./session.ts";
-import { advanceBulk, type BulkRow, createBulk, readBulks, stopBulk, takeBulk } from "./sql/bulk.ts";
+import {
+  advanceBulk,
+  type BulkRow,
+  createBulk,
+  judgeCanaries,
+  readBulks,
+  sendCanaries,
+  stopBulk,
+  takeBulk,
+} from "./sql/bulk.ts";
 import { holdPaused, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
 import { retryPaced } from "./sql/control.ts";
 import { redispatchNow, runNow } from "./sql/relay.ts";
@@ -25,6 +35,7 @@ type SteerStore = Pick<
   | "createBulk"
   | "bulks"
   | "takeBulk"
+  | "sendCanaries"
   | "bulkPage"
   | "advanceBulk"
   | "stopBulk"
@@ -34,8 +45,8 @@ type SteerStore = Pick<
 export function steerStore(session: Session): SteerStore {
   const ids = (rows: readonly { id: string }[]): readonly JobId[] => rows.map((row) => row.id as JobId);
   return {
-    async pauseLane(lane, paused, by) {
-      await session.run(writePause, [lane, paused, by]);
+    async pauseLane(lane, pause) {
+      await session.run(writePause, [lane, ...pauseValues(pause)]);
     },
     async isPaused(lane) {
       return (await session.run(readPause, [lane]))[0]?.paused ?? false;
@@ -63,10 +74,10 @@ export function steerStore(session: Session): SteerStore {
 
 function bulkStore(
   session: Session,
-): Pick<SteerStore, "createBulk" | "bulks" | "takeBulk" | "bulkPage" | "advanceBulk" | "stopBulk"> {
+): Pick<SteerStore, "createBulk" | "bulks" | "takeBulk" | "sendCanaries" | "bulkPage" | "advanceBulk" | "stopBulk"> {
   return {
-    async createBulk({ action, search, caller, matched, paceMs }) {
-      const values = [action, JSON.stringify(search), caller, matched.count, matched.isMore, paceMs];
+    async createBulk({ action, search, caller, matched, paceMs, canary }) {
+      const values = [action, JSON.stringify(search), caller, matched.count, matched.isMore, paceMs, canary];
       const [row] = await session.run(createBulk, values);
       if (row === undefined) throw new Error("the change of many jobs was not written");
       return bulkOf(row);
@@ -75,8 +86,12 @@ function bulkStore(
       return (await session.run(readBulks, [id, limit])).map(bulkOf);
     },
     async takeBulk(owner) {
-      const [row] = await session.run(takeBulk, [owner, operationsLimits.bulkLeaseMs]);
+      await session.run(judgeCanaries);
+      const [row] = await session.run(takeBulk, [owner, operationsLimits.bulkLeaseMs, operationsLimits.bulkAheadMs]);
       return row === undefined ? null : bulkOf(row);
+    },
+    async sendCanaries(id, owner, { jobs, takenAlong }) {
+      return (await session.run(sendCanaries, [id, owner, jobs, jobs.length, takenAlong])).length > 0;
     },
     async bulkPage({ search, next }, limit) {
       const filter = parameter(search);
@@ -85,8 +100,8 @@ function bulkStore(
       const last = rows.length === limit ? rows.at(-1)?.id : edge?.id;
       return { ids: rows.map((row) => row.id as JobId), next: last ?? null };
     },
-    async advanceBulk(id, owner, { next, changed, takenAlong, refused, dueAt }) {
-      const values = [id, owner, next ?? "0", changed, takenAlong, refused, next === null, dueAt];
+    async advanceBulk(id, owner, { next, changed, takenAlong, refused }) {
+      const values = [id, owner, next ?? "0", changed, takenAlong, refused, next === null];
       return (await session.run(advanceBulk, values)).length > 0;
     },
     async stopBulk(id) {
@@ -105,6 +120,7 @@ const bulkOf = (row: BulkRow): Bulk => ({
   matched: { count: row.matched, isMore: row.is_more },
   paceMs: row.pace_ms,
   dueAt: row.due_at,
+  canary: row.canary === "none" ? null : { state: row.canary, jobs: row.canaries as JobId[] },
   changed: row.changed,
   takenAlong: row.taken_along,
   refused: row.refused,

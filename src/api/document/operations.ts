@@ -108,8 +108,12 @@ export const operations = {
   },
   pauseLane: {
     tag: "lanes",
-    description: "No worker starts a job of it within a second. Jobs that run go on.",
-    example: { params: { name: "default" } },
+    description:
+      "No worker starts a job of it within a second. Jobs that run go on. With `until` the pause ends by itself: the jobs on hold start within a minute. The same pause again changes nothing.",
+    example: {
+      params: { name: "default" },
+      body: { until: "6:00", timezone: "Asia/Seoul", reason: "the provider is away" },
+    },
   },
   resumeLane: {
     tag: "lanes",
@@ -150,14 +154,14 @@ export const operations = {
   },
   listDeadLetters: {
     tag: "bulk",
-    description: "FAILED jobs by fingerprint, the largest group first.",
+    description: "FAILED jobs by fingerprint, the largest group first, each with its newest jobs as samples.",
     example: { query: { kind: "hello" } },
   },
   redriveDeadLetters: {
     tag: "bulk",
     description:
-      "Retries FAILED jobs at a pace. Answers 202 with the bulk action that does it, or 200 with a count for a dry run.",
-    example: { body: { filter: { kind: "hello" }, pace: "200ms" } },
+      "Retries FAILED jobs, several groups at once, at a pace that is written at most two minutes ahead. With `canary` one job of each group goes first; the rest follows when all of them have succeeded, and stays as it is when one does not. Answers 202 with the bulk action that does it, or 200 with a count for a dry run.",
+    example: { body: { filter: { kind: "hello" }, pace: "200ms", canary: true } },
   },
   createBulk: {
     tag: "bulk",
@@ -196,7 +200,8 @@ export const operations = {
   },
   listUpcoming: {
     tag: "schedules",
-    description: "What all schedules will start, with what is paused and what may overlap.",
+    description:
+      "What all schedules will start, with what is paused, may overlap or may find its cap full; and the expected work of each lane beside its capacity, by the p50 of each kind in the last week.",
     example: { query: { hours: "1" } },
   },
   listOccurrences: {
@@ -228,8 +233,9 @@ export const operations = {
   },
   pauseSchedule: {
     tag: "schedules",
-    description: "Its times are SKIPPED from now on. Decided at claim, so it also stops what is queued.",
-    example: nightly,
+    description:
+      "Its times are SKIPPED from now on. Decided at claim, so it also stops what is queued. With `until` the pause ends by itself. The same pause again changes nothing.",
+    example: { ...nightly, body: { until: "2h", reason: "the source is being moved" } },
   },
   resumeSchedule: { tag: "schedules", description: "Its times fire again from now on.", example: nightly },
   triggerSchedule: {

@@ -21,7 +21,14 @@ const filter = z.strictObject({
 });
 const asked = { pace, dryRun: z.boolean().default(false) };
 const bulkBody = z.strictObject({ action: z.enum(bulkActions), filter, ...asked });
-const redriveBody = z.strictObject({ filter: filter.omit({ state: true }).default({}), ...asked });
+const redriveBody = z.strictObject({
+  filter: filter.omit({ state: true }).default({}),
+  canary: z
+    .boolean()
+    .default(false)
+    .describe("One job of each group goes first; the rest follows when all of them have succeeded."),
+  ...asked,
+});
 const bulkPath = z.object({ id });
 
 /** POST /bulk, GET /bulk, GET /bulk/:id, POST /bulk/:id/stop, POST /dead-letters/redrive. */
@@ -115,6 +122,7 @@ interface Asking {
   readonly search: JobSearch;
   readonly caller: string;
   readonly pace?: number | undefined;
+  readonly canary?: boolean;
   readonly dryRun: boolean;
 }
 
@@ -133,7 +141,7 @@ function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
     }
     isRunning = false;
   };
-  return async ({ action, search, caller, pace: paceMs = 0, dryRun }) => {
+  return async ({ action, search, caller, pace: paceMs = 0, canary = false, dryRun }) => {
     if (Object.keys(search).length === 0) {
       throw new HttpProblem("no-filter", "a change of many jobs needs a filter: name at least a state or a kind", {
         issues: [{ path: "filter", message: "must name something" }],
@@ -147,6 +155,7 @@ function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
       caller,
       matched,
       paceMs,
+      canary,
     });
     void goOn();
     return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };

@@ -26,9 +26,10 @@ export function deadLetterEndpoints({ operations }: ApiOptions): readonly Endpoi
   ];
 }
 
-const groupJson = ({ firstAt, lastAt, newestId, ...group }: FailureGroup) => ({
+const groupJson = ({ firstAt, lastAt, samples, ...group }: FailureGroup) => ({
   ...group,
   firstAt: iso(firstAt),
   lastAt: iso(lastAt),
-  newest: newestId,
+  newest: samples[0]?.jobId ?? "",
+  samples: samples.map(({ jobId, at, message }) => ({ job: jobId, at: iso(at), message })),
 });

@@ -11,7 +11,7 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { pageBefore } from "../query.ts";
-import { id, instant, limit, someOf, text } from "../query-fields.ts";
+import { id, instant, limit, someOf, text, textsOf } from "../query-fields.ts";
 import { jobDetail, type JobDetailReply, jobList, recordJson } from "../shape/job.ts";
 import { attemptJson, eventJson } from "../view.ts";
 
@@ -33,9 +33,9 @@ export const searchFields = {
   lane: text(contractLimits.idCharactersMax, "Of this lane.").optional(),
   key: text(contractLimits.keyCharactersMax, "With this key.").optional(),
   error: text(contractLimits.errorCodeCharactersMax, "Whose last error has this code.").optional(),
-  fingerprint: text(
-    contractLimits.idCharactersMax,
-    "Of this group of failures, as `listDeadLetters` names it.",
+  fingerprint: textsOf(
+    operationsLimits.redrivenGroupsMax,
+    "Of these groups of failures, as `listDeadLetters` names them.",
   ).optional(),
   run: id.optional().describe("Of this run."),
   schedule: text(200, "Of this schedule.").optional(),
@@ -108,7 +108,7 @@ export function searchOf(query: AskedSearch): JobSearch {
     lane,
     key,
     errorCode: error,
-    fingerprint,
+    fingerprints: fingerprint,
     runId: run as RunId | undefined,
     scheduleId: schedule,
     worker,

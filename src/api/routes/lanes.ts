@@ -11,13 +11,13 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { text } from "../query-fields.ts";
-import { laneList, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
+import { laneList, lanePause, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
 import { count, maybeIso } from "../shape/shape.ts";
+import { pauseAsked, pauseBody } from "../pause-query.ts";
+import { pauseJson } from "../shape/pause.ts";
+import type { Pause } from "../../core/ports/pause.ts";
 
 const lanePath = z.object({ name: text(contractLimits.laneCharactersMax) });
-const pauseReply = z
-  .object({ name: z.string(), paused: z.boolean(), released: z.int().min(0) })
-  .meta({ id: "LanePause" });
 
 /** GET /lanes, POST /lanes/:name/{pause,resume}. */
 export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
@@ -36,14 +36,15 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       name: "pauseLane",
       path: "/lanes/:name/pause",
       refuses: ["unknown-lane"],
-      summary: "Start no job of this lane any more; what runs goes on",
+      summary: "Start no job of this lane until it is resumed or to an end; what runs goes on",
       role: "operate",
       params: lanePath,
-      replies: { 200: pauseReply },
-      async handle({ params: { name }, caller }) {
+      body: pauseBody,
+      replies: { 200: lanePause },
+      async handle({ params: { name }, body, caller }) {
         await assertKnown(options, name);
-        await options.operations.pauseLane(name, true, caller.name);
-        return { status: 200, body: { name, paused: true, released: 0 } };
+        await options.operations.pauseLane(name, pauseAsked(body, caller.name, await options.ports.store.now()));
+        return { status: 200, body: { name, ...pauseJson(await pauseOf(options, name)), released: 0 } };
       },
     }),
     endpoint({
@@ -54,14 +55,17 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       summary: "Start jobs of this lane again, also those that arrived during the pause",
       role: "operate",
       params: lanePath,
-      replies: { 200: pauseReply },
-      async handle({ params: { name }, caller }) {
+      replies: { 200: lanePause },
+      async handle({ params: { name } }) {
         await assertKnown(options, name);
-        return { status: 200, body: { name, paused: false, released: await resume(options, name, caller.name) } };
+        return { status: 200, body: { name, released: await resume(options, name), ...pauseJson(null) } };
       },
     }),
   ];
 }
+
+const pauseOf = async ({ operations }: ApiOptions, name: string): Promise<Pause | null> =>
+  (await operations.lanePauses()).find(({ lane }) => lane === name)?.pause ?? null;
 
 /** PUT /caps/:kind. */
 export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): Endpoint {
@@ -102,8 +106,8 @@ async function assertKnown({ lanes, operations }: ApiOptions, name: string): Pro
 }
 
 /** The pages are bounded; what is left after them, or is put on hold a moment later, the upkeep releases. */
-async function resume({ operations, ports, dispatchWindowMs }: ApiOptions, name: string, by: string): Promise<number> {
-  await operations.pauseLane(name, false, by);
+async function resume({ operations, ports, dispatchWindowMs }: ApiOptions, name: string): Promise<number> {
+  await operations.pauseLane(name, null);
   let released = 0;
   for (let round = 0; round < operationsLimits.unholdRoundsMax; round += 1) {
     const some = await operations.unholdPaused(name, operationsLimits.unholdRowsMax);
@@ -121,20 +125,17 @@ async function list({ operations, lanes }: ApiOptions) {
     operations.slots("cap:"),
   ]);
   const byName = new Map(lanes.map((lane) => [lane.name, lane]));
-  const paused = new Map(pauses.map((pause) => [pause.lane, pause]));
+  const pausedLanes = new Map(pauses.map(({ lane, pause }) => [lane, pause]));
   const counts = Map.groupBy(live.counts, (each) => each.lane);
-  const names = [...new Set([...byName.keys(), ...counts.keys(), ...paused.keys()])].toSorted();
+  const names = [...new Set([...byName.keys(), ...counts.keys(), ...pausedLanes.keys()])].toSorted();
   return {
     isMore: live.isMore,
     caps: caps.map(slotUseJson),
     lanes: names.map((name): LaneReply => {
       const settings = byName.get(name);
-      const pause = paused.get(name);
       return {
         name,
-        paused: pause?.paused ?? false,
-        pausedBy: pause?.pausedBy ?? null,
-        pausedAt: maybeIso(pause?.pausedAt ?? null),
+        ...pauseJson(pausedLanes.get(name) ?? null),
         ...depthOf(live, counts.get(name) ?? []),
         concurrency: settings?.concurrency ?? null,
         batchSize: settings?.batchSize ?? null,

@@ -102,7 +102,7 @@ async function summarize({ operations, ports, lanes }: ApiOptions): Promise<Summ
       lost: total((m) => m.lost),
       meanRunMs: meanRun({ succeeded, failed, retried: total((m) => m.retried), runMs: total((m) => m.runMs) }),
     },
-    lanes: { total: names.size, paused: pauses.filter((pause) => pause.paused).length },
+    lanes: { total: names.size, paused: pauses.filter(({ pause }) => pause !== null).length },
     workers: {
       busy: statuses.filter((status) => status === "busy").length,
       lost: statuses.filter((status) => status === "lost").length,

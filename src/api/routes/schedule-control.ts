@@ -25,6 +25,7 @@ import {
 import { answered } from "../schedule-refusal.ts";
 import { scheduleJson } from "../view.ts";
 import { schedulePath, scheduleReadEndpoints } from "./schedule-reads.ts";
+import { pauseAsked, pauseBody } from "../pause-query.ts";
 
 /**
  * POST /schedules, PUT and DELETE /schedules/:id, POST /schedules/:id/{pause,resume,trigger,backfill},
@@ -151,20 +152,32 @@ async function patchSchedule(
 }
 
 function pauses({ ports }: ApiOptions): readonly Endpoint[] {
-  return ([true, false] as const).map((paused) =>
+  return [
     endpoint({
       ...change,
       method: "POST",
-      name: paused ? "pauseSchedule" : "resumeSchedule",
-      path: `/schedules/:id/${paused ? "pause" : "resume"}`,
+      name: "pauseSchedule",
+      path: "/schedules/:id/pause",
       refuses: ["unknown-schedule"],
-      summary: paused ? "Skip its times from now on, with the reason" : "Run its times again from now on",
+      summary: "Skip its times from now on, until it is resumed or to an end",
+      body: pauseBody,
       replies: { 200: schedule },
-      async handle({ params }) {
-        return versioned(await answered(pauseSchedule(ports, params.id, paused)));
+      async handle({ params, body, caller }) {
+        const pause = pauseAsked(body, caller.name, await ports.store.now());
+        return versioned(await answered(pauseSchedule(ports, params.id, pause)));
       },
     }),
-  );
+    endpoint({
+      ...change,
+      method: "POST",
+      name: "resumeSchedule",
+      path: "/schedules/:id/resume",
+      refuses: ["unknown-schedule"],
+      summary: "Run its times again from now on",
+      replies: { 200: schedule },
+      handle: async ({ params }) => versioned(await answered(pauseSchedule(ports, params.id, null))),
+    }),
+  ];
 }
 
 function runs(options: ApiOptions): readonly Endpoint[] {

@@ -12,6 +12,7 @@ import { explainedTimes, nextTimes, scheduleDetail } from "../shape/schedule.ts"
 import { iso } from "../shape/shape.ts";
 import { expressionOf, jobJson, occurrenceJson, scheduleJson } from "../view.ts";
 import { previewJson } from "./preview.ts";
+import { pauseJson } from "../shape/pause.ts";
 
 export const schedulePath = z.object({ id: text(200) });
 
@@ -50,9 +51,9 @@ export function scheduleReadEndpoints({ ports }: ApiOptions): readonly Endpoint[
       async handle({ params: { id }, query: { count, after } }) {
         const facts = await ports.store.scheduleFacts(id);
         if (facts === null || facts.row === null) throw problemOf(unknownSchedule(id));
-        const { spec, paused } = facts.row;
+        const { spec, pause } = facts.row;
         const times = preview(spec, after ?? facts.now, count);
-        const body = { id: spec.id, enabled: spec.enabled, paused, ...previewJson(spec.timezone, times) };
+        const body = { id: spec.id, enabled: spec.enabled, ...pauseJson(pause), ...previewJson(spec.timezone, times) };
         return { status: 200, body };
       },
     }),

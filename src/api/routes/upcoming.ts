@@ -7,8 +7,10 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
 import { iso } from "../shape/shape.ts";
+import { cappedOf, type Coming, type LaneLoad, loadOf, overlappingOf, typicalRunMs } from "../expected-load.ts";
 import { jobsOf } from "../shape/schedule-outcome.ts";
 import { upcoming, type UpcomingReply } from "../shape/upcoming.ts";
+import { pauseAt } from "../../core/ports/pause.ts";
 
 const upcomingQuery = z.strictObject({
   hours: z
@@ -35,15 +37,11 @@ export const upcomingEndpoint = (options: ApiOptions): Endpoint =>
     handle: async ({ query }) => ({ status: 200, body: await comingUp(options, query) }),
   });
 
-interface Coming {
-  readonly at: number;
-  readonly row: ScheduleRow;
-}
-
 async function comingUp(
-  { operations, ports }: ApiOptions,
+  options: ApiOptions,
   { hours, app, lane }: z.infer<typeof upcomingQuery>,
 ): Promise<UpcomingReply> {
+  const { operations, ports, lanes, registry } = options;
   const from = await ports.store.now();
   const to = from + hours * 3_600_000;
   const { schedules, total } = await operations.searchSchedules({
@@ -56,7 +54,19 @@ async function comingUp(
   const found = asked.map((row) => timesOf(row, from, to));
   const times = found.flatMap((each) => each.times).toSorted((a, b) => a.at - b.at);
   const shown = times.slice(0, operationsLimits.upcomingTimesShown);
-  const open = await openSchedules(operations, [...new Set(shown.map(({ row }) => row.id))]);
+  const [open, typical, caps] = await Promise.all([
+    openSchedules(operations, [...new Set(shown.map(({ row }) => row.id))]),
+    typicalRunMs(options, from),
+    operations.slots("cap:"),
+  ]);
+  // What a pause skips works nothing.
+  const working = times.filter(({ at, row }) => pauseAt(row, at) === null);
+  const sizes = new Map(caps.map(({ key, size }) => [key, size]));
+  const risks = {
+    open,
+    overlapping: overlappingOf(working, typical),
+    capped: cappedOf(working, typical, { registry, sizes }),
+  };
   const parts = Array.from({ length: partsShown }, () => 0);
   for (const { at } of times) {
     const part = Math.min(partsShown - 1, Math.floor(((at - from) / (to - from)) * partsShown));
@@ -65,8 +75,9 @@ async function comingUp(
   return {
     from: iso(from),
     to: iso(to),
-    times: shown.map((each) => comingJson(each, open)),
+    times: shown.map((each) => comingJson(each, risks)),
     parts,
+    lanes: loadOf(working, typical, { lanes, span: { from, to }, parts: partsShown }).map(laneJson),
     isMore: total > schedules.length || found.some((each) => each.isMore),
   };
 }
@@ -95,8 +106,16 @@ async function openSchedules(
   );
 }
 
-function comingJson({ at, row }: Coming, open: ReadonlySet<string>): UpcomingReply["times"][number] {
-  const { id, spec, paused } = row;
+interface Risks {
+  /** Schedules whose last job or run has not ended. */
+  readonly open: ReadonlySet<string>;
+  readonly overlapping: ReadonlySet<Coming>;
+  readonly capped: ReadonlySet<Coming>;
+}
+
+function comingJson(each: Coming, { open, overlapping, capped }: Risks): UpcomingReply["times"][number] {
+  const { at, row } = each;
+  const { id, spec } = row;
   return {
     at: iso(at),
     schedule: id,
@@ -104,7 +123,13 @@ function comingJson({ at, row }: Coming, open: ReadonlySet<string>): UpcomingRep
     kind: spec.job.kind,
     lane: spec.job.lane,
     timezone: spec.timezone,
-    paused,
-    mayOverlap: spec.overlap !== "allow" && open.has(id),
+    paused: pauseAt(row, at) !== null,
+    mayOverlap: spec.overlap !== "allow" && (open.has(id) || overlapping.has(each)),
+    capped: capped.has(each),
   };
 }
+
+const laneJson = ({ busiest, ...load }: LaneLoad): UpcomingReply["lanes"][number] => ({
+  ...load,
+  busiest: busiest === null ? null : { at: iso(busiest.at), share: busiest.share },
+});

@@ -14,6 +14,10 @@ export const bulk = z
     /** At the request. */
     matched,
     paceMs: z.number().min(0),
+    canary: z
+      .object({ state: z.enum(["wanted", "out", "passed", "failed"]), jobs: z.array(idText) })
+      .nullable()
+      .describe("One job of each group goes first, alone; unless all of them succeed, the rest stays as it is."),
     changed: count.describe("That matched."),
     takenAlong: count.describe("Did not match, and run again because a job of their run does."),
     refused: count.describe("Matched, but had moved before their turn."),
@@ -34,6 +38,7 @@ export const bulkJson = (view: Bulk): z.infer<typeof bulk> => ({
   state: view.state,
   matched: view.matched,
   paceMs: view.paceMs,
+  canary: view.canary === null ? null : { state: view.canary.state, jobs: [...view.canary.jobs] },
   changed: view.changed,
   takenAlong: view.takenAlong,
   refused: view.refused,

@@ -2,14 +2,13 @@ import { z } from "zod";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { LastPass } from "../../core/ports/overview.ts";
 import { count, idText, iso, maybeTime, time } from "./shape.ts";
+import { paused } from "./pause.ts";
 
 /** A lane: what waits, what runs, who may. */
 export const lane = z
   .object({
     name: z.string(),
-    paused: z.boolean(),
-    pausedBy: z.string().nullable(),
-    pausedAt: maybeTime,
+    ...paused,
     /** Due, and may start. */
     waiting: count,
     running: count,
@@ -24,6 +23,10 @@ export const lane = z
     batchSize: count.nullable(),
   })
   .meta({ id: "Lane" });
+
+export const lanePause = z
+  .object({ name: z.string(), ...paused, released: count.describe("Jobs that were on hold and may start again.") })
+  .meta({ id: "LanePause" });
 
 export const slotUse = z
   .object({
@@ -78,6 +81,7 @@ export const failureGroup = z
     firstAt: time,
     lastAt: time,
     newest: idText,
+    samples: z.array(z.object({ job: idText, at: time, message: z.string().nullable() })).describe("The newest ones."),
   })
   .meta({ id: "FailureGroup" });
 
@@ -174,6 +178,7 @@ export const auditList = z
   .meta({ id: "AuditList" });
 
 export type LaneReply = z.infer<typeof lane>;
+export type LanePauseReply = z.infer<typeof lanePause>;
 export type LaneListReply = z.infer<typeof laneList>;
 export type WorkerListReply = z.infer<typeof workerList>;
 export type LockListReply = z.infer<typeof lockList>;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { jobCounts, plainJob } from "./job.ts";
 import { lastPass } from "./overview.ts";
 import { count, idText, maybeTime, time } from "./shape.ts";
+import { paused } from "./pause.ts";
 
 const base = {
   id: z.string(),
@@ -12,7 +13,7 @@ const base = {
   expression: z.string(),
   timezone: z.string(),
   enabled: z.boolean(),
-  paused: z.boolean(),
+  ...paused,
   overlap: z.string(),
   misfire: z.string(),
   decidedUntil: time,
@@ -69,7 +70,7 @@ const previewTime = z.object({
 const previewed = { timezone: z.string(), times: z.array(previewTime), ended: z.boolean() };
 
 export const nextTimes = z
-  .object({ id: z.string(), enabled: z.boolean(), paused: z.boolean(), ...previewed })
+  .object({ id: z.string(), enabled: z.boolean(), ...paused, ...previewed })
   .meta({ id: "NextTimes" });
 
 export const previewReply = z

@@ -17,12 +17,31 @@ export const upcoming = z
         timezone: z.string(),
         /** It will be skipped: its schedule is paused. */
         paused: z.boolean(),
-        /** Its last one has not ended, and the schedule's rule for that is not to run beside it. */
+        /** The one before has not ended, or is likely not to have by then, and the schedule's rule is not to run beside it. */
         mayOverlap: z.boolean(),
+        /** The cap of its kind is full then, if the times before take as long as usual. */
+        capped: z.boolean(),
       }),
     ),
     /** Times in each of sixty equal parts of the span. */
     parts: z.array(count),
+    lanes: z.array(
+      z.object({
+        lane: z.string(),
+        times: count,
+        unknown: count.describe("Times of kinds that have not run for a week; they count as no work."),
+        expectedMs: z.number().min(0).describe("Of work, by the usual duration of each kind."),
+        capacityMs: z
+          .number()
+          .min(0)
+          .nullable()
+          .describe("Of all its workers; null for a lane this release does not have."),
+        busiest: z
+          .object({ at: time, share: z.number().min(0) })
+          .nullable()
+          .describe("The part with the most work, of what the lane can do in it."),
+      }),
+    ),
     /** Schedules fire more often than is looked at; the counts are lower bounds. */
     isMore: z.boolean(),
   })

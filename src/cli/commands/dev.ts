@@ -14,6 +14,7 @@ export function devCommand(): Command {
 Options of the local system:
   --port N      of the API (4400, or a free one when that is taken)
   --stage NAME  of belfry.config.ts (dev)
+  --examples    the stage examples of belfry.config.ts
   --json        one JSON object a line
 
 Example:

@@ -76,7 +76,7 @@ async function examine(url: string | undefined, world: World): Promise<readonly 
 
 function nodeFinding(): Finding {
   const ok = Number(process.versions.node.split(".")[0]) === 24;
-  const fix = "use the npm scripts or npx, which take the Node that npm ci installed";
+  const fix = "use the npm scripts or npx, which take the Node that npm installed with the project";
   return { name: "node", ok, detail: `${process.version} at ${process.execPath}`, ...(ok ? {} : { fix }) };
 }
 

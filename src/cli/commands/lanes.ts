@@ -1,14 +1,16 @@
 import { Command } from "commander";
-import type { LaneListReply } from "../../api/shape/overview.ts";
+import type { LaneListReply, LanePauseReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
 import { part } from "../client.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
+import { pauseBodyOf, pausedText, type PauseOptions, withPauseOptions } from "../pausing.ts";
 
 export function lanesCommand(world: World, out: Output): Command {
   const lanes = new Command("lanes");
   lanes.addCommand(list(world, out), { isDefault: true });
-  for (const verb of ["pause", "resume"] as const) lanes.addCommand(steer(world, out, verb));
+  lanes.addCommand(pause(world, out));
+  lanes.addCommand(resume(world, out));
   lanes.addCommand(limit(world, out));
   return lanes;
 }
@@ -33,7 +35,7 @@ function list(world: World, out: Output): Command {
     const found = await api(world, command).get<LaneListReply>("/lanes");
     const rows = found.lanes.map(({ held, ...lane }) => [
       lane.name,
-      lane.paused ? "paused" : "on",
+      pausedText(lane),
       String(lane.waiting),
       lane.oldestWaitingMs === null ? "" : `${Math.round(lane.oldestWaitingMs / 1_000)} s`,
       String(lane.running),
@@ -46,17 +48,24 @@ function list(world: World, out: Output): Command {
   });
 }
 
-function steer(world: World, out: Output, verb: "pause" | "resume"): Command {
-  return new Command(verb)
-    .description(verb === "pause" ? "start no job of it any more; what runs goes on" : "start its jobs again")
+function pause(world: World, out: Output): Command {
+  return withPauseOptions(new Command("pause"))
+    .description("start no job of it any more; what runs goes on")
     .argument("<lane>")
-    .addHelpText("after", `\nExample:\n  $ npx belfry lanes ${verb} mail`)
+    .addHelpText("after", "\nExample:\n  $ npx belfry lanes pause mail --until 6:00 --reason 'the provider is away'")
+    .action(async (name: string, options: PauseOptions, command: Command) => {
+      const answer = await api(world, command).post<LanePauseReply>(`/lanes/${part(name)}/pause`, pauseBodyOf(options));
+      out.result(answer, () => `lane ${name} is ${pausedText(answer, options.timezone)}`);
+    });
+}
+
+function resume(world: World, out: Output): Command {
+  return new Command("resume")
+    .description("start its jobs again")
+    .argument("<lane>")
+    .addHelpText("after", "\nExample:\n  $ npx belfry lanes resume mail")
     .action(async (name: string, _: object, command: Command) => {
-      const answer = await api(world, command).post<{ paused: boolean; released: number }>(
-        `/lanes/${part(name)}/${verb}`,
-      );
-      out.result(answer, () =>
-        answer.paused ? `lane ${name} is paused` : `lane ${name} is on; ${answer.released} released`,
-      );
+      const answer = await api(world, command).post<LanePauseReply>(`/lanes/${part(name)}/resume`);
+      out.result(answer, () => `lane ${name} is on; ${answer.released} released`);
     });
 }

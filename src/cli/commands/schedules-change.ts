@@ -6,12 +6,13 @@ import type { Output } from "../output.ts";
 import { readPayload } from "../payload.ts";
 import type { World } from "../world.ts";
 import { client, listText } from "../schedules.ts";
+import { pauseBodyOf, type PauseOptions, withPauseOptions } from "../pausing.ts";
 
 /** The commands that change something. */
 export const changing = (world: World, out: Output): readonly Command[] => [
   create(world, out),
   update(world, out),
-  steer(world, out, "pause", "SKIP its times until it is resumed, also those that were handed off"),
+  withPauseOptions(steer(world, out, "pause", "SKIP its times until it is resumed, also those that were handed off")),
   steer(world, out, "resume", "let a paused schedule run again"),
   remove(world, out),
   trigger(world, out),
@@ -82,10 +83,15 @@ function steer(world: World, out: Output, verb: "pause" | "resume", description:
     .description(description)
     .argument("<id...>")
     .option("--yes", "needed for more than one")
-    .addHelpText("after", `\nExample:\n  $ npx belfry schedules ${verb} nightly`)
-    .action(async (ids: string[], { yes }: { yes?: boolean }, command: Command) => {
+    .addHelpText(
+      "after",
+      `\nExample:\n  $ npx belfry schedules ${verb} nightly${verb === "pause" ? " --until 6:00" : ""}`,
+    )
+    .action(async (ids: string[], { yes, ...options }: PauseOptions & { yes?: boolean }, command: Command) => {
       confirmed(ids, yes, verb);
-      await each<ScheduleReply>(ids, out, client(world, command)[verb], (schedules) => ({
+      const { pause, resume } = client(world, command);
+      const work = verb === "resume" ? resume : (id: string) => pause(id, pauseBodyOf(options));
+      await each<ScheduleReply>(ids, out, work, (schedules) => ({
         value: { schedules },
         text: () => listText(schedules, world.streams.isTerminal),
       }));

@@ -6,12 +6,15 @@ import { endErrorText, endStateText, outcomesText } from "../outcomes.ts";
 import { client, listText } from "../schedules.ts";
 import { backfillCommand } from "./schedules-backfill.ts";
 import { changing } from "./schedules-change.ts";
+import { pausedText } from "../pausing.ts";
+import { upcomingCommand } from "./schedules-upcoming.ts";
 
 export function schedulesCommand(world: World, out: Output): Command {
   const schedules = new Command("schedules");
   for (const command of [list, show, next, history, explain, preview]) schedules.addCommand(command(world, out));
   for (const command of changing(world, out)) schedules.addCommand(command);
   schedules.addCommand(backfillCommand(world, out));
+  schedules.addCommand(upcomingCommand(world, out));
   return schedules;
 }
 
@@ -62,7 +65,7 @@ function next(world: World, out: Output): Command {
       const answer = await client(world, command).next(id, { count, after });
       out.result(answer, () => timesText(answer.times, world.streams.isTerminal));
       if (!answer.enabled) out.note("it is off in this stage: none of them will run");
-      else if (answer.paused) out.note("it is paused: they are SKIPPED until it is resumed");
+      else if (answer.paused) out.note(`it is ${pausedText(answer)}; until then they are SKIPPED`);
     });
 }
 

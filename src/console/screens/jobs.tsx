@@ -118,7 +118,7 @@ const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonl
   ) : (
     <Empty title="No jobs yet">
       <p>
-        Save a change in <code>jobs/hello.ts</code>: its schedule enqueues one each minute. Or enqueue one by hand:
+        Save a job and its schedule in <code>jobs/</code>. Or enqueue one by hand:
       </p>
       <pre class="command">npx belfry jobs enqueue hello</pre>
     </Empty>

@@ -76,7 +76,7 @@ const Untouched = () => (
     <p>Enqueue a job, and watch it appear here:</p>
     <pre class="command">npx belfry jobs enqueue hello</pre>
     <p>
-      Or add a schedule in <code>jobs/hello.ts</code>. Once it runs, its{" "}
+      Or add a schedule in <code>jobs/</code>. Once it runs, its{" "}
       <a class="link" href={addresses.jobs}>
         jobs
       </a>{" "}

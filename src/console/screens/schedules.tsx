@@ -130,7 +130,7 @@ function None({ isAsked, isFiltered, onClear }: NoneProps) {
   ) : (
     <Empty title="No schedules yet">
       <p>
-        Add <code>defineSchedule</code> to <code>jobs/hello.ts</code> and save. It appears here at once.
+        Add <code>defineSchedule</code> to <code>jobs/</code> and save. It appears here at once.
       </p>
     </Empty>
   );

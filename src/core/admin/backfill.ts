@@ -93,7 +93,7 @@ function checkedRow(id: string, facts: ScheduleFacts, { from, to, force }: Backf
   if (to - from > contractLimits.backfillDaysMax * 86_400_000) {
     throw refuse(`from ${iso(from)} to ${iso(to)} is more than ${contractLimits.backfillDaysMax} days: narrow it`);
   }
-  if (row.paused) throw refuse(`schedule "${id}" is paused, so its jobs would be SKIPPED: resume it first`);
+  if (row.pause !== null) throw refuse(`schedule "${id}" is paused, so its jobs would be SKIPPED: resume it first`);
   if (!row.spec.enabled) throw refuse(`schedule "${id}" is off in this stage: switch it on first`);
   if (from < (ledgerFrom ?? 0) && !force) {
     throw refuse(

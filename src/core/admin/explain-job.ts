@@ -7,6 +7,7 @@ import { isFinal } from "../job/state.ts";
 import type { BoundedCount, JobRecord } from "../ports/job-search.ts";
 import type { SlotUse } from "../ports/overview.ts";
 import type { WaitingFacts } from "../ports/waiting.ts";
+import { pauseAt, pauseText } from "../ports/pause.ts";
 
 /** Stable, for programs. */
 export const causes = [
@@ -54,8 +55,9 @@ export function explainJob(
     const sentence = `it waits for ${facts.openPredecessors} of its predecessors`;
     return say("predecessors", sentence, { waitsFor: facts.predecessors });
   }
-  if (facts.schedule !== null && job.attempt === 0 && (facts.schedule.paused || !facts.schedule.enabled)) {
-    const how = facts.schedule.paused ? "paused" : "off";
+  const pause = pauseAt(facts.schedule, Math.max(now, job.dueAt));
+  if (facts.schedule !== null && job.attempt === 0 && (pause !== null || !facts.schedule.enabled)) {
+    const how = pause === null ? "off" : pauseText(pause);
     const sentence = `its schedule ${job.scheduleId} is ${how}: it will be SKIPPED when its time comes`;
     return say("paused", sentence, {
       until: job.dueAt,
@@ -63,9 +65,12 @@ export function explainJob(
     });
   }
   if (job.hold === "slot") return held(job, facts, slot);
-  if (facts.isLanePaused) {
+  if (facts.lanePause !== null) {
     const advice = `resume the lane: belfry lanes resume ${job.lane}`;
-    return say("lane-paused", `its lane ${job.lane} is paused`, { advice });
+    return say("lane-paused", `its lane ${job.lane} is ${pauseText(facts.lanePause)}`, {
+      advice,
+      until: facts.lanePause.until,
+    });
   }
   if (job.dueAt > now) return early(job);
   if (job.state !== "QUEUED") return say("handing-off", "it is due and the next relay hands it off, within seconds");

@@ -6,6 +6,7 @@ import { minuteText } from "../calendar/wall-time.ts";
 import type { OccurrenceView } from "../ports/schedule.ts";
 import type { SlotHolder } from "../ports/schedule-store.ts";
 import { openZone } from "../calendar/zone.ts";
+import { pauseAt, pauseText } from "../ports/pause.ts";
 
 type RowInput = ExplainInput & { readonly occurrence: OccurrenceView };
 
@@ -114,12 +115,13 @@ function planned(input: RowInput): Explanation {
     };
   }
   if (job !== null && job.dueAt > now) {
-    const paused = row?.paused === true ? "; the schedule is paused, so it will be SKIPPED unless resumed" : "";
+    const pause = pauseAt(row, job.dueAt);
+    const paused = pause === null ? "" : `; the schedule is ${pauseText(pause)}, so it will be SKIPPED unless resumed`;
     const what = occurrence.nominalAt > now ? "is planned" : "is being made up for";
     return {
-      verdict: row?.paused === true ? "planned-paused" : "planned",
+      verdict: pause === null ? "planned" : "planned-paused",
       sentence: `${time} ${what}: job ${job.id} is due at ${iso(job.dueAt)}${paused}`,
-      advice: row?.paused === true ? `npx belfry schedules resume ${occurrence.scheduleId}` : null,
+      advice: pause === null ? null : `npx belfry schedules resume ${occurrence.scheduleId}`,
     };
   }
   return {
@@ -179,10 +181,11 @@ function deadlineOf({ stretch }: RowInput): string {
 function writtenAhead(input: RowInput, job: JobView): Explanation {
   const { facts, occurrence } = input;
   const sentence = `${timeOf(input)} has not come yet; what runs then was written ahead by job ${job.id}`;
-  if (facts.row?.paused !== true) return { verdict: "written-ahead", sentence, advice: null };
+  const pause = pauseAt(facts.row, occurrence.nominalAt);
+  if (pause === null) return { verdict: "written-ahead", sentence, advice: null };
   return {
     verdict: "written-ahead-paused",
-    sentence: `${sentence}; the schedule is paused, so none of it will run unless resumed`,
+    sentence: `${sentence}; the schedule is ${pauseText(pause)}, so none of it will run unless resumed`,
     advice: `npx belfry schedules resume ${occurrence.scheduleId}`,
   };
 }

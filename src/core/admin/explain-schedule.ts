@@ -10,6 +10,7 @@ import type { ScheduleSpec } from "../ports/schedule.ts";
 import type { ScheduleFacts } from "../ports/schedule-store.ts";
 import { timetable } from "../calendar/timetable.ts";
 import { openZone } from "../calendar/zone.ts";
+import { pauseAt, pauseText } from "../ports/pause.ts";
 
 /** The answer for one time of one schedule. */
 export function explainTime(input: ExplainInput): Explanation {
@@ -32,10 +33,11 @@ function explainMissing({ facts, asked, stretch }: ExplainInput): Explanation {
   }
   const { row, now } = facts;
   if (nominal > now) {
+    const pause = pauseAt(row, nominal);
     return {
       verdict: "not-due",
-      sentence: `${time} has not come yet${row?.paused === true ? ", and the schedule is paused" : ""}: it is planned shortly before its time`,
-      advice: row?.paused === true ? `resume it before then: npx belfry schedules resume ${spec.id}` : null,
+      sentence: `${time} has not come yet${pause === null ? "" : `, and the schedule is ${pauseText(pause)}`}: it is planned shortly before its time`,
+      advice: pause !== null ? `resume it before then: npx belfry schedules resume ${spec.id}` : null,
     };
   }
   if (row === null) {

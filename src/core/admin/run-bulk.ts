@@ -21,8 +21,8 @@ export async function runBulkPage(
 ): Promise<boolean> {
   const bulk = await operations.takeBulk(options.owner);
   if (bulk === null) return false;
-  const rows = bulk.action === "cancel" ? operationsLimits.bulkCancelRowsMax : operationsLimits.bulkRowsMax;
-  const { ids, next } = await operations.bulkPage(bulk, rows);
+  if (bulk.canary?.state === "wanted") return await sendCanaries(ports, operations, bulk, options);
+  const { ids, next } = await operations.bulkPage(bulk, rowsOf(bulk));
   const moved = ids.length === 0 ? [] : await change(ports, registry, operations, { bulk, ids, ...options });
   const asked = new Set(ids);
   const changed = moved.filter((id) => asked.has(id)).length;
@@ -31,9 +31,41 @@ export async function runBulkPage(
     changed,
     takenAlong: moved.length - changed,
     refused: ids.length - changed,
-    dueAt: bulk.dueAt + changed * bulk.paceMs,
   });
   return true;
+}
+
+/** A paced page is small, so that little of what it wrote ahead still runs after a stop. */
+function rowsOf({ action, paceMs }: Bulk): number {
+  const { bulkCancelRowsMax, bulkRowsMax, bulkAheadMs } = operationsLimits;
+  if (action === "cancel") return bulkCancelRowsMax;
+  return paceMs === 0 ? bulkRowsMax : Math.min(bulkRowsMax, Math.max(1, Math.floor(bulkAheadMs / paceMs)));
+}
+
+/** The newest job of each group that the change names, or of all that match. None left means that nothing is. */
+async function sendCanaries(
+  ports: BulkPorts,
+  operations: Operations,
+  bulk: Bulk,
+  { owner, dispatchWindowMs }: { owner: string; dispatchWindowMs: number },
+): Promise<boolean> {
+  const groups = bulk.search.fingerprints?.map((each) => ({ ...bulk.search, fingerprints: [each] })) ?? [bulk.search];
+  const newest = await Promise.all(groups.map((search) => newestOf(operations, { search, next: bulk.next })));
+  const ids = newest.flatMap((id) => id ?? []);
+  const moved = ids.length === 0 ? [] : await retryJobs(ports, ids, { dispatchWindowMs });
+  const jobs = ids.filter((id) => moved.includes(id));
+  // Another process was faster with all of them: the next round takes others.
+  if (jobs.length === 0 && ids.length > 0) return true;
+  return await operations.sendCanaries(bulk.id, owner, { jobs, takenAlong: moved.length - jobs.length });
+}
+
+async function newestOf(operations: Operations, from: Pick<Bulk, "search" | "next">): Promise<JobId | null> {
+  for (let next: string | null = from.next; next !== null;) {
+    const page = await operations.bulkPage({ ...from, next }, 1);
+    if (page.ids[0] !== undefined) return page.ids[0];
+    next = page.next;
+  }
+  return null;
 }
 
 /** @returns every job that moved: a retry in a run takes along what was skipped because of it. */

@@ -7,6 +7,7 @@ import { occurrenceFor, occurrenceOf } from "../scheduler/fire.ts";
 import type { JobId } from "../job/job.ts";
 import { slotGroupsOf } from "../define/new-job.ts";
 import { slotGroupsOfSchedule } from "../scheduler/overlap.ts";
+import type { NewPause } from "../ports/pause.ts";
 import type { Ports } from "../ports/ports.ts";
 import { describe, ProblemList } from "../define/problem.ts";
 import { secondText } from "../calendar/wall-time.ts";
@@ -61,9 +62,9 @@ export async function updateSchedule(
   return granted(await ports.store.updateSchedule(spec, versionsOf(options)), spec.id);
 }
 
-/** Takes effect at the claim, so it also stops dispatched jobs. Works for schedules of code too, and outlives deploys. */
-export async function pauseSchedule(ports: ControlPorts, id: string, paused: boolean): Promise<ScheduleRow> {
-  return granted(await ports.store.pauseSchedule(id, paused), id);
+/** Takes effect at the claim, so it also stops dispatched jobs. Works for schedules of code too, and outlives deploys. Null resumes it. */
+export async function pauseSchedule(ports: ControlPorts, id: string, pause: NewPause | null): Promise<ScheduleRow> {
+  return granted(await ports.store.pauseSchedule(id, pause), id);
 }
 
 /**

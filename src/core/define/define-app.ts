@@ -1,6 +1,12 @@
 import type { Job } from "./context.ts";
 import { definitionOf } from "./define-job.ts";
-import type { AppDefinition, JobDefinition, LaneDefinition, ScheduleDefinition } from "./definition.ts";
+import {
+  type AppDefinition,
+  appFormat,
+  type JobDefinition,
+  type LaneDefinition,
+  type ScheduleDefinition,
+} from "./definition.ts";
 import type { Routes } from "./routes.ts";
 import { ProblemList } from "./problem.ts";
 import { checkId } from "./setting.ts";
@@ -29,6 +35,7 @@ export function defineApp(options: AppOptions): AppDefinition {
   for (const job of jobs) for (const made of job.makes ?? []) jobs.add(made);
   return {
     is: "app",
+    format: appFormat,
     name: options.name,
     jobs: [...jobs],
     schedules,

@@ -175,10 +175,18 @@ export interface LaneDefinition {
   readonly concurrency?: number | ByStage<number>;
 }
 
+/** @internal */
+export const appFormat = 1;
+
 /** An app as `defineApp` made it: the default export of a module that `belfry.config.ts` names. */
 export interface AppDefinition {
   readonly is: "app";
   readonly name: string;
+  /**
+   * Changes when copies of Belfry in one process cannot work together.
+   * @internal
+   */
+  readonly format: typeof appFormat;
   /** @internal */
   readonly jobs: readonly JobDefinition[];
   /** @internal */

@@ -1,8 +1,14 @@
-import type { Instant } from "../job/job.ts";
+import type { Instant, JobId } from "../job/job.ts";
 import type { BoundedCount, JobSearch } from "./job-search.ts";
 
 export const bulkActions = ["retry", "cancel"] as const;
 export type BulkAction = (typeof bulkActions)[number];
+
+/** One job of each group that goes first, alone; the rest follows only if all of them succeed. `failed` stops the change. */
+export interface BulkCanary {
+  readonly state: "wanted" | "out" | "passed" | "failed";
+  readonly jobs: readonly JobId[];
+}
 
 /** A change of all jobs that match and existed at the request. Done in pages; another process resumes it after a crash. */
 export interface Bulk {
@@ -19,6 +25,8 @@ export interface Bulk {
   readonly paceMs: number;
   /** Of the next retried job. */
   readonly dueAt: Instant;
+  /** Null: none was asked for. */
+  readonly canary: BulkCanary | null;
   readonly changed: number;
   /** Did not match, and run again because a job of their run does. */
   readonly takenAlong: number;

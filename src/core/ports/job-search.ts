@@ -12,8 +12,8 @@ export interface JobSearch {
   readonly lane?: string;
   readonly key?: string;
   readonly errorCode?: string;
-  /** Failures that look alike, as the dead letters are grouped. */
-  readonly fingerprint?: string;
+  /** Failures of one of these groups, as the dead letters are grouped. */
+  readonly fingerprints?: readonly string[];
   readonly runId?: RunId;
   readonly scheduleId?: string;
   readonly worker?: string;
@@ -64,5 +64,6 @@ export interface FailureGroup {
   readonly jobs: number;
   readonly firstAt: Instant;
   readonly lastAt: Instant;
-  readonly newestId: JobId;
+  /** The newest ones. */
+  readonly samples: readonly { readonly jobId: JobId; readonly at: Instant; readonly message: string | null }[];
 }

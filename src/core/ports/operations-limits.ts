@@ -17,6 +17,8 @@ export const operationsLimits = {
   upcomingSchedulesMax: 1_000,
   upcomingTimesEach: 60,
   upcomingTimesShown: 200,
+  /** How far back it is looked how long a kind typically runs. */
+  typicalHours: 168,
   /** A job that started this long after its nominal time was on time. */
   onTimeMs: 60_000,
   /** Time limit of one of the eight counts by state. Open pages request them again and again. */
@@ -54,6 +56,9 @@ export const operationsLimits = {
   /** A wake, a task's start and a dead holder's lease take less; once this old, the last pass is one that is missing. */
   passAgeMsMax: 180_000,
   failureGroupsMax: 200,
+  failureSamplesShown: 3,
+  /** Groups that one redrive names: each sends a canary. */
+  redrivenGroupsMax: 50,
   slotGroupsShownMax: 200,
   slotHoldersShownMax: 20,
   workersShownMax: 500,
@@ -71,6 +76,8 @@ export const operationsLimits = {
   /** Each job may have a task to stop; the tasks of a page are stopped well within the lease. */
   bulkCancelRowsMax: 100,
   bulkLeaseMs: 10_000,
+  /** A paced change is written this far ahead: what is stopped leaves at most twice that much to run. */
+  bulkAheadMs: 60_000,
   unholdRowsMax: 1_000,
   unholdRoundsMax: 1_000,
   /** Rows and payload bytes that one statement writes for concurrent requests. */

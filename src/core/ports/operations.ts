@@ -8,6 +8,7 @@ import type { Tally } from "./ports.ts";
 import type { BoundedCount, FailureGroup, JobPage, JobRecord, JobSearch, JobSort } from "./job-search.ts";
 import type { ReaderPlace, StreamCursor, StreamEvent, StreamPage } from "./event-stream.ts";
 import type { KindFigures } from "./kind-figures.ts";
+import type { NewPause } from "./pause.ts";
 import type { RunMaps } from "./run-map.ts";
 import type { ScheduleOutcomes } from "./schedule-outcome.ts";
 import type { WaitingFacts } from "./waiting.ts";
@@ -89,14 +90,14 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
     place: { owner: string; version: string; cursor: StreamCursor; events: readonly StreamEvent[] },
   ): Promise<boolean>;
 
-  /** Within a second no worker of the lane starts a job any more; jobs whose message arrives are put on hold. */
-  pauseLane(lane: string, paused: boolean, by: string): Promise<void>;
+  /** Within a second no worker of the lane starts a job any more; jobs whose message arrives are put on hold. Null resumes it. */
+  pauseLane(lane: string, pause: NewPause | null): Promise<void>;
   isPaused(lane: string): Promise<boolean>;
   /** QUEUED under that generation -> PENDING, on hold. @returns the ids that were held. */
   holdPaused(messages: readonly Message[]): Promise<readonly JobId[]>;
   /** Held jobs may start again; the relay dispatches them. @returns how many. */
   unholdPaused(lane: string, limit: number): Promise<number>;
-  /** The same for every lane that is not paused: jobs that were put on hold while their lane was resumed. @returns how many. */
+  /** The same for every lane that is not paused: of a pause that has ended by itself, or put on hold while their lane was resumed. @returns how many. */
   unholdOpen(limit: number): Promise<number>;
   /** PENDING or RETRY_WAIT, not blocked, not on hold -> QUEUED, due now. @returns the ids that were moved. */
   runNow(ids: readonly JobId[]): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
@@ -115,11 +116,17 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
     caller: string;
     matched: BoundedCount;
     paceMs: number;
+    canary: boolean;
   }): Promise<Bulk>;
   /** Newest first; `id` narrows to one. */
   bulks(options: { id: string | null; limit: number }): Promise<readonly Bulk[]>;
-  /** The oldest RUNNING one that no process has continued for `operationsLimits.bulkLeaseMs`. */
+  /**
+   * The oldest RUNNING one that no process has continued for `operationsLimits.bulkLeaseMs`. One that waits for its canaries, or
+   * for the due time of its next job, is left out.
+   */
   takeBulk(owner: string): Promise<Bulk | null>;
+  /** Notes the jobs that go first. @returns false when it was stopped or has another owner. */
+  sendCanaries(id: string, owner: string, sent: { jobs: readonly JobId[]; takenAlong: number }): Promise<boolean>;
   /** Its next jobs, and the cursor of the next page, or null. */
   bulkPage(
     bulk: Pick<Bulk, "search" | "next">,
@@ -129,7 +136,7 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
   advanceBulk(
     id: string,
     owner: string,
-    page: { next: string | null; changed: number; takenAlong: number; refused: number; dueAt: Instant },
+    page: { next: string | null; changed: number; takenAlong: number; refused: number },
   ): Promise<boolean>;
   stopBulk(id: string): Promise<boolean>;
 }

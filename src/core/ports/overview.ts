@@ -1,5 +1,6 @@
 import type { Instant, JobId } from "../job/job.ts";
 import type { State } from "../job/state.ts";
+import type { Pause } from "./pause.ts";
 
 /** Open jobs of one lane in one state. */
 export interface LiveCount {
@@ -23,9 +24,8 @@ export interface Live {
 
 export interface LanePause {
   readonly lane: string;
-  readonly paused: boolean;
-  readonly pausedBy: string | null;
-  readonly pausedAt: Instant | null;
+  /** Null: it is on. */
+  readonly pause: Pause | null;
 }
 
 /** A slot group that is in use or waited for, with who holds it. */

@@ -1,5 +1,6 @@
 /** The part of the store that changes schedules at run time, and answers what became of a time. */
 import type { Instant, JobId, JobView } from "../job/job.ts";
+import type { NewPause } from "./pause.ts";
 import type { RunId } from "./run.ts";
 import type { OccurrenceView, PlannedOccurrence, ScheduleRow, ScheduleSpec } from "./schedule.ts";
 
@@ -56,8 +57,8 @@ export interface ScheduleControlStore {
   createSchedule(spec: ScheduleSpec): Promise<ScheduleRow | ScheduleRefusal>;
   /** A new version from now on. Later PLANNED times are withdrawn; an equal spec changes nothing. */
   updateSchedule(spec: ScheduleSpec, options?: ScheduleChangeOptions): Promise<ScheduleRow | ScheduleRefusal>;
-  /** Also for a schedule of code. It takes effect at the claim: planned times stay planned. */
-  pauseSchedule(id: string, paused: boolean): Promise<ScheduleRow | ScheduleRefusal>;
+  /** Also for a schedule of code; null resumes it. It takes effect at the claim: planned times stay planned. */
+  pauseSchedule(id: string, pause: NewPause | null): Promise<ScheduleRow | ScheduleRefusal>;
   /**
    * Withdraws later PLANNED times and cancels due jobs that have not started: nothing of it starts any more. Ledger and
    * versions stay. The next tick decides the undecided times up to now: SKIPPED `deleted` where they would have run. From here

@@ -1,4 +1,5 @@
 import type { Instant, JobId, Json, NewJob } from "../job/job.ts";
+import type { Pause } from "./pause.ts";
 
 /** When a schedule fires: a cron expression in a zone, elapsed time, or one instant. */
 export type Expression =
@@ -56,7 +57,8 @@ export interface ScheduleRow {
   readonly id: string;
   readonly version: number;
   readonly source: "code" | "api";
-  readonly paused: boolean;
+  /** Null: it is not paused. */
+  readonly pause: Pause | null;
   readonly spec: ScheduleSpec;
   /** Every nominal time up to and including this instant has its occurrence. */
   readonly decidedUntil: Instant;

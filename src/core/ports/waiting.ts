@@ -1,10 +1,11 @@
 import type { Instant, JobId } from "../job/job.ts";
 import type { BoundedCount } from "./job-search.ts";
+import type { Pause } from "./pause.ts";
 
 /** What else decides when a job runs. */
 export interface WaitingFacts {
-  readonly isLanePaused: boolean;
-  readonly schedule: { readonly paused: boolean; readonly enabled: boolean } | null;
+  readonly lanePause: Pause | null;
+  readonly schedule: { readonly pause: Pause | null; readonly enabled: boolean } | null;
   readonly openPredecessors: number;
   /** Some of them. */
   readonly predecessors: readonly JobId[];

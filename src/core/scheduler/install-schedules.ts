@@ -17,18 +17,21 @@ export interface Installed {
 /**
  * Writes what the definitions of this process need in the store: slot groups first, because a job may name only groups
  * that exist, then the schedules of this stage. Safe to repeat, also by several processes at once.
+ * `isAlone`: no other release uses the store, so the schedules of apps that this one has not are removed too.
  * @throws ProblemsFound when a schedule's definition is wrong; nothing is written then.
  */
 export async function installDefinitions(
   ports: Pick<Ports, "store">,
   registry: Registry,
-  options: { readonly stage: string },
+  options: { readonly stage: string; readonly isAlone?: boolean },
 ): Promise<Installed> {
   const specs = specsOf(registry, options.stage);
-  const differences = scheduleDifferences(specs, await everySchedule(ports.store));
+  const stored = await everySchedule(ports.store);
+  const differences = scheduleDifferences(specs, stored);
+  const others = options.isAlone === true ? stored.map(({ spec }) => spec.app) : [];
   const groups = slotGroupsOfRegistry(registry, specs);
   if (groups.length > 0) await ports.store.installSlots(groups);
-  await ports.store.installSchedules(specs, { apps: registry.apps.map((app) => app.name) });
+  await ports.store.installSchedules(specs, { apps: [...registry.apps.map((app) => app.name), ...others] });
   return { schedules: specs.length, slotGroups: groups.length, differences };
 }
 

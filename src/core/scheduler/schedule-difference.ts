@@ -40,13 +40,13 @@ function ofSpec(spec: ScheduleSpec, row: ScheduleRow | undefined): readonly Sche
   const paused = `schedule "${id}" is paused by an operator; a deploy leaves it so`;
   return [
     ...(fields.length === 0 ? [] : [{ id, what: "changed", message: changed } as const]),
-    ...(row.paused ? [{ id, what: "paused", message: paused } as const] : []),
+    ...(row.pause !== null ? [{ id, what: "paused", message: paused } as const] : []),
   ];
 }
 
-function ofRow({ id, source, paused, spec }: ScheduleRow, apps: ReadonlySet<string>): readonly ScheduleDifference[] {
+function ofRow({ id, source, pause, spec }: ScheduleRow, apps: ReadonlySet<string>): readonly ScheduleDifference[] {
   if (source === "api") {
-    const message = `schedule "${id}" was made through the API${paused ? " and is paused" : ""}; code does not know it`;
+    const message = `schedule "${id}" was made through the API${pause === null ? "" : " and is paused"}; code does not know it`;
     return [{ id, what: "api", message }];
   }
   if (!apps.has(spec.app)) return [];

@@ -124,7 +124,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, done: unknown): Pro
 
 /** The work's return value becomes the result if it is JSON within the limit; a driver's query result is not. */
 function toResult(scope: InvocationScope, done: unknown): Json | null {
-  if (done === undefined) return null;
+  if (done === undefined || isQueryResult(done)) return null;
   try {
     return checkedJson(scope.definition.id, done, contractLimits.resultBytesMax);
   } catch (error) {
@@ -132,6 +132,9 @@ function toResult(scope: InvocationScope, done: unknown): Json | null {
     return null;
   }
 }
+
+const isQueryResult = (done: unknown): boolean =>
+  typeof done === "object" && done !== null && "rows" in done && "command" in done;
 
 async function committed(scope: InvocationScope): Promise<void> {
   const { ports } = scope.worker;

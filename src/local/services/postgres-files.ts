@@ -124,6 +124,17 @@ function installedPrograms(): string {
   }
 }
 
+/** A server reads the files of its own major version only. @throws Error that says what to do with others. */
+export function assertSameMajor({ dataFolder }: PostgresRecord, folder: string): void {
+  const written = readFileSync(join(dataFolder, "PG_VERSION"), "utf8").trim();
+  const [installed] = versionOf(installedPrograms()).split(".");
+  if (written === installed) return;
+  throw new Error(
+    `${folder} was written by Postgres ${written}, and Postgres ${installed} is installed: go back to the belfry-local before, ` +
+      `set DATABASE_URL to a Postgres of your own, or delete the folder to begin without data`,
+  );
+}
+
 function versionOf(native: string): string {
   const { version } = JSON.parse(readFileSync(join(native, "..", "package.json"), "utf8")) as { version: string };
   return version;

@@ -17,6 +17,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import { freePort } from "../process/free-port.ts";
 import {
+  assertSameMajor,
   handOver,
   newRecord,
   type PostgresRecord,
@@ -86,6 +87,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const record = known ?? { ...newRecord(options.folder, user), superuser };
   writeRecord(options.folder, { ...record, owner: identityOf(process.pid) });
   if (!existsSync(join(record.dataFolder, "PG_VERSION"))) await initialize(bin, record, user);
+  assertSameMajor(record, options.folder);
 
   const port = options.port === 0 ? await freePort() : options.port;
   const server = await launch({

@@ -39,7 +39,11 @@ async function setUp(): Promise<SetupReport> {
       startsAt: config.timeStart,
     });
     const queues = await createResources(clients, runtime.topology, { timeScale: config.timeScale });
-    const installed = await installDefinitions(runtime.ports, runtime.registry, { stage: config.stage.name });
+    const installed = await installDefinitions(runtime.ports, runtime.registry, {
+      stage: config.stage.name,
+      // What another stage of this machine left behind must not stay undecided.
+      isAlone: true,
+    });
     if (process.argv.includes("--holders-are-gone")) {
       const table = config.lockTable ?? runtime.topology.lock.tableName;
       await releaseLocks(clients.dynamodb, table, runtime.ports.locks);

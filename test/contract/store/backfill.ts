@@ -5,6 +5,7 @@ import type { PlannedOccurrence } from "../../../src/core/ports/schedule.ts";
 import { aJob, claimOne, eachTest, dispatchWindowMs, minute, only, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+import { aPause } from "../../support/pause.ts";
 
 const slotKey = "backfill:every-minute";
 const paceMs = 10_000;
@@ -84,12 +85,12 @@ function filling(open: OpenStore): void {
   });
 
   test("a job that was SKIPPED before it ran is used again, under its id and with its history", async () => {
-    const { store, pauseSchedule, advance } = at();
+    const { store, advance } = at();
     await store.installSlots([{ key: slotKey, size: 1, onRefusal: "hold", reason: "slot" }]);
     const { jobId, nominalAt } = await dueOccurrence(store);
-    await pauseSchedule("every-minute");
+    await store.pauseSchedule("every-minute", aPause);
     await claimOne(store, jobId);
-    await store.pauseSchedule("every-minute", false);
+    await store.pauseSchedule("every-minute", null);
     expect(await backfill(store, [pastTime(nominalAt)])).toEqual({ added: 0, again: 1 });
     const { job, events } = await show(store, jobId);
     expect([job.state, events.map((event) => [event.to, event.reason])]).toEqual([

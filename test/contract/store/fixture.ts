@@ -11,8 +11,6 @@ export interface StoreHarness {
   /** Moves the store's `now` forward. Real time may pass as well, so the suite never asks for exact instants. */
   advance(ms: number): Promise<void>;
   close(): Promise<void>;
-  /** Sets the `paused` mark of a schedule; the port has no verb for it yet. */
-  pauseSchedule(id: string): Promise<void>;
 }
 
 export type OpenStore = () => Promise<StoreHarness>;

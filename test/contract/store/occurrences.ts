@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aJob, claimOne, eachTest, insertOne, minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+import { aPause } from "../../support/pause.ts";
 
 export function occurrencesContract(open: OpenStore): void {
   describe("occurrences follow their job", () => {
@@ -50,9 +51,9 @@ function skipped(open: OpenStore): void {
   const at = eachTest(open);
 
   test("the job of a paused schedule is SKIPPED paused, and so is its occurrence", async () => {
-    const { store, pauseSchedule } = at();
+    const { store } = at();
     const { jobId } = await dueOccurrence(store);
-    await pauseSchedule("every-minute");
+    await store.pauseSchedule("every-minute", aPause);
     expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
     expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "paused" });
   });

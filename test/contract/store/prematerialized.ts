@@ -4,6 +4,7 @@ import type { ScheduleSpec } from "../../../src/core/ports/schedule.ts";
 import { aJob, claimOne, eachTest, minute, only, type OpenStore, settleOne, show } from "./fixture.ts";
 import { aRun } from "./run-fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+import { aPause } from "../../support/pause.ts";
 
 const dispatchWindowMs = 20 * minute;
 const ahead = 10 * minute;
@@ -72,7 +73,7 @@ function pausing(open: OpenStore): void {
     const { store, advance } = at();
     const { runId, claim } = await writtenAhead(store);
     await advance(ahead);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
     expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
     expect(await store.run(runId)).toMatchObject({ state: "RUNNING" });
@@ -82,13 +83,13 @@ function pausing(open: OpenStore): void {
   test("does not run when the schedule is paused at its time, nor after a later resume; the time is SKIPPED", async () => {
     const { store, advance } = at();
     const { runId, claim } = await writtenAhead(store);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     await advance(ahead);
     expect((await claim()).map((job) => [job.state, job.reason])).toEqual([
       ["SKIPPED", "paused"],
       ["SKIPPED", "paused"],
     ]);
-    await store.pauseSchedule("every-minute", false);
+    await store.pauseSchedule("every-minute", null);
     expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "paused" });
     await cancelPages(store, runId);
     expect(await store.run(runId)).toMatchObject({ state: "CANCELED", skipped: 2 });
@@ -97,7 +98,7 @@ function pausing(open: OpenStore): void {
   test("that nobody claimed while the schedule was paused is CANCELED by the pass that decides its time", async () => {
     const { store, advance } = at();
     const { claim } = await writtenAhead(store);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
     await advance(ahead);
     expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 1, withdrawn: 1 });
@@ -109,9 +110,9 @@ function pausing(open: OpenStore): void {
   test("runs when the schedule was resumed before its time", async () => {
     const { store, advance } = at();
     const { claim } = await writtenAhead(store);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     await advance(ahead / 2);
-    await store.pauseSchedule("every-minute", false);
+    await store.pauseSchedule("every-minute", null);
     await advance(ahead / 2);
     expect((await claim()).map((job) => job.state)).toEqual(["RUNNING", "RUNNING"]);
     expect(only(await ledger(store))).toMatchObject({ outcome: "FIRED" });

@@ -4,6 +4,7 @@ import type { Store } from "../../../src/core/ports/ports.ts";
 import { claimOne, eachTest, dispatchWindowMs, minute, only, running, settleOne, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+import { aPause } from "../../support/pause.ts";
 
 export function scheduleControlContract(open: OpenStore): void {
   describe("schedules that people make", () => {
@@ -35,7 +36,7 @@ function making(open: OpenStore): void {
     const { store } = at();
     const before = await store.now();
     const row = await store.createSchedule(aSpec());
-    expect(row).toMatchObject({ id: "every-minute", version: 1, source: "api", paused: false, spec: aSpec() });
+    expect(row).toMatchObject({ id: "every-minute", version: 1, source: "api", pause: null, spec: aSpec() });
     const due = await store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 10 });
     expect(only(due.schedules).decidedUntil).toBeGreaterThanOrEqual(before);
   });
@@ -87,7 +88,7 @@ function making(open: OpenStore): void {
   test("what does not exist is neither updated, paused nor deleted", async () => {
     const { store } = at();
     expect(await store.updateSchedule(aSpec())).toEqual({ refused: "unknown" });
-    expect(await store.pauseSchedule("every-minute", true)).toEqual({ refused: "unknown" });
+    expect(await store.pauseSchedule("every-minute", aPause)).toEqual({ refused: "unknown" });
     expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "unknown" });
   });
 
@@ -105,10 +106,30 @@ function stopping(open: OpenStore): void {
   test("a pause is decided at claim, also for what was handed off, and a resume lets the next one run", async () => {
     const { store, advance } = at();
     const { jobId, nominalAt } = await dueOccurrence(store);
-    expect(await store.pauseSchedule("every-minute", true)).toMatchObject({ paused: true, version: 1 });
+    expect(await store.pauseSchedule("every-minute", aPause)).toMatchObject({
+      pause: { by: "ada", until: null },
+      version: 1,
+    });
     expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
-    expect(await store.pauseSchedule("every-minute", false)).toMatchObject({ paused: false });
+    expect(await store.pauseSchedule("every-minute", null)).toMatchObject({ pause: null });
     await advance(minute);
+    const {
+      aftermath: { outbox },
+    } = await planned(store, [occurrenceAt(nominalAt + minute)]);
+    expect(await claimOne(store, only(only(outbox).messages).jobId)).toMatchObject({ state: "RUNNING" });
+  });
+
+  test("a pause with an end holds until then and ends by itself; the same pause again keeps its beginning", async () => {
+    const { store, advance } = at();
+    const { jobId, nominalAt } = await dueOccurrence(store);
+    const until = (await store.now()) + minute;
+    const wanted = { by: "ada", reason: "mail is away", until };
+    const first = await store.pauseSchedule("every-minute", wanted);
+    expect(first).toMatchObject({ pause: wanted });
+    expect(await store.pauseSchedule("every-minute", { ...wanted, by: "bob" })).toEqual(first);
+    expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
+    await advance(minute);
+    expect(only(await store.schedules())).toMatchObject({ pause: null });
     const {
       aftermath: { outbox },
     } = await planned(store, [occurrenceAt(nominalAt + minute)]);
@@ -118,9 +139,9 @@ function stopping(open: OpenStore): void {
   test("a pause outlives a deploy", async () => {
     const { store } = at();
     await store.installSchedules([aSpec()]);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     await store.installSchedules([aSpec(faster)]);
-    expect(only(await store.schedules())).toMatchObject({ version: 2, paused: true });
+    expect(only(await store.schedules())).toMatchObject({ version: 2, pause: { by: "ada" } });
   });
 
   test("a delete says how many jobs of past times were waiting", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { eachTest, minute, only } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+import { aPause } from "../../support/pause.ts";
 
 export function editsContract(open: OpenStore): void {
   describe("installSchedules: edits", () => {
@@ -51,9 +52,9 @@ function editing(open: OpenStore): void {
   test("code takes over an id that people made: a new version, and its pause stays", async () => {
     const { store } = at();
     await store.createSchedule(aSpec());
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     await store.installSchedules([aSpec({ overlap: "skip" })]);
-    expect(only(await store.schedules())).toMatchObject({ source: "code", version: 2, paused: true });
+    expect(only(await store.schedules())).toMatchObject({ source: "code", version: 2, pause: { by: "ada" } });
     expect(await store.updateSchedule(aSpec())).toEqual({ refused: "code" });
   });
 

@@ -3,6 +3,7 @@ import type { Store } from "../../../src/core/ports/ports.ts";
 import { claimOne, eachTest, minute, only, show } from "./fixture.ts";
 import type { OpenStore } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
+import { aPause } from "../../support/pause.ts";
 
 /** Both ways to remove a schedule. */
 const ways = [
@@ -46,7 +47,7 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     expect(only(await due())).toMatchObject({ version: 2, decidedUntil, removed: true, carry: { edited: true } });
     expect(await store.schedules()).toEqual([]);
     expect(await store.scheduleFacts("every-minute")).toMatchObject({ row: null, ledgerFrom: null });
-    expect(await store.pauseSchedule("every-minute", true)).toEqual({ refused: "unknown" });
+    expect(await store.pauseSchedule("every-minute", aPause)).toEqual({ refused: "unknown" });
     expect(await store.updateSchedule(aSpec({ overlap: "skip" }))).toEqual({ refused: "unknown" });
     expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "unknown" });
     expect(await store.backfill("every-minute", [], { paceMs: 1, slotKey: "b" })).toEqual({ refused: "unknown" });
@@ -110,7 +111,7 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
   test("lets an operator's retry of what it had planned run", async () => {
     const { store, advance } = at();
     const { jobId } = await dueOccurrence(store, { enabled: true });
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     await advance(10 * minute);
     await store.installSchedules([], { apps: [aSpec().app] });
     await store.retry([jobId]);

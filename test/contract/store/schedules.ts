@@ -28,7 +28,7 @@ function installing(open: OpenStore): void {
     const before = await store.now();
     await store.installSchedules([aSpec()]);
     const row = only(await store.schedules());
-    expect(row).toMatchObject({ id: "every-minute", version: 1, source: "code", paused: false });
+    expect(row).toMatchObject({ id: "every-minute", version: 1, source: "code", pause: null });
     expect(row.spec).toEqual(aSpec());
     expect(row.decidedUntil).toBeGreaterThanOrEqual(before);
     const due = await store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 10 });

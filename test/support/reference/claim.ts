@@ -16,6 +16,7 @@ import { dropKept, takeSlots } from "./slots.ts";
 import type { JobRow } from "./rows.ts";
 import { idOf } from "./tables.ts";
 import type { Tables } from "./tables.ts";
+import { pauseAt } from "../../../src/core/ports/pause.ts";
 
 /**
  * Due QUEUED rows under the generation of their message, in id order: run, hold or skip. Rows that need several groups
@@ -112,7 +113,7 @@ function whyUnwanted(t: Tables, row: JobRow): string | null {
   const schedule = by === null ? undefined : storedSchedule(t, by);
   if (row.expiresAt !== null && row.expiresAt <= t.now()) return "expired";
   if (row.attempt > 0) return null;
-  if (schedule?.paused === true) return "paused";
+  if (pauseAt(schedule ?? null, t.now()) !== null) return "paused";
   if (schedule?.spec.enabled === false) return "disabled";
   return null;
 }

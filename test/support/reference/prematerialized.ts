@@ -9,6 +9,7 @@ import { addDelta } from "./runs.ts";
 import { dropPassed } from "./slots.ts";
 import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
+import { pauseAt } from "../../../src/core/ports/pause.ts";
 
 /** Lets go, or withdraws, what was written ahead for times that have come. */
 export function decideAhead(t: Tables, limit: number, scheduleId?: string): { decided: number; withdrawn: number } {
@@ -18,7 +19,7 @@ export function decideAhead(t: Tables, limit: number, scheduleId?: string): { de
     .slice(0, limit);
   const whys = due.map((run) => {
     const starter = run.starterId === null ? undefined : t.jobs.get(run.starterId);
-    const isPaused = t.schedules.get(run.ahead?.by ?? "")?.paused === true;
+    const isPaused = pauseAt(t.schedules.get(run.ahead?.by ?? "") ?? null, t.now()) !== null;
     const why = isPaused ? "paused" : !run.sealed && starter?.state === "CANCELED" ? "withdrawn" : null;
     if (why === null) t.runs.set(run.id, { ...run, ahead: null });
     else withdrawRun(t, run, why);

@@ -3,6 +3,7 @@ import type { Carry, OccurrenceOutcome, ScheduleSpec } from "../../../src/core/p
 import type { JoinRule } from "../../../src/core/job/join.ts";
 import type { FailurePolicy, RunState } from "../../../src/core/ports/run.ts";
 import type { State } from "../../../src/core/job/state.ts";
+import type { Pause } from "../../../src/core/ports/pause.ts";
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */
 export interface JobRow {
@@ -115,7 +116,7 @@ export interface SlotRow {
 export interface StoredSchedule {
   readonly id: string;
   readonly version: number;
-  readonly paused: boolean;
+  readonly pause: Pause | null;
   readonly spec: ScheduleSpec;
   readonly decidedUntil: Instant;
   readonly nextAt: Instant | null;

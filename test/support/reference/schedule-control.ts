@@ -17,6 +17,7 @@ import { runIdOf } from "./runs.ts";
 import { addSchedule, changeSchedule, erasOf, removeSchedule, scheduleRow, storedSchedule } from "./schedules.ts";
 import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
+import type { NewPause } from "../../../src/core/ports/pause.ts";
 
 type Run = <T>(statement: () => T) => T;
 
@@ -25,7 +26,7 @@ export function scheduleControl(t: Tables, run: Run): ScheduleControlStore {
     scheduleFacts: async (id) => facts(t, id),
     createSchedule: async (spec) => run(() => create(t, spec)),
     updateSchedule: async (spec, options) => run(() => update(t, spec, options)),
-    pauseSchedule: async (id, paused) => run(() => pause(t, id, paused)),
+    pauseSchedule: async (id, wanted) => run(() => pause(t, id, wanted)),
     deleteSchedule: async (id, options) => run(() => remove(t, id, options)),
     occurrencesAt: async (id, { localTimes, instants }) =>
       rowsOf(t, id)
@@ -53,7 +54,7 @@ function facts(t: Tables, id: string) {
   if (eras.length === 0) return null;
   return {
     now: t.now(),
-    row: row === undefined ? null : scheduleRow(row),
+    row: row === undefined ? null : scheduleRow(t, row),
     ledgerFrom: row === undefined ? null : (row.ledgerFrom ?? t.now()),
     eras: eras.map(({ version, spec, fromAt }) => ({ version, spec, fromAt })),
   };
@@ -62,7 +63,7 @@ function facts(t: Tables, id: string) {
 function create(t: Tables, spec: ScheduleSpec): ScheduleRow | ScheduleRefusal {
   if (storedSchedule(t, spec.id) !== undefined) return { refused: "exists" };
   addSchedule(t, spec, "api");
-  return scheduleRow(t.schedules.row(spec.id));
+  return scheduleRow(t, t.schedules.row(spec.id));
 }
 
 function update(t: Tables, spec: ScheduleSpec, options?: ScheduleChangeOptions): ScheduleRow | ScheduleRefusal {
@@ -71,15 +72,16 @@ function update(t: Tables, spec: ScheduleSpec, options?: ScheduleChangeOptions):
   if (stored.source !== "api") return { refused: "code" };
   if (!isWanted(stored.version, options)) return { refused: "version", version: stored.version };
   changeSchedule(t, stored, spec);
-  return scheduleRow(t.schedules.row(spec.id));
+  return scheduleRow(t, t.schedules.row(spec.id));
 }
 
-function pause(t: Tables, id: string, paused: boolean): ScheduleRow | ScheduleRefusal {
+function pause(t: Tables, id: string, wanted: NewPause | null): ScheduleRow | ScheduleRefusal {
   const stored = storedSchedule(t, id);
   if (stored === undefined) return { refused: "unknown" };
   decideAhead(t, runLimits.aheadRunsMax, id);
-  t.schedules.set(id, { ...stored, paused });
-  return scheduleRow(t.schedules.row(id));
+  const same = stored.pause?.until === wanted?.until && stored.pause?.reason === wanted?.reason;
+  if (!same) t.schedules.set(id, { ...stored, pause: wanted === null ? null : { ...wanted, at: t.now() } });
+  return scheduleRow(t, t.schedules.row(id));
 }
 
 const isWanted = (version: number, { ifVersions }: ScheduleChangeOptions = {}): boolean =>

@@ -15,6 +15,7 @@ import { insertOne } from "./insert.ts";
 import type { JobRow, StoredSchedule } from "./rows.ts";
 import { occurrenceKey } from "./tables.ts";
 import type { Tables } from "./tables.ts";
+import { pauseAt } from "../../../src/core/ports/pause.ts";
 
 /** Writes the schedules of these apps from code; what these apps no longer have is removed. */
 export function installSchedules(t: Tables, specs: readonly ScheduleSpec[], named: readonly string[] = []): void {
@@ -49,7 +50,7 @@ export function addSchedule(t: Tables, spec: ScheduleSpec, source: "code" | "api
     removed === undefined
       ? { decidedUntil: now, nextAt: spec.enabled ? now : null, carry: null }
       : { decidedUntil: removed.decidedUntil, nextAt: now, carry: removed.carry };
-  t.schedules.set(spec.id, { id: spec.id, version, paused: false, spec, source, ledgerFrom: now, ...begun });
+  t.schedules.set(spec.id, { id: spec.id, version, pause: null, spec, source, ledgerFrom: now, ...begun });
   t.eras.append({ scheduleId: spec.id, version, spec, fromAt: now });
 }
 
@@ -85,7 +86,7 @@ export function removeSchedule(t: Tables, row: StoredSchedule): number {
   const version = row.version + 1;
   const isBehind = row.carry?.edited === true || (row.spec.enabled && row.decidedUntil < t.now());
   if (isBehind)
-    t.schedules.set(id, { ...row, version, removed: true, paused: false, nextAt: t.now(), carry: edited(row) });
+    t.schedules.set(id, { ...row, version, removed: true, pause: null, nextAt: t.now(), carry: edited(row) });
   else t.schedules.delete(id);
   t.eras.append({ scheduleId: id, version, spec: null, fromAt: t.now() });
   return canceled;
@@ -169,7 +170,7 @@ export function dueSchedules(t: Tables, options: { horizonMs: number; limit: num
     .filter((row) => row.nextAt !== null && row.nextAt <= until)
     .toSorted((a, b) => (a.nextAt ?? 0) - (b.nextAt ?? 0) || (a.id < b.id ? -1 : 1))
     .slice(0, options.limit)
-    .map(scheduleRow);
+    .map((row) => scheduleRow(t, row));
 }
 
 export function schedules(t: Tables, page: { readonly after?: string; readonly limit?: number } = {}): ScheduleRow[] {
@@ -178,11 +179,11 @@ export function schedules(t: Tables, page: { readonly after?: string; readonly l
     .filter((row) => row.removed !== true && row.id > after)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .slice(0, limit)
-    .map(scheduleRow);
+    .map((row) => scheduleRow(t, row));
 }
 
-export function scheduleRow({ ledgerFrom: _ledgerFrom, ...row }: StoredSchedule): ScheduleRow {
-  return { ...row, source: row.source ?? "code" };
+export function scheduleRow(t: Tables, { ledgerFrom: _ledgerFrom, ...row }: StoredSchedule): ScheduleRow {
+  return { ...row, pause: pauseAt(row, t.now()), source: row.source ?? "code" };
 }
 
 /** JSON with sorted keys, as `jsonb` compares. */

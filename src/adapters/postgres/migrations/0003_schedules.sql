@@ -9,7 +9,10 @@ create table belfry.schedule (
   source        text not null check (source in ('code', 'api')),
   spec          jsonb not null,
   enabled       boolean not null,
-  paused        boolean not null default false,
+  paused_until  timestamptz,                            -- its times are SKIPPED before it; 'infinity': until it is resumed
+  paused_at     timestamptz,
+  paused_by     text,
+  pause_reason  text,
   decided_until timestamptz not null,
   next_at       timestamptz,                            -- when a tick must look at it next
   carry         jsonb,                                  -- what one tick leaves for the next: missed times, pace

@@ -2,10 +2,11 @@
 
 -- A lane has a row once it was changed.
 create table belfry.lane (
-  name      text primary key,
-  paused    boolean not null default false,
-  paused_by text,
-  paused_at timestamptz
+  name         text primary key,
+  paused_until timestamptz,                             -- none of its jobs starts before it; 'infinity': until it is resumed
+  paused_at    timestamptz,
+  paused_by    text,
+  pause_reason text
 );
 
 -- Workers. Kept up to date from the events: a worker itself writes only its first row.
@@ -127,6 +128,8 @@ create table belfry.bulk (
   is_more     boolean not null,                         -- more than that matched
   pace_ms     float8 not null default 0,                -- between the due times of two retried jobs
   due_at      timestamptz not null,                     -- of the next retried job
+  canary      text not null default 'none' check (canary in ('none', 'wanted', 'out', 'passed', 'failed')),
+  canaries    bigint[] not null default '{}',           -- one job of each group; all must succeed before any other is changed
   changed     int not null default 0 check (changed >= 0),
   taken_along int not null default 0 check (taken_along >= 0), -- did not match; a retried job of their run took them along
   owner       text,                                     -- the process that goes on with it, while `updated_at` is fresh

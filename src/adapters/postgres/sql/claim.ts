@@ -124,7 +124,7 @@ with asked as (
     case when r.state <> 'RUNNING' then 'run canceled'
       when r.stopped then 'run stopped'
       when m.expires_at <= belfry.now() then 'expired'
-      when m.attempt = 0 and s.paused then 'paused'
+      when m.attempt = 0 and s.paused_until > belfry.now() then 'paused'
       when m.attempt = 0 and not s.enabled then 'disabled' end as skip
   from mine m left join belfry.run r on r.id = m.run_id
   left join belfry.schedule s on s.id = coalesce(m.schedule_id, r.ahead_by)

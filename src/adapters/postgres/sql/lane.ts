@@ -1,21 +1,23 @@
 import { keptStatement, statement } from "../statement.ts";
+import { isPaused } from "./pause.ts";
 import { putBack } from "./put-back.ts";
 
-/** $1 lane $2 paused $3 by whom. Locks its row. */
+/** The same pause again changes nothing. $1 lane $2 paused $3 until $4 by whom $5 why. Locks its row. */
 export const writePause = statement<never>(
   "lane-pause",
   `
-insert into belfry.lane as l (name, paused, paused_by, paused_at)
-values ($1, $2, case when $2 then $3 end, case when $2 then belfry.now() end)
-on conflict (name) do update set paused = excluded.paused, paused_by = excluded.paused_by, paused_at = excluded.paused_at
-where l.paused is distinct from excluded.paused`,
+insert into belfry.lane as l (name, paused_until, paused_at, paused_by, pause_reason)
+values ($1, case when $2::boolean then coalesce(belfry.at($3::float8), 'infinity') end, case when $2::boolean then belfry.now() end, $4, $5)
+on conflict (name) do update set paused_until = excluded.paused_until, paused_at = excluded.paused_at, paused_by = excluded.paused_by,
+  pause_reason = excluded.pause_reason
+where (l.paused_until, l.pause_reason) is distinct from (excluded.paused_until, excluded.pause_reason)`,
 );
 
 /** Locks nothing. */
 export const readPause = keptStatement<{ paused: boolean }>(
   "lane-paused",
   `
-select paused from belfry.lane where name = $1`,
+select ${isPaused} as paused from belfry.lane where name = $1`,
 );
 
 /**
@@ -50,8 +52,8 @@ ${unhold}`,
 );
 
 /**
- * As `lane-unhold`, for every lane that is not paused: jobs that a worker put on hold just after the resume, or that a resume
- * left on hold because its process died. $1 limit. Locks: jobs in (due_at, id) order by lane, SKIP LOCKED.
+ * As `lane-unhold`, for every lane that is not paused: jobs of a pause that has ended by itself, that a worker put on hold just
+ * after the resume, or that a resume left on hold because its process died. $1 limit. Locks: jobs in (due_at, id) order by lane, SKIP LOCKED.
  */
 export const unholdOpen = statement<{ id: string }>(
   "lane-unhold-open",
@@ -62,7 +64,7 @@ with mine as materialized (
     order by due_at, id limit $1
     for no key update skip locked
   ) j
-  where not l.paused
+  where not ${isPaused}
   limit $1
 )
 ${unhold}`,

@@ -1,5 +1,6 @@
 import { statement } from "../statement.ts";
 import { isFailed, isOut, isWaiting } from "./job-columns.ts";
+import { pauseColumns, type PauseRow } from "./pause.ts";
 
 export interface LiveRow {
   readonly lane: string;
@@ -35,15 +36,10 @@ order by lane, state, hold, blocked`,
 );
 
 /** Locks nothing. */
-export const readLanes = statement<{
-  name: string;
-  paused: boolean;
-  paused_by: string | null;
-  paused_at: number | null;
-}>(
+export const readLanes = statement<{ name: string } & PauseRow>(
   "lanes",
   `
-select name, paused, paused_by, belfry.ms(paused_at) as paused_at from belfry.lane order by name limit $1`,
+select name, ${pauseColumns} from belfry.lane order by name limit $1`,
 );
 
 export interface SlotRow {
@@ -136,15 +132,14 @@ export interface FailureGroupRow {
   readonly fingerprint: string;
   readonly kind: string;
   readonly error_code: string | null;
-  readonly error_message: string | null;
   readonly jobs: number;
   readonly first_at: number;
   readonly last_at: number;
-  readonly newest_id: string;
+  readonly samples: { jobId: string; at: number; message: string | null }[];
   readonly looked: number;
 }
 
-/** Failures that look alike, among the newest $1 of them. $2 kind or null $3 groups at most. Locks nothing. */
+/** Failures that look alike, among the newest $1 of them. $2 kind or null $3 groups and $4 samples of each at most. Locks nothing. */
 export const readFailureGroups = statement<FailureGroupRow>(
   "failure-groups",
   `
@@ -153,13 +148,16 @@ with newest as materialized (
   where ${isFailed} and ($2::text is null or kind = $2::text)
   order by id desc limit $1
 ), grouped as (
-  select belfry.fingerprint(kind, error_code, error_message) as fingerprint, kind, error_code, max(id) as newest_id,
+  select belfry.fingerprint(kind, error_code, error_message) as fingerprint, kind, error_code, (array_agg(id order by id desc))[1:$4::int] as ids,
     count(*)::int as jobs, belfry.ms(min(finished_at)) as first_at, belfry.ms(max(finished_at)) as last_at
   from newest group by 1, kind, error_code
 )
-select g.*, n.error_message, (select count(*)::int from newest) as looked
-from grouped g join newest n on n.id = g.newest_id
-order by g.jobs desc, g.newest_id desc limit $3`,
+select g.*, s.samples, (select count(*)::int from newest) as looked
+from (select * from grouped order by jobs desc, ids[1] desc limit $3) g cross join lateral (
+  select jsonb_agg(jsonb_build_object('jobId', id::text, 'at', belfry.ms(finished_at), 'message', error_message) order by id desc) as samples
+  from belfry.job where id = any(g.ids)
+) s
+order by g.jobs desc, g.ids[1] desc`,
 );
 
 /** Locks nothing. */

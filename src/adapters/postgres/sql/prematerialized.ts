@@ -10,7 +10,7 @@ export const decideAhead = statement<{ decided: number; withdrawn: number }>(
   `
 with due as materialized (
   select r.id, r.starter_id,
-    case when s.paused then 'paused' when not r.sealed and j.state = 'CANCELED' then 'withdrawn' end as why
+    case when s.paused_until > belfry.now() then 'paused' when not r.sealed and j.state = 'CANCELED' then 'withdrawn' end as why
   from belfry.run r left join belfry.schedule s on s.id = r.ahead_by left join belfry.job j on j.id = r.starter_id
   where r.ahead_of <= belfry.now() + belfry.span($3::float8) and ($1::text[] is null or r.ahead_by = any($1::text[]))
   order by r.id limit $2

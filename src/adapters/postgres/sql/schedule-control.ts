@@ -1,5 +1,6 @@
 import { statement } from "../statement.ts";
 import { jobColumns, type JobRow } from "./job-columns.ts";
+import { pauseColumns } from "./pause.ts";
 import type { OccurrenceRow, StoredScheduleRow } from "./schedule.ts";
 
 export interface FactsRow {
@@ -26,7 +27,7 @@ order by v.version`,
 export const readSchedule = statement<StoredScheduleRow>(
   "schedule",
   `
-select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+select id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
 from belfry.schedule where id = $1 and removed_at is null`,
 );
 
@@ -64,10 +65,15 @@ with given as materialized (
 select id from made`,
 );
 
-/** $1 id $2 paused. Locks: the row, waiting. */
-export const setPaused = statement<{ id: string }>(
+/** The same pause again changes nothing. $1 id $2 paused $3 until $4 by whom $5 why. Locks: the row, waiting. */
+export const setPause = statement<{ id: string }>(
   "schedule-pause",
-  "update belfry.schedule set paused = $2, updated_at = belfry.now() where id = $1 and removed_at is null returning id",
+  `
+update belfry.schedule set paused_until = case when $2::boolean then coalesce(belfry.at($3::float8), 'infinity') end,
+  paused_at = case when $2::boolean then belfry.now() end, paused_by = $4, pause_reason = $5, updated_at = belfry.now()
+where id = $1 and removed_at is null
+  and (paused_until, pause_reason) is distinct from (case when $2::boolean then coalesce(belfry.at($3::float8), 'infinity') end, $5::text)
+returning id`,
 );
 
 /** Jobs of times that were due and have not started. $1 ids. Locks nothing: the cancel that follows decides. */

@@ -1,5 +1,6 @@
 import { statement } from "../statement.ts";
 import type { OccurrenceRow, StoredScheduleRow } from "./schedule.ts";
+import { isPaused, pauseColumns } from "./pause.ts";
 
 /** The run that a job started decides: a starter that succeeded says nothing about its tasks. */
 const result = `case
@@ -22,7 +23,7 @@ export const searchSchedules = statement<{ total: number } & (StoredScheduleRow 
   "schedules-search",
   `
 with named as materialized (
-  select id, app, paused, enabled, next_at, spec -> 'job' ->> 'kind' as kind, spec ->> 'timezone' as zone,
+  select id, app, ${isPaused} as paused, enabled, next_at, spec -> 'job' ->> 'kind' as kind, spec ->> 'timezone' as zone,
     next_at + belfry.span(coalesce((spec ->> 'materializeBeforeMs')::float8, 0)) as fires_at
   from belfry.schedule where removed_at is null and ($1::jsonb ->> 'id' is null or id = $1::jsonb ->> 'id')
 ), known as materialized (
@@ -62,9 +63,8 @@ with named as materialized (
 )
 select (select count(*)::int from judged) as total, s.*
 from (select true) as one left join lateral (
-  select p.place, d.id, d.version, d.source, d.paused, d.spec, belfry.ms(d.decided_until) as decided_until,
-    belfry.ms(d.next_at) as next_at, d.carry
-  from page p join belfry.schedule d on d.id = p.id
+  select place, id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+  from page p join belfry.schedule d using (id)
 ) s on true
 order by s.place`,
 );

@@ -1,10 +1,10 @@
 import { statement } from "../statement.ts";
+import { pauseColumns, type PauseRow } from "./pause.ts";
 
-export interface StoredScheduleRow {
+export interface StoredScheduleRow extends PauseRow {
   readonly id: string;
   readonly version: number;
   readonly source: "code" | "api";
-  readonly paused: boolean;
   readonly spec: unknown;
   readonly decided_until: number;
   readonly next_at: number | null;
@@ -74,7 +74,7 @@ with doomed as materialized (
 ), gone as (
   delete from belfry.schedule s using doomed d where s.id = d.id and d.is_behind is not true
 ), hidden as (
-  update belfry.schedule s set version = s.version + 1, removed_at = belfry.now(), paused = false, enabled = true, next_at = belfry.now(),
+  update belfry.schedule s set version = s.version + 1, removed_at = belfry.now(), paused_until = null, enabled = true, next_at = belfry.now(),
     carry = coalesce(s.carry, '{"missed": 0, "missedUntil": null, "catchUpUntil": null}') || '{"edited": true}',
     updated_at = belfry.now()
   from doomed d where s.id = d.id and d.is_behind
@@ -134,7 +134,7 @@ export const readDue = statement<{ now: number } & (StoredScheduleRow | { id: nu
   `
 select belfry.ms(belfry.now()) as now, s.*
 from (select true) as one left join lateral (
-  select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry,
+  select id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry,
     removed_at is not null as removed
   from belfry.schedule
   where next_at is not null and next_at <= belfry.now() + belfry.span($1::float8)
@@ -146,7 +146,7 @@ from (select true) as one left join lateral (
 export const readSchedules = statement<StoredScheduleRow>(
   "schedules",
   `
-select id, version, source, paused, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
+select id, version, source, ${pauseColumns}, spec, belfry.ms(decided_until) as decided_until, belfry.ms(next_at) as next_at, carry
 from belfry.schedule where removed_at is null and id > $2 order by id limit $1`,
 );
 

@@ -19,8 +19,8 @@ const matches = `($1::jsonb -> 'states' is null or $1::jsonb -> 'states' ? state
   and ($1::jsonb ->> 'worker' is null or worker = $1::jsonb ->> 'worker')
   and ($1::jsonb ->> 'dueFrom' is null or due_at >= belfry.at(($1::jsonb ->> 'dueFrom')::float8))
   and ($1::jsonb ->> 'dueTo' is null or due_at <= belfry.at(($1::jsonb ->> 'dueTo')::float8))
-  and ($1::jsonb ->> 'fingerprint' is null
-    or belfry.fingerprint(kind, error_code, error_message) = $1::jsonb ->> 'fingerprint')
+  and ($1::jsonb -> 'fingerprints' is null
+    or $1::jsonb -> 'fingerprints' ? belfry.fingerprint(kind, error_code, error_message))
   and ($1::jsonb -> 'words' is null or not exists (
     select from jsonb_array_elements_text($1::jsonb -> 'words') w
     where id::text <> w and strpos(lower(concat_ws(' ', kind, key, error_code, error_message)), lower(w)) = 0))

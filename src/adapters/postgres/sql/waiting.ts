@@ -1,9 +1,9 @@
 import { statement } from "../statement.ts";
+import { pauseColumns, type PauseRow } from "./pause.ts";
 
 export interface WaitingRow {
-  readonly lane_paused: boolean;
-  readonly schedule_paused: boolean | null;
-  readonly schedule_enabled: boolean | null;
+  readonly lane_pause: PauseRow | null;
+  readonly schedule: (PauseRow & { readonly enabled: boolean }) | null;
   readonly preds_open: number;
   readonly preds: string[] | null;
   readonly ahead: number;
@@ -17,7 +17,7 @@ export interface WaitingRow {
 export const readWaiting = statement<WaitingRow>(
   "waiting",
   `
-select coalesce(l.paused, false) as lane_paused, s.paused as schedule_paused, s.enabled as schedule_enabled, j.preds_open,
+select to_jsonb(l) as lane_pause, to_jsonb(s) as schedule, j.preds_open,
   (select array_agg(p.id::text) from (
     select p.id from belfry.edge e join belfry.job p on p.id = e.from_id
     where e.to_id = j.id and p.finished_at is null order by p.id limit 20
@@ -37,7 +37,7 @@ select coalesce(l.paused, false) as lane_paused, s.paused as schedule_paused, s.
   (select belfry.ms(w.seen_at) from belfry.worker w where w.lane = j.lane order by w.seen_at desc limit 1) as seen_at,
   (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as last_reason
 from belfry.job j
-left join belfry.lane l on l.name = j.lane
-left join belfry.schedule s on s.id = j.schedule_id
+left join lateral (select ${pauseColumns} from belfry.lane where name = j.lane) l on true
+left join lateral (select ${pauseColumns}, enabled from belfry.schedule where id = j.schedule_id) s on true
 where j.id = $1::bigint`,
 );

@@ -4,20 +4,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Stage } from "aws-cdk-lib";
+import { Platform } from "aws-cdk-lib/aws-ecr-assets";
+import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import type { Construct } from "constructs";
-import { releaseFiles } from "../release-files.ts";
-import type { Topology } from "../../src/topology.ts";
+import type { Topology } from "../src/topology.ts";
+import { type ReleaseCode, releaseCode } from "./code.ts";
+import { releaseFiles } from "./release-files.ts";
 
-const belfry = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
+const belfry = fileURLToPath(new URL("../bin/belfry.mjs", import.meta.url));
 
-export interface BundledRelease {
+/** What a deployment takes from the project. */
+export interface Release {
+  /** What has to exist. */
   readonly topology: Topology;
-  readonly functions: string;
-  readonly image: string;
+  readonly code: ReleaseCode;
+  /** Of the scheduler task. */
+  readonly image: ContainerImage;
 }
 
 /** Runs `belfry bundle`, which finds its own Node 24. @throws Error with what it wrote. */
-export function bundledRelease(scope: Construct, options: { stage: string; project?: string }): BundledRelease {
+export function bundledRelease(scope: Construct, options: { stage: string; project?: string }): Release {
   const out = join(Stage.of(scope)?.outdir ?? tmpdir(), `.belfry-${options.stage}`);
   const { status, stderr, error } = spawnSync(
     process.execPath,
@@ -28,7 +34,7 @@ export function bundledRelease(scope: Construct, options: { stage: string; proje
   if (status !== 0) throw new Error(`stage "${options.stage}" could not be bundled:\n${stderr.trim()}`);
   return {
     topology: JSON.parse(readFileSync(join(out, releaseFiles.topology), "utf8")) as Topology,
-    functions: join(out, releaseFiles.functions),
-    image: join(out, releaseFiles.image),
+    code: releaseCode(join(out, releaseFiles.functions)),
+    image: ContainerImage.fromAsset(join(out, releaseFiles.image), { platform: Platform.LINUX_ARM64 }),
   };
 }

@@ -1,0 +1,134 @@
+import { createTestSystem, type TestSystem } from "belfry/testing";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { readLedger } from "../fake/ledger.ts";
+import { type FakeProcess, startFake } from "../fake/start.ts";
+import app, { sendPush } from "./app.ts";
+import { leaves, neverSubscribed, treatmentOf } from "./input.ts";
+import { quizOf } from "./quiz.ts";
+import { seed } from "./seed.ts";
+
+let service: FakeProcess;
+beforeAll(async () => {
+  service = await startFake(new URL("./fakes/push-service.ts", import.meta.url));
+  // Read once a process, when the first push is sent.
+  process.env["QUIZ_PUSH_URL"] = service.env["QUIZ_PUSH_URL"];
+});
+afterAll(() => service.stop());
+
+let systems = 0;
+
+/** Keys of effects are made of job ids: the systems share the service, so none gives the ids of another. */
+async function newSystem(at = "2031-05-01T00:00:00Z"): Promise<TestSystem> {
+  const system = await createTestSystem({ apps: [app], stage: "dev", at, databaseUrl: inject("postgresUrl") });
+  systems += 1;
+  await system.database.query(`alter table belfry.job alter id restart with ${systems * 10_000}`);
+  return system;
+}
+
+let days = 0;
+
+/** Each test has a day of its own, by which its calls are found in the one ledger. */
+function newDay(): string {
+  days += 1;
+  return new Date(Date.UTC(2031, 4, days)).toISOString().slice(0, 10);
+}
+
+const push = (user: number, day: string) => ({ userId: String(user), quizId: quizOf(day), day });
+
+const callsOn = (day: string) => readLedger(service.home, "daily-quiz-push").filter((entry) => entry["day"] === day);
+
+/** The target in the quiz system's own words. */
+async function wordOf({ database }: TestSystem, id: string): Promise<Record<string, unknown> | undefined> {
+  const text = "select status, failed_calls, reason from daily_quiz.notification_target where target_id = $1";
+  return (await database.query<Record<string, unknown>>(text, [id])).rows[0];
+}
+
+test("a worker that dies in the call: the target is called again with the same key", async () => {
+  const day = newDay();
+  await using system = await newSystem();
+  system.crash("before-settle");
+  const { id } = await sendPush.enqueue(push(1, day), { key: `${day}:1` });
+  await system.drain();
+  expect(await wordOf(system, id)).toMatchObject({ status: "PROCESSING" });
+  await system.advance("3m");
+  expect(await wordOf(system, id)).toMatchObject({ status: "SENT" });
+  const calls = callsOn(day);
+  expect(calls.map(({ outcome }) => outcome)).toEqual(["sent", "repeated"]);
+  expect(new Set(calls.map(({ key }) => key))).toEqual(new Set([`${id}:push`]));
+  const log = "select outcome, code from daily_quiz.push_log where job_id = $1 order by id";
+  expect((await system.database.query(log, [id])).rows).toEqual([
+    { outcome: "lost", code: "WORKER_LOST" },
+    { outcome: "success", code: null },
+  ]);
+});
+
+test("a target that exists gets no second one, and one that was sent is not called again", async () => {
+  const day = newDay();
+  await using system = await newSystem();
+  const { id } = await sendPush.enqueue(push(1, day), { key: `${day}:1` });
+  expect(await wordOf(system, id)).toMatchObject({ status: "QUEUED" });
+  expect(await sendPush.enqueue(push(1, day), { key: `${day}:1` })).toMatchObject({ id, created: false });
+  await system.drain();
+  expect(await sendPush.enqueue(push(1, day), { key: `${day}:1` })).toMatchObject({ id, created: false });
+  await system.advance("10m");
+  expect(await wordOf(system, id)).toMatchObject({ status: "SENT" });
+  expect(callsOn(day).map(({ outcome }) => outcome)).toEqual(["sent"]);
+});
+
+const userWith = (treatment: string): number => {
+  for (let user = 1; user < 1_000; user += 1)
+    if (treatmentOf(user, { mood: "mixed" }) === treatment && !leaves(user)) return user;
+  throw new Error(`no user is treated "${treatment}"`);
+};
+
+describe("what a call was answered decides what follows", () => {
+  test.each([
+    ["gone", ["gone"], { status: "DEAD_LETTER", failed_calls: 1, reason: "HTTP_410" }],
+    ["busy twice", ["busy", "busy", "sent"], { status: "SENT", failed_calls: 2 }],
+    ["always busy", ["busy", "busy", "busy", "busy"], { status: "DEAD_LETTER", failed_calls: 4, reason: "HTTP_503" }],
+    ["throttled once", ["throttled", "sent"], { status: "SENT", failed_calls: 1 }],
+    ["answer lost", ["lost", "repeated"], { status: "SENT", failed_calls: 1 }],
+  ])("a user whose push is %s is called %j", async (treatment, outcomes, word) => {
+    const day = newDay();
+    await using system = await newSystem();
+    const { id } = await sendPush.enqueue(push(userWith(treatment), day));
+    await system.advance("30m");
+    expect(callsOn(day).map(({ outcome }) => outcome)).toEqual(outcomes);
+    expect(await wordOf(system, id)).toMatchObject(word);
+  });
+
+  test("a refused call is repeated after five minutes, not before", async () => {
+    const day = newDay();
+    await using system = await newSystem();
+    await sendPush.enqueue(push(userWith("busy once"), day));
+    await system.advance("295s");
+    expect(callsOn(day)).toHaveLength(1);
+    await system.advance("6s");
+    expect(callsOn(day).map(({ outcome }) => outcome)).toEqual(["busy", "sent"]);
+  });
+});
+
+async function words({ database }: TestSystem): Promise<Readonly<Record<string, number>>> {
+  const text = "select status, count(*)::int as n from daily_quiz.notification_target group by 1 order by 1";
+  const { rows } = await database.query<{ status: string; n: number }>(text);
+  return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
+}
+
+test("targets are PENDING ten minutes before, for subscribers only, and who unsubscribes before the quiz is not called", async () => {
+  // 07:49 in Seoul: a minute before the targets are written.
+  await using system = await newSystem("2031-06-01T22:49:00Z");
+  // As a worker has it.
+  Object.assign(process.env, { DATABASE_URL: system.databaseUrl, AWS_REGION: "us-east-1" });
+  await seed(system.database, 20);
+  await system.drain();
+  expect(await words(system)).toEqual({});
+  await system.advance("61s");
+  const subscribed = Array.from({ length: 20 }, (_, index) => index + 1).filter((user) => !neverSubscribed(user));
+  expect(await words(system)).toEqual({ PENDING: subscribed.length });
+  await system.database.query("update daily_quiz.app_user set notify = false where id in (1, 6)");
+  await system.advance("10m");
+  const { UNSUBSCRIBED: left, ...called } = await words(system);
+  expect(left).toBe(2);
+  expect(Object.values(called).reduce((sum, n) => sum + n, 0)).toBe(subscribed.length - 2);
+  expect(called).not.toHaveProperty("PENDING");
+});

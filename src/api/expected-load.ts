@@ -1,0 +1,111 @@
+import { slotGroupsOf } from "../core/define/new-job.ts";
+import type { Instant } from "../core/job/job.ts";
+import { hourMs } from "../core/job/units.ts";
+import { percentilesOf } from "../core/ports/kind-figures.ts";
+import { operationsLimits } from "../core/ports/operations-limits.ts";
+import type { ScheduleRow } from "../core/ports/schedule.ts";
+import type { ApiOptions } from "./options.ts";
+
+/** A time that a schedule will have. */
+export interface Coming {
+  readonly at: Instant;
+  readonly row: ScheduleRow;
+}
+
+export interface Span {
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+/** What a lane is expected to work in a span, beside what it can. */
+export interface LaneLoad {
+  readonly lane: string;
+  readonly times: number;
+  /** Times of kinds that have not run for a week: how long they take is not known. */
+  readonly unknown: number;
+  readonly expectedMs: number;
+  /** Null for a lane that this release does not have. */
+  readonly capacityMs: number | null;
+  /** The part of the span with the most work, as a share of what the lane can do in it. */
+  readonly busiest: { readonly at: Instant; readonly share: number } | null;
+}
+
+/** How long each kind typically runs: the p50 of its attempts of the last week; kinds that did not run are left out. */
+export async function typicalRunMs({ operations }: Pick<ApiOptions, "operations">, now: Instant) {
+  const to = Math.ceil((now + 1) / hourMs) * hourMs;
+  const period = { from: to - operationsLimits.typicalHours * hourMs, to };
+  const hours = await operations.kindHours({ now: period, before: { from: to, to }, kind: null, lane: null });
+  const typical = new Map<string, number>();
+  for (const [kind, rows] of Map.groupBy(hours, (row) => row.kind)) {
+    const buckets = new Map<number, number>();
+    for (const { bucket, ran } of rows) buckets.set(bucket, (buckets.get(bucket) ?? 0) + ran);
+    const p50 = percentilesOf(buckets)?.p50;
+    if (p50 !== undefined) typical.set(kind, p50);
+  }
+  return typical;
+}
+
+/** By lane, for the times of one span in their order. */
+export function loadOf(
+  times: readonly Coming[],
+  typical: ReadonlyMap<string, number>,
+  { lanes, span, parts }: { readonly lanes: ApiOptions["lanes"]; readonly span: Span; readonly parts: number },
+): readonly LaneLoad[] {
+  const partMs = (span.to - span.from) / parts;
+  const byLane = Map.groupBy(times, ({ row }) => row.spec.job.lane);
+  return [...byLane].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([lane, coming]) => {
+    const settings = lanes.find(({ name }) => name === lane);
+    const atOnce = settings === undefined ? null : settings.concurrency * settings.batchSize;
+    const work = Array.from({ length: parts }, () => 0);
+    for (const { at, row } of coming) {
+      const part = Math.min(parts - 1, Math.floor((at - span.from) / partMs));
+      work[part] = (work[part] ?? 0) + (typical.get(row.spec.job.kind) ?? 0);
+    }
+    const most = Math.max(...work);
+    const busiest = { at: span.from + work.indexOf(most) * partMs, share: most / ((atOnce ?? 1) * partMs) };
+    return {
+      lane,
+      times: coming.length,
+      unknown: coming.filter(({ row }) => !typical.has(row.spec.job.kind)).length,
+      expectedMs: work.reduce((sum, each) => sum + each, 0),
+      capacityMs: atOnce === null ? null : atOnce * (span.to - span.from),
+      busiest: atOnce === null || most === 0 ? null : busiest,
+    };
+  });
+}
+
+/** Times that find the cap of their kind full, if those before take as long as usual. In the order of the times. */
+export function cappedOf(
+  times: readonly Coming[],
+  typical: ReadonlyMap<string, number>,
+  { registry, sizes }: { readonly registry: ApiOptions["registry"]; readonly sizes: ReadonlyMap<string, number> },
+): ReadonlySet<Coming> {
+  const running = new Map<string, Instant[]>();
+  const capped = new Set<Coming>();
+  for (const each of times) {
+    const { kind } = each.row.spec.job;
+    const definition = registry.jobs.get(kind);
+    const cap = definition && slotGroupsOf(definition).find(({ onRefusal }) => onRefusal === "hold");
+    if (cap === undefined) continue;
+    const open = (running.get(kind) ?? []).filter((end) => end > each.at);
+    const size = sizes.get(cap.key) ?? cap.size;
+    const isFull = open.length >= size;
+    if (isFull) capped.add(each);
+    // One that waits starts when the first of those before it ends.
+    const start = isFull ? (open.toSorted((a, b) => a - b)[open.length - size] ?? each.at) : each.at;
+    running.set(kind, [...open, start + (typical.get(kind) ?? 0)]);
+  }
+  return capped;
+}
+
+/** Times that come before the one before them of the same schedule is likely to have ended. */
+export function overlappingOf(times: readonly Coming[], typical: ReadonlyMap<string, number>): ReadonlySet<Coming> {
+  const before = new Map<string, Instant>();
+  return new Set(
+    times.filter(({ at, row }) => {
+      const last = before.get(row.id);
+      before.set(row.id, at);
+      return last !== undefined && last + (typical.get(row.spec.job.kind) ?? 0) > at;
+    }),
+  );
+}
