@@ -5,6 +5,7 @@ import { minute } from "../contract/store/fixture.ts";
 import { beginWriting, cancelPages, quizAt, writtenAhead } from "../contract/store/prematerialized.ts";
 import { ledger } from "../contract/store/schedule-fixture.ts";
 import { untilWaiting } from "../postgres/race.ts";
+import { aPause } from "../support/pause.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 const second = 1_000;
@@ -33,7 +34,7 @@ async function shut(trigger: string): Promise<() => Promise<void>> {
 }
 
 const changes: readonly (readonly [string, (store: Store, nominalAt: number) => Promise<unknown>])[] = [
-  ["a pause", (store) => store.pauseSchedule("every-minute", true)],
+  ["a pause", (store) => store.pauseSchedule("every-minute", aPause)],
   ["an edit", (store, nominalAt) => store.updateSchedule(quizAt(nominalAt + minute))],
   ["a deletion", (store) => store.deleteSchedule("every-minute")],
 ];
@@ -61,9 +62,9 @@ describe("in the moment of the nominal time", () => {
   test("a resume that commits after it starts none of the targets", async () => {
     const { store, clock } = db;
     const { nominalAt, runId, messages } = await writtenAhead(store);
-    await store.pauseSchedule("every-minute", true);
+    await store.pauseSchedule("every-minute", aPause);
     await clock.advance(nominalAt - (await store.now()) - second);
-    await store.pauseSchedule("every-minute", false);
+    await store.pauseSchedule("every-minute", null);
     await clock.advance(2 * second);
     const { claimed } = await store.claim(messages, { worker: "w", alone: false });
     expect(claimed.map(({ state }) => state)).toEqual(["CANCELED", "CANCELED"]);
