@@ -134,14 +134,20 @@ test("each alarm tells one topic, and who was paged is told when it is over", ()
   }
 });
 
-test("only alarms of this account may publish to the topics", () => {
+test("only alarms and the database of this account may publish to the topics", () => {
   const policies = resources(template, "AWS::SNS::TopicPolicy").map(({ Properties }) => Properties["PolicyDocument"]);
   const publishing = policies.flatMap((policy) => {
-    const { Statement } = policy as { Statement: { Principal?: { Service?: string }; Condition?: unknown }[] };
-    return Statement.filter(({ Principal }) => Principal?.Service === "cloudwatch.amazonaws.com");
+    const { Statement } = policy as {
+      Statement: { Principal?: { Service?: string | string[] }; Condition?: unknown }[];
+    };
+    return Statement.filter(({ Principal }) => Principal?.Service !== undefined);
   });
   const own = { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } };
   expect(publishing.map(({ Condition }) => Condition)).toEqual([own, own]);
+  expect(publishing.map(({ Principal }) => [Principal?.Service].flat())).toEqual([
+    ["cloudwatch.amazonaws.com"],
+    ["cloudwatch.amazonaws.com", "events.rds.amazonaws.com"],
+  ]);
 });
 
 test("a scheduler that says nothing is an alarm after three wakes, after four where one may be refused", () => {

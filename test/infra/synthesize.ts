@@ -1,7 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, rmSync } from "node:fs";
 import { App, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { ContainerImage } from "aws-cdk-lib/aws-ecs";
@@ -32,22 +30,18 @@ export const code: ReleaseCode = {
 };
 export const image = ContainerImage.fromRegistry("belfry");
 
-const outputs = mkdtempSync(join(tmpdir(), "belfry-synthesized-"));
-process.once("exit", () => rmSync(outputs, { recursive: true, force: true }));
-
 /** An app with the flags of cdk.json, which the CLI would pass. */
 export const newApp = (): App =>
   new App({
     context: { ...context, "aws:cdk:enable-path-metadata": true },
     analyticsReporting: false,
-    outdir: mkdtempSync(join(outputs, "app-")),
   });
 
 type FakesOptions = Omit<FakesProps, "stage">;
 
 /** Of the stage's own network and database, or of the given ones. */
 export function templateOf(topology: Topology, over: Partial<Deployment> = {}, fakes?: FakesOptions): Template {
-  return Template.fromStack(stackOf(newApp(), topology, over, fakes));
+  return readOnce(stackOf(newApp(), topology, over, fakes));
 }
 
 export function stackOf(app: App, topology: Topology, over: Partial<Deployment> = {}, fakes?: FakesOptions): Stack {
@@ -62,7 +56,15 @@ export function stackOf(app: App, topology: Topology, over: Partial<Deployment> 
 export function templateWith(build: (stack: Stack) => void): Template {
   const stack = new Stack(newApp(), "test");
   build(stack);
-  return Template.fromStack(stack);
+  return readOnce(stack);
+}
+
+/** What an app writes is megabytes below the folder for temporary files, and stays there. */
+function readOnce(stack: Stack): Template {
+  const template = Template.fromStack(stack);
+  const app = App.of(stack);
+  if (app instanceof App) rmSync(app.outdir, { recursive: true });
+  return template;
 }
 
 export interface Resource {

@@ -7,6 +7,7 @@ import { ledger } from "../contract/store/schedule-fixture.ts";
 import { untilWaiting } from "../postgres/race.ts";
 import { aPause } from "../support/pause.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { aPause } from "../support/pause.ts";
 
 const second = 1_000;
 let db: TestDatabase;
