@@ -5,7 +5,6 @@ import { minute } from "../contract/store/fixture.ts";
 import { beginWriting, cancelPages, quizAt, writtenAhead } from "../contract/store/prematerialized.ts";
 import { ledger } from "../contract/store/schedule-fixture.ts";
 import { untilWaiting } from "../postgres/race.ts";
-import { aPause } from "../support/pause.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { aPause } from "../support/pause.ts";
 
