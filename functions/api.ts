@@ -18,8 +18,7 @@ process.once("SIGTERM", () => void runtime.close().finally(() => process.exit(0)
 /** The role or user whose signature IAM has checked. */
 function signer(_request: Request, env: unknown): Caller | null {
   const { requestContext } = (env ?? {}) as LambdaEvent["env"];
-  const { operators, revealers } = config.stage;
-  return signedCaller(requestContext?.authorizer?.iam?.userArn ?? emulated, operators, revealers);
+  return signedCaller(requestContext?.authorizer?.iam?.userArn ?? emulated, config.stage);
 }
 
 /** An emulator on this machine checks no signature and names no caller. In AWS no service answers on a function's loopback. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadApps } from "../src/apps.ts";
 import { consoleFiles } from "../src/console-files.ts";
 import { checkApps } from "../src/core/define/check.ts";
+import { checkScopes } from "../src/core/define/scope.ts";
 import { ProblemsFound } from "../src/core/define/problem.ts";
 import { checkSettings, missingSettings } from "../src/lane-settings.ts";
 import { type Project, stageNames } from "../src/project.ts";
@@ -31,6 +32,7 @@ export async function checkedTopology(project: Project, stage: Stage): Promise<T
   const all = topology(apps, stage);
   const problems = [
     ...checkApps(apps, stage.name, stageNames(project)),
+    ...checkScopes(stage, apps),
     ...checkTopology(all),
     ...checkSettings(stage, all.lanes),
     ...missingSettings(stage.name, all.lanes),

@@ -35,7 +35,12 @@ async function passWithUpkeep(
   const sink = sinkOf(config, secrets.get(webhookSecret));
   const sending =
     sink === null ? null : publishing(ports, operations, { sink, owner: `${owner}:publisher`, signal: ended.signal });
-  const tidying = upkeep(ports, registry, operations, { owner, dispatchWindowMs, signal: ended.signal });
+  const tidying = upkeep(ports, registry, operations, {
+    owner,
+    dispatchWindowMs,
+    stage: config.stage.name,
+    signal: ended.signal,
+  });
   try {
     const report = await runPasses(ports, registry, {
       owner,

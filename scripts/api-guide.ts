@@ -37,7 +37,7 @@ curl --aws-sigv4 "aws:amz:eu-west-1:lambda" --user "$AWS_ACCESS_KEY_ID:$AWS_SECR
   -H "x-amz-security-token: $AWS_SESSION_TOKEN" "https://ID.lambda-url.eu-west-1.on.aws/jobs"
 \`\`\`
 
-A caller has the role \`read\` or \`operate\`; the stage names the operators. A request without an identity is refused with 401.
+A caller has the role \`read\` or \`operate\`, and may be kept to some apps or lanes; the stage names both (docs/deploy.md). A request without an identity is refused with 401.
 
 ## Conventions
 

@@ -117,6 +117,16 @@ const operator =
 const operatorRule =
   "must be the ARN of a signer like arn:aws:sts::*:assumed-role/Operators/*, where * stands for an account or a session";
 
+const scope = z
+  .strictObject({
+    callers: z
+      .array(z.union([z.literal("local"), z.string().regex(operator)], rule(`${operatorRule}, or "local"`)))
+      .min(1),
+    apps: z.array(z.string()).optional(),
+    lanes: z.array(z.string()).optional(),
+  })
+  .refine(({ apps, lanes }) => apps !== undefined || lanes !== undefined, rule("must name apps or lanes"));
+
 const texts = z.record(z.string(), z.string()).optional();
 const lane = z.strictObject({ memoryMb: count(128, 10_240).optional(), environment: texts, secrets: texts });
 
@@ -131,6 +141,7 @@ const stage = z.strictObject({
   logRetentionDays: z.literal([7, 30, 90], rule("must be 7, 30 or 90")).optional(),
   operators: z.array(z.string().regex(operator, rule(operatorRule))).optional(),
   revealers: z.array(z.string().regex(operator, rule(operatorRule))).optional(),
+  scopes: z.array(scope).optional(),
   eventBus: z.string().optional(),
   eventWebhook: z.strictObject({ url: z.string(), secret: z.string() }).optional(),
   apiConcurrency: count(1, 1_000).optional(),

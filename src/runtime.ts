@@ -13,16 +13,19 @@ import { assertSchema, assertServer, schemaVersion } from "./adapters/postgres/m
 import { createOperations } from "./adapters/postgres/operations.ts";
 import { createSession } from "./adapters/postgres/session.ts";
 import { createPostgresStore } from "./adapters/postgres/store.ts";
+import { hidingLog } from "./adapters/telemetry/hiding-log.ts";
 import { createLog } from "./adapters/telemetry/log.ts";
 import { createMetrics } from "./adapters/telemetry/metrics.ts";
+import { sensitiveKinds } from "./api/redacted.ts";
 import { loadApps } from "./apps.ts";
 import type { Config } from "./config.ts";
 import { checkApps } from "./core/define/check.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "./core/define/definition.ts";
+import { checkScopes } from "./core/define/scope.ts";
 import { type Client, createClient } from "./core/delivery/enqueue.ts";
 import { bindClient } from "./core/ports/client.ts";
 import type { Operations } from "./core/ports/operations.ts";
-import type { Ports } from "./core/ports/ports.ts";
+import type { Log, Ports } from "./core/ports/ports.ts";
 import { ProblemsFound } from "./core/define/problem.ts";
 import { stageNames } from "./project.ts";
 import { missingSettings } from "./lane-settings.ts";
@@ -64,7 +67,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   if (problems.length > 0) throw new ProblemsFound(problems);
   const registry = registryOf(apps);
   const topology = topologyOf(apps, config.stage);
-  const unfit = checkTopology(topology);
+  const unfit = [...checkTopology(topology), ...checkScopes(config.stage, apps)];
   if (unfit.length > 0) throw new ProblemsFound(unfit);
   const secrets = await secretsOf(config, options, topology);
   const connections = openConnections(connectionsOf(config, options, topology));
@@ -169,13 +172,23 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
     locks: createDynamoLockStore({ client: dynamodb, tableName: config.lockTable ?? topology.lock.tableName }),
     clock: createClock(config.timeScale),
     random: systemRandom,
-    log: createLog({ service: role, level: config.logLevel, fields: lane === undefined ? { stage } : { stage, lane } }),
+    log: logOf(config, { role, lane }, registry),
     metrics: createMetrics({
       stage,
       laneOf: (job) => registry.jobs.get(job)?.lane ?? lane ?? defaultLane,
     }),
     crashPoint: createCrashPoint(config.crashPlans),
   };
+}
+
+function logOf(
+  { logLevel: level, stage: { name: stage } }: Config,
+  { role: service, lane }: { role: Role; lane?: string | undefined },
+  registry: Registry,
+): Log {
+  const sensitive = sensitiveKinds(registry.jobs.values());
+  const log = createLog({ service, level, fields: lane === undefined ? { stage } : { stage, lane } });
+  return sensitive.size === 0 ? log : hidingLog(log, (kind) => sensitive.has(kind));
 }
 
 /** A worker keeps one connection for claim, heartbeat and settle, and the rest for its handlers' transactions. */

@@ -1,3 +1,7 @@
+import type { CallerScope } from "./core/define/scope.ts";
+
+export type { CallerScope, Scope } from "./core/define/scope.ts";
+
 /** What a stage is. `belfry.config.ts` names the stages; everything that may differ between them is there or in a per-stage value. */
 export interface Stage {
   readonly name: string;
@@ -30,6 +34,8 @@ export interface Stage {
   readonly operators?: readonly string[];
   /** Who sees what definitions mark as sensitive, likewise. Left out: `operators`. */
   readonly revealers?: readonly string[];
+  /** Bounds of some callers, in either role; the parts of several that name one caller add up. Left out: none has any. */
+  readonly scopes?: readonly CallerScope[];
   /** Name or ARN of the EventBridge bus that gets every event; left out: none does. */
   readonly eventBus?: string;
   /** In place of a bus: the address that gets every event by POST, and where the secret that signs them is kept. */

@@ -95,7 +95,7 @@ async function materialize(store: Store, message: Message, heap: number[]): Prom
   const known = registry([defineApp({ name: "bench", jobs: [daily, push] })]);
   const worker = createWorker(ports, known, { worker: "bench", lane, stage: "bench", dispatchWindowMs });
   const { failed } = await worker.handle(recordsOf([message]), { remainingMs: () => 600_000 });
-  const [run] = await store.runs({ kind: "daily", limit: 1 });
+  const [run] = await store.runs({ kinds: ["daily"], limit: 1 });
   if (failed.length > 0 || run?.total !== targets || !run.sealed)
     throw new Error(`${run?.total ?? 0} targets were written`);
 }

@@ -3,7 +3,7 @@ import type { Log } from "../core/ports/ports.ts";
 import { mountApps } from "./apps.ts";
 import { consolePage } from "./console.ts";
 import { createAuditTrail } from "./audit-trail.ts";
-import type { Identify } from "./caller.ts";
+import { localCaller } from "./caller.ts";
 import { type Endpoint, mount } from "./endpoint.ts";
 import { localOnly, sameOriginOnly } from "./guard.ts";
 import { jsonAnswer } from "./json-answer.ts";
@@ -56,7 +56,7 @@ export function createApi(options: ApiOptions): Hono {
   const document = openApi(endpoints, options.version);
   api.get("/openapi.json", (c) => jsonAnswer(c, { status: 200, body: document }));
   const sensitive = sensitiveKinds(options.registry.jobs.values());
-  const shared = { identify: options.identify ?? localCaller, audit, sensitive };
+  const shared = { identify: options.identify ?? (() => localCaller()), audit, sensitive, registry: options.registry };
   mount(api, endpoints, shared);
   mountApps(api, options, shared);
   if (options.console !== undefined) {
@@ -111,5 +111,3 @@ export function endpointsOf(options: ApiOptions): readonly Endpoint[] {
     metricsEndpoint(options),
   ];
 }
-
-const localCaller: Identify = () => ({ name: "local", role: "operate" });

@@ -4,7 +4,10 @@ import { attemptsOf } from "../core/job/history.ts";
 import type { RouteContext } from "../core/define/routes.ts";
 import { allowed, type MountOptions } from "./endpoint.ts";
 import { refuseType } from "./body.ts";
+import type { Caller } from "./caller.ts";
+import { boundsOf, outside } from "./scope.ts";
 import type { ApiOptions } from "./options.ts";
+import { redacted } from "./redacted.ts";
 import { requestIdOf } from "./request-id.ts";
 
 /**
@@ -12,22 +15,32 @@ import { requestIdOf } from "./request-id.ts";
  * body, which is the app's) and its answer to an error.
  */
 export function mountApps(api: Hono, options: ApiOptions, shared: MountOptions): void {
-  for (const { name, routes } of options.registry.apps) {
+  for (const { name, jobs, routes } of options.registry.apps) {
     if (routes === null) continue;
-    const inside = routeContextOf(options, name);
-    api.use(`/apps/${name}/*`, watched(`/apps/${name}`, shared));
-    api.mount(`/apps/${name}`, (request) => routes.fetch(request, inside));
+    const isOutside = ({ scope }: Caller): boolean =>
+      scope !== undefined && jobs.some(({ id }) => !boundsOf(options.registry, scope).kinds.has(id));
+    api.use(`/apps/${name}/*`, watched(`/apps/${name}`, isOutside, shared));
+    const whole = routeContextOf(options, name, (job) => job);
+    const hiding = routeContextOf(options, name, (job) => redacted(job, shared.sensitive) as typeof job);
+    api.mount(`/apps/${name}`, (request, env: unknown) =>
+      routes.fetch(request, shared.identify(request, env)?.hides === true ? hiding : whole),
+    );
   }
 }
 
 const looks = new Set(["GET", "HEAD"]);
 
-function watched(path: string, { identify, audit }: MountOptions): MiddlewareHandler {
+function watched(
+  path: string,
+  isOutside: (caller: Caller) => boolean,
+  { identify, audit }: MountOptions,
+): MiddlewareHandler {
   return async (c, next) => {
     const { method } = c.req;
     const type = c.req.header("content-type");
     if (!looks.has(method) && type !== undefined) refuseType(type, c.req.header("content-encoding") ?? null);
     const caller = allowed(looks.has(method) ? "read" : "operate", identify(c.req.raw, c.env));
+    if (isOutside(caller)) throw outside(`${path} is not among them`);
     await next();
     if (looks.has(method)) return;
     const action = `${method} ${path}`;
@@ -36,17 +49,28 @@ function watched(path: string, { identify, audit }: MountOptions): MiddlewareHan
   };
 }
 
-function routeContextOf({ ports, registry, dispatchWindowMs, stage = "dev" }: ApiOptions, app: string): RouteContext {
+/** @param seen what its caller may see of a job. */
+function routeContextOf(
+  { ports, registry, dispatchWindowMs, stage = "dev" }: ApiOptions,
+  app: string,
+  seen: <T extends { readonly kind: string }>(job: T) => T,
+): RouteContext {
   return {
     stage,
     log: ports.log.child({ app }),
     async find({ id: kind }, key) {
       const [job] = await ports.store.jobs({ kind, key, limit: 1 });
-      return job ?? null;
+      return job === undefined ? null : seen(job);
     },
     async get(id) {
       const found = await ports.store.job(id);
-      return found === null ? null : { job: found.job, attempts: attemptsOf(found.job, found.history) };
+      if (found === null) return null;
+      const { job, attempts } = seen({
+        kind: found.job.kind,
+        job: found.job,
+        attempts: attemptsOf(found.job, found.history),
+      });
+      return { job, attempts };
     },
     async cancel(id) {
       const canceled = await cancelJobs(ports, registry, [id], { dispatchWindowMs });

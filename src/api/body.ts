@@ -1,4 +1,5 @@
 import { contractLimits } from "../core/job/contract-limits.ts";
+import { isInexact } from "../core/define/new-job.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** Bytes a request body may have: the largest payload and room for the fields around it. */
@@ -19,7 +20,6 @@ export async function readJson(request: Request): Promise<unknown> {
   scan(text);
   const value = parse(text);
   refuseUnstorable(value, "");
-  refuseInexact(text);
   return value;
 }
 
@@ -133,6 +133,8 @@ function refuseUnstorable(value: unknown, path: string): void {
   if (typeof value === "string") refuseText(value, path);
   else if (typeof value === "number" && !Number.isFinite(value)) {
     throw unstorable(path, "is a number too large to be stored: send it as a string");
+  } else if (typeof value === "number" && isInexact(value)) {
+    throw unstorable(path, "is an integer beyond 2^53, which JSON does not carry exactly: send it as a string");
   } else if (Array.isArray(value)) {
     value.forEach((item, index) => refuseUnstorable(item, `${path}[${index}]`));
   } else if (typeof value === "object" && value !== null) {
@@ -142,21 +144,6 @@ function refuseUnstorable(value: unknown, path: string): void {
       refuseUnstorable(item, field);
     }
   }
-}
-
-/** An integer beyond 2^53 would be stored as a neighbour of itself. Only a text with so many digits is read twice. */
-function refuseInexact(text: string): void {
-  if (!/\d{16}/.test(text)) return;
-  const read = (name: string, value: unknown, { source = "" }: { source?: string } = {}): unknown => {
-    if (typeof value === "number" && /^-?\d+$/.test(source) && !Number.isSafeInteger(value)) {
-      throw unstorable(
-        name,
-        `is ${source.slice(0, 40)}, an integer that JSON does not carry exactly: send it as a string`,
-      );
-    }
-    return value;
-  };
-  JSON.parse(text, read);
 }
 
 function refuseText(text: string, path: string): void {

@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
+import type { Registry } from "../core/define/definition.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { readJson } from "./body.ts";
 import type { Caller, CallerRole, Identify } from "./caller.ts";
@@ -11,6 +12,7 @@ import { HttpProblem, invalidField } from "./problem.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
+import { type Bounds, boundsOf, confine, type ScopeRule } from "./scope.ts";
 import { storeDoesNotAnswer, problemOfStore } from "./store-failure.ts";
 
 export interface Asked<P, Q, B> {
@@ -19,6 +21,8 @@ export interface Asked<P, Q, B> {
   readonly body: B;
   readonly caller: Caller;
   readonly request: Request;
+  /** What of the stage its caller may see and change; null: all. */
+  readonly within: Bounds | null;
 }
 
 /** One method and path with everything a person, a test and OpenAPI need to know of it. */
@@ -31,6 +35,8 @@ export interface Endpoint {
   readonly summary: string;
   /** `operate` for everything that changes something. */
   readonly role: CallerRole;
+  /** How it keeps to the scope of its caller. */
+  readonly scope: ScopeRule<Asked<never, never, never>>;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
@@ -55,7 +61,8 @@ export function endpoint<
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(
-  spec: Omit<Endpoint, "params" | "query" | "body" | "handle"> & {
+  spec: Omit<Endpoint, "params" | "query" | "body" | "handle" | "scope"> & {
+    readonly scope: ScopeRule<Asked<Out<P>, Out<Q>, Out<B>>>;
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;
@@ -69,6 +76,7 @@ export interface MountOptions {
   readonly identify: Identify;
   readonly audit: AuditTrail;
   readonly sensitive: SensitiveKinds;
+  readonly registry: Pick<Registry, "apps" | "jobs">;
 }
 
 /** Hangs the endpoints into the app: who asks, what they may, what they sent, what is noted. */
@@ -76,16 +84,17 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
   for (const each of endpoints) api.on(each.method, each.path, (c) => run(each, c, options));
 }
 
-async function run(each: Endpoint, c: Context, { identify, audit, sensitive }: MountOptions): Promise<Response> {
+async function run(each: Endpoint, c: Context, options: MountOptions): Promise<Response> {
+  const { identify, audit, sensitive } = options;
   const caller = allowed(each.role, identify(c.req.raw, c.env));
   const answered = (answer: Answer): Promise<Response> => jsonAnswer(c, shownTo(caller, answer, sensitive));
-  if (each.method === "GET") return await answered(await each.handle(await read(each, c, caller, sensitive)));
+  if (each.method === "GET") return await answered(await each.handle(await read(each, c, caller, options)));
   const trace = requestIdOf(c.req.raw);
   const change = { caller: caller.name, action: `${each.method} ${each.path}`, target: c.req.path, trace };
   let body: unknown = null;
   let answer: Answer;
   try {
-    const asked = await read(each, c, caller, sensitive);
+    const asked = await read(each, c, caller, options);
     body = asked.body ?? null;
     answer = await each.handle(asked);
   } catch (error) {
@@ -136,7 +145,7 @@ async function read(
   each: Endpoint,
   c: Context,
   caller: Caller,
-  sensitive: SensitiveKinds,
+  { sensitive, registry }: MountOptions,
 ): Promise<Asked<never, never, never>> {
   const isWrite = each.method !== "GET";
   refuseProbe(caller, sensitive, Object.keys(c.req.query()));
@@ -144,13 +153,17 @@ async function read(
   const key = isWrite ? readIdempotencyKey(each, c.req.header("idempotency-key")) : undefined;
   const body = isWrite ? await readContent(each, c.req.raw, key) : undefined;
   refuseProbe(caller, sensitive, Object.keys((body as { filter?: object } | undefined)?.filter ?? {}));
-  return {
+  const within = caller.scope === undefined ? null : boundsOf(registry, caller.scope);
+  const asked: Asked<never, never, never> = {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,
     query: (each.query === undefined ? refuseQuery(c) : readQuery(c, each.query)) as never,
     body: body as never,
     caller,
     request: c.req.raw,
+    within,
   };
+  if (within !== null) await confine(each.scope, asked, within);
+  return asked;
 }
 
 /** No body is an empty one, where every member may be left out. */
@@ -160,7 +173,7 @@ async function readContent(each: Endpoint, request: Request, key: string | undef
     if (sent === undefined || isEmptyObject(sent)) return undefined;
     throw invalidField("(root)", "is not known here: this request has no body");
   }
-  const body = sent ?? {};
+  const body = sent === undefined ? {} : sent;
   if (key === undefined || typeof body !== "object" || body === null) return readBody(body, each.body);
   const own = "key" in body ? body.key : undefined;
   if (own !== undefined && own !== key) {

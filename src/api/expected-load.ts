@@ -53,25 +53,27 @@ export function loadOf(
 ): readonly LaneLoad[] {
   const partMs = (span.to - span.from) / parts;
   const byLane = Map.groupBy(times, ({ row }) => row.spec.job.lane);
-  return [...byLane].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([lane, coming]) => {
-    const settings = lanes.find(({ name }) => name === lane);
-    const atOnce = settings === undefined ? null : settings.concurrency * settings.batchSize;
-    const work = Array.from({ length: parts }, () => 0);
-    for (const { at, row } of coming) {
-      const part = Math.min(parts - 1, Math.floor((at - span.from) / partMs));
-      work[part] = (work[part] ?? 0) + (typical.get(row.spec.job.kind) ?? 0);
-    }
-    const most = Math.max(...work);
-    const busiest = { at: span.from + work.indexOf(most) * partMs, share: most / ((atOnce ?? 1) * partMs) };
-    return {
-      lane,
-      times: coming.length,
-      unknown: coming.filter(({ row }) => !typical.has(row.spec.job.kind)).length,
-      expectedMs: work.reduce((sum, each) => sum + each, 0),
-      capacityMs: atOnce === null ? null : atOnce * (span.to - span.from),
-      busiest: atOnce === null || most === 0 ? null : busiest,
-    };
-  });
+  return [...byLane]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([lane, coming]) => {
+      const settings = lanes.find(({ name }) => name === lane);
+      const atOnce = settings === undefined ? null : settings.concurrency * settings.batchSize;
+      const work = Array.from({ length: parts }, () => 0);
+      for (const { at, row } of coming) {
+        const part = Math.min(parts - 1, Math.floor((at - span.from) / partMs));
+        work[part] = (work[part] ?? 0) + (typical.get(row.spec.job.kind) ?? 0);
+      }
+      const most = Math.max(...work);
+      const busiest = { at: span.from + work.indexOf(most) * partMs, share: most / ((atOnce ?? 1) * partMs) };
+      return {
+        lane,
+        times: coming.length,
+        unknown: coming.filter(({ row }) => !typical.has(row.spec.job.kind)).length,
+        expectedMs: work.reduce((sum, each) => sum + each, 0),
+        capacityMs: atOnce === null ? null : atOnce * (span.to - span.from),
+        busiest: atOnce === null || most === 0 ? null : busiest,
+      };
+    });
 }
 
 /** Times that find the cap of their kind full, if those before take as long as usual. In the order of the times. */

@@ -11,6 +11,10 @@ export const plainHeaders: MiddlewareHandler = async (c, next) => {
   headers.set("belfry-version", apiDate);
   if (!headers.has("x-content-type-options")) headers.set("x-content-type-options", "nosniff");
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+  // An app may answer with a page of its own.
+  if (headers.has("content-security-policy") || c.req.path.startsWith("/apps/")) return;
+  headers.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+  headers.set("referrer-policy", "no-referrer");
 };
 
 /** A client may say which version it was written for; one that this server does not speak is refused. */

@@ -14,6 +14,7 @@ export const problemCodes = {
   "foreign-host": [403, "The request names another host: it came through a name that was pointed at this machine."],
   "foreign-origin": [403, "The request was made by a page of another origin."],
   "needs-operate": [403, "The caller may read but not change anything."],
+  "outside-scope": [403, "The caller may see and change some apps or lanes only, and this is about others."],
   "needs-reveal": [403, "The caller does not see what is sensitive, and may not search for it either."],
   "no-such-route": [404, "There is no such path."],
   "no-cap": [404, "The kind has no cap."],

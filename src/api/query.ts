@@ -7,15 +7,16 @@ import { durationUpTo, limit, text } from "./query-fields.ts";
 
 export const pageBefore = "The `nextCursor` of the page before.";
 
+const placePattern = /^(\d{1,15})~([-\dT:]{1,32})~([01])~([\w/+-]{1,64})$/;
 /** `nominalAt~localTime~fold~timezone`, as the page before gave it. */
 const place = text(200)
-  .transform((value) => /^(\d{1,15})~([-\dT:]{1,32})~([01])~([\w/+-]{1,64})$/.exec(value))
+  .transform((value) => placePattern.exec(value))
   .refine((parts) => parts !== null, "must be the nextCursor of the page before")
   .transform((parts): OccurrencePlace => {
     const [, nominalAt, localTime = "", fold, timezone = ""] = parts ?? [];
     return { nominalAt: Number(nominalAt), localTime, fold: Number(fold), timezone };
   })
-  .meta({ description: pageBefore, as: { type: "string", maxLength: 200 } });
+  .meta({ description: pageBefore, as: { type: "string", pattern: placePattern.source } });
 
 export const occurrencesQuery = z.strictObject({
   limit: limit(contractLimits.listRowsMax, 50),

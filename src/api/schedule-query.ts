@@ -2,7 +2,7 @@ import { contractLimits } from "../core/job/contract-limits.ts";
 import { z } from "zod";
 import { durationUpTo, instant, text, whole } from "./query-fields.ts";
 
-const pace = durationUpTo(contractLimits.misfireAgeMsMax, "Between the due times of two jobs.", 1).optional();
+const pace = durationUpTo(contractLimits.misfireAgeMsMax, "Between the due times of two jobs.").optional();
 
 const misfire = z.union([
   z.enum(["skip", "latest", "all"]),

@@ -1,4 +1,5 @@
 import { formatDuration } from "../core/calendar/duration.ts";
+import { nextFiring } from "../core/calendar/timetable.ts";
 import type { AttemptView, EventView, Instant, JobView } from "../core/job/job.ts";
 import type { OccurrenceView, ScheduleRow } from "../core/ports/schedule.ts";
 import { isFinal } from "../core/job/state.ts";
@@ -52,7 +53,8 @@ export const eventJson = (event: EventView) => ({
   reason: event.reason,
 });
 
-export const scheduleJson = (row: ScheduleRow) => ({
+/** `nextAt`: its next time that fires, though it may be planned already; a pause does not move it. `looksAt`: when it is planned on. */
+export const scheduleJson = (row: ScheduleRow, now: Instant) => ({
   id: row.id,
   app: row.spec.app,
   kind: row.spec.job.kind,
@@ -65,7 +67,8 @@ export const scheduleJson = (row: ScheduleRow) => ({
   overlap: row.spec.overlap,
   misfire: row.spec.misfire.rule,
   decidedUntil: iso(row.decidedUntil),
-  nextAt: iso(row.nextAt),
+  nextAt: iso(row.spec.enabled ? nextFiring(row.spec, now) : null),
+  looksAt: iso(row.nextAt),
 });
 
 export const occurrenceJson = (occurrence: OccurrenceView) => ({

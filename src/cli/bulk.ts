@@ -33,15 +33,8 @@ export async function changeMatching(
       `${count}: add --yes to ${verb} them, or --dry-run to only count`,
     );
   }
-  let bulk = await client.post<BulkReply>(path, body);
-  let reported = "";
-  while (bulk.state === "RUNNING" && options.wait !== false) {
-    const progress = `${bulk.changed} of ${dry.matched.count} done${waitsForCanary(bulk)}; to stop it: npx belfry dead-letters stop ${bulk.id}`;
-    if (progress !== reported) out.note(progress);
-    reported = progress;
-    await wait(lookMs);
-    bulk = await client.get<BulkReply>(`/bulk/${bulk.id}`);
-  }
+  const begun = await client.post<BulkReply>(path, body);
+  const bulk = options.wait === false ? begun : await followed(client, out, begun);
   const { changed, takenAlong, refused, state } = bulk;
   const why =
     bulk.canary?.state === "failed" ? `: a canary did not succeed, see jobs ${bulk.canary.jobs.join(", ")}` : "";
@@ -50,6 +43,20 @@ export async function changeMatching(
     return `${state.toLowerCase()}: ${changed} jobs changed${along}, ${refused} had moved before their turn${why}`;
   });
   if (refused > 0 || state === "STOPPED") throw new Finished(exitCodes.partial);
+}
+
+/** The bulk action at its end; notes how far it is and how it is stopped. */
+export async function followed(client: Pick<ApiClient, "get">, out: Output, begun: BulkReply): Promise<BulkReply> {
+  let bulk = begun;
+  let reported = "";
+  while (bulk.state === "RUNNING") {
+    const progress = `${bulk.changed} of ${bulk.matched.count} done${waitsForCanary(bulk)}; to stop it: npx belfry dead-letters stop ${bulk.id}`;
+    if (progress !== reported) out.note(progress);
+    reported = progress;
+    await wait(lookMs);
+    bulk = await client.get<BulkReply>(`/bulk/${bulk.id}`);
+  }
+  return bulk;
 }
 
 const waitsForCanary = ({ canary }: BulkReply): string =>

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { CreatedJobReply, JobDetailReply, JobListReply } from "../api/shape/job.ts";
 import type {
-  BackfilledReply,
   DeletedScheduleReply,
   ExplainedTimesReply,
   ExpressionReply,
@@ -35,7 +34,6 @@ export interface ScheduleClient {
   pause(id: string, how?: object): Promise<ScheduleReply>;
   resume(id: string): Promise<ScheduleReply>;
   trigger(id: string, key: string | undefined): Promise<TriggeredReply>;
-  backfill(id: string, body: object): Promise<BackfilledReply>;
   next(id: string, query: Query): Promise<NextTimesReply>;
   history(id: string, limit: string | undefined, cursor?: string): Promise<OccurrenceListReply>;
   explain(id: string, time: string): Promise<ExplainedTimesReply>;
@@ -146,7 +144,6 @@ function scheduleClient({ read, write, change }: Calls): ScheduleClient {
     pause: (id, how = {}) => write(`${at(id)}/pause`, how),
     resume: (id) => write(`${at(id)}/resume`, {}),
     trigger: (id, key) => write(`${at(id)}/trigger`, key === undefined ? {} : { key }),
-    backfill: (id, body) => write(`${at(id)}/backfill`, body),
     next: (id, query) => read(`${at(id)}/next${queryOf(query)}`),
     history: (id, limit, cursor) => read(`${at(id)}/occurrences${queryOf({ limit, cursor })}`),
     explain: (id, time) => read(`${at(id)}/explain${queryOf({ time })}`),

@@ -12,7 +12,7 @@ export function outcomesText(schedules: readonly ScheduleOutcomeReply[], isTermi
     each.timezone,
     each.kind,
     each.paused ? pausedText(each) : each.enabled ? "on" : "off",
-    each.firesAt ?? "",
+    each.nextAt ?? "",
     lastText(each),
   ]);
   return table(["ID", "APP", "WHEN", "ZONE", "RUNS", "STATUS", "NEXT", "LAST"], rows, isTerminal);

@@ -110,14 +110,14 @@ export const requestPause = (id: string) => post<ShownSchedule>(`/schedules/${at
 export const requestResume = (id: string) => post<ShownSchedule>(`/schedules/${at(id)}/resume`);
 export const requestTrigger = (id: string) => post<{ id: string }>(`/schedules/${at(id)}/trigger`);
 
-/** What a backfill did, or would do. */
+/** What a backfill would do. */
 export interface ShownBackfill {
   readonly times: readonly { readonly nominalAt: string; readonly was: string; readonly runs: boolean }[];
-  readonly added: number;
-  readonly again: number;
 }
-export const requestBackfill = (id: string, range: { from: string; to: string; dryRun: boolean }) =>
-  post<ShownBackfill>(`/schedules/${at(id)}/backfill`, range);
+export const previewBackfill = (id: string, range: { from: string; to: string }) =>
+  post<ShownBackfill>(`/schedules/${at(id)}/backfill`, { ...range, dryRun: true });
+export const requestBackfill = (id: string, range: { from: string; to: string }) =>
+  post<{ readonly matched: { readonly count: number } }>(`/schedules/${at(id)}/backfill`, range);
 
 export interface RunPage {
   readonly runs: readonly ShownRun[];

@@ -1,12 +1,13 @@
 import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Children } from "./process/children.ts";
-import { freePort } from "./process/free-port.ts";
+import { openDoor } from "./door.ts";
+import { type Children, hasEnded } from "./process/children.ts";
 
 export interface ApiProcess {
   readonly url: string;
-  /** The code changed: the same address, the new code. */
+  /** The code changed: the same address, the new code. @throws Error when it does not come up; the old one then serves on. */
   refresh(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -14,6 +15,8 @@ export interface ApiProcess {
 const file = fileURLToPath(new URL("./api-server.ts", import.meta.url));
 const stopMs = 3_000;
 const restartMs = 1_000;
+/** For what a replaced process still answers. */
+const retireMs = 5_000;
 /** A process that leaves this many in a row unanswered hangs: in an endless loop, or stopped. */
 const pingMs = 2_000;
 const pingsUnansweredMax = 5;
@@ -27,56 +30,91 @@ export async function startApi(options: {
   onLine?: (line: string, stream: "stdout" | "stderr") => void;
 }): Promise<ApiProcess> {
   const { children, env, onLine } = options;
-  const port = options.port === 0 ? await freePort() : options.port;
+  const door = await openDoor(options.port, "the API");
   let stopped = false;
   let current: ChildProcess | null = null;
+  let retiring: Promise<unknown> = Promise.resolve();
 
-  const begin = async (): Promise<void> => {
-    const lines: string[] = [];
-    const child = children.start({
-      name: "api",
-      args: [file],
-      env: { ...env, PORT: String(port) },
-      ipc: true,
-      onLine(line, stream) {
-        lines.push(line);
-        if (lines.length > 20) lines.shift();
-        onLine?.(line, stream);
-      },
-    });
+  const begin = (): Promise<ChildProcess> => started({ children, env, onLine });
+  const again = (): void => {
+    void wait(restartMs).then(() => (stopped || current !== null ? undefined : begin().then(serve, again)));
+  };
+  const serve = (child: ChildProcess): void => {
+    if (stopped) return void children.stop(child, stopMs);
+    const before = current;
     current = child;
-    const ready = Promise.withResolvers<void>();
-    child.once("message", () => {
-      ready.resolve();
-      if (!isDebugged(env)) watch(child, options.onHung);
-    });
-    child.once("error", (error) => ready.reject(error));
-    child.once("close", (code, signal) => {
-      ready.reject(new Error(`the API ended with ${signal ?? `code ${code}`}:\n${lines.join("\n")}`));
-      if (stopped || current !== child) return;
+    door.leadTo(child);
+    if (!isDebugged(env)) watch(child, options.onHung);
+    const ended = (): void => {
+      if (current !== child) return;
       current = null;
-      void wait(restartMs).then(() => (stopped || current !== null ? undefined : begin().catch(() => {})));
-    });
-    await ready.promise;
+      door.leadTo(null);
+      if (!stopped) again();
+    };
+    if (hasEnded(child)) ended();
+    else child.once("close", ended);
+    if (before !== null) retiring = Promise.all([retiring, retire(children, before)]);
   };
 
-  await begin();
-  const end = async (): Promise<void> => {
-    const child = current;
-    current = null;
-    if (child !== null) await children.stop(child, stopMs);
-  };
+  try {
+    serve(await begin());
+  } catch (error) {
+    door.close();
+    throw error;
+  }
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${door.port}`,
     async refresh() {
-      await end();
-      if (!stopped) await begin();
+      serve(await begin());
     },
     async stop() {
       stopped = true;
-      await end();
+      door.close();
+      if (current !== null) await children.stop(current, stopMs);
+      await retiring;
     },
   };
+}
+
+/** A process that is ready to serve. @throws Error with its last lines when it ended before. */
+async function started({
+  children,
+  env,
+  onLine,
+}: {
+  children: Children;
+  env: Readonly<Record<string, string>>;
+  onLine: ((line: string, stream: "stdout" | "stderr") => void) | undefined;
+}): Promise<ChildProcess> {
+  const lines: string[] = [];
+  const child = children.start({
+    name: "api",
+    args: [file],
+    env,
+    ipc: true,
+    onLine(line, stream) {
+      lines.push(line);
+      if (lines.length > 20) lines.shift();
+      onLine?.(line, stream);
+    },
+  });
+  const ready = Promise.withResolvers<void>();
+  child.once("message", () => ready.resolve());
+  child.once("error", (error) => ready.reject(error));
+  child.once("close", (code, signal) =>
+    ready.reject(new Error(`the API ended with ${signal ?? `code ${code}`}:\n${lines.join("\n")}`)),
+  );
+  await ready.promise;
+  return child;
+}
+
+/** It answers what it has begun; the message comes after every connection that it was handed. */
+async function retire(children: Children, child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, "exit");
+  child.send("end", () => {});
+  await Promise.race([ended, wait(retireMs, undefined, { ref: false })]);
+  await children.stop(child, stopMs);
 }
 
 /** At a breakpoint it answers nothing, and must not be ended. */

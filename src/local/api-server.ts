@@ -1,9 +1,11 @@
 /** The HTTP API in a process of its own, so that an edit of a definition only restarts this. */
-import { once } from "node:events";
 import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { createAdaptorServer } from "@hono/node-server";
 import { schemaVersion } from "../adapters/postgres/migrate.ts";
 import { createApi } from "../api/api.ts";
+import { localCaller } from "../api/caller.ts";
 import type { PageFiles } from "../api/console.ts";
 import { consoleFiles } from "../console-files.ts";
 import { upkeep } from "../core/admin/upkeep.ts";
@@ -11,7 +13,6 @@ import { readConfig } from "../config.ts";
 import { ownProject } from "../project.ts";
 import { openRuntime } from "../runtime.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { listenOnLoopback } from "./services/server.ts";
 
 // Ctrl-C in a terminal reaches every process of the group; the parent process decides the order in which they end.
 process.on("SIGINT", () => {});
@@ -22,6 +23,7 @@ const runtime = await openRuntime(config, { role: "api" });
 await runtime.checkDatabase();
 const api = createApi({
   ports: runtime.ports,
+  identify: () => localCaller(config.stage),
   operations: runtime.operations,
   registry: runtime.registry,
   lanes: runtime.topology.lanes,
@@ -33,18 +35,36 @@ const api = createApi({
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
   console: pageFiles,
 });
+const answersMs = 2_000;
+const lookMs = 50;
+const open = new Set<Socket>();
 const server = createAdaptorServer({ fetch: api.fetch }) as Server;
-const port = await listenOnLoopback(server, Number(process.env["PORT"] ?? 0), "the API");
-process.on("SIGTERM", () => void stop());
+// The parent process listens and hands over each connection; this begins the server's own timeouts, as `listen` would.
+server.emit("listening");
+process.on("SIGTERM", () => void stop(0));
 const ending = new AbortController();
 void upkeep(runtime.ports, runtime.registry, runtime.operations, {
   owner: `api:${process.pid}`,
   dispatchWindowMs: config.dispatchWindowMs,
+  stage: config.stage.name,
   signal: ending.signal,
 });
-process.send?.({ say: "ready", port });
-// The parent asks every few seconds whether this process hangs.
-process.on("message", () => process.send?.({ say: "alive" }));
+process.send?.({ say: "ready" });
+process.on("message", (said, socket?: Socket) => {
+  if (said === "connection") serve(socket);
+  else if (said === "end") void stop(answersMs);
+  // The parent asks every few seconds whether this process hangs.
+  else process.send?.({ say: "alive" });
+});
+
+/** Undefined: its caller has left already. */
+function serve(socket: Socket | undefined): void {
+  if (socket === undefined) return;
+  open.add(socket);
+  socket.once("close", () => open.delete(socket));
+  server.emit("connection", socket);
+  socket.resume();
+}
 
 let files: Promise<PageFiles> | null = null;
 
@@ -54,12 +74,14 @@ function pageFiles(): Promise<PageFiles> {
   return files;
 }
 
-async function stop(): Promise<void> {
+/** Answers what was asked within that time; then every connection ends, also of those that follow the events. */
+async function stop(withinMs: number): Promise<void> {
   ending.abort();
-  const closed = once(server, "close");
-  server.close();
+  for (let leftMs = withinMs; leftMs > 0 && open.size > 0; leftMs -= lookMs) {
+    await wait(lookMs);
+    server.closeIdleConnections();
+  }
   server.closeAllConnections();
-  await closed;
   await runtime.close();
   process.exit(0);
 }

@@ -21,6 +21,6 @@ describe("who signed a request", () => {
     [ops, [], "read"],
     [undefined, ["*"], null],
   ] as const)("%s among %j may %s", (arn, operators, role) => {
-    expect(signedCaller(arn, operators)?.role ?? null).toBe(role);
+    expect(signedCaller(arn, operators === undefined ? {} : { operators })?.role ?? null).toBe(role);
   });
 });

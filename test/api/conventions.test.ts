@@ -74,8 +74,11 @@ test("a task of a graph is refused at the door, with the graph to start instead"
 
 test("an integer that JSON would round is refused instead of stored as its neighbour", async () => {
   const { call } = await openApi();
-  const body = '{"kind":"greet","payload":{"name":"x","n":9007199254740993}}';
-  expect(await call("POST", "/jobs", body)).toMatchObject({ status: 400, body: { code: "not-storable" } });
+  for (const n of ["9007199254740993", "-5.456069530624998e+16"]) {
+    const body = `{"kind":"greet","payload":{"name":"x","n":${n}}}`;
+    expect(await call("POST", "/jobs", body)).toMatchObject({ status: 400, body: { code: "not-storable" } });
+  }
+  expect((await call("POST", "/dead-letters/redrive", "null")).status).toBe(400);
 });
 
 test("a list may be written with commas or by repeating its name, as generated clients do", async () => {

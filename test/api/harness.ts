@@ -89,6 +89,7 @@ export async function openApi(
     logged,
     advance,
     documentation,
+    options: apiOptions,
     call: caller(api, documentation),
   };
 }

@@ -91,7 +91,8 @@ test("every endpoint answers as the document says", async () => {
   for (const verb of ["pause", "resume"]) await post(`/schedules/nightly/${verb}`);
   await post("/schedules/nightly/trigger", {}, 201);
   const window = { from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z", force: true };
-  await post("/schedules/nightly/backfill", window);
+  await post("/schedules/nightly/backfill", { ...window, dryRun: true });
+  await post("/schedules/nightly/backfill", window, 202);
   await get("/schedules");
   await get("/upcoming?hours=24");
   await get("/kind-figures?hours=24");

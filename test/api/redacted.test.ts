@@ -5,6 +5,9 @@ import { redacted, sensitiveKinds } from "../../src/api/redacted.ts";
 import { defineApp } from "../../src/core/define/define-app.ts";
 import { defineJob } from "../../src/core/define/define-job.ts";
 import { registry } from "../../src/core/define/definition.ts";
+import { hidingLog } from "../../src/adapters/telemetry/hiding-log.ts";
+import type { RouteContext } from "../../src/core/define/routes.ts";
+import type { Log } from "../../src/core/ports/ports.ts";
 import { app, openApi } from "./harness.ts";
 
 const card = z.string().meta({ sensitive: true });
@@ -74,13 +77,49 @@ test("what is hidden cannot be found by a filter either", async () => {
   expect((await call("POST", "/bulk", { action: "retry", filter, dryRun: true })).status).toBe(403);
 });
 
+test("the log has no error text of a kind that marks something, and what its handler logs by itself", () => {
+  const lines: unknown[] = [];
+  const write = (message: string, fields?: unknown): unknown => lines.push([message, fields]);
+  const plain: Log = { debug: write, info: write, warn: write, error: write, child: () => plain };
+  const kinds = sensitiveKinds(registry([shop, app]).jobs.values());
+  const log = hidingLog(plain, (kind) => kinds.has(kind));
+  log.warn("job settled", { kind: "pay", code: "BROKEN", reason: "card 4111-secret was refused" });
+  log.child({ lane: "default" }).error("onSettled failed", { kind: "pay", error: new Error("4111-secret") });
+  expect(JSON.stringify(lines)).not.toContain("secret");
+  log.warn("job settled", { kind: "greet", reason: "Ada was away" });
+  log.child({ kind: "pay", job: "1" }).info("charged", { reason: "monthly" });
+  expect(lines).toEqual([
+    ["job settled", { kind: "pay", code: "BROKEN", reason: "[hidden]" }],
+    ["onSettled failed", { kind: "pay", error: "[hidden]" }],
+    ["job settled", { kind: "greet", reason: "Ada was away" }],
+    ["charged", { reason: "monthly" }],
+  ]);
+});
+
+test("routes of an app are given its jobs as their caller may see them", async () => {
+  const routes = {
+    fetch: async (_: Request, inside: RouteContext) => Response.json(await inside.find(pay, "k")),
+  };
+  const shown = defineApp({ name: "shop", jobs: [pay], schedules: [], routes });
+  for (const [caller, isShown] of [
+    [hiding, false],
+    [{ name: "ada", role: "operate" }, true],
+  ] as const) {
+    const { call } = await openApi([app, shown], { caller });
+    await call("POST", "/jobs", { kind: "pay", payload, key: "k", delay: "1h" });
+    const { body } = await call("GET", "/apps/shop/x");
+    expect(body.payload).toMatchObject({ order: "o-1" });
+    expect(JSON.stringify(body).includes("secret")).toBe(isShown);
+  }
+});
+
 test("the permission is the stage's: revealers, or else its operators", () => {
   const arn = "arn:aws:sts::111122223333:assumed-role/Support/ada";
   const support = ["arn:aws:sts::*:assumed-role/Support/*"];
   expect(signedCaller(arn)).not.toHaveProperty("hides");
-  expect(signedCaller(arn, [])).toMatchObject({ role: "read", hides: true });
-  expect(signedCaller(arn, [], support)).toEqual({ name: arn, role: "read" });
-  expect(signedCaller(arn, support, [])).toMatchObject({ role: "operate", hides: true });
+  expect(signedCaller(arn, { operators: [] })).toMatchObject({ role: "read", hides: true });
+  expect(signedCaller(arn, { operators: [], revealers: support })).toEqual({ name: arn, role: "read" });
+  expect(signedCaller(arn, { operators: support, revealers: [] })).toMatchObject({ role: "operate", hides: true });
 });
 
 test("a payload that is marked as a whole is hidden as a whole, and so are values of another form than the schema's", () => {

@@ -74,7 +74,12 @@ test("a job that a worker put on hold a moment after its lane was resumed is let
   expect(await store.relay({ dispatchWindowMs: 0, limit: 10 })).toEqual([]);
   const round = async () => {
     const ended = new AbortController();
-    const going = upkeep(ports, registry([]), operations, { owner: "o", dispatchWindowMs: 0, signal: ended.signal });
+    const going = upkeep(ports, registry([]), operations, {
+      owner: "o",
+      dispatchWindowMs: 0,
+      stage: "dev",
+      signal: ended.signal,
+    });
     ended.abort();
     await going;
   };
@@ -138,7 +143,8 @@ test("another process goes on with a change whose process died, and a stopped on
     paceMs: 0,
     canary: false,
   });
-  const step = (owner: string) => runBulkPage(ports, registry([]), operations, { owner, dispatchWindowMs: 0 });
+  const step = (owner: string) =>
+    runBulkPage(ports, registry([]), operations, { owner, dispatchWindowMs: 0, stage: "dev" });
   expect(await operations.takeBulk("dead")).toMatchObject({ id: bulk.id });
   expect(await step("other")).toBe(false);
   await opened.advance(11_000);

@@ -115,7 +115,10 @@ function answerOf(path: string, mode: Mode, body: Readonly<Record<string, unknow
     [/^\/schedules$/, () => ({ schedules: list(scene.schedules), nextCursor: null })],
     [/^\/schedules\/[^/]+\/occurrences$/, () => ({ occurrences: list(scene.occurrences) })],
     [/^\/schedules\/[^/]+\/next$/, () => ({ times: nextTimes })],
-    [/^\/schedules\/[^/]+\/backfill$/, () => ({ times: backfilled, added: 1, again: 0, dryRun: body["dryRun"] })],
+    [
+      /^\/schedules\/[^/]+\/backfill$/,
+      () => (body["dryRun"] === true ? { times: backfilled } : { matched: { count: 1 } }),
+    ],
     [/^\/schedules\/[^/]+\/trigger$/, () => ({ id: "3", created: true })],
     [/^\/schedules\/[^/]+\/(pause|resume)$/, () => scene.schedules[0]],
     [

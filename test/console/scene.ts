@@ -117,6 +117,7 @@ function schedule(id: string, expression: string, timezone: string, nextAt: stri
     misfire: "latest",
     decidedUntil: ago(-300),
     nextAt,
+    looksAt: nextAt,
   };
 }
 
@@ -160,7 +161,6 @@ export const occurrences: readonly ShownOccurrence[] = Array.from({ length: 30 }
 /** Each schedule with the occurrences above; the first fails, the second does not. */
 export const outcomeRows: readonly ShownOutcome[] = schedules.map((schedule, index) => ({
   ...schedule,
-  firesAt: schedule.nextAt,
   last: occurrences.map(({ nominalAt, outcome, reason, jobId, end }) => ({
     at: nominalAt,
     outcome,

@@ -40,7 +40,7 @@ test("the next time is the one that fires, not when the scheduler looks again", 
   const opened = await openApi();
   await scheduleNamed(opened, "nightly");
   const { schedules } = await outcomes(opened, "?text=NIGHT");
-  expect(schedules.map(({ id, firesAt }) => [id, firesAt])).toEqual([["nightly", "2026-11-21T18:00:00.000Z"]]);
+  expect(schedules.map(({ id, nextAt }) => [id, nextAt])).toEqual([["nightly", "2026-11-21T18:00:00.000Z"]]);
 });
 
 test("the run that a job started speaks for it: its starter succeeded, a task of it failed", async () => {

@@ -37,7 +37,7 @@ export const rules: readonly Rule[] = [
     mayImport: [
       /^src\/cli\//,
       /^src\/(apps|stages|topology|config|project|lane-settings)\.ts$/,
-      /^src\/core\/define\/(check|problem)\.ts$/,
+      /^src\/core\/define\/(check|problem|scope)\.ts$/,
     ],
     packages: "any",
   },
@@ -110,7 +110,12 @@ export const rules: readonly Rule[] = [
     packages: { named: [/^pg$/, /^node:/] },
   },
   // Plain data about a deployment.
-  { files: /^src\/stages\.ts$/, mayImport: [], packages: { named: [] } },
+  {
+    files: /^src\/stages\.ts$/,
+    mayImport: [],
+    typesOf: [/^src\/core\/define\/scope\.ts$/],
+    packages: { named: [] },
+  },
   { files: /^src\/(define-config|bundled-project)\.ts$/, mayImport: [/^src\/stages\.ts$/], packages: { named: [] } },
   {
     files: /^src\/project\.ts$/,
@@ -140,6 +145,33 @@ export const rules: readonly Rule[] = [
   },
   // Definitions and what they use: the public surface, their own files and any package.
   { files: /^jobs\//, mayImport: [publicSurface, adaptersForApps, /^jobs\//], packages: "any" },
+  // The scheduler guide's Do and Don't: a scheduler knows its use case and no port, the domain knows nothing, converting is all
+  // that an assembler does, and the SQL of readers and writers decides nothing.
+  {
+    files: /^examples\/batch-scheduler\/app\.ts$/,
+    mayImport: [publicSurface, /^examples\/batch-scheduler\/(use-case|wiring|arrivals|routes)\.ts$/],
+    typesOf: [/^examples\/batch-scheduler\/items\.ts$/],
+    packages: { named: [/^belfry$/] },
+  },
+  { files: /^examples\/batch-scheduler\/items\.ts$/, mayImport: [], packages: { named: [] } },
+  {
+    files: /^examples\/batch-scheduler\/(assembler|ports)\.ts$/,
+    mayImport: [],
+    typesOf: [/^examples\/batch-scheduler\/items\.ts$/],
+    packages: { named: [/^node:crypto$/] },
+  },
+  {
+    files: /^examples\/batch-scheduler\/use-case\.ts$/,
+    mayImport: [publicSurface],
+    typesOf: [/^examples\/batch-scheduler\/(items|ports)\.ts$/],
+    packages: { named: [/^belfry$/] },
+  },
+  {
+    files: /^examples\/batch-scheduler\/(reader|writer)\.ts$/,
+    mayImport: [/^examples\/batch-scheduler\/items\.ts$/],
+    typesOf: [/^examples\/batch-scheduler\/ports\.ts$/],
+    packages: "types",
+  },
   {
     files: /^examples\/(index|fakes|pool|fake\/.*)\.ts$/,
     mayImport: [publicSurface, adaptersForApps, /^examples\//],
@@ -161,7 +193,7 @@ export const rules: readonly Rule[] = [
     mayImport: [
       /^infra\//,
       /^src\/(topology|lane-settings|stages|apps|project|bundle-console|console-files|deployed-api)\.ts$/,
-      /^src\/core\/define\/(check|problem)\.ts$/,
+      /^src\/core\/define\/(check|problem|scope)\.ts$/,
     ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },
   },

@@ -11,8 +11,6 @@ export interface Planted {
 
 export interface Check {
   readonly name: string;
-  /** Why it runs only when it is named. */
-  readonly byName?: string;
   /** Why this machine cannot do it; null where it can. */
   missing?(): Promise<string | null>;
   run(target: Target): Promise<readonly Finding[]>;

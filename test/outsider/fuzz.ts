@@ -3,7 +3,6 @@ import { documented, type OpenApiDocument } from "../api/documented.ts";
 import type { Check } from "./check.ts";
 import { faultyServer } from "./faulty.ts";
 import { prepareIds } from "./operations.ts";
-import { pythonTools, run as runProgram } from "./tools.ts";
 import { spoiled, valuesOf } from "./values.ts";
 import type { Target } from "./world.ts";
 
@@ -169,58 +168,26 @@ async function wrongMethods({ url, document }: Target): Promise<readonly string[
   return found;
 }
 
-const faults: Check["faults"] = {
-  "a count is negative": (target) =>
+const faults = {
+  "a count is negative": (target: Target) =>
     faultyServer(target, {
       after: (given, { path }) =>
         path.startsWith("/bulk") ? { ...given, body: given.body.replace('"refused":0', '"refused":-5') } : given,
     }),
-  "an odd text is an error of the server": (target) =>
+  "an odd text is an error of the server": (target: Target) =>
     faultyServer(target, {
       before: ({ path }) => (/%[C-F]/.test(path) ? { status: 500, body: { code: "internal" } } : null),
     }),
-  "a wrong method is not found": (target) =>
+  "a wrong method is not found": (target: Target) =>
     faultyServer(target, { after: (given) => (given.status === 405 ? { ...given, status: 404 } : given) }),
-  "a member that is not documented": (target) =>
+  "a member that is not documented": (target: Target) =>
     faultyServer(target, {
       after: (given, { path }) =>
         path.startsWith("/lanes") ? { ...given, body: given.body.replace("{", '{"more":1,') } : given,
     }),
-};
+} satisfies Check["faults"];
+
+/** Of the server, whatever meets it. */
+export const wrongMethodFault = faults["a wrong method is not found"];
 
 export const fuzzCheck: Check = { name: "fuzzer from the document", run: fuzz, faults };
-
-/** The same by a tool that users run, with its own ideas; where Python and its registry are there. */
-export const schemathesisCheck: Check = {
-  name: "schemathesis",
-  byName: "its findings are open (rules between fields, TRACE): npm run outsider -- schemathesis",
-  async missing() {
-    const tools = await pythonTools();
-    return "missing" in tools ? tools.missing : null;
-  },
-  async run({ url }) {
-    const tools = await pythonTools();
-    if ("missing" in tools) return [tools.missing];
-    const max = process.env["FUZZ_RUNS"] ?? "10";
-    const args = [
-      "run",
-      `${url}/openapi.json`,
-      "--max-examples",
-      max,
-      "--exclude-operation-id",
-      "listEvents",
-      "--phases",
-      "examples,coverage,fuzzing",
-      "--no-color",
-    ];
-    const { code, output } = await runProgram(`${tools.bin}/schemathesis`, args);
-    if (code === 0) return [];
-    const failures = output.split("\n").filter((line) => /^\s*- /.test(line));
-    return failures.length > 0 ? [...new Set(failures.map((line) => line.trim()))] : [output.slice(-800)];
-  },
-  faults: {
-    "a wrong method is not found": faults["a wrong method is not found"] as (
-      target: Target,
-    ) => ReturnType<typeof faultyServer>,
-  },
-};

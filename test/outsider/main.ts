@@ -4,11 +4,13 @@
  */
 import type { Check } from "./check.ts";
 import { clientChecks } from "./clients.ts";
-import { fuzzCheck, schemathesisCheck } from "./fuzz.ts";
+import { fuzzCheck } from "./fuzz.ts";
 import { linterChecks } from "./linters.ts";
 import { otherUserCheck } from "./other-user.ts";
 import { pageCheck } from "./pages.ts";
+import { schemathesisCheck } from "./schemathesis.ts";
 import { socketCheck } from "./sockets.ts";
+import { startCheck } from "./start.ts";
 import { startWorld, type Target } from "./world.ts";
 
 const checks: readonly Check[] = [
@@ -19,6 +21,7 @@ const checks: readonly Check[] = [
   socketCheck,
   pageCheck,
   otherUserCheck,
+  startCheck,
 ];
 
 const wanted = process.argv.slice(2);
@@ -39,7 +42,7 @@ say(
 process.exitCode = totals.findings + totals.missed === 0 ? 0 : 1;
 
 async function perform(check: Check, target: Target): Promise<void> {
-  const missing = (wanted.length === 0 ? check.byName : null) ?? (await check.missing?.()) ?? null;
+  const missing = (await check.missing?.()) ?? null;
   if (missing !== null) {
     totals.left += 1;
     return say(`LEFT OUT  ${check.name}: ${missing}`);

@@ -100,6 +100,7 @@ async function steer(operations: Operations, ids: readonly JobId[]): Promise<voi
   await operations.sendCanaries(bulk.id, "tour", { jobs: [], takenAlong: 0 });
   await operations.bulkPage(taken ?? bulk, 10);
   await operations.advanceBulk(bulk.id, "tour", { next: "1", changed: 0, takenAlong: 0, refused: 0 });
+  await operations.advanceBackfill(bulk.id, "tour", { changed: 0, refused: 0, isLast: false });
   await operations.bulks({ id: bulk.id, limit: 1 });
   await operations.stopBulk(bulk.id);
 }

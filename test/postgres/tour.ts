@@ -254,7 +254,7 @@ async function runs(store: Store, tag: string): Promise<void> {
   if (other !== undefined) await store.settle([settlementOf(other, { ...failure, to: "FAILED" })], settleOptions);
   for (let more = true; more;) ({ more } = await store.resolve({ runs: "all", limit: 100, dispatchWindowMs }));
   await store.run(runId);
-  await store.runs({ kind: "tour", limit: 10 });
+  await store.runs({ kinds: ["tour"], limit: 10 });
   await store.runs({ states: ["RUNNING"], parentId: runId, limit: 10 });
   await store.tasks(runId, { limit: 10 });
   await store.tasks(runId, { states: ["FAILED"], limit: 10 });

@@ -22,7 +22,7 @@ export async function startedRun<I>(
   const opened = await shop([definition, ...(options.also ?? [])], options.world ?? world());
   await opened.enqueue(definition, input);
   await opened.work();
-  const [run] = await opened.world.store.runs({ kind: definition.id, limit: 1 });
+  const [run] = await opened.world.store.runs({ kinds: [definition.id], limit: 1 });
   if (run === undefined) throw new Error(`no run of "${definition.id}" was started`);
   return { shop: opened, id: run.id, max: options.max ?? 10 };
 }

@@ -122,7 +122,7 @@ describe("a fan-out over a query", () => {
         "select count(*)::int as jobs, count(distinct key)::int as keys from belfry.job where kind = 'send-push' and run_id is not null",
       );
       expect(rows).toEqual([{ jobs: 3_500, keys: 3_500 }]);
-      const [run] = await db.store.runs({ kind: "all-users", limit: 1 });
+      const [run] = await db.store.runs({ kinds: ["all-users"], limit: 1 });
       expect(run).toMatchObject({ total: 3_500, sealed: true, state: "RUNNING" });
     }, crash);
   });
@@ -154,7 +154,7 @@ describe("a fan-out over a query", () => {
       await opened.worker.handle(records, { remainingMs: () => 600_000 });
       expect((await jobOf(counted, id)).state).toBe("SUCCESS");
       expect(pages).toBe(3);
-      const [run] = await db.store.runs({ kind: "by-time", limit: 1 });
+      const [run] = await db.store.runs({ kinds: ["by-time"], limit: 1 });
       expect(run).toMatchObject({ total: 2_500, sealed: true });
     });
   });

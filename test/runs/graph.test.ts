@@ -66,7 +66,7 @@ describe("a graph of tasks, run by the real worker", () => {
     const run = await startedRun(graph, { day: "2031-05-06" });
     await run.shop.enqueue(graph, { day: "2031-05-06" });
     await runToEnd(run);
-    expect(await run.shop.world.store.runs({ kind: "settlement", limit: 10 })).toHaveLength(1);
+    expect(await run.shop.world.store.runs({ kinds: ["settlement"], limit: 10 })).toHaveLength(1);
   });
 });
 

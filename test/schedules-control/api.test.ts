@@ -112,9 +112,13 @@ test("a trigger makes a job; a backfill plans what was missed; explain answers f
   );
   const window = { from: "2026-11-21T08:05:00Z", to: "2026-11-21T08:35:00Z", pace: "2s" };
   const dry = await call(opened, "POST", "/schedules/ping-often/backfill", { ...window, dryRun: true });
-  expect(dry.body).toMatchObject({ dryRun: true, added: 0, times: [{ was: "missing", runs: true }, {}, {}] });
-  const real = await call(opened, "POST", "/schedules/ping-often/backfill", window);
-  expect(real.body).toMatchObject({ added: 3, again: 0, paceMs: 2_000 });
+  expect(dry.body).toMatchObject({ dryRun: true, times: [{ was: "missing", runs: true }, {}, {}] });
+  const begun = await call(opened, "POST", "/schedules/ping-often/backfill", window);
+  expect(begun).toMatchObject({ status: 202, body: { action: "backfill", matched: { count: 3 }, paceMs: 2_000 } });
+  const progress = async () => (await call(opened, "GET", `/bulk/${String(begun.body["id"])}`)).body;
+  await expect.poll(progress).toMatchObject({ state: "DONE", changed: 3, refused: 0, caller: "ada" });
+  const again = await call(opened, "POST", "/schedules/ping-often/backfill", window);
+  expect(again).toMatchObject({ status: 202, body: { matched: { count: 0 } } });
   const { body } = await call(opened, "GET", "/schedules/ping-often/explain?time=08:10");
   expect(body["answers"]).toMatchObject([
     { verdict: "planned", job: { kind: "ping" }, occurrence: { outcome: "PLANNED" } },
@@ -175,6 +179,20 @@ test("an expression whose next time no calendar reaches is refused by preview as
       status: 422,
       body: { code: "invalid-expression", detail: expect.stringMatching(/must be at (?:least|most)/) },
     });
+});
+
+test("the next time is the next one that fires, also when the scheduler has planned it already", async () => {
+  const opened = await openApi();
+  const now = await opened.store.now();
+  const plan = { scheduleId: "ping-often", version: 1, decidedUntil: now + 3_000_000, nextAt: now + 3_600_000 };
+  await opened.store.plan([{ ...plan, occurrences: [] }], { dispatchWindowMs: 0 });
+  const times = { nextAt: "2026-11-21T08:10:00.000Z", looksAt: "2026-11-21T09:00:00.000Z" };
+  expect((await call(opened, "GET", "/schedules")).body).toMatchObject({ schedules: [times] });
+  expect((await call(opened, "GET", "/schedules/ping-often")).body).toMatchObject(times);
+  const created = await call(opened, "POST", "/schedules", made);
+  expect(created.body).toMatchObject({ nextAt: "2026-11-22T07:30:00.000Z" });
+  const off = { id: "off", kind: "ping", every: "1h", enabled: false };
+  expect((await call(opened, "POST", "/schedules", off)).body).toMatchObject({ nextAt: null, enabled: false });
 });
 
 test("the list says where it goes on", async () => {

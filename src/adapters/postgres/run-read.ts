@@ -13,8 +13,8 @@ export function runReadStore(session: Session): Pick<RunStore, "inRuns" | "run" 
       const [row] = await session.run(readRun, [id]);
       return row === undefined ? null : runView(row);
     },
-    async runs({ kind, key, states, before, parentId, limit }) {
-      const filter = [kind ?? null, key ?? null, states ?? null, before ?? null, limit, parentId ?? null];
+    async runs({ kinds, key, states, before, parentId, limit }) {
+      const filter = [kinds ?? null, key ?? null, states ?? null, before ?? null, limit, parentId ?? null];
       const rows = await session.run(readRuns, filter);
       return rows.map(runView);
     },

@@ -9,6 +9,7 @@ import { pauseValues } from "./pause.ts";
 import { parameter } from "./search-store.ts";
 import type { Session } from "./session.ts";
 import {
+  advanceBackfill,
   advanceBulk,
   type BulkRow,
   createBulk,
@@ -38,6 +39,7 @@ type SteerStore = Pick<
   | "sendCanaries"
   | "bulkPage"
   | "advanceBulk"
+  | "advanceBackfill"
   | "stopBulk"
 >;
 
@@ -74,7 +76,10 @@ export function steerStore(session: Session): SteerStore {
 
 function bulkStore(
   session: Session,
-): Pick<SteerStore, "createBulk" | "bulks" | "takeBulk" | "sendCanaries" | "bulkPage" | "advanceBulk" | "stopBulk"> {
+): Pick<
+  SteerStore,
+  "createBulk" | "bulks" | "takeBulk" | "sendCanaries" | "bulkPage" | "advanceBulk" | "advanceBackfill" | "stopBulk"
+> {
   return {
     async createBulk({ action, search, caller, matched, paceMs, canary }) {
       const values = [action, JSON.stringify(search), caller, matched.count, matched.isMore, paceMs, canary];
@@ -103,6 +108,9 @@ function bulkStore(
     async advanceBulk(id, owner, { next, changed, takenAlong, refused }) {
       const values = [id, owner, next ?? "0", changed, takenAlong, refused, next === null];
       return (await session.run(advanceBulk, values)).length > 0;
+    },
+    async advanceBackfill(id, owner, { changed, refused, isLast }) {
+      return (await session.run(advanceBackfill, [id, owner, changed, refused, isLast])).length > 0;
     },
     async stopBulk(id) {
       return (await session.run(stopBulk, [id])).length > 0;

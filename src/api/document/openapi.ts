@@ -125,6 +125,7 @@ export function codesOf(each: Endpoint): readonly ProblemCode[] {
   return [
     ...(["invalid-request", "not-storable", "unknown-caller", "foreign-host", "foreign-origin"] as const),
     ...(each.role === "operate" ? (["needs-operate"] as const) : []),
+    ...(each.scope === "nothing" ? [] : (["outside-scope"] as const)),
     "needs-reveal",
     ...(each.refuses ?? []),
     ...(each.method === "GET" ? [] : takesBody),

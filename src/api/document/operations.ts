@@ -246,7 +246,7 @@ export const operations = {
   backfillSchedule: {
     tag: "schedules",
     description:
-      "Makes the jobs of past nominal times that never ran, each by the version in force then. Never makes one twice.",
+      "Makes the jobs of past nominal times that never ran, each by the version in force then. Never makes one twice. It is a bulk action: `getBulk` says how far it is, `stopBulk` ends it; `refused` counts times for which no payload could be made.",
     example: {
       ...nightly,
       body: { from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z", force: true, dryRun: true },

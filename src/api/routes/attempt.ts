@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { ofJob } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { id } from "../query-fields.ts";
@@ -15,7 +16,7 @@ const attemptPath = z.strictObject({
 });
 
 /** GET /jobs/:id/attempts/:attempt: where its time went, and what is known of its failure. */
-export const attemptEndpoint = ({ operations }: ApiOptions): Endpoint =>
+export const attemptEndpoint = (options: ApiOptions): Endpoint =>
   endpoint({
     method: "GET",
     name: "getAttempt",
@@ -23,10 +24,11 @@ export const attemptEndpoint = ({ operations }: ApiOptions): Endpoint =>
     refuses: ["unknown-attempt"],
     summary: "One attempt with its stack, causes, response and last log lines",
     role: "read",
+    scope: ofJob(options),
     params: attemptPath,
     replies: { 200: attemptDetail },
     async handle({ params }) {
-      const found = await operations.attempt(params.id, params.attempt);
+      const found = await options.operations.attempt(params.id, params.attempt);
       if (found === null) {
         const rule = "it has not started, was rescued, or its history is past its retention";
         throw new HttpProblem("unknown-attempt", `job ${params.id} has no attempt ${params.attempt}: ${rule}`);

@@ -17,6 +17,7 @@ export function auditEndpoints({ operations }: ApiOptions): readonly Endpoint[] 
       path: "/audits",
       summary: "Who changed what, the newest first",
       role: "read",
+      scope: "everything",
       query: auditsQuery,
       replies: { 200: auditList },
       async handle({ query }) {

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { contractLimits } from "../../core/job/contract-limits.ts";
-import { type BulkAction, bulkActions } from "../../core/ports/bulk.ts";
+import { type JobAction, jobActions } from "../../core/ports/bulk.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
-import { runBulkPage } from "../../core/admin/run-bulk.ts";
+import { bulkRunner } from "../bulk-runner.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { durationUpTo, id, limit, text } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
+import { type Bounds, isWithin, searchWithin } from "../scope.ts";
 import { searchFields, searchOf } from "./jobs.ts";
 
 const paceMsMax = 3_600_000;
@@ -20,7 +21,7 @@ const filter = z.strictObject({
   payload: z.record(z.string().regex(/^[^.]{1,100}(\.[^.]{1,100}){0,7}$/), text(1_000)).optional(),
 });
 const asked = { pace, dryRun: z.boolean().default(false) };
-const bulkBody = z.strictObject({ action: z.enum(bulkActions), filter, ...asked });
+const bulkBody = z.strictObject({ action: z.enum(jobActions), filter, ...asked });
 const redriveBody = z.strictObject({
   filter: filter.omit({ state: true }).default({}),
   canary: z
@@ -42,9 +43,11 @@ export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
       refuses: ["no-filter"],
       summary: "Retry or cancel every job that matches; a dry run only counts",
       role: "operate",
+      scope: "list",
       body: bulkBody,
       replies: { 200: bulkPreview, 202: bulk },
-      handle: ({ body, caller }) => begin({ ...body, search: searchIn(body.filter), caller: caller.name }),
+      handle: ({ body, caller, within }) =>
+        begin({ ...body, search: searchIn(body.filter), within, caller: caller.name }),
     }),
     endpoint({
       method: "POST",
@@ -53,11 +56,12 @@ export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
       refuses: ["no-filter"],
       summary: "Retry the FAILED jobs that match, at a pace if one is given; a dry run only counts",
       role: "operate",
+      scope: "list",
       body: redriveBody,
       replies: { 200: bulkPreview, 202: bulk },
-      handle: ({ body, caller }) => {
+      handle: ({ body, caller, within }) => {
         const search: JobSearch = { ...searchIn(body.filter), states: ["FAILED"] };
-        return begin({ ...body, action: "retry", search, caller: caller.name });
+        return begin({ ...body, action: "retry", search, within, caller: caller.name });
       },
     }),
     ...tracked(options),
@@ -65,8 +69,17 @@ export function bulkEndpoints(options: ApiOptions): readonly Endpoint[] {
 }
 
 function tracked({ operations }: ApiOptions): readonly Endpoint[] {
+  const find = async (wanted: string) => (await operations.bulks({ id: wanted, limit: 1 }))[0];
+  const scope = async ({ params }: { readonly params: { readonly id: string } }) => {
+    const found = await find(params.id);
+    if (found === undefined) return null;
+    const { kind, kinds } = found.search;
+    return kind === undefined && kinds === undefined
+      ? "everything"
+      : { kinds: kind === undefined ? (kinds ?? []) : [kind] };
+  };
   const read = async (wanted: string) => {
-    const [found] = await operations.bulks({ id: wanted, limit: 1 });
+    const found = await find(wanted);
     if (found === undefined) throw new HttpProblem("unknown-bulk", `there is no change of many jobs ${wanted}`);
     return bulkJson(found);
   };
@@ -77,11 +90,12 @@ function tracked({ operations }: ApiOptions): readonly Endpoint[] {
       path: "/bulk",
       summary: "Changes of many jobs, the newest first",
       role: "read",
+      scope: "list",
       query: z.strictObject({ limit: limit(contractLimits.listRowsMax, 50) }),
       replies: { 200: bulkList },
-      async handle({ query }) {
+      async handle({ query, within }) {
         const found = await operations.bulks({ id: null, limit: query.limit });
-        return { status: 200, body: { bulks: found.map(bulkJson) } };
+        return { status: 200, body: { bulks: found.filter(({ search }) => isWithin(search, within)).map(bulkJson) } };
       },
     }),
     endpoint({
@@ -91,6 +105,7 @@ function tracked({ operations }: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-bulk"],
       summary: "How far a change of many jobs is",
       role: "read",
+      scope,
       params: bulkPath,
       replies: { 200: bulk },
       handle: async ({ params }) => ({ status: 200, body: await read(params.id) }),
@@ -102,6 +117,7 @@ function tracked({ operations }: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-bulk"],
       summary: "Stop a change of many jobs; what it has changed stays changed",
       role: "operate",
+      scope,
       params: bulkPath,
       replies: { 200: bulk },
       async handle({ params }) {
@@ -118,8 +134,9 @@ function searchIn({ payload, ...fields }: z.infer<typeof filter>): JobSearch {
 }
 
 interface Asking {
-  readonly action: BulkAction;
+  readonly action: JobAction;
   readonly search: JobSearch;
+  readonly within: Bounds | null;
   readonly caller: string;
   readonly pace?: number | undefined;
   readonly canary?: boolean;
@@ -128,25 +145,15 @@ interface Asking {
 
 /** Answers at once; the pages follow in this process, or in the next pass when it ends before they do. */
 function beginner(options: ApiOptions): (asking: Asking) => Promise<Answer> {
-  const { operations, ports, registry, dispatchWindowMs } = options;
-  const owner = `api:${ports.random.id().slice(0, 8)}`;
-  let isRunning = false;
-  const goOn = async (): Promise<void> => {
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      while (await runBulkPage(ports, registry, operations, { owner, dispatchWindowMs }));
-    } catch (error) {
-      ports.log.warn("a change of many jobs stopped here; the next pass goes on with it", { error });
-    }
-    isRunning = false;
-  };
-  return async ({ action, search, caller, pace: paceMs = 0, canary = false, dryRun }) => {
-    if (Object.keys(search).length === 0) {
+  const { operations } = options;
+  const goOn = bulkRunner(options);
+  return async ({ action, search: named, within, caller, pace: paceMs = 0, canary = false, dryRun }) => {
+    if (Object.keys(named).length === 0) {
       throw new HttpProblem("no-filter", "a change of many jobs needs a filter: name at least a state or a kind", {
         issues: [{ path: "filter", message: "must name something" }],
       });
     }
+    const search = { ...named, ...searchWithin(within) };
     const matched = await operations.count(changeable(action, search), contractLimits.bulkCountMax);
     if (dryRun) return { status: 200, body: { dryRun, matched } };
     const written = await operations.createBulk({
@@ -168,7 +175,7 @@ const statesOf = {
 } as const;
 
 /** What the action cannot change does not match. */
-function changeable(action: BulkAction, search: JobSearch): JobSearch {
+function changeable(action: JobAction, search: JobSearch): JobSearch {
   const possible = statesOf[action];
   const wanted = search.states;
   return { ...search, states: wanted === undefined ? possible : possible.filter((state) => wanted.includes(state)) };

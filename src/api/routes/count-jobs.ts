@@ -3,6 +3,7 @@ import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { JobSearch } from "../../core/ports/job-search.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
 import { jobCounts, type JobCountsReply } from "../shape/job.ts";
@@ -22,9 +23,13 @@ export const countJobsEndpoint = ({ operations }: ApiOptions): Endpoint =>
     path: "/jobs/counts",
     summary: "How many jobs of each state match a filter; a count stops at a bound",
     role: "read",
+    scope: "list",
     query: countsQuery,
     replies: { 200: jobCounts },
-    handle: async ({ query }) => ({ status: 200, body: await countAll(operations, searchOf(query)) }),
+    handle: async ({ query, within }) => ({
+      status: 200,
+      body: await countAll(operations, { ...searchOf(query), ...searchWithin(within) }),
+    }),
   });
 
 /** One after the other: a page that is open must not hold more than one connection. */

@@ -48,6 +48,7 @@ export function createJobEndpoint(options: ApiOptions): Endpoint {
     refuses: ["unknown-kind", "not-startable", "invalid-payload", "over-limit", "key-conflict", "key-held"],
     summary: "Write a job; with a key, at most once",
     role: "operate",
+    scope: ({ body }) => ({ kinds: [body.kind] }),
     body: newJobBody,
     takesKey: true,
     replies: { 200: createdJob, 201: createdJob },

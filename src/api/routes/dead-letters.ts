@@ -16,11 +16,13 @@ export function deadLetterEndpoints({ operations }: ApiOptions): readonly Endpoi
       path: "/dead-letters",
       summary: "FAILED jobs in groups that failed alike, the largest first",
       role: "read",
+      scope: "list",
       query: z.strictObject({ kind: text(contractLimits.idCharactersMax).optional() }),
       replies: { 200: failureGroupList },
-      async handle({ query }) {
+      async handle({ query, within }) {
         const { groups, isMore } = await operations.failureGroups({ kind: query.kind ?? null });
-        return { status: 200, body: { groups: groups.map(groupJson), isMore } };
+        const shown = groups.filter(({ kind }) => within === null || within.kinds.has(kind));
+        return { status: 200, body: { groups: shown.map(groupJson), isMore } };
       },
     }),
   ];

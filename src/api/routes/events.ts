@@ -6,6 +6,7 @@ import { publishedEvent } from "../../core/admin/publish.ts";
 import type { RunId } from "../../core/ports/run.ts";
 import { states } from "../../core/job/state.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { searchWithin } from "../scope.ts";
 import { endedSource, eventSource } from "../event-source.ts";
 import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
@@ -44,11 +45,12 @@ export function eventEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/events",
       summary: "Every change of state as it becomes visible: a snapshot, then events; or a page of them as JSON",
       role: "read",
+      scope: "list",
       query: eventsQuery,
       replies: { 200: eventPage },
       streams: "text/event-stream",
-      async handle({ query, request }) {
-        const filter = filterOf(query);
+      async handle({ query, request, within }) {
+        const filter = { ...filterOf(query), ...searchWithin(within) };
         const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? query.cursor ?? null;
         // A HEAD has no reader, so nothing would end its stream.
         if (request.method !== "GET" || !(request.headers.get("accept") ?? "").includes("text/event-stream")) {
@@ -78,9 +80,10 @@ async function page(options: ApiOptions, filter: EventFilter, from: StreamCursor
   return { ...read, events, ...(from === null ? { jobs: await newest(options, filter) } : {}) };
 }
 
-async function newest({ operations, ports }: ApiOptions, { kind, lane, runId }: EventFilter) {
+async function newest({ operations, ports }: ApiOptions, { kind, kinds, lane, runId }: EventFilter) {
   const search = {
     ...(kind === undefined ? {} : { kind }),
+    ...(kinds === undefined ? {} : { kinds }),
     ...(lane === undefined ? {} : { lane }),
     ...(runId === undefined ? {} : { runId }),
   };

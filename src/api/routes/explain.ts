@@ -1,6 +1,7 @@
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { explainJob } from "../../core/admin/explain-job.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { ofJob } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { jobExplanation } from "../shape/explanation.ts";
@@ -8,7 +9,8 @@ import { maybeIso } from "../shape/shape.ts";
 import { jobPath } from "./jobs.ts";
 
 /** GET /jobs/:id/explain: why it is not running, and when it will. */
-export function explainEndpoint({ operations }: ApiOptions): Endpoint {
+export function explainEndpoint(options: ApiOptions): Endpoint {
+  const { operations } = options;
   return endpoint({
     method: "GET",
     name: "explainJob",
@@ -16,6 +18,7 @@ export function explainEndpoint({ operations }: ApiOptions): Endpoint {
     refuses: ["unknown-job"],
     summary: "Why a job is not running, and when it will",
     role: "read",
+    scope: ofJob(options),
     params: jobPath,
     replies: { 200: jobExplanation },
     async handle({ params: { id } }) {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { health } from "../shape/schedule.ts";
 import { lastPassJson } from "../shape/overview.ts";
@@ -18,6 +19,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/livez",
       summary: "Whether the process answers",
       role: "read",
+      scope: "nothing",
       replies: { 200: alive },
       handle: () => ({ status: 200, body: { status: "ok" } }),
     }),
@@ -27,6 +29,7 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/readyz",
       summary: "Whether the database answers too, and can write",
       role: "read",
+      scope: "nothing",
       replies: { 200: alive },
       async handle() {
         await operations.probeDisk();
@@ -39,10 +42,11 @@ export function healthEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/health",
       summary: "Versions, the age of the scheduler's last pass, and how many jobs there are of each state",
       role: "read",
+      scope: "list",
       replies: { 200: health },
-      async handle() {
+      async handle({ within }) {
         const [counts, schema, now, pass] = await Promise.all([
-          countAll(operations, {}),
+          countAll(operations, searchWithin(within)),
           schemaVersion?.() ?? null,
           ports.store.now(),
           operations.lastPass(schedulerLock),

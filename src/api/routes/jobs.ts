@@ -12,6 +12,7 @@ import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { pageBefore } from "../query.ts";
 import { id, instant, limit, someOf, text, textsOf } from "../query-fields.ts";
+import { type Bounds, ofJob, searchWithin } from "../scope.ts";
 import { jobDetail, type JobDetailReply, jobList, recordJson } from "../shape/job.ts";
 import { attemptJson, eventJson } from "../view.ts";
 
@@ -123,7 +124,7 @@ export const jobPath = z.object({ id });
 
 /** GET /jobs, GET /jobs/:id, POST /jobs/:id/{cancel,retry,run-now}. */
 export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
-  const change = { role: "operate", params: jobPath, replies: { 200: jobDetail } } as const;
+  const change = { role: "operate", scope: ofJob(options), params: jobPath, replies: { 200: jobDetail } } as const;
   return [
     endpoint({
       method: "GET",
@@ -131,9 +132,10 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/jobs",
       summary: "Jobs by filter, a page at a time",
       role: "read",
+      scope: "list",
       query: jobsQuery,
       replies: { 200: jobList },
-      handle: async ({ query }) => ({ status: 200, body: await list(options, query) }),
+      handle: async ({ query, within }) => ({ status: 200, body: await list(options, query, within) }),
     }),
     endpoint({
       method: "GET",
@@ -142,6 +144,7 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-job"],
       summary: "One job with its attempts and events",
       role: "read",
+      scope: ofJob(options),
       params: jobPath,
       replies: { 200: jobDetail },
       handle: async ({ params }) => ({ status: 200, body: await readJobDetail(options, params.id) }),
@@ -176,10 +179,15 @@ export function jobEndpoints(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
-async function list({ operations, ports }: ApiOptions, query: z.infer<typeof jobsQuery>) {
+async function list({ operations, ports }: ApiOptions, query: z.infer<typeof jobsQuery>, within: Bounds | null) {
   const { sort, cursor, limit: rows } = query;
   const [page, now] = await Promise.all([
-    operations.jobs({ search: searchOf(query), sort, cursor: cursor ?? null, limit: rows }),
+    operations.jobs({
+      search: { ...searchOf(query), ...searchWithin(within) },
+      sort,
+      cursor: cursor ?? null,
+      limit: rows,
+    }),
     ports.store.now(),
   ]);
   return {

@@ -28,20 +28,22 @@ export const kindFiguresEndpoint = ({ operations, ports }: ApiOptions): Endpoint
     path: "/kind-figures",
     summary: "How often each kind failed, waited and ran, beside an earlier period",
     role: "read",
+    scope: "list",
     query: figuresQuery,
     replies: { 200: kindFigureList },
-    async handle({ query: { hours, to, against, by, kind, lane } }) {
+    async handle({ query: { hours, to, against, by, kind, lane }, within }) {
       // The hour that has begun belongs to the period.
       const until = Math.ceil((to ?? (await ports.store.now()) + 1) / hourMs) * hourMs;
       const now = { from: until - hours * hourMs, to: until };
       const before = { from: now.from - against * hourMs, to: now.to - against * hourMs };
       const found = await operations.kindHours({ now, before, kind: kind ?? null, lane: lane ?? null });
+      const shown = found.filter((each) => within === null || within.kinds.has(each.kind));
       return {
         status: 200,
         body: {
           period: spanJson(now),
           before: spanJson(before),
-          kinds: kindFigures(found, by),
+          kinds: kindFigures(shown, by),
           isMore: found.length === kindFigureRowsMax,
         },
       };

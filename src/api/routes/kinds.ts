@@ -31,8 +31,12 @@ export function kindsEndpoint({ registry }: ApiOptions): Endpoint {
     path: "/kinds",
     summary: "The kinds of this release, with the JSON Schema of each payload",
     role: "read",
+    scope: "list",
     replies: { 200: kindList },
-    handle: () => ({ status: 200, body: { kinds } }),
+    handle: ({ within }) => ({
+      status: 200,
+      body: { kinds: kinds.filter(({ id }) => within === null || within.kinds.has(id)) },
+    }),
   });
 }
 

@@ -11,6 +11,7 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { text } from "../query-fields.ts";
+import type { Bounds } from "../scope.ts";
 import { laneList, lanePause, type LaneReply, type SlotUseReply } from "../shape/overview.ts";
 import { count, maybeIso } from "../shape/shape.ts";
 import { pauseAsked, pauseBody } from "../pause-query.ts";
@@ -28,8 +29,9 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/lanes",
       summary: "What waits and runs in each lane, and the caps that are in use",
       role: "read",
+      scope: "list",
       replies: { 200: laneList },
-      handle: async () => ({ status: 200, body: await list(options) }),
+      handle: async ({ within }) => ({ status: 200, body: await list(options, within) }),
     }),
     endpoint({
       method: "POST",
@@ -38,6 +40,7 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-lane"],
       summary: "Start no job of this lane until it is resumed or to an end; what runs goes on",
       role: "operate",
+      scope: ({ params }) => ({ lane: params.name }),
       params: lanePath,
       body: pauseBody,
       replies: { 200: lanePause },
@@ -54,6 +57,7 @@ export function laneEndpoints(options: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-lane"],
       summary: "Start jobs of this lane again, also those that arrived during the pause",
       role: "operate",
+      scope: ({ params }) => ({ lane: params.name }),
       params: lanePath,
       replies: { 200: lanePause },
       async handle({ params: { name } }) {
@@ -76,6 +80,7 @@ export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): 
     refuses: ["no-cap"],
     summary: "How many jobs of a kind run at once, until the next release brings its own number",
     role: "operate",
+    scope: ({ params }) => ({ kinds: [params.kind] }),
     params: z.object({ kind: text(contractLimits.idCharactersMax) }),
     body: z.strictObject({ size: z.int().min(1).max(contractLimits.slotsMax) }),
     replies: { 200: z.object({ kind: z.string(), size: count, code: count }).meta({ id: "Cap" }) },
@@ -93,6 +98,8 @@ export function capEndpoint({ ports, registry, dispatchWindowMs }: ApiOptions): 
     },
   });
 }
+
+const capPrefix = "cap:";
 
 async function assertKnown({ lanes, operations }: ApiOptions, name: string): Promise<void> {
   if (lanes.some((lane) => lane.name === name)) return;
@@ -118,11 +125,11 @@ async function resume({ operations, ports, dispatchWindowMs }: ApiOptions, name:
   return released;
 }
 
-async function list({ operations, lanes }: ApiOptions) {
+async function list({ operations, lanes }: ApiOptions, within: Bounds | null) {
   const [live, pauses, caps] = await Promise.all([
     operations.live(),
     operations.lanePauses(),
-    operations.slots("cap:"),
+    operations.slots(capPrefix),
   ]);
   const byName = new Map(lanes.map((lane) => [lane.name, lane]));
   const pausedLanes = new Map(pauses.map(({ lane, pause }) => [lane, pause]));
@@ -130,17 +137,19 @@ async function list({ operations, lanes }: ApiOptions) {
   const names = [...new Set([...byName.keys(), ...counts.keys(), ...pausedLanes.keys()])].toSorted();
   return {
     isMore: live.isMore,
-    caps: caps.map(slotUseJson),
-    lanes: names.map((name): LaneReply => {
-      const settings = byName.get(name);
-      return {
-        name,
-        ...pauseJson(pausedLanes.get(name) ?? null),
-        ...depthOf(live, counts.get(name) ?? []),
-        concurrency: settings?.concurrency ?? null,
-        batchSize: settings?.batchSize ?? null,
-      };
-    }),
+    caps: caps.filter(({ key }) => within === null || within.kinds.has(key.slice(capPrefix.length))).map(slotUseJson),
+    lanes: names
+      .filter((name) => within === null || within.hasLane(name))
+      .map((name): LaneReply => {
+        const settings = byName.get(name);
+        return {
+          name,
+          ...pauseJson(pausedLanes.get(name) ?? null),
+          ...depthOf(live, counts.get(name) ?? []),
+          concurrency: settings?.concurrency ?? null,
+          batchSize: settings?.batchSize ?? null,
+        };
+      }),
   };
 }
 

@@ -15,6 +15,7 @@ export function lockEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/locks",
       summary: "Who holds which lock, under which fence",
       role: "read",
+      scope: "everything",
       replies: { 200: lockList },
       async handle() {
         const { operations } = options;

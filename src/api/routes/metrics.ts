@@ -11,6 +11,7 @@ export function metricsEndpoint({ operations, registry }: ApiOptions): Endpoint 
     path: "/metrics",
     summary: "Totals by kind of job in the text format of Prometheus",
     role: "read",
+    scope: "everything",
     replies: {},
     streams: "text/plain",
     async handle() {

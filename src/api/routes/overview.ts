@@ -5,6 +5,7 @@ import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { Minute, WorkerView } from "../../core/ports/overview.ts";
 import { schedulerLock } from "../../core/scheduler/pass.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text, whole } from "../query-fields.ts";
 import {
@@ -33,6 +34,7 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/summary",
       summary: "How it stands: what is live, what waits for a person, what the last hour brought",
       role: "read",
+      scope: "everything",
       replies: { 200: summary },
       handle: async () => ({ status: 200, body: await summarize(options) }),
     }),
@@ -42,6 +44,8 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/throughput",
       summary: "What happened in each of the last minutes; minutes without anything are left out",
       role: "read",
+      scope: ({ query: { kind, lane } }) =>
+        kind !== undefined ? { kinds: [kind] } : lane === undefined ? "everything" : { lane },
       query: throughputQuery,
       replies: { 200: throughput },
       handle: async ({ query }) => ({ status: 200, body: await series(options, query) }),
@@ -52,8 +56,9 @@ export function overviewEndpoints(options: ApiOptions): readonly Endpoint[] {
       path: "/workers",
       summary: "Who worked in the last hour, and what each runs now",
       role: "read",
+      scope: "list",
       replies: { 200: workerList },
-      handle: async () => ({ status: 200, body: await workers(options) }),
+      handle: async ({ within }) => ({ status: 200, body: await workers(options, within) }),
     }),
   ];
 }
@@ -135,10 +140,11 @@ async function series({ operations, ports }: ApiOptions, query: z.infer<typeof t
   };
 }
 
-async function workers({ operations, ports }: ApiOptions) {
+async function workers({ operations, ports }: ApiOptions, within: Bounds | null) {
   const now = await ports.store.now();
   const seen = await operations.workers(now - operationsLimits.workerSeenMs);
-  return { workers: seen.map((worker) => workerJson(worker, now)) };
+  const shown = seen.filter(({ lane }) => within === null || (lane !== null && within.hasLane(lane)));
+  return { workers: shown.map((worker) => workerJson(worker, now)) };
 }
 
 const silentMs = 60_000;

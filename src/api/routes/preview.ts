@@ -20,6 +20,7 @@ export function previewEndpoint({ ports: { store } }: ApiOptions): Endpoint {
     refuses: ["invalid-expression"],
     summary: "The next times of an expression that no schedule has yet",
     role: "read",
+    scope: "nothing",
     query: previewQuery,
     replies: { 200: previewReply },
     async handle({ query: { expression: text, timezone, gap, overlap, count, after } }) {

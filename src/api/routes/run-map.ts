@@ -1,13 +1,14 @@
 import { z } from "zod";
 import type { RunId } from "../../core/ports/run.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { ofRun } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { id } from "../query-fields.ts";
 import { runMap, runMapJson } from "../shape/run-map.ts";
 
 /** GET /runs/:id/map: every task of a run with its edges, small enough for one answer. */
-export const runMapEndpoint = ({ operations, ports: { store } }: ApiOptions): Endpoint =>
+export const runMapEndpoint = (options: ApiOptions): Endpoint =>
   endpoint({
     name: "getRunMap",
     refuses: ["unknown-run"],
@@ -15,12 +16,13 @@ export const runMapEndpoint = ({ operations, ports: { store } }: ApiOptions): En
     path: "/runs/:id/map",
     summary: "All tasks of a run in columns, with their edges, to draw it",
     role: "read",
+    scope: ofRun(options),
     params: z.object({ id }),
     replies: { 200: runMap },
     async handle({ params }) {
       const run = params.id as string as RunId;
-      const map = await operations.runMap(run);
-      if (map.tasks.length === 0 && (await store.run(run)) === null)
+      const map = await options.operations.runMap(run);
+      if (map.tasks.length === 0 && (await options.ports.store.run(run)) === null)
         throw new HttpProblem("unknown-run", `there is no run ${run}`);
       return { status: 200, body: runMapJson(map) };
     },

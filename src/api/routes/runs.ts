@@ -9,6 +9,7 @@ import { type Endpoint, endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { id, limit, text, someOf } from "../query-fields.ts";
+import { type Bounds, ofRun, searchWithin } from "../scope.ts";
 import { run, runJson, runList, type RunReply, runStates, taskJson, taskList } from "../shape/run.ts";
 import { idText } from "../shape/shape.ts";
 
@@ -41,9 +42,10 @@ function reads(options: ApiOptions): readonly Endpoint[] {
       path: "/runs",
       summary: "Runs, the newest first",
       role: "read",
+      scope: "list",
       query: runsQuery,
       replies: { 200: runList },
-      handle: async ({ query }) => ({ status: 200, body: await list(options, query) }),
+      handle: async ({ query, within }) => ({ status: 200, body: await list(options, query, within) }),
     }),
     endpoint({
       method: "GET",
@@ -52,6 +54,7 @@ function reads(options: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-run"],
       summary: "One run with its progress",
       role: "read",
+      scope: ofRun(options),
       params: runPath,
       replies: { 200: run },
       handle: async ({ params }) => ({ status: 200, body: runJson(await readRun(options, params.id)) }),
@@ -63,6 +66,7 @@ function reads(options: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-run"],
       summary: "The jobs of a run in the order they were written, with the edges that lead to them",
       role: "read",
+      scope: ofRun(options),
       params: runPath,
       query: tasksQuery,
       replies: { 200: taskList },
@@ -75,7 +79,7 @@ const retried = z.object({ run, again: z.array(idText) }).meta({ id: "RetriedRun
 const canceled = z.object({ run, canceled: z.int().min(0) }).meta({ id: "CanceledRun" });
 
 function changes(options: ApiOptions): readonly Endpoint[] {
-  const change = { method: "POST", role: "operate", params: runPath } as const;
+  const change = { method: "POST", role: "operate", scope: ofRun(options), params: runPath } as const;
   return [
     endpoint({
       ...change,
@@ -107,10 +111,10 @@ function changes(options: ApiOptions): readonly Endpoint[] {
   ];
 }
 
-async function list({ ports: { store } }: ApiOptions, query: z.infer<typeof runsQuery>) {
+async function list({ ports: { store } }: ApiOptions, query: z.infer<typeof runsQuery>, within: Bounds | null) {
   const { kind, key, state, parent, cursor, limit: rows } = query;
   const found = await store.runs({
-    ...(kind === undefined ? {} : { kind }),
+    ...(kind === undefined ? searchWithin(within) : { kinds: [kind] }),
     ...(key === undefined ? {} : { key }),
     ...(state === undefined ? {} : { states: state }),
     ...(parent === undefined ? {} : { parentId: runId(parent) }),

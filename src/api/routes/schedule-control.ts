@@ -1,4 +1,5 @@
-import { backfill, type BackfillReport } from "../../core/admin/backfill.ts";
+import type { z } from "zod";
+import { backfill, type BackfillEntry } from "../../core/admin/backfill.ts";
 import {
   createSchedule,
   deleteSchedule,
@@ -9,11 +10,14 @@ import {
 } from "../../core/admin/schedule-control.ts";
 import { ScheduleRefused, unknownSchedule } from "../../core/scheduler/schedule-refused.ts";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
+import { bulkRunner } from "../bulk-runner.ts";
 import { etagOf, wantedVersions } from "../conditional.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import type { Answer } from "../json-answer.ts";
 import { patched } from "../patched-schedule.ts";
 import { startableKind } from "../startable-kind.ts";
-import { backfilled, deleted, schedule, triggered } from "../shape/schedule.ts";
+import { bulk, bulkJson } from "../shape/bulk.ts";
+import { backfillPreview, deleted, schedule, triggered } from "../shape/schedule.ts";
 import type { ApiOptions } from "../options.ts";
 import {
   backfillBody,
@@ -23,6 +27,7 @@ import {
   triggerBody,
 } from "../schedule-query.ts";
 import { answered } from "../schedule-refusal.ts";
+import { ofSchedule } from "../scope.ts";
 import { scheduleJson } from "../view.ts";
 import { schedulePath, scheduleReadEndpoints } from "./schedule-reads.ts";
 import { pauseAsked, pauseBody } from "../pause-query.ts";
@@ -42,10 +47,12 @@ export function scheduleControlEndpoints(options: ApiOptions): readonly Endpoint
 }
 
 const optionsOf = ({ stage, dispatchWindowMs }: ApiOptions) => ({ stage: stage ?? "dev", dispatchWindowMs });
-const change = { role: "operate", params: schedulePath } as const;
+const changeOf = (options: ApiOptions) =>
+  ({ role: "operate", scope: ofSchedule(options), params: schedulePath }) as const;
 
 function writes(options: ApiOptions): readonly Endpoint[] {
   const { ports, registry } = options;
+  const change = changeOf(options);
   return [
     endpoint({
       method: "POST",
@@ -54,12 +61,17 @@ function writes(options: ApiOptions): readonly Endpoint[] {
       refuses: ["schedule-exists", "schedule-in-code", "unknown-kind", "not-startable", "invalid-schedule"],
       summary: "Make a schedule that no code defines",
       role: "operate",
+      scope: ({ body }) => ({ kinds: [body.kind] }),
       body: newScheduleBody,
       replies: { 201: schedule },
       async handle({ body }) {
         startableKind(registry, body.kind);
         const row = await answered(createSchedule(ports, registry, body as ScheduleInput, optionsOf(options)));
-        return { ...versioned(row), status: 201, location: `/schedules/${encodeURIComponent(row.id)}` };
+        return {
+          ...(await versioned(options, row)),
+          status: 201,
+          location: `/schedules/${encodeURIComponent(row.id)}`,
+        };
       },
     }),
     endpoint({
@@ -83,7 +95,7 @@ function writes(options: ApiOptions): readonly Endpoint[] {
         startableKind(registry, body.kind);
         const input = { ...body, id: params.id } as ScheduleInput;
         const how = { ...optionsOf(options), ...wantedVersions(request) };
-        return versioned(await answered(updateSchedule(ports, registry, input, how)));
+        return await versioned(options, await answered(updateSchedule(ports, registry, input, how)));
       },
     }),
     endpoint({
@@ -106,7 +118,7 @@ function writes(options: ApiOptions): readonly Endpoint[] {
 function patches(options: ApiOptions): readonly Endpoint[] {
   return [
     endpoint({
-      ...change,
+      ...changeOf(options),
       method: "PATCH",
       name: "patchSchedule",
       path: "/schedules/:id",
@@ -119,12 +131,17 @@ function patches(options: ApiOptions): readonly Endpoint[] {
       hasVersion: true,
       replies: { 200: schedule },
       handle: async ({ params, body, request }) =>
-        versioned(await answered(patchSchedule(options, params.id, body, wantedVersions(request).ifVersions))),
+        await versioned(
+          options,
+          await answered(patchSchedule(options, params.id, body, wantedVersions(request).ifVersions)),
+        ),
     }),
   ];
 }
 
-const versioned = (row: ScheduleRow) => ({ status: 200, body: scheduleJson(row), etag: etagOf(row.version) }) as const;
+async function versioned({ ports }: ApiOptions, row: ScheduleRow) {
+  return { status: 200, body: scheduleJson(row, await ports.store.now()), etag: etagOf(row.version) } as const;
+}
 
 const patchRoundsMax = 5;
 
@@ -151,7 +168,9 @@ async function patchSchedule(
   }
 }
 
-function pauses({ ports }: ApiOptions): readonly Endpoint[] {
+function pauses(options: ApiOptions): readonly Endpoint[] {
+  const { ports } = options;
+  const change = changeOf(options);
   return [
     endpoint({
       ...change,
@@ -164,7 +183,7 @@ function pauses({ ports }: ApiOptions): readonly Endpoint[] {
       replies: { 200: schedule },
       async handle({ params, body, caller }) {
         const pause = pauseAsked(body, caller.name, await ports.store.now());
-        return versioned(await answered(pauseSchedule(ports, params.id, pause)));
+        return await versioned(options, await answered(pauseSchedule(ports, params.id, pause)));
       },
     }),
     endpoint({
@@ -175,13 +194,15 @@ function pauses({ ports }: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-schedule"],
       summary: "Run its times again from now on",
       replies: { 200: schedule },
-      handle: async ({ params }) => versioned(await answered(pauseSchedule(ports, params.id, null))),
+      handle: async ({ params }) => await versioned(options, await answered(pauseSchedule(ports, params.id, null))),
     }),
   ];
 }
 
 function runs(options: ApiOptions): readonly Endpoint[] {
   const { ports, registry } = options;
+  const change = changeOf(options);
+  const begin = backfiller(options);
   return [
     endpoint({
       ...change,
@@ -207,18 +228,41 @@ function runs(options: ApiOptions): readonly Endpoint[] {
       refuses: ["unknown-schedule", "backfill-refused", "unknown-kind", "invalid-time"],
       summary: "Run times of the past that never ran; a dry run only lists them",
       body: backfillBody,
-      replies: { 200: backfilled },
-      async handle({ params, body: { pace, ...body } }) {
-        const asked = { ...body, paceMs: pace ?? null, ...optionsOf(options) };
-        return { status: 200, body: backfillJson(await answered(backfill(ports, registry, params.id, asked))) };
-      },
+      replies: { 200: backfillPreview, 202: bulk },
+      handle: ({ params: { id }, body, caller }) => begin(id, { ...body, caller: caller.name }),
     }),
   ];
 }
 
-const backfillJson = ({ times, ...report }: BackfillReport) => ({
-  ...report,
-  times: times.map(({ nominalAt, ...time }) => ({ ...time, nominalAt: iso(nominalAt) })),
+/** Judges the times and answers; this process, or the next pass, then plans them. */
+function backfiller(options: ApiOptions) {
+  const { ports, registry, operations } = options;
+  const goOn = bulkRunner(options);
+  type Asked = z.infer<typeof backfillBody> & { readonly caller: string };
+  return async (id: string, { caller, pace, ...asked }: Asked): Promise<Answer> => {
+    const how = { ...asked, dryRun: true, paceMs: pace ?? null, ...optionsOf(options) };
+    const { times, failed, paceMs } = await answered(backfill(ports, registry, id, how));
+    if (asked.dryRun) return { status: 200, body: { dryRun: true, times: times.map(timeJson), failed, paceMs } };
+    const kind = (await ports.store.scheduleFacts(id))?.row?.spec.job.kind;
+    const written = await operations.createBulk({
+      action: "backfill",
+      search: { scheduleId: id, ...(kind === undefined ? {} : { kind }), ...spanOf(times, asked.to) },
+      caller,
+      matched: { count: times.filter(({ runs: isWanted }) => isWanted).length, isMore: false },
+      paceMs,
+      canary: false,
+    });
+    void goOn();
+    return { status: 202, body: bulkJson(written), location: `/bulk/${written.id}` };
+  };
+}
+
+/** From the first to the last time that was judged: others, of before its ledger or since then, are not planned. */
+const spanOf = (times: readonly BackfillEntry[], end: number) => ({
+  dueFrom: times[0]?.nominalAt ?? end,
+  dueTo: times.at(-1)?.nominalAt ?? end,
 });
+
+const timeJson = ({ nominalAt, ...time }: BackfillEntry) => ({ ...time, nominalAt: iso(nominalAt) });
 
 const iso = (instant: number): string => new Date(instant).toISOString();

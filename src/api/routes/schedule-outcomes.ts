@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { preview } from "../../core/calendar/preview.ts";
 import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import { scheduleSorts, scheduleStates } from "../../core/ports/schedule-outcome.ts";
-import type { ScheduleRow } from "../../core/ports/schedule.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { type Bounds, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { durationUpTo, limit, text } from "../query-fields.ts";
 import {
@@ -41,17 +40,28 @@ export function scheduleOutcomeEndpoint(options: ApiOptions): Endpoint {
     path: "/schedule-outcomes",
     summary: "Schedules with their next time and how their last ones ended, by filter",
     role: "read",
+    scope: "list",
     query: outcomesQuery,
     replies: { 200: scheduleOutcomeList },
-    handle: async ({ query }) => ({ status: 200, body: await outcomes(options, query) }),
+    handle: async ({ query, within }) => ({ status: 200, body: await outcomes(options, query, within) }),
   });
 }
 
 async function outcomes(
   { operations, ports }: ApiOptions,
   { text: words, id, kind, app, zone, state, lateOver, sort, cursor, limit: rows }: z.infer<typeof outcomesQuery>,
+  within: Bounds | null,
 ): Promise<ScheduleOutcomeListReply> {
-  const search = { words: words?.trim().split(/\s+/), id, kind, app, zone, state, lateOverMs: lateOver };
+  const search = {
+    words: words?.trim().split(/\s+/),
+    id,
+    kind,
+    app,
+    zone,
+    state,
+    lateOverMs: lateOver,
+    ...searchWithin(within),
+  };
   const [page, now] = await Promise.all([
     operations.searchSchedules({ search, sort, offset: cursor, limit: rows }),
     ports.store.now(),
@@ -72,18 +82,11 @@ async function outcomes(
       scheduleOutcomeJson(row, {
         rows: bySchedule.get(row.id) ?? [],
         ends,
-        firesAt: firesAt(row, now),
+        now,
         failing: since.get(row.id),
       }),
     ),
     total: page.total,
     nextCursor: ids.length > 0 && after < page.total ? String(after) : null,
   };
-}
-
-/** Readings that a clock change swallows may come before the next one that fires; five in a row do not happen. */
-function firesAt({ spec }: ScheduleRow, now: number): number | null {
-  const [next] = preview(spec, now, 1);
-  if (next === undefined || next.fires) return next?.instant ?? null;
-  return preview(spec, now, 5).find(({ fires }) => fires)?.instant ?? null;
 }

@@ -9,6 +9,7 @@ import { text } from "../query-fields.ts";
 import { explainQuery, nextQuery } from "../schedule-query.ts";
 import { answered, problemOf } from "../schedule-refusal.ts";
 import { explainedTimes, nextTimes, scheduleDetail } from "../shape/schedule.ts";
+import { ofSchedule } from "../scope.ts";
 import { iso } from "../shape/shape.ts";
 import { expressionOf, jobJson, occurrenceJson, scheduleJson } from "../view.ts";
 import { previewJson } from "./preview.ts";
@@ -17,8 +18,9 @@ import { pauseJson } from "../shape/pause.ts";
 export const schedulePath = z.object({ id: text(200) });
 
 /** GET /schedules/:id, its /next and /explain. */
-export function scheduleReadEndpoints({ ports }: ApiOptions): readonly Endpoint[] {
-  const read = { method: "GET", role: "read", params: schedulePath } as const;
+export function scheduleReadEndpoints(options: ApiOptions): readonly Endpoint[] {
+  const { ports } = options;
+  const read = { method: "GET", role: "read", scope: ofSchedule(options), params: schedulePath } as const;
   return [
     endpoint({
       ...read,
@@ -35,7 +37,7 @@ export function scheduleReadEndpoints({ ports }: ApiOptions): readonly Endpoint[
         const versions = eras.map(({ version, spec, fromAt }) => {
           return { version, expression: spec === null ? null : expressionOf(spec.expression), spec, from: iso(fromAt) };
         });
-        const now = row === null ? { id, deleted: true } : { ...scheduleJson(row), deleted: false };
+        const now = row === null ? { id, deleted: true } : { ...scheduleJson(row, facts.now), deleted: false };
         const body = { ...now, ledgerFrom: ledgerFrom === null ? null : iso(ledgerFrom), versions };
         return { status: 200, body, ...(row === null ? {} : { etag: etagOf(row.version) }) };
       },

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { OccurrencePlace } from "../../core/ports/schedule.ts";
 import { closest } from "../closest.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { ofSchedule } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { occurrencesQuery, schedulesQuery } from "../query.ts";
@@ -11,7 +12,9 @@ import { endOf, jobsOf, occurrenceList } from "../shape/schedule-outcome.ts";
 import { occurrenceJson, scheduleJson } from "../view.ts";
 
 /** GET /schedules and GET /schedules/:id/occurrences (newest first). */
-export function scheduleEndpoints({ ports: { store }, operations }: ApiOptions): readonly Endpoint[] {
+export function scheduleEndpoints(options: ApiOptions): readonly Endpoint[] {
+  const { operations } = options;
+  const { store } = options.ports;
   return [
     endpoint({
       method: "GET",
@@ -19,13 +22,17 @@ export function scheduleEndpoints({ ports: { store }, operations }: ApiOptions):
       path: "/schedules",
       summary: "The schedules by id",
       role: "read",
+      scope: "list",
       query: schedulesQuery,
       replies: { 200: scheduleList },
-      async handle({ query: { limit, cursor } }) {
-        const found = await store.schedules({ limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) });
+      async handle({ query: { limit, cursor }, within }) {
+        const after = cursor === undefined ? {} : { after: cursor };
+        const rows = within === null ? { limit: limit + 1 } : {};
+        const [all, now] = await Promise.all([store.schedules({ ...rows, ...after }), store.now()]);
+        const found = all.filter(({ spec }) => within === null || within.kinds.has(spec.job.kind));
         const page = found.slice(0, limit);
         const nextCursor = found.length > limit ? (page.at(-1)?.id ?? null) : null;
-        return { status: 200, body: { schedules: page.map(scheduleJson), nextCursor } };
+        return { status: 200, body: { schedules: page.map((row) => scheduleJson(row, now)), nextCursor } };
       },
     }),
     endpoint({
@@ -35,6 +42,7 @@ export function scheduleEndpoints({ ports: { store }, operations }: ApiOptions):
       refuses: ["unknown-schedule"],
       summary: "What became of its times, the newest first; also after it was deleted",
       role: "read",
+      scope: ofSchedule(options),
       params: z.object({ id: text(200) }),
       query: occurrencesQuery,
       replies: { 200: occurrenceList },

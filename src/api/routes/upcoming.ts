@@ -4,6 +4,7 @@ import { contractLimits } from "../../core/job/contract-limits.ts";
 import { operationsLimits } from "../../core/ports/operations-limits.ts";
 import type { ScheduleRow } from "../../core/ports/schedule.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
+import { type Bounds, searchWithin } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
 import { iso } from "../shape/shape.ts";
@@ -32,20 +33,22 @@ export const upcomingEndpoint = (options: ApiOptions): Endpoint =>
     path: "/upcoming",
     summary: "What all schedules will start within the next hours, the soonest first",
     role: "read",
+    scope: "list",
     query: upcomingQuery,
     replies: { 200: upcoming },
-    handle: async ({ query }) => ({ status: 200, body: await comingUp(options, query) }),
+    handle: async ({ query, within }) => ({ status: 200, body: await comingUp(options, query, within) }),
   });
 
 async function comingUp(
   options: ApiOptions,
   { hours, app, lane }: z.infer<typeof upcomingQuery>,
+  within: Bounds | null,
 ): Promise<UpcomingReply> {
   const { operations, ports, lanes, registry } = options;
   const from = await ports.store.now();
   const to = from + hours * 3_600_000;
   const { schedules, total } = await operations.searchSchedules({
-    search: { app },
+    search: { app, ...searchWithin(within) },
     sort: "next",
     offset: 0,
     limit: operationsLimits.upcomingSchedulesMax,

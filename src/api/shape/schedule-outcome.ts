@@ -48,8 +48,6 @@ const glance = z
 export const scheduleOutcome = z
   .object({
     ...schedule.shape,
-    /** The next time that fires; null when it has ended. `nextAt` is when the scheduler looks again. */
-    firesAt: maybeTime,
     /** Newest first. */
     last: z.array(glance),
     /** The nominal time of the first failure since it last succeeded; null when its last end was no failure. */
@@ -104,12 +102,12 @@ function errorOf({ errorCode, errorMessage, run, result }: OccurrenceEnd): Occur
 interface Outcomes {
   readonly rows: readonly OccurrenceView[];
   readonly ends: Ends;
-  readonly firesAt: number | null;
+  readonly now: number;
   readonly failing: FailingSince | undefined;
 }
 
 export function scheduleOutcomeJson(row: ScheduleRow, outcomes: Outcomes): ScheduleOutcomeReply {
-  const { rows, ends, firesAt, failing } = outcomes;
+  const { rows, ends, now, failing } = outcomes;
   const past = rows.map((each) => ({ ...each, end: endOf(each, ends) }));
   const lateness = rows
     .flatMap(({ latenessMs }) => (latenessMs === null ? [] : [latenessMs]))
@@ -119,8 +117,7 @@ export function scheduleOutcomeJson(row: ScheduleRow, outcomes: Outcomes): Sched
   const isFailing = isFailingNow(rows, ends);
   const since = good < 0 ? (failing?.since ?? null) : (bad?.nominalAt ?? null);
   return {
-    ...scheduleJson(row),
-    firesAt: maybeIso(firesAt),
+    ...scheduleJson(row, now),
     last: past.map(({ nominalAt, outcome, reason, jobId, end }) => ({
       at: iso(nominalAt),
       outcome,

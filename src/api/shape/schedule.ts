@@ -17,7 +17,8 @@ const base = {
   overlap: z.string(),
   misfire: z.string(),
   decidedUntil: time,
-  nextAt: maybeTime,
+  nextAt: maybeTime.describe("Its next time that fires; null where it has ended or is off in this stage."),
+  looksAt: maybeTime.describe("When the scheduler plans it on; null where it has ended."),
 };
 
 export const schedule = z.object(base).meta({ id: "Schedule" });
@@ -95,10 +96,9 @@ export const explainedTimes = z
   })
   .meta({ id: "ExplainedTimes" });
 
-export const backfilled = z
+export const backfillPreview = z
   .object({
-    schedule: z.string().optional(),
-    dryRun: z.boolean(),
+    dryRun: z.literal(true),
     times: z.array(
       z.object({
         localTime: z.string(),
@@ -109,12 +109,10 @@ export const backfilled = z
         runs: z.boolean(),
       }),
     ),
-    added: count,
-    again: count,
-    failed: z.array(z.string()),
+    failed: z.array(z.string()).describe("Times that would run but for which no payload can be made, and why."),
     paceMs: z.number().min(0),
   })
-  .meta({ id: "Backfilled" });
+  .meta({ id: "BackfillPreview" });
 
 export const triggered = z.object({ id: idText, created: z.boolean() }).meta({ id: "Triggered" });
 export const deleted = z.object({ canceled: count }).meta({ id: "DeletedSchedule" });
@@ -139,7 +137,7 @@ export type ScheduleDetailReply = z.infer<typeof scheduleDetail>;
 export type NextTimesReply = z.infer<typeof nextTimes>;
 export type ExpressionReply = z.infer<typeof previewReply>;
 export type ExplainedTimesReply = z.infer<typeof explainedTimes>;
-export type BackfilledReply = z.infer<typeof backfilled>;
+export type BackfillPreviewReply = z.infer<typeof backfillPreview>;
 export type TriggeredReply = z.infer<typeof triggered>;
 export type DeletedScheduleReply = z.infer<typeof deleted>;
 export type HealthReply = z.infer<typeof health>;

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { loadApps } from "../../apps.ts";
 import { configProblems } from "../../config.ts";
 import { checkApps, notesOf } from "../../core/define/check.ts";
+import { checkScopes } from "../../core/define/scope.ts";
 import { describe, type Problem } from "../../core/define/problem.ts";
 import { checkSettings, missingSettings } from "../../lane-settings.ts";
 import { type Project, stageNames } from "../../project.ts";
@@ -102,7 +103,7 @@ async function reportOf(
 ): Promise<Report> {
   const { name } = stage;
   const apps = await loadApps(project, stage);
-  const problems = checkApps(apps, name, stageNames(project));
+  const problems = [...checkApps(apps, name, stageNames(project)), ...checkScopes(stage, apps)];
   const all = [...problems, ...builtProblems(() => topology(apps, stage), { stage, env }, problems.length === 0)];
   return {
     stage: name,

@@ -1,9 +1,12 @@
 import { Command } from "commander";
-import type { BackfilledReply } from "../../api/shape/schedule.ts";
+import type { BulkReply } from "../../api/shape/bulk.ts";
+import type { BackfillPreviewReply } from "../../api/shape/schedule.ts";
+import { api } from "../api.ts";
+import { followed } from "../bulk.ts";
+import { part } from "../client.ts";
 import { CliError, exitCodes, Finished } from "../exit.ts";
 import { type Output, table } from "../output.ts";
 import type { World } from "../world.ts";
-import { client } from "../schedules.ts";
 
 interface Given {
   readonly from: string;
@@ -39,22 +42,31 @@ export function backfillCommand(world: World, out: Output): Command {
         force,
         ...(pace === undefined ? {} : { pace }),
       };
-      const schedules = client(world, command);
-      const planned = await schedules.backfill(id, { ...body, dryRun: true });
+      const belfry = api(world, command);
+      const address = `/schedules/${part(id)}/backfill`;
+      const planned = await belfry.post<BackfillPreviewReply>(address, { ...body, dryRun: true });
       const jobs = planned.times.filter((time) => time.runs).length;
-      if (!dryRun && jobs > unconfirmedMax && !yes) {
+      for (const line of planned.failed) out.note(`no payload: ${line}`);
+      if (dryRun) {
+        out.result(planned, () => previewText(planned, world.streams.isTerminal));
+        if (planned.failed.length > 0) throw new Finished(exitCodes.failure);
+        return;
+      }
+      if (jobs > unconfirmedMax && !yes) {
         throw new CliError(
           exitCodes.usage,
           "not-confirmed",
           `this makes ${jobs} jobs: look with --dry-run, then say --yes`,
         );
       }
-      const report = dryRun ? planned : await schedules.backfill(id, { ...body, dryRun: false });
-      out.result(report, () => reportText(report, world.streams.isTerminal));
-      for (const line of report.failed) out.note(`no payload: ${line}`);
-      if (report.failed.length > 0) {
-        throw new Finished(report.added + report.again > 0 ? exitCodes.partial : exitCodes.failure);
-      }
+      const done = await followed(belfry, out, await belfry.post<BulkReply>(address, { ...body, dryRun: false }));
+      const left = planned.times.length - jobs;
+      out.result(done, () => {
+        const end = done.state === "STOPPED" ? "stopped: " : "";
+        return `${end}${done.changed} jobs planned, ${done.paceMs} ms apart; ${left} times had run, ran or waited`;
+      });
+      if (done.state === "STOPPED") throw new Finished(exitCodes.partial);
+      if (done.refused > 0) throw new Finished(done.changed > 0 ? exitCodes.partial : exitCodes.failure);
     });
 }
 
@@ -68,14 +80,12 @@ function instantOf(option: string, text: string): string {
   );
 }
 
-function reportText({ dryRun, times, added, again, paceMs }: BackfilledReply, isTerminal: boolean): string {
+function previewText({ times, paceMs }: BackfillPreviewReply, isTerminal: boolean): string {
   const runs = times.filter((time) => time.runs);
   const rows = runs
     .slice(0, 50)
     .map(({ localTime, was, version }) => [localTime.replace("T", " "), was, String(version)]);
   const left = times.length - runs.length;
-  const sum = dryRun
-    ? `would run ${runs.length} times, ${paceMs} ms apart; ${left} have run, run or wait`
-    : `${added + again} jobs planned, ${paceMs} ms apart; ${left} times had run, ran or waited`;
+  const sum = `would run ${runs.length} times, ${paceMs} ms apart; ${left} have run, run or wait`;
   return rows.length === 0 ? sum : `${table(["CLOCK", "WAS", "VERSION"], rows, isTerminal)}\n${sum}`;
 }

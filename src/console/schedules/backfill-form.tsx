@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { requestBackfill, type ShownBackfill } from "../client.ts";
+import { previewBackfill, requestBackfill, type ShownBackfill } from "../client.ts";
 import { currentTime } from "../clock.ts";
 import { Time } from "../parts/time.tsx";
 import { confirmed } from "../parts/confirm.tsx";
@@ -13,6 +13,8 @@ interface BackfillFormProps {
   readonly onDone: () => void;
 }
 
+type Request<T> = (id: string, range: { from: string; to: string }) => Promise<T>;
+
 const hourMs = 3_600_000;
 
 /** Runs past times that have not run. The preview shows what would happen to each before anything does. */
@@ -23,9 +25,9 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
     setRange({ ...range, ...part });
     setPreview(null);
   };
-  const ask = async (dryRun: boolean): Promise<ShownBackfill | null> => {
+  const ask = async <T,>(request: Request<T>): Promise<T | null> => {
     try {
-      return await requestBackfill(schedule.id, { from: instant(range.from), to: instant(range.to), dryRun });
+      return await request(schedule.id, { from: instant(range.from), to: instant(range.to) });
     } catch (error) {
       sayFailed("The backfill was refused", error);
       return null;
@@ -35,9 +37,9 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
     const what = plural(times, "time");
     const text = `They run one after the other, beside the times that come on their own.`;
     if (!(await confirmed({ title: `Backfill ${what}?`, text, action: `Backfill ${what}` }))) return;
-    const done = await ask(false);
-    if (done === null) return;
-    say(`${plural(done.added + done.again, "time")} planned`, {
+    const begun = await ask(requestBackfill);
+    if (begun === null) return;
+    say(`${plural(begun.matched.count, "time")} planned`, {
       text: "Show jobs",
       href: addresses.jobsWith(`schedule:${schedule.id}`),
     });
@@ -55,7 +57,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
         class="form"
         onSubmit={(event) => {
           event.preventDefault();
-          void ask(true).then(setPreview);
+          void ask(previewBackfill).then(setPreview);
         }}
       >
         <label>

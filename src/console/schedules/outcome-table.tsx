@@ -79,7 +79,7 @@ function OutcomeRow({ schedule, place: { index, current }, onDone }: OutcomeRowP
       </div>
     );
   }
-  const { id, kind, expression, timezone, paused, enabled, firesAt, last } = schedule;
+  const { id, kind, expression, timezone, paused, enabled, nextAt, last } = schedule;
   return (
     <div class={look} role="row" data-id={id} aria-rowindex={index + 2}>
       <span role="cell" class="wide">
@@ -101,7 +101,7 @@ function OutcomeRow({ schedule, place: { index, current }, onDone }: OutcomeRowP
         </span>
       </span>
       <span role="cell" class="wide" data-label="Next">
-        {paused || !enabled ? <span class="nothing">–</span> : <Time at={firesAt} zone={timezone} />}
+        {paused || !enabled ? <span class="nothing">–</span> : <Time at={nextAt} zone={timezone} />}
       </span>
       <span role="cell" class="wide" data-label="Last 30">
         {last.length === 0 ? <span class="dim small">none yet</span> : <Squares last={last} zone={timezone} />}

@@ -6,10 +6,10 @@ import { durationText } from "../time.ts";
 /** Its next time came this long ago and nothing was decided: something is wrong. */
 const lateMs = 90_000;
 
-type Standing = Pick<ShownOutcome, "enabled" | "paused" | "nextAt" | "failingSince">;
+type Standing = Pick<ShownOutcome, "enabled" | "paused" | "nextAt" | "looksAt" | "failingSince">;
 
-const isLate = ({ enabled, paused, nextAt }: Standing, now: number): boolean =>
-  enabled && !paused && nextAt !== null && Date.parse(nextAt) < now - lateMs;
+const isLate = ({ enabled, paused, looksAt }: Standing, now: number): boolean =>
+  enabled && !paused && looksAt !== null && Date.parse(looksAt) < now - lateMs;
 
 export function scheduleStatus(schedule: Standing, now: number) {
   if (!schedule.enabled) return <Tag icon="CANCELED" tone="dim" text="Off in this stage" />;

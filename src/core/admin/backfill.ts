@@ -26,6 +26,8 @@ export interface BackfillOptions {
   readonly paceMs: number | null;
   readonly stage: string;
   readonly dispatchWindowMs: number;
+  /** After each page that was written. @returns false to stop there. */
+  readonly onPage?: (done: { readonly added: number; readonly again: number }) => Promise<boolean>;
 }
 
 export interface BackfillEntry {
@@ -78,10 +80,10 @@ export async function backfill(
   });
   const paceMs = options.paceMs ?? row.spec.misfire.paceMs;
   const times = judged.map(({ entry }) => entry);
-  if (options.dryRun) return { dryRun: true, times, added: 0, again: 0, failed: [], paceMs };
   const todo = judged.filter(({ entry }) => entry.runs);
   const { made, failed } = await withJobs(ports, registry, todo, { row, stage: options.stage });
-  const done = await write(ports, registry, made, { id, paceMs, dispatchWindowMs: options.dispatchWindowMs });
+  if (options.dryRun) return { dryRun: true, times, added: 0, again: 0, failed, paceMs };
+  const done = await write(ports, registry, made, { ...options, id, paceMs });
   return { dryRun: false, times, ...done, failed, paceMs };
 }
 
@@ -170,7 +172,7 @@ async function write(
   ports: BackfillPorts,
   registry: Registry,
   made: readonly BackfillTime[],
-  { id, paceMs, dispatchWindowMs }: { readonly id: string; readonly paceMs: number; readonly dispatchWindowMs: number },
+  { id, paceMs, dispatchWindowMs, onPage }: BackfillOptions & { readonly id: string; readonly paceMs: number },
 ): Promise<{ added: number; again: number }> {
   const kinds = new Set(made.map(({ occurrence }) => occurrence.job?.kind ?? ""));
   const slotKey = backfillKey(id);
@@ -186,6 +188,7 @@ async function write(
     if ("refused" in done) throw unknownSchedule(id);
     added += done.added;
     again += done.again;
+    if ((await onPage?.(done)) === false) break;
   }
   const lanes = new Set(made.flatMap(({ occurrence }) => occurrence.job?.lane ?? []));
   if (added + again > 0) await afterCommit(ports, { ...noAftermath, leftToRelay: [...lanes] }, { dispatchWindowMs });

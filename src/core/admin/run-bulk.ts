@@ -1,13 +1,15 @@
+import { backfill } from "./backfill.ts";
 import { cancelJobs, retryJobs } from "./control.ts";
 import type { Registry } from "../define/definition.ts";
 import type { JobId } from "../job/job.ts";
+import { ScheduleRefused } from "../scheduler/schedule-refused.ts";
 import { operationsLimits } from "../ports/operations-limits.ts";
 import type { Ports } from "../ports/ports.ts";
 import { afterCommit } from "../delivery/after-commit.ts";
 import type { Bulk } from "../ports/bulk.ts";
 import type { Operations } from "../ports/operations.ts";
 
-type BulkPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher">;
+type BulkPorts = Pick<Ports, "store" | "queue" | "log" | "metrics" | "crashPoint" | "launcher" | "random">;
 
 /**
  * Does one page of the oldest bulk action that no other process works on.
@@ -17,10 +19,11 @@ export async function runBulkPage(
   ports: BulkPorts,
   registry: Registry,
   operations: Operations,
-  options: { owner: string; dispatchWindowMs: number },
+  options: { owner: string; dispatchWindowMs: number; stage: string },
 ): Promise<boolean> {
   const bulk = await operations.takeBulk(options.owner);
   if (bulk === null) return false;
+  if (bulk.action === "backfill") return await runBackfill(ports, registry, operations, { bulk, ...options });
   if (bulk.canary?.state === "wanted") return await sendCanaries(ports, operations, bulk, options);
   const { ids, next } = await operations.bulkPage(bulk, rowsOf(bulk));
   const moved = ids.length === 0 ? [] : await change(ports, registry, operations, { bulk, ids, ...options });
@@ -32,6 +35,34 @@ export async function runBulkPage(
     takenAlong: moved.length - changed,
     refused: ids.length - changed,
   });
+  return true;
+}
+
+/** All pages, or as many as come before it is stopped: a time that is planned already is none of them when it is taken again. */
+async function runBackfill(
+  ports: BulkPorts,
+  registry: Registry,
+  operations: Operations,
+  { bulk, owner, ...options }: { bulk: Bulk; owner: string; dispatchWindowMs: number; stage: string },
+): Promise<boolean> {
+  const { scheduleId = "", dueFrom: from = 0, dueTo: to = 0 } = bulk.search;
+  const advance = (changed: number, refused: number, isLast: boolean): Promise<boolean> =>
+    operations.advanceBackfill(bulk.id, owner, { changed, refused, isLast });
+  // What may lie before its ledger was judged when it was asked for.
+  const asked = { from, to, dryRun: false, force: true, paceMs: bulk.paceMs, ...options };
+  try {
+    const { failed } = await backfill(ports, registry, scheduleId, {
+      ...asked,
+      onPage: ({ added, again }) => advance(added + again, 0, false),
+    });
+    for (const problem of failed)
+      ports.log.error("no payload for a time of a backfill", { schedule: scheduleId, problem });
+    await advance(0, failed.length, true);
+  } catch (error) {
+    if (!(error instanceof ScheduleRefused)) throw error;
+    ports.log.warn("a backfill ended early: its schedule was changed", { schedule: scheduleId, error });
+    await operations.stopBulk(bulk.id);
+  }
   return true;
 }
 

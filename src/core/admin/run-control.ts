@@ -85,7 +85,7 @@ async function writeAgain(
   { key, trace, stage, dispatchWindowMs }: RerunOptions & { readonly key: string; readonly trace: string },
 ): Promise<Started | null> {
   const { retentionMs } = definition;
-  if ((await ports.store.runs({ kind, key, limit: 1 })).length > 0) return null;
+  if ((await ports.store.runs({ kinds: [kind], key, limit: 1 })).length > 0) return null;
   const slotKeys = slotKeysOf(definition);
   const job = newJob(definition, stage, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
   await ports.store.installSlots(slotGroupsOf(definition));

@@ -10,10 +10,10 @@ import { runBulkPage } from "./run-bulk.ts";
  * Safe in any number of processes at once. Ends with the signal; never throws.
  */
 export async function upkeep(
-  ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher">,
+  ports: Pick<Ports, "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "launcher">,
   registry: Registry,
   operations: Operations,
-  options: { owner: string; dispatchWindowMs: number; signal: AbortSignal },
+  options: { owner: string; dispatchWindowMs: number; stage: string; signal: AbortSignal },
 ): Promise<void> {
   while (!options.signal.aborted) {
     try {

@@ -32,6 +32,23 @@ export function timetable(when: FirePattern): Timetable {
   };
 }
 
+/** Readings that a clock change swallows may come before the next one that fires; five in a row do not happen. */
+const swallowedMax = 5;
+
+/** The first time after an instant that fires; null at the end, and for an expression or zone that cannot be read here. */
+export function nextFiring(when: FirePattern, after: Instant): Instant | null {
+  try {
+    const table = timetable(when);
+    let next = table.next(after);
+    for (let seen = 0; next !== null && next.kind !== "fires" && seen < swallowedMax; seen += 1)
+      next = table.next(next.instant);
+    return next?.instant ?? null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 /**
  * Two schedulers with different tz data would give one reading two instants, so the older one does not plan the schedule.
  * @returns null when a process with this data may compute its times, else why not. UTC and elapsed time need no data.

@@ -95,9 +95,13 @@ function writeText(value: string, at: Writing): string {
 /** Below this JSON writes an integer with all its digits, even those that a double has rounded. */
 const exponentFrom = 1e21;
 
+/** An integer that a double may have rounded to a neighbour. */
+export const isInexact = (value: number): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < exponentFrom;
+
 function writeNumber(value: number, at: Writing): string {
   if (!Number.isFinite(value)) throw new TypeError(`${place(at)} holds the number ${value}, which JSON cannot say`);
-  if (Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < exponentFrom) {
+  if (isInexact(value)) {
     throw new TypeError(
       `${place(at)} holds the integer ${BigInt(value)}, beyond 2^53: its last digits are not exact; pass it as a string`,
     );

@@ -1,7 +1,11 @@
 import type { Instant, JobId } from "../job/job.ts";
 import type { BoundedCount, JobSearch } from "./job-search.ts";
 
-export const bulkActions = ["retry", "cancel"] as const;
+/** What a request may do with every job that matches. */
+export const jobActions = ["retry", "cancel"] as const;
+export type JobAction = (typeof jobActions)[number];
+/** `backfill` plans past times of the schedule that its search names, from `dueFrom` to `dueTo`, both included. */
+export const bulkActions = [...jobActions, "backfill"] as const;
 export type BulkAction = (typeof bulkActions)[number];
 
 /** One job of each group that goes first, alone; the rest follows only if all of them succeed. `failed` stops the change. */
@@ -30,7 +34,7 @@ export interface Bulk {
   readonly changed: number;
   /** Did not match, and run again because a job of their run does. */
   readonly takenAlong: number;
-  /** Matched, but another process moved them first. */
+  /** Matched, but another process moved them first; of a backfill, times without a payload. */
   readonly refused: number;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;

@@ -79,6 +79,8 @@ export const snapshotOpen = (text: string): readonly string[] => (text.split(":"
 
 export interface EventFilter {
   readonly kind?: string;
+  /** Only of these kinds; an event whose job is gone has none. */
+  readonly kinds?: readonly string[];
   readonly lane?: string;
   readonly jobId?: JobId;
   readonly runId?: RunId;
@@ -88,6 +90,7 @@ export interface EventFilter {
 export function matchesFilter(event: StreamEvent, filter: EventFilter): boolean {
   return (
     (filter.kind === undefined || event.kind === filter.kind) &&
+    (filter.kinds === undefined || (event.kind !== null && filter.kinds.includes(event.kind))) &&
     (filter.lane === undefined || event.lane === filter.lane) &&
     (filter.jobId === undefined || event.jobId === filter.jobId) &&
     (filter.runId === undefined || event.runId === filter.runId) &&

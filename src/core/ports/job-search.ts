@@ -9,6 +9,8 @@ export interface JobSearch {
   readonly words?: readonly string[];
   readonly states?: readonly State[];
   readonly kind?: string;
+  /** Only of these kinds; with `kind`, both must hold. */
+  readonly kinds?: readonly string[];
   readonly lane?: string;
   readonly key?: string;
   readonly errorCode?: string;

@@ -138,5 +138,11 @@ export interface Operations extends Tally, ScheduleOutcomes, RunMaps, KindFigure
     owner: string,
     page: { next: string | null; changed: number; takenAlong: number; refused: number },
   ): Promise<boolean>;
+  /** Times of a backfill were planned, or had no payload. @returns false when it was stopped or has another owner. */
+  advanceBackfill(
+    id: string,
+    owner: string,
+    page: { changed: number; refused: number; isLast: boolean },
+  ): Promise<boolean>;
   stopBulk(id: string): Promise<boolean>;
 }

@@ -131,7 +131,8 @@ export interface RunView {
 
 /** Each field narrows; all left out: every run, newest first. */
 export interface RunFilter {
-  readonly kind?: string;
+  /** Any of these. */
+  readonly kinds?: readonly string[];
   readonly key?: string;
   readonly states?: readonly RunState[];
   /** Reruns of this run. */

@@ -138,7 +138,7 @@ async function decidePage(
     trace: () => ports.random.id(),
   });
   for (const failure of failures) {
-    ports.log.error("no payload for an occurrence: SKIPPED", { schedule: id, ...failure });
+    ports.log.error("no payload for an occurrence: SKIPPED", { schedule: id, kind: era.spec.job.kind, ...failure });
     ports.metrics.add("scheduler.payload.failed", 1, "Count", { job: era.spec.job.kind });
   }
   await ports.crashPoint("tick.beforeCommit");

@@ -169,6 +169,7 @@ class TickState {
     this.#payloadFailed += failures.length;
     this.#ports.log.error("no payload for an occurrence: SKIPPED", {
       schedule: row.id,
+      kind: row.spec.job.kind,
       localTime: first.localTime,
       problem: first.message,
       times: failures.length,

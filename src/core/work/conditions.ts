@@ -60,6 +60,7 @@ async function ask(
   } catch (error) {
     scope.ports.log.error("a condition could not be asked; the message is given back", {
       job: item.message.jobId,
+      kind: run.kind,
       run: run.runId,
       error,
     });

@@ -120,7 +120,11 @@ function finish(
 ): HandlerEnd {
   if (invocation.settled()) {
     if ("error" in end)
-      worker.ports.log.warn("the handler failed after its transaction committed", { job: job.jobId, error: end.error });
+      worker.ports.log.warn("the handler failed after its transaction committed", {
+        job: job.jobId,
+        kind: job.kind,
+        error: end.error,
+      });
     return { is: "settled" };
   }
   const reason: unknown = signal.aborted ? signal.reason : null;

@@ -69,6 +69,7 @@ async function transact<T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>,
   if (scope.stage !== "open") throw new Error(refusals[scope.stage]);
   scope.signal.throwIfAborted();
   scope.stage = "transaction";
+  await scope.worker.leases.flush(scope.job);
   try {
     const value = await ports.store.transaction(
       async (tx) => {
@@ -128,7 +129,11 @@ function toResult(scope: InvocationScope, done: unknown): Json | null {
   try {
     return checkedJson(scope.definition.id, done, contractLimits.resultBytesMax);
   } catch (error) {
-    scope.worker.ports.log.warn("what ctx.tx returned is not kept as the result", { job: scope.job.jobId, error });
+    scope.worker.ports.log.warn("what ctx.tx returned is not kept as the result", {
+      job: scope.job.jobId,
+      kind: scope.job.kind,
+      error,
+    });
     return null;
   }
 }

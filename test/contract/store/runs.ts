@@ -197,8 +197,11 @@ function readingRuns(open: OpenStore): void {
     await store.resolve({ runs: "all", limit: 10, dispatchWindowMs });
     const list = async (filter: Parameters<typeof store.runs>[0]) => (await store.runs(filter)).map((run) => run.id);
     expect(await list({ limit: 10 })).toEqual([open2.runId, again.runId, ...ids.toReversed()]);
-    expect(await list({ kind: "settlement", limit: 2 })).toEqual([again.runId, ids[2]]);
-    expect(await list({ kind: "settlement", limit: 9, before: ids[2] ?? ("" as RunId) })).toEqual([ids[1], ids[0]]);
+    expect(await list({ kinds: ["settlement"], limit: 2 })).toEqual([again.runId, ids[2]]);
+    expect(await list({ kinds: ["none", "settlement"], limit: 9, before: ids[2] ?? ("" as RunId) })).toEqual([
+      ids[1],
+      ids[0],
+    ]);
     expect(await list({ key: "b", limit: 9 })).toEqual([ids[1]]);
     expect(await list({ states: ["RUNNING"], limit: 9 })).toEqual([open2.runId]);
     expect(await list({ parentId: ids[0] ?? ("" as RunId), limit: 9 })).toEqual([again.runId]);

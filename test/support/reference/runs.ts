@@ -195,7 +195,7 @@ export function runView(t: Tables, id: RunId): RunView | null {
 
 export function runViews(t: Tables, filter: RunFilter): RunView[] {
   return [...t.runs.values()]
-    .filter((row) => filter.kind === undefined || row.kind === filter.kind)
+    .filter((row) => filter.kinds === undefined || filter.kinds.includes(row.kind))
     .filter((row) => filter.key === undefined || row.key === filter.key)
     .filter((row) => filter.states === undefined || filter.states.includes(row.state))
     .filter((row) => filter.parentId === undefined || row.parentId === Number(filter.parentId))

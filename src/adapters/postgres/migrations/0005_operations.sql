@@ -118,7 +118,7 @@ create table belfry.kind_total (
 
 create table belfry.bulk (
   id          bigint generated always as identity primary key,
-  action      text not null check (action in ('retry', 'cancel')),
+  action      text not null check (action in ('retry', 'cancel', 'backfill')),
   filter      jsonb not null,
   caller      text not null,
   state       text not null check (state in ('RUNNING', 'DONE', 'STOPPED')),

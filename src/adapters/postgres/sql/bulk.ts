@@ -1,9 +1,10 @@
+import type { BulkAction } from "../../../core/ports/bulk.ts";
 import { statement } from "../statement.ts";
 import type { BulkCanary } from "../../../core/ports/bulk.ts";
 
 export interface BulkRow {
   readonly id: string;
-  readonly action: "retry" | "cancel";
+  readonly action: BulkAction;
   readonly filter: unknown;
   readonly caller: string;
   readonly state: "RUNNING" | "DONE" | "STOPPED";
@@ -93,6 +94,16 @@ export const advanceBulk = statement<{ id: string }>(
 update belfry.bulk set next = $3::bigint, changed = changed + $4::int, taken_along = taken_along + $5::int,
   refused = refused + $6::int, updated_at = belfry.now(), due_at = greatest(due_at, belfry.now()) + $4::int * belfry.span(pace_ms), state = case when $7::boolean then 'DONE' else state end,
   finished_at = case when $7::boolean then belfry.now() end
+where id = $1::bigint and owner = $2 and state = 'RUNNING'
+returning id`,
+);
+
+/** Some times of a backfill are done. $1 id $2 owner $3 changed $4 refused $5 was it the last. Locks that row. */
+export const advanceBackfill = statement<{ id: string }>(
+  "bulk-backfill",
+  `
+update belfry.bulk set changed = changed + $3::int, refused = refused + $4::int, updated_at = belfry.now(),
+  state = case when $5::boolean then 'DONE' else state end, finished_at = case when $5::boolean then belfry.now() end
 where id = $1::bigint and owner = $2 and state = 'RUNNING'
 returning id`,
 );

@@ -67,14 +67,14 @@ from belfry.run_progress p join belfry.run r on r.id = p.id
 where p.id = $1::bigint`,
 );
 
-/** Newest first. $1 kind $2 key $3 states $4 before $5 limit $6 parent; null asks for any. Locks nothing. */
+/** Newest first. $1 kinds $2 key $3 states $4 before $5 limit $6 parent; null asks for any. Locks nothing. */
 export const readRuns = statement<RunViewRow>(
   "runs",
   `
 select ${runColumns}
 from (
   select id, starter_id, shape, input, on_failure, stopped from belfry.run
-  where ($1::text is null or kind = $1) and ($2::text is null or key = $2)
+  where ($1::text[] is null or kind = any($1::text[])) and ($2::text is null or key = $2)
     and ($3::belfry.run_state[] is null or state = any($3::belfry.run_state[])) and ($4::bigint is null or id < $4::bigint)
     and ($6::bigint is null or parent_id = $6::bigint)
   order by id desc limit $5

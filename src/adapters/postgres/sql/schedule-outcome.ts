@@ -29,6 +29,7 @@ with named as materialized (
 ), known as materialized (
   select * from named
   where ($1::jsonb ->> 'kind' is null or kind = $1::jsonb ->> 'kind')
+    and ($1::jsonb -> 'kinds' is null or $1::jsonb -> 'kinds' ? kind)
     and ($1::jsonb ->> 'app' is null or app = $1::jsonb ->> 'app')
     and ($1::jsonb ->> 'zone' is null or zone = $1::jsonb ->> 'zone')
     and ($1::jsonb -> 'words' is null or not exists (

@@ -1,0 +1,113 @@
+import type { Registry } from "../core/define/definition.ts";
+import type { Scope } from "../core/define/scope.ts";
+import type { JobId } from "../core/job/job.ts";
+import type { JobSearch } from "../core/ports/job-search.ts";
+import type { RunId } from "../core/ports/run.ts";
+import type { ApiOptions } from "./options.ts";
+import { HttpProblem } from "./problem.ts";
+
+/** What a caller with a scope may see and change, by the definitions of this release. */
+export interface Bounds {
+  readonly kinds: ReadonlySet<string>;
+  /** A lane that is named, or of which every kind is. */
+  hasLane(name: string): boolean;
+}
+
+export function boundsOf({ apps, jobs }: Pick<Registry, "apps" | "jobs">, scope: Scope): Bounds {
+  const named = apps.flatMap(({ name, jobs: own }) =>
+    own.filter(({ lane }) => scope.apps?.includes(name) === true || scope.lanes?.includes(lane) === true),
+  );
+  const inside = new Set(named);
+  // The loop also visits tasks that are added during it: a graph brings its own, whatever their lane.
+  for (const job of inside) for (const made of job.makes ?? []) inside.add(made);
+  const kinds = new Set([...inside].map(({ id }) => id));
+  return {
+    kinds,
+    hasLane(name) {
+      const own = [...jobs.values()].filter(({ lane }) => lane === name);
+      return scope.lanes?.includes(name) === true || (own.length > 0 && own.every(({ id }) => kinds.has(id)));
+    },
+  };
+}
+
+/** What one request is about: these kinds, a lane, or the whole stage. */
+export type About = { readonly kinds: readonly string[] } | { readonly lane: string } | "everything";
+
+/**
+ * How an operation keeps to the scope of its caller.
+ * `nothing`: it shows nothing of any job, so every caller may ask it. `everything`: it is about the whole stage, so a caller
+ * with a scope is refused. `list`: its handler leaves out what `asked.within` does not have. A function: what the request
+ * names; null where there is no such thing, which the handler says.
+ */
+export type ScopeRule<A> = "nothing" | "everything" | "list" | ((asked: A) => About | null | Promise<About | null>);
+
+/** @throws HttpProblem 403 */
+export async function confine<A extends Confined>(rule: ScopeRule<A>, asked: A, within: Bounds): Promise<void> {
+  if (rule === "nothing") return;
+  const about = typeof rule === "function" ? await rule(asked) : rule === "list" ? kindIn(asked) : rule;
+  if (about === null) return;
+  if (about === "everything") throw outside("this is about the whole stage");
+  if ("lane" in about) {
+    if (!within.hasLane(about.lane)) throw outside(`the lane ${JSON.stringify(about.lane)} is not among them`);
+    return;
+  }
+  const other = about.kinds.find((kind) => !within.kinds.has(kind));
+  if (other !== undefined) throw outside(`the kind ${JSON.stringify(other.slice(0, 100))} is not among them`);
+}
+
+interface Confined {
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** A filter for a kind that the caller may not see is refused: an empty answer would look like one that is true. */
+function kindIn({ query, body }: Confined): About | null {
+  const filters = [query, (body as { filter?: unknown } | undefined)?.filter] as readonly (
+    { kind?: unknown } | undefined
+  )[];
+  const kinds = filters.flatMap((each) => (typeof each?.kind === "string" ? [each.kind] : []));
+  return kinds.length === 0 ? null : { kinds };
+}
+
+export const outside = (why: string): HttpProblem =>
+  new HttpProblem("outside-scope", `you may see and change only some apps or lanes: ${why}`);
+
+/** The jobs that a caller may search among. */
+export const searchWithin = (within: Bounds | null): Pick<JobSearch, "kinds"> =>
+  within === null ? {} : { kinds: [...within.kinds] };
+
+/** Whether a search finds only what lies within. */
+export function isWithin({ kind, kinds }: JobSearch, within: Bounds | null): boolean {
+  if (within === null) return true;
+  const named = kind === undefined ? kinds : [kind];
+  return named?.every((each) => within.kinds.has(each)) === true;
+}
+
+interface Named<Id extends string = string> {
+  readonly params: { readonly id: Id };
+}
+
+export const ofJob =
+  ({ operations }: ApiOptions) =>
+  async ({ params: { id } }: Named<JobId>): Promise<About | null> => {
+    const found = (await operations.jobsById([id])).get(id);
+    return found === undefined ? null : { kinds: [found.job.kind] };
+  };
+
+export const ofRun =
+  ({ ports }: ApiOptions) =>
+  async ({ params: { id } }: Named<JobId>): Promise<About | null> => {
+    const found = await ports.store.run(id as string as RunId);
+    return found === null ? null : { kinds: [found.kind] };
+  };
+
+/** The kind that it runs now, or ran last, and the one that a change of it names. */
+export const ofSchedule =
+  ({ ports }: ApiOptions) =>
+  async ({ params, body }: Named & { readonly body?: unknown }): Promise<About | null> => {
+    const facts = await ports.store.scheduleFacts(params.id);
+    const spec = facts?.row?.spec ?? facts?.eras.findLast((era) => era.spec !== null)?.spec ?? null;
+    const next = (body as { kind?: unknown } | undefined)?.kind;
+    const kinds = [spec?.job.kind, next].filter((kind) => typeof kind === "string");
+    return kinds.length === 0 ? null : { kinds };
+  };
